@@ -1,0 +1,131 @@
+/** Shapes of lane configurations on the v3 wire: configurations, layers, sources, options (cfs-api 5, 11, 12). */
+import { z } from 'zod';
+
+/** Text without white space and without `;`, as CFS demands of URLs, branches and playbooks. */
+const word = z.string().regex(/^[^\s;]*$/, 'must not contain white space or ;');
+
+export const CommitSchema = z.string().regex(/^[a-f0-9]{40}$/, 'must be 40 hexadecimal digits');
+
+export const LayerSchema = z.strictObject({
+  name: z.string().min(1).max(45).optional(),
+  clone_url: word.optional(),
+  source: z.string().optional(),
+  playbook: word,
+  commit: CommitSchema.optional(),
+  branch: word.optional(),
+  special_parameters: z.strictObject({ ims_require_dkms: z.boolean().optional() }).optional(),
+});
+export type Layer = z.infer<typeof LayerSchema>;
+
+export const AdditionalInventorySchema = z.strictObject({
+  name: z.string().min(1).max(45).optional(),
+  clone_url: word.optional(),
+  source: z.string().optional(),
+  commit: CommitSchema.optional(),
+  branch: word.optional(),
+});
+export type AdditionalInventory = z.infer<typeof AdditionalInventorySchema>;
+
+/** Body of PUT /v3/configurations/{id}; `name` and `last_updated` are read-only. */
+export const ConfigurationBodySchema = z.strictObject({
+  description: z.string().optional(),
+  layers: z.array(LayerSchema),
+  additional_inventory: AdditionalInventorySchema.optional(),
+  tenant_name: z.string().optional(),
+});
+export type ConfigurationBody = z.infer<typeof ConfigurationBodySchema>;
+
+export const ConfigurationSchema = ConfigurationBodySchema.extend({ name: z.string(), last_updated: z.string() });
+export type Configuration = z.infer<typeof ConfigurationSchema>;
+
+const CaCertSchema = z.strictObject({
+  configmap_name: z.string().min(1),
+  configmap_namespace: z.string().optional(),
+});
+
+export const SourceSchema = z.strictObject({
+  name: z.string().min(1),
+  description: z.string().optional(),
+  last_updated: z.string(),
+  clone_url: z.string().min(1),
+  credentials: z.strictObject({ authentication_method: z.literal('password'), secret_name: z.string() }),
+  ca_cert: CaCertSchema.nullable(),
+});
+export type Source = z.infer<typeof SourceSchema>;
+
+export const SourceCreateSchema = z.strictObject({
+  name: z.string().min(1).optional(),
+  description: z.string().optional(),
+  clone_url: z.string().min(1),
+  credentials: z.strictObject({
+    authentication_method: z.literal('password').optional(),
+    username: z.string().min(1),
+    password: z.string().min(1),
+  }),
+  ca_cert: CaCertSchema.nullable().optional(),
+});
+export type SourceCreate = z.infer<typeof SourceCreateSchema>;
+
+export const SourceRestoreSchema = z.strictObject({
+  description: z.string().optional(),
+  clone_url: z.string().min(1),
+  credentials: z.strictObject({ authentication_method: z.literal('password'), secret_name: z.string().min(1) }),
+  ca_cert: CaCertSchema.nullable().optional(),
+});
+export type SourceRestore = z.infer<typeof SourceRestoreSchema>;
+
+export const SourcePatchSchema = z.strictObject({
+  description: z.string().optional(),
+  clone_url: z.string().min(1).optional(),
+  credentials: z
+    .strictObject({
+      authentication_method: z.literal('password').optional(),
+      username: z.string().min(1).optional(),
+      password: z.string().min(1).optional(),
+    })
+    .optional(),
+  ca_cert: CaCertSchema.nullable().optional(),
+});
+export type SourcePatch = z.infer<typeof SourcePatchSchema>;
+
+/** Ages and times to live: digits and a unit, or empty (cfs-api 5, 10). */
+export const AgeSchema = z
+  .string()
+  .max(10)
+  .regex(/^(?:[0-9]+[mMhHdDwW]){0,1}$/, 'must be digits and one of m, h, d, w, or empty');
+
+export const LOGGING_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
+export const INVENTORY_SCOPES = ['limit', 'all'] as const;
+
+const integer = (minimum: number) => z.int().min(minimum);
+
+/** The one record of options, v3 names, complete (cfs-api 5; the last five are Muster's own). */
+export const OptionsSchema = z.strictObject({
+  hardware_sync_interval: integer(1),
+  batcher_check_interval: integer(1),
+  batch_size: integer(1),
+  batch_window: integer(0),
+  default_batcher_retry_policy: integer(0),
+  default_playbook: word,
+  default_ansible_config: z.string().max(60),
+  session_ttl: AgeSchema,
+  additional_inventory_url: word.max(240),
+  additional_inventory_source: z.string().max(60),
+  batcher_max_backoff: integer(0),
+  batcher_disable: z.boolean(),
+  batcher_pending_timeout: integer(1),
+  logging_level: z.enum(LOGGING_LEVELS),
+  default_page_size: integer(1),
+  debug_wait_time: integer(0),
+  include_ara_links: z.boolean(),
+  max_running_sessions: integer(0),
+  session_timeout: integer(0),
+  allow_overlap: z.boolean(),
+  allow_partial_inventory: z.boolean(),
+  inventory_scope: z.enum(INVENTORY_SCOPES),
+});
+export type Options = z.infer<typeof OptionsSchema>;
+
+/** Body of PATCH /v3/options: any members but the read-only `default_playbook`. */
+export const OptionsPatchSchema = OptionsSchema.omit({ default_playbook: true }).partial();
+export type OptionsPatch = z.infer<typeof OptionsPatchSchema>;

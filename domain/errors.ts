@@ -1,0 +1,135 @@
+/**
+ * The one catalogue of errors. A code is the same word in a problem document (`code`), in the CLI, in logs and as the
+ * type of a failed activity. Titles of CFS's own situations are its contract (cfs-api 2); `exit` is the CLI's status.
+ */
+interface ErrorKind {
+  /** HTTP status of the problem document. */
+  status: number;
+  title: string;
+  /** Whether an activity that failed with it may be tried again. */
+  retryable: boolean;
+  /** Exit status of the CLI: 1 failed, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 timed out, 7 unreachable. */
+  exit: number;
+}
+
+const kind = (status: number, title: string, exit: number, retryable = false): ErrorKind => ({
+  status,
+  title,
+  retryable,
+  exit,
+});
+
+export const ERRORS = {
+  // requests
+  bad_request: kind(400, 'Bad Request', 2),
+  body_not_json: kind(400, 'Bad Request', 2),
+  read_only: kind(400, 'Bad Request', 2),
+  not_found: kind(404, 'Not Found', 3),
+  method_not_allowed: kind(405, 'Method Not Allowed', 2),
+  unsupported_media_type: kind(415, 'Unsupported Media Type', 2),
+  body_too_large: kind(413, 'Payload Too Large', 2),
+  host_not_allowed: kind(421, 'Misdirected Request', 4),
+  cross_site: kind(403, 'Forbidden', 4),
+  storage_unavailable: kind(503, 'Service Unavailable', 7, true),
+  engine_unavailable: kind(503, 'Service Unavailable', 7, true),
+  internal: kind(500, 'Internal Server Error', 1, true),
+
+  // components
+  component_not_found: kind(404, 'Component not found.', 3),
+  bad_tags: kind(400, 'Error parsing the tags provided.', 2),
+  bad_data: kind(400, 'Error parsing the data provided.', 2),
+
+  // configurations, sources, options, secrets
+  configuration_not_found: kind(404, 'Configuration not found', 3),
+  configuration_in_use: kind(400, 'Configuration is in use.', 5),
+  branch_and_commit: kind(400, 'Error handling branches', 2),
+  source_or_url: kind(400, 'Error handling source', 2),
+  source_unknown: kind(400, 'Source does not exist', 2),
+  branch_not_resolved: kind(400, 'Error converting branch name to commit', 2),
+  conflicting_layers: kind(400, 'Error with conflicting layers', 2),
+  changed_meanwhile: kind(503, 'Service Unavailable', 7, true),
+  source_not_found: kind(404, 'Source not found', 3),
+  source_exists: kind(409, 'Conflicting source name', 5),
+  source_in_use: kind(400, 'Source is in use.', 5),
+  invalid_credentials: kind(400, 'Invalid credentials', 2),
+  config_missing: kind(400, 'Configuration value is missing', 1),
+  secret_unreadable: kind(500, 'Secret cannot be read', 1),
+
+  // sessions
+  session_not_found: kind(404, 'Session not found.', 3),
+  session_exists: kind(409, 'Conflicting session name', 5),
+  session_job_conflict: kind(409, 'Session patch conflict.', 5),
+  session_complete: kind(409, 'Session is complete', 5),
+  session_not_complete: kind(409, 'Session is not complete', 5),
+  session_not_holding: kind(409, 'Session does not hold', 5),
+  nothing_failed: kind(409, 'No host failed', 5),
+  configuration_invalid: kind(400, 'Invalid configuration', 2),
+  image_target_unsupported: kind(400, 'Image targets are not available', 2),
+
+  // what a session can fail with
+  cancelled: kind(409, 'Session was cancelled', 1),
+  session_timeout: kind(409, 'Session took too long', 6),
+  no_layer_selected: kind(400, 'No layer is selected', 1),
+  repository_url_refused: kind(400, 'Repository URL refused', 2),
+  repository_auth_failed: kind(400, 'Repository refused the credentials', 1),
+  repository_not_found: kind(400, 'Repository not found', 1),
+  repository_unsafe: kind(400, 'Repository is not safe to use', 1),
+  commit_not_found: kind(400, 'Commit not found', 1),
+  branch_not_found: kind(400, 'Error converting branch name to commit', 2),
+  clone_failed: kind(502, 'Clone failed', 1, true),
+  playbook_missing: kind(400, 'Playbook not found', 1),
+  inventory_failed: kind(502, 'Inventory failed', 1, true),
+  inventory_empty: kind(400, 'Inventory has no host', 1),
+  inventory_invalid: kind(400, 'Inventory cannot be written', 1),
+  run_not_started: kind(500, 'Run could not be started', 1, true),
+  run_lost: kind(500, 'Run was lost', 1),
+  workspace_gone: kind(500, 'Workspace is gone', 1),
+  runner_gone: kind(500, 'Runner host is gone', 1),
+  workflow_ended: kind(500, 'Workflow was ended from outside', 1),
+  disk_low: kind(503, 'Disk space is low', 1, true),
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** An expected refusal or failure: a code of the catalogue and a sentence that names the value and the fix. */
+export class MusterError extends Error {
+  readonly code: ErrorCode;
+  /** The sentence for the user; the same as `message`. */
+  readonly detail: string;
+  /** Path of the offending field (`layers.0.commit`), where there is one. */
+  readonly field: string | undefined;
+
+  constructor(code: ErrorCode, detail: string, field?: string) {
+    super(detail);
+    this.name = 'MusterError';
+    this.code = code;
+    this.detail = detail;
+    this.field = field;
+  }
+}
+
+/** Makes the error for `code`; `detail` must name the offending value. */
+export function musterError(code: ErrorCode, detail: string, field?: string): MusterError {
+  return new MusterError(code, detail, field);
+}
+
+/** Whether `error` is an expected one (works across module instances, unlike `instanceof`). */
+export function isMusterError(error: unknown): error is MusterError {
+  return error instanceof Error && error.name === 'MusterError' && 'code' in error;
+}
+
+/** The problem document of an error (RFC 7807 with the stable `code`; cfs-api 2). */
+export interface Problem {
+  type: 'about:blank';
+  title: string;
+  status: number;
+  detail: string;
+  code: ErrorCode;
+}
+
+/** Problem document of an expected error; the field, where known, ends the sentence as ` - 'path'`. */
+export function problemOf(error: MusterError): Problem {
+  const { status, title } = ERRORS[error.code];
+  const detail = error.field ? `${error.detail} - '${error.field}'` : error.detail;
+  return { type: 'about:blank', title, status, detail, code: error.code };
+}

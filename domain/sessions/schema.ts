@@ -1,0 +1,118 @@
+/** Shapes of lane sessions on the v3 wire (cfs-api 8-10) and of Muster's own session routes. */
+import { z } from 'zod';
+
+export const SESSION_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+export const SESSION_STATUSES = ['pending', 'running', 'complete'] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+/** Ordered: a value only moves forward (cfs-flows 1.1). */
+export const SUCCEEDED = ['none', 'unknown', 'false', 'true'] as const;
+export type Succeeded = (typeof SUCCEEDED)[number];
+export const TARGET_DEFINITIONS = ['image', 'spec', 'repo', 'dynamic'] as const;
+export type TargetDefinition = (typeof TARGET_DEFINITIONS)[number];
+
+const TagsSchema = z.record(z.string(), z.string());
+
+/** Extra keys inside the target and its groups are accepted and dropped (cfs-api 1). */
+const GroupSchema = z.object({ name: z.string(), members: z.array(z.string()) });
+const ImageMapSchema = z.object({ source_id: z.string(), result_name: z.string() });
+
+export const TargetBodySchema = z.object({
+  definition: z.enum(TARGET_DEFINITIONS).optional(),
+  groups: z.array(GroupSchema).optional(),
+  image_map: z.array(ImageMapSchema).optional(),
+});
+
+export const TargetSchema = z.strictObject({
+  definition: z.enum(TARGET_DEFINITIONS),
+  groups: z.array(GroupSchema).nullable(),
+  image_map: z.array(ImageMapSchema).nullable(),
+});
+export type Target = z.infer<typeof TargetSchema>;
+
+/** Body of POST /v3/sessions (cfs-api 9). */
+export const SessionCreateSchema = z.strictObject({
+  name: z.string().min(1).max(45).regex(SESSION_NAME, 'must be a lower-case DNS name'),
+  configuration_name: z.string().min(1).max(60),
+  configuration_limit: z.string().optional(),
+  ansible_limit: z
+    .string()
+    .regex(/^[^\s;]*$/, 'must not contain white space or ;')
+    .optional(),
+  ansible_config: z.string().optional(),
+  ansible_verbosity: z.int().min(0).max(4).optional(),
+  ansible_passthrough: z.string().optional(),
+  target: TargetBodySchema.optional(),
+  tags: TagsSchema.optional(),
+  debug_on_failure: z.boolean().optional(),
+});
+export type SessionCreate = z.infer<typeof SessionCreateSchema>;
+
+export const ArtifactSchema = z.record(z.string(), z.unknown());
+
+/** The record on the v3 wire; `message` is Muster's additive member (cfs-api 8). */
+export const SessionSchema = z.strictObject({
+  name: z.string(),
+  configuration: z.strictObject({ name: z.string(), limit: z.string() }),
+  ansible: z.strictObject({
+    config: z.string(),
+    limit: z.string().nullable(),
+    verbosity: z.int(),
+    passthrough: z.string().nullable(),
+  }),
+  target: TargetSchema,
+  status: z.strictObject({
+    artifacts: z.array(ArtifactSchema),
+    session: z.strictObject({
+      job: z.string().nullable(),
+      ims_job: z.string().nullable(),
+      start_time: z.string().nullable(),
+      completion_time: z.string().nullable(),
+      status: z.enum(SESSION_STATUSES),
+      succeeded: z.enum(SUCCEEDED),
+      message: z.string(),
+    }),
+  }),
+  tags: TagsSchema,
+  debug_on_failure: z.boolean(),
+  logs: z.string().nullable().optional(),
+});
+export type Session = z.infer<typeof SessionSchema>;
+
+/** One repository of a session as it was when the session was made; `commit` null until it is pinned at the clone. */
+const SnapshotRepositorySchema = z.strictObject({
+  url: z.string(),
+  source: z.string().nullable(),
+  commit: z.string().nullable(),
+});
+export type SnapshotRepository = z.infer<typeof SnapshotRepositorySchema>;
+
+export const SnapshotLayerSchema = SnapshotRepositorySchema.extend({
+  /** Index in the configuration, not in the selection; the directory is `layer<index>`. */
+  index: z.int(),
+  name: z.string().nullable(),
+  playbook: z.string(),
+  require_dkms: z.boolean(),
+});
+export type SnapshotLayer = z.infer<typeof SnapshotLayerSchema>;
+
+/** What a session will run: fixed when it is made, so that later changes of the configuration do not matter. */
+export const SnapshotSchema = z.strictObject({
+  layers: z.array(SnapshotLayerSchema),
+  additional_inventory: SnapshotRepositorySchema.nullable(),
+  /** Name of a built-in debugging playbook (`fail` of `debug_fail`), when no stored configuration has that name. */
+  debug_playbook: z.string().nullable(),
+  ansible_config: z.string(),
+});
+export type Snapshot = z.infer<typeof SnapshotSchema>;
+
+export const RETRY_HOSTS = ['all', 'failed'] as const;
+
+/** Body of POST /api/v1/sessions/{name}/retry. */
+export const SessionRetrySchema = z.strictObject({
+  hosts: z.enum(RETRY_HOSTS).optional(),
+  name: z.string().min(1).max(45).regex(SESSION_NAME, 'must be a lower-case DNS name').optional(),
+});
+export type SessionRetry = z.infer<typeof SessionRetrySchema>;
+
+/** Body of POST /api/v1/sessions/{name}/cancel. */
+export const SessionCancelSchema = z.strictObject({ reason: z.string().max(500).optional() });
