@@ -1,15 +1,36 @@
-export default {
+const transform = {
+  '^.+\\.ts$': [
+    '@swc/jest',
+    { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' }, sourceMaps: 'inline' },
+  ],
+};
+
+/** One project a level, so that each runs alone (`jest --selectProjects store`); only the first needs no Postgres. */
+const level = (name, patterns, withPostgres) => ({
+  displayName: name,
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' }, sourceMaps: 'inline' },
-    ],
-  },
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  transform,
+  testMatch: patterns.map((pattern) => `<rootDir>/test/${pattern}`),
   modulePathIgnorePatterns: ['<rootDir>/.muster/'],
+  ...(withPostgres
+    ? {
+        globalSetup: '<rootDir>/test/support/global-setup.ts',
+        globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+      }
+    : {}),
+});
+
+export default {
   testTimeout: 60_000,
   maxWorkers: 2,
   watchman: false,
+  projects: [
+    level('domain', ['**/*.domain.test.ts', 'architecture/*.test.ts'], false),
+    level('activity', ['**/*.activity.test.ts'], false),
+    level('store', ['**/*.store.test.ts'], true),
+    level('workflow', ['**/*.workflow.test.ts'], true),
+    level('api', ['**/*.api.test.ts'], true),
+    level('e2e', ['**/*.e2e.test.ts'], true),
+  ],
 };

@@ -1,0 +1,171 @@
+/** Everything the environment decides, read once by the composition roots. Each field says unit, default and why. */
+import { availableParallelism, homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(1).max(65535);
+const flag = z.enum(['0', '1', 'true', 'false']).transform((value) => value === '1' || value === 'true');
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+);
+const bytes = z
+  .string()
+  .regex(/^[0-9]+(KiB|MiB|GiB)?$/, 'must be a number, with KiB, MiB or GiB if not bytes')
+  .transform((value) => {
+    const unit = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }[value.slice(-3)] ?? 1;
+    return Number.parseInt(value, 10) * unit;
+  });
+
+const VariablesSchema = z.object({
+  /** Folder of everything that lasts. Default `.muster`: beside the checkout, so that two checkouts do not meet. */
+  MUSTER_DATA_DIR: z.string().min(1).default('.muster'),
+  /** Address the API listens on. Default loopback: without `MUSTER_AUTH` nobody else may reach it. */
+  MUSTER_API_HOST: z.string().min(1).default('127.0.0.1'),
+  /** Port of the API; the embedded servers take the next ones unless told otherwise. */
+  MUSTER_API_PORT: port.default(8100),
+  /** Path prefixes under which the CFS routes answer. Default: root and CFS's gateway prefix. */
+  MUSTER_API_PREFIXES: z
+    .string()
+    .default(',/apis/cfs')
+    .transform((value) => value.split(',')),
+  /** Host names the API answers to besides its own address and loopback names. */
+  MUSTER_ALLOWED_HOSTS: list.default([]),
+  /** Largest request body. Default 64 MiB: a bulk PUT of 100,000 components. */
+  MUSTER_MAX_BODY: bytes.default(64 * 2 ** 20),
+  /** `none`: no check, only on loopback. `token` comes with the access lane. */
+  MUSTER_AUTH: z.enum(['none']).default('none'),
+  /** Set where a gateway in front checks access; allows `none` on other than loopback addresses. */
+  MUSTER_TRUST_GATEWAY: flag.default(false),
+  /** Base of links to ARA in CFS records; default: the API's own pages. */
+  MUSTER_ARA_URL: z.url().optional(),
+
+  /** Postgres; unset: the embedded one. */
+  MUSTER_DATABASE_URL: z.string().min(1).optional(),
+  /** PEM file of the CA of an outside Postgres. */
+  MUSTER_DATABASE_CA_FILE: z.string().optional(),
+  /** Port of the embedded Postgres. Default: API port + 1. */
+  MUSTER_POSTGRES_PORT: port.optional(),
+  /** host:port of a Temporal server; unset: the embedded one. */
+  MUSTER_TEMPORAL_ADDRESS: z.string().min(1).optional(),
+  MUSTER_TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  /** Port of the embedded Temporal server. Default: API port + 2. */
+  MUSTER_TEMPORAL_PORT: port.optional(),
+  /** Port of the embedded Temporal server's web UI. Default: API port + 3. */
+  MUSTER_TEMPORAL_UI_PORT: port.optional(),
+  /** Base of links to the Temporal web UI; default: the embedded one. */
+  MUSTER_TEMPORAL_UI_URL: z.url().optional(),
+  /** API key of a Temporal server (turns TLS on). */
+  MUSTER_TEMPORAL_API_KEY: z.string().min(1).optional(),
+  /** PEM files for TLS to a Temporal server: its CA, and a client certificate with key. */
+  MUSTER_TEMPORAL_TLS_CA: z.string().optional(),
+  MUSTER_TEMPORAL_TLS_CERT: z.string().optional(),
+  MUSTER_TEMPORAL_TLS_KEY: z.string().optional(),
+  /** Turns TLS to Temporal on without any file. Default: on when a file or key above is set. */
+  MUSTER_TEMPORAL_TLS: flag.optional(),
+  /** Path of the `temporal` program for the embedded server. */
+  MUSTER_TEMPORAL_BINARY: z.string().optional(),
+
+  /** Where sessions run. `kubernetes` comes with the cluster lane. */
+  MUSTER_RUNNER: z.enum(['local']).default('local'),
+  /** Playbooks at once on this machine. Default: its cores. */
+  MUSTER_LOCAL_RUNS: z.coerce.number().int().min(1).default(availableParallelism()),
+  /** Folder with ansible-playbook. Default: found in the cache, then PATH. */
+  MUSTER_ANSIBLE_BIN_DIR: z.string().optional(),
+  /** Program run in place of ansible-playbook (measuring Muster's own share). */
+  MUSTER_PLAYBOOK_COMMAND: z.string().optional(),
+  /** Provider of dynamic inventories: `components` of Muster, or a hardware state manager. */
+  MUSTER_INVENTORY: z.enum(['components', 'hsm']).default('components'),
+  /** Base URL of the hardware state manager. */
+  MUSTER_HSM_URL: z.url().default('http://cray-smd/hsm/v2'),
+  /** PEM file of the CA for HSM and repositories without their own. */
+  MUSTER_CA_FILE: z.string().optional(),
+  /** Whether a component may say `ansible_connection=local`. Default: only on an embedded stack. */
+  MUSTER_ALLOW_LOCAL_CONNECTION: flag.optional(),
+  /** Schemes of repository URLs. Default: https, http, ssh, git and, on an embedded stack, file. */
+  MUSTER_REPOSITORY_SCHEMES: list.optional(),
+  /** Largest stored log of a layer; head and tail are kept. */
+  MUSTER_LOG_MAX: bytes.default(64 * 2 ** 20),
+  /** Free disk below which no session is admitted. */
+  MUSTER_MIN_FREE: bytes.default(2 ** 30),
+  /** Downloads and builds shared by all checkouts. */
+  MUSTER_CACHE_DIR: z
+    .string()
+    .min(1)
+    .default(join(homedir(), '.cache', 'muster')),
+  /** Least severe level that processes log before the options say otherwise. */
+  MUSTER_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+});
+
+const EnvironmentSchema = VariablesSchema.transform((env) => {
+  const embedded = env.MUSTER_DATABASE_URL === undefined && env.MUSTER_TEMPORAL_ADDRESS === undefined;
+  const uiPort = env.MUSTER_TEMPORAL_UI_PORT ?? env.MUSTER_API_PORT + 3;
+  return {
+    ...env,
+    MUSTER_DATA_DIR: resolve(env.MUSTER_DATA_DIR),
+    MUSTER_POSTGRES_PORT: env.MUSTER_POSTGRES_PORT ?? env.MUSTER_API_PORT + 1,
+    MUSTER_TEMPORAL_PORT: env.MUSTER_TEMPORAL_PORT ?? env.MUSTER_API_PORT + 2,
+    MUSTER_TEMPORAL_UI_PORT: uiPort,
+    MUSTER_TEMPORAL_UI_URL:
+      env.MUSTER_TEMPORAL_UI_URL ??
+      (env.MUSTER_TEMPORAL_ADDRESS === undefined ? `http://127.0.0.1:${uiPort}` : undefined),
+    MUSTER_ALLOW_LOCAL_CONNECTION: env.MUSTER_ALLOW_LOCAL_CONNECTION ?? embedded,
+    MUSTER_REPOSITORY_SCHEMES: env.MUSTER_REPOSITORY_SCHEMES ?? [
+      'https',
+      'http',
+      'ssh',
+      'git',
+      ...(embedded ? ['file'] : []),
+    ],
+  };
+}).superRefine((env, context) => {
+  const loopback = /^(127\.|localhost$|::1$|\[::1\]$)/.test(env.MUSTER_API_HOST);
+  if (env.MUSTER_AUTH === 'none' && !loopback && !env.MUSTER_TRUST_GATEWAY) {
+    context.addIssue({
+      code: 'custom',
+      path: ['MUSTER_API_HOST'],
+      message: 'is not loopback: without access control that needs MUSTER_TRUST_GATEWAY=1',
+    });
+  }
+});
+
+export type Environment = z.infer<typeof EnvironmentSchema>;
+
+/** All mistakes of the environment in one message, one line each: the variable and what is wrong. */
+export class EnvironmentError extends Error {
+  override name = 'EnvironmentError';
+}
+
+/** Reads and checks the variables; unknown `MUSTER_*` names are mistakes too, so that a misspelt one is noticed. */
+export function loadEnvironment(env: Record<string, string | undefined>): Environment {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const known = new Set(Object.keys(VariablesSchema.shape));
+  const unknown = Object.keys(given).filter(
+    (name) => name.startsWith('MUSTER_') && !/^MUSTER_(TEST|RUN)_/.test(name) && !known.has(name),
+  );
+  const parsed = EnvironmentSchema.safeParse(given);
+  const lines = [
+    ...unknown.map((name) => `${name}: no such setting`),
+    ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
+  ];
+  if (lines.length > 0) throw new EnvironmentError(`The environment has mistakes:\n  ${lines.join('\n  ')}`);
+  if (!parsed.success) throw parsed.error;
+  return parsed.data;
+}
+
+const SECRET_NAMES = new Set(['MUSTER_TEMPORAL_API_KEY']);
+
+/** The settings for people: secrets and passwords in URLs replaced by ********. */
+export function printableEnvironment(env: Environment): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(env).map(([name, value]) => {
+      if (value !== undefined && SECRET_NAMES.has(name)) return [name, '********'];
+      if (name === 'MUSTER_DATABASE_URL' && typeof value === 'string') {
+        return [name, value.replace(/:\/\/([^:@/]*):[^@]*@/, '://$1:********@')];
+      }
+      return [name, value];
+    }),
+  );
+}

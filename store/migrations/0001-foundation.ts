@@ -1,0 +1,166 @@
+import { type Kysely, sql } from 'kysely';
+
+/** Tables of configurations, components, sessions and runs. */
+export async function up(db: Kysely<never>): Promise<void> {
+  const statements = [
+    `create table options (
+      single boolean primary key default true check (single),
+      record jsonb not null,
+      updated_at timestamptz not null,
+      actor text
+    )`,
+    `create table configurations (
+      name text collate "C" primary key,
+      record jsonb not null,
+      revision bigint not null default 1,
+      updated_at timestamptz not null,
+      actor text
+    )`,
+    `create table sources (
+      name text collate "C" primary key,
+      record jsonb not null,
+      updated_at timestamptz not null,
+      actor text
+    )`,
+    `create table components (
+      id text collate "C" primary key,
+      desired_config text collate "C" not null default '',
+      error_count bigint not null default 0,
+      retry_policy bigint,
+      enabled boolean not null default false,
+      tags jsonb not null default '{}',
+      state jsonb not null default '[]',
+      updated_at timestamptz not null,
+      actor text
+    )`,
+    'create index components_desired_config on components (desired_config)',
+    `create table secrets (
+      name text collate "C" not null,
+      key text collate "C" not null,
+      ciphertext bytea not null,
+      updated_at timestamptz not null,
+      primary key (name, key)
+    )`,
+    `create table sessions (
+      id uuid primary key,
+      name text collate "C" not null,
+      configuration_name text not null,
+      configuration_limit text not null default '',
+      ansible_config text not null,
+      ansible_limit text,
+      ansible_verbosity integer not null default 0,
+      ansible_passthrough text,
+      target jsonb not null,
+      tags jsonb not null default '{}',
+      debug_on_failure boolean not null default false,
+      status text not null,
+      succeeded text not null,
+      job text,
+      ims_job text,
+      artifacts jsonb not null default '[]',
+      start_time timestamptz not null,
+      completion_time timestamptz,
+      message text not null default '',
+      reason text,
+      stage text not null default 'queued',
+      phase text not null default 'queued',
+      layer integer,
+      attempt integer not null default 1,
+      queue bigint generated always as identity,
+      admitted_at timestamptz,
+      cancel_requested_at timestamptz,
+      cancel_reason text,
+      snapshot jsonb not null,
+      retry_of uuid,
+      actor text,
+      created_at timestamptz not null,
+      updated_at timestamptz not null,
+      deleted_at timestamptz,
+      purged_at timestamptz
+    )`,
+    'create unique index sessions_name on sessions (name) where deleted_at is null',
+    `create index sessions_queue on sessions (queue) where stage = 'queued'`,
+    `create index sessions_open on sessions (stage) where stage <> 'ended'`,
+    'create index sessions_start_time on sessions (start_time)',
+    'create index sessions_retry_of on sessions (retry_of) where retry_of is not null',
+    'create index sessions_unpurged on sessions (deleted_at) where deleted_at is not null and purged_at is null',
+    `create table outbox (
+      id bigint generated always as identity primary key,
+      kind text not null,
+      session_id uuid not null,
+      created_at timestamptz not null,
+      next_try_at timestamptz not null,
+      attempts integer not null default 0,
+      last_error text
+    )`,
+    'create index outbox_due on outbox (next_try_at)',
+    `create table runs (
+      id text collate "C" primary key,
+      session_id uuid,
+      stream_id text not null,
+      layer integer not null,
+      attempt integer not null,
+      host text not null,
+      state text not null,
+      exit_code integer,
+      created_at timestamptz not null,
+      started_at timestamptz,
+      ended_at timestamptz,
+      event_lines bigint not null default 0,
+      output_bytes bigint not null default 0,
+      recorded_at timestamptz,
+      unique (session_id, attempt, layer)
+    )`,
+    `create index runs_open on runs (host) where state in ('created', 'started')`,
+    `create table streams (
+      id text primary key,
+      next_event bigint not null default 1,
+      next_chunk bigint not null default 1
+    )`,
+    `create table events (
+      stream_id text not null,
+      seq bigint not null,
+      run_id text,
+      line bigint,
+      layer integer,
+      attempt integer,
+      time timestamptz not null,
+      type text not null,
+      host text,
+      data jsonb not null,
+      primary key (stream_id, seq)
+    )`,
+    'create unique index events_line on events (run_id, line) where run_id is not null',
+    'create index events_host on events (stream_id, host, seq) where host is not null',
+    `create table output (
+      stream_id text not null,
+      seq bigint not null,
+      run_id text not null,
+      layer integer not null,
+      attempt integer not null,
+      start bigint not null,
+      text text not null,
+      primary key (stream_id, seq),
+      unique (run_id, start)
+    )`,
+    `create table host_results (
+      run_id text not null,
+      session_id uuid,
+      layer integer not null,
+      attempt integer not null,
+      host text collate "C" not null,
+      status text not null,
+      ok integer not null,
+      changed integer not null,
+      failures integer not null,
+      unreachable integer not null,
+      skipped integer not null,
+      rescued integer not null,
+      ignored integer not null,
+      recorded boolean not null default false,
+      primary key (run_id, host)
+    )`,
+    'create index host_results_session on host_results (session_id, host)',
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}

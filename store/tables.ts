@@ -1,0 +1,197 @@
+/** The tables as Kysely sees them; the SQL that makes them is in `migrations/`. Times are UTC, names sort by code point. */
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { StateLayer } from '../domain/components/schema.ts';
+import type { Configuration, Options, Source } from '../domain/configurations/schema.ts';
+import type { SessionStatus, Snapshot, Succeeded, Target } from '../domain/sessions/schema.ts';
+
+type Json<T extends object> = JSONColumnType<T, string, string>;
+type Time = ColumnType<Date, Date, Date>;
+type OptionalTime = ColumnType<Date | null, Date | null | undefined, Date | null>;
+
+export interface OptionsTable {
+  /** Always true: there is one record. */
+  single: Generated<boolean>;
+  /** Only what was ever set; the defaults of the code fill the rest at read. */
+  record: Json<Partial<Options>>;
+  updated_at: Time;
+  actor: string | null;
+}
+
+export interface ConfigurationsTable {
+  name: string;
+  record: Json<Configuration>;
+  /** Counts writes; compare-and-set after a branch resolution outside the transaction. */
+  revision: Generated<number>;
+  updated_at: Time;
+  actor: string | null;
+}
+
+export interface SourcesTable {
+  name: string;
+  record: Json<Source>;
+  updated_at: Time;
+  actor: string | null;
+}
+
+export interface ComponentsTable {
+  id: string;
+  desired_config: string;
+  error_count: number;
+  retry_policy: number | null;
+  enabled: boolean;
+  tags: Json<Record<string, string>>;
+  state: Json<StateLayer[]>;
+  updated_at: Time;
+  actor: string | null;
+}
+
+export interface SecretsTable {
+  name: string;
+  key: string;
+  /** AES-256-GCM with the key file of the data directory. */
+  ciphertext: Buffer;
+  updated_at: Time;
+}
+
+/** How far the engine is with a session, apart from the CFS status that others may patch. */
+export type SessionStage = 'queued' | 'admitted' | 'ended';
+
+export interface SessionsTable {
+  id: string;
+  name: string;
+  configuration_name: string;
+  configuration_limit: string;
+  ansible_config: string;
+  ansible_limit: string | null;
+  ansible_verbosity: number;
+  ansible_passthrough: string | null;
+  target: Json<Target>;
+  tags: Json<Record<string, string>>;
+  debug_on_failure: boolean;
+  status: SessionStatus;
+  succeeded: Succeeded;
+  job: string | null;
+  ims_job: string | null;
+  artifacts: Json<Record<string, unknown>[]>;
+  start_time: Time;
+  completion_time: OptionalTime;
+  message: string;
+  /** Code of the catalogue that says why it is where it is, or null. */
+  reason: string | null;
+  stage: SessionStage;
+  /** What the engine does now: queued, clone, inventory, layer, hold, teardown, done. */
+  phase: string;
+  layer: number | null;
+  attempt: number;
+  /** First come, first served. */
+  queue: Generated<number>;
+  admitted_at: OptionalTime;
+  cancel_requested_at: OptionalTime;
+  cancel_reason: string | null;
+  snapshot: Json<Snapshot>;
+  retry_of: string | null;
+  actor: string | null;
+  created_at: Time;
+  updated_at: Time;
+  deleted_at: OptionalTime;
+  /** Set when run directories, events and logs of a deleted session are gone. */
+  purged_at: OptionalTime;
+}
+
+export type OutboxKind = 'start' | 'cancel';
+
+export interface OutboxTable {
+  id: Generated<number>;
+  kind: OutboxKind;
+  session_id: string;
+  created_at: Time;
+  next_try_at: Time;
+  attempts: Generated<number>;
+  last_error: string | null;
+}
+
+export type RunState = 'created' | 'started' | 'ended' | 'lost';
+
+export interface RunsTable {
+  id: string;
+  session_id: string | null;
+  /** Whose events and output it adds to: its session, or itself. */
+  stream_id: string;
+  layer: number;
+  attempt: number;
+  /** Id of the data directory (disk) that has the run's files. */
+  host: string;
+  state: RunState;
+  exit_code: number | null;
+  created_at: Time;
+  started_at: OptionalTime;
+  ended_at: OptionalTime;
+  /** Lines of events.jsonl and bytes of output.log that are stored. */
+  event_lines: Generated<number>;
+  output_bytes: Generated<number>;
+  recorded_at: OptionalTime;
+}
+
+export interface StreamsTable {
+  id: string;
+  next_event: Generated<number>;
+  next_chunk: Generated<number>;
+}
+
+export interface EventsTable {
+  stream_id: string;
+  seq: number;
+  run_id: string | null;
+  /** Line number in the run's events.jsonl, from 1; null for events of the session itself. */
+  line: number | null;
+  layer: number | null;
+  attempt: number | null;
+  time: Time;
+  type: string;
+  host: string | null;
+  data: Json<Record<string, unknown>>;
+}
+
+export interface OutputTable {
+  stream_id: string;
+  seq: number;
+  run_id: string;
+  layer: number;
+  attempt: number;
+  /** Byte offset in the run's output.log. */
+  start: number;
+  text: string;
+}
+
+export interface HostResultsTable {
+  run_id: string;
+  session_id: string | null;
+  layer: number;
+  attempt: number;
+  host: string;
+  status: 'applied' | 'failed' | 'incomplete';
+  ok: number;
+  changed: number;
+  failures: number;
+  unreachable: number;
+  skipped: number;
+  rescued: number;
+  ignored: number;
+  /** Whether a component of that id took the result. */
+  recorded: boolean;
+}
+
+export interface Database {
+  options: OptionsTable;
+  configurations: ConfigurationsTable;
+  sources: SourcesTable;
+  components: ComponentsTable;
+  secrets: SecretsTable;
+  sessions: SessionsTable;
+  outbox: OutboxTable;
+  runs: RunsTable;
+  streams: StreamsTable;
+  events: EventsTable;
+  output: OutputTable;
+  host_results: HostResultsTable;
+}

