@@ -1,0 +1,10 @@
+/** Workflow id of a session: the name for people, the id so that a name made again meets nothing of its predecessor. */
+export function sessionWorkflowId(session: { id: string; name: string }): string {
+  return `session/${session.name}/${session.id}`;
+}
+
+/** Session id in a workflow id made by `sessionWorkflowId`, or null for another workflow. */
+export function sessionIdOfWorkflow(workflowId: string): string | null {
+  const parts = workflowId.split('/');
+  return parts.length === 3 && parts[0] === 'session' ? (parts[2] ?? null) : null;
+}

@@ -1,0 +1,72 @@
+/** What each host reached in a run, and the components that took it. */
+import { sql } from 'kysely';
+import type { HostResult } from '../domain/runs/schema.ts';
+import type { Db } from './database.ts';
+
+/** Stores results of a run; answers the hosts that were not stored before (each counts once, however often it is told). */
+export async function insertHostResults(
+  db: Db,
+  run: { runId: string; sessionId: string | null; layer: number; attempt: number },
+  results: HostResult[],
+): Promise<string[]> {
+  if (results.length === 0) return [];
+  const { rows } = await sql<{ host: string }>`
+    insert into host_results
+      (run_id, session_id, layer, attempt, host, status, ok, changed, failures, unreachable, skipped, rescued, ignored)
+    select ${run.runId}, ${run.sessionId}::uuid, ${run.layer}::int, ${run.attempt}::int, new.host, new.status, new.ok,
+      new.changed, new.failures, new.unreachable, new.skipped, new.rescued, new.ignored
+    from jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as new(host text, status text, ok int, changed int,
+      failures int, unreachable int, skipped int, rescued int, ignored int)
+    on conflict (run_id, host) do nothing
+    returning host
+  `.execute(db);
+  return rows.map((row) => row.host);
+}
+
+export interface LayerReport {
+  sessionName: string;
+  cloneUrl: string;
+  playbook: string;
+  commit: string;
+  runId: string;
+  now: Date;
+}
+
+/**
+ * Reports the layer to the components among `hosts` in one statement: the old entry of the same repository and playbook
+ * goes, the new one becomes the last; `error_count` is counted up for a failure, cleared for a success and left alone
+ * when the playbook was broken off (cfs-flows 4.4, cfs-api 6.3). Answers the ids that exist.
+ */
+export async function reportLayer(db: Db, report: LayerReport, hosts: string[]): Promise<string[]> {
+  if (hosts.length === 0) return [];
+  const entry = {
+    clone_url: report.cloneUrl,
+    playbook: report.playbook,
+    commit: report.commit,
+    session_name: report.sessionName,
+    last_updated: `${report.now.toISOString().slice(0, 19)}Z`,
+  };
+  const { rows } = await sql<{ id: string }>`
+    with target as (
+      select c.id, r.status from components c
+      join host_results r on r.host = c.id and r.run_id = ${report.runId}
+      where c.id in (select jsonb_array_elements_text(${JSON.stringify(hosts)}::jsonb))
+      order by c.id for update of c
+    ), changed as (
+      update components c set
+        state = coalesce((
+          select jsonb_agg(s.entry order by s.place)
+          from jsonb_array_elements(c.state) with ordinality as s(entry, place)
+          where not (s.entry->>'clone_url' = ${report.cloneUrl} and s.entry->>'playbook' = ${report.playbook})
+        ), '[]') || jsonb_build_array(${JSON.stringify(entry)}::jsonb || jsonb_build_object('status', target.status)),
+        error_count = case target.status when 'failed' then c.error_count + 1 when 'applied' then 0 else c.error_count end,
+        updated_at = ${report.now}
+      from target where c.id = target.id
+      returning c.id
+    )
+    update host_results r set recorded = true from changed
+    where r.run_id = ${report.runId} and r.host = changed.id
+    returning r.host as id
+  `.execute(db);
+  return rows.map((row) => row.id);
+}

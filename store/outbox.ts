@@ -1,0 +1,47 @@
+/** Messages to the workflow engine that were decided with a record and are not yet delivered. */
+import { sql } from 'kysely';
+import type { Db } from './database.ts';
+import type { OutboxKind } from './tables.ts';
+
+export interface OutboxItem {
+  id: number;
+  kind: OutboxKind;
+  sessionId: string;
+  attempts: number;
+}
+
+/** Adds a message; call it in the transaction that writes the record. */
+export async function addToOutbox(db: Db, kind: OutboxKind, sessionId: string): Promise<void> {
+  const now = new Date();
+  await db.insertInto('outbox').values({ kind, session_id: sessionId, created_at: now, next_try_at: now }).execute();
+}
+
+/**
+ * Takes up to `limit` due messages, oldest first, for `leaseSeconds`: another dispatcher does not see them meanwhile,
+ * and if this one dies they are due again.
+ */
+export async function takeFromOutbox(db: Db, limit: number, leaseSeconds: number): Promise<OutboxItem[]> {
+  const { rows } = await sql<{ id: number; kind: OutboxKind; session_id: string; attempts: number }>`
+    update outbox set next_try_at = now() + make_interval(secs => ${leaseSeconds}), attempts = attempts + 1
+    where id in (
+      select id from outbox where next_try_at <= now() order by id limit ${limit} for update skip locked
+    )
+    returning id, kind, session_id, attempts
+  `.execute(db);
+  return rows
+    .map((row) => ({ id: row.id, kind: row.kind, sessionId: row.session_id, attempts: row.attempts }))
+    .sort((a, b) => a.id - b.id);
+}
+
+/** The message was delivered. */
+export async function removeFromOutbox(db: Db, id: number): Promise<void> {
+  await db.deleteFrom('outbox').where('id', '=', id).execute();
+}
+
+/** The message could not be delivered: due again after `delaySeconds`. */
+export async function postponeOutbox(db: Db, id: number, delaySeconds: number, error: string): Promise<void> {
+  await sql`
+    update outbox set next_try_at = now() + make_interval(secs => ${delaySeconds}), last_error = ${error.slice(0, 500)}
+    where id = ${id}
+  `.execute(db);
+}

@@ -1,0 +1,125 @@
+/** Runs: one launched playbook each, whichever lane owns it. */
+import { sql } from 'kysely';
+import type { Db } from './database.ts';
+import type { RunState } from './tables.ts';
+
+export interface NewRun {
+  id: string;
+  sessionId: string | null;
+  streamId: string;
+  layer: number;
+  attempt: number;
+  host: string;
+}
+
+export interface RunRow extends NewRun {
+  state: RunState;
+  exitCode: number | null;
+  eventLines: number;
+  outputBytes: number;
+}
+
+/** Records that a run is about to be started; a run that is recorded already is returned as it is. */
+export async function ensureRun(db: Db, run: NewRun): Promise<RunRow> {
+  await db
+    .insertInto('runs')
+    .values({
+      id: run.id,
+      session_id: run.sessionId,
+      stream_id: run.streamId,
+      layer: run.layer,
+      attempt: run.attempt,
+      host: run.host,
+      state: 'created',
+      created_at: new Date(),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const row = await findRun(db, run.id);
+  if (row === null) throw new Error(`run ${run.id} vanished`);
+  return row;
+}
+
+export async function findRun(db: Db, id: string): Promise<RunRow | null> {
+  const row = await db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row === undefined) return null;
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    streamId: row.stream_id,
+    layer: row.layer,
+    attempt: row.attempt,
+    host: row.host,
+    state: row.state,
+    exitCode: row.exit_code,
+    eventLines: row.event_lines,
+    outputBytes: row.output_bytes,
+  };
+}
+
+/** The run's process was seen; a run that ended stays ended. */
+export async function markRunStarted(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('runs')
+    .set({ state: 'started', started_at: new Date() })
+    .where('id', '=', id)
+    .where('state', '=', 'created')
+    .execute();
+}
+
+/** How far events.jsonl (lines) and output.log (bytes) are stored. */
+export async function markRunShipped(db: Db, id: string, eventLines: number, outputBytes: number): Promise<void> {
+  await db
+    .updateTable('runs')
+    .set({ event_lines: eventLines, output_bytes: outputBytes })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Writes the end of a run once; `exitCode` null for a lost one. */
+export async function markRunEnded(
+  db: Db,
+  id: string,
+  state: 'ended' | 'lost',
+  exitCode: number | null,
+): Promise<void> {
+  await db
+    .updateTable('runs')
+    .set({ state, exit_code: exitCode, ended_at: new Date() })
+    .where('id', '=', id)
+    .where('state', 'in', ['created', 'started'])
+    .execute();
+}
+
+/** Whether any run of the session may have executed something. */
+export async function sessionHasRuns(db: Db, sessionId: string): Promise<boolean> {
+  const row = await db.selectFrom('runs').select('id').where('session_id', '=', sessionId).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Runs that have not ended, of every host or of one. */
+export async function openRuns(
+  db: Db,
+  host?: string,
+): Promise<{ id: string; sessionId: string | null; host: string }[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select(['id', 'session_id', 'host'])
+    .where('state', 'in', ['created', 'started'])
+    .$if(host !== undefined, (query) => query.where('host', '=', host as string))
+    .execute();
+  return rows.map((row) => ({ id: row.id, sessionId: row.session_id, host: row.host }));
+}
+
+/** Removes the runs of a session with their host results; answers the run ids. */
+export async function deleteSessionRuns(db: Db, sessionId: string): Promise<string[]> {
+  await db.deleteFrom('host_results').where('session_id', '=', sessionId).execute();
+  const rows = await db.deleteFrom('runs').where('session_id', '=', sessionId).returning('id').execute();
+  return rows.map((row) => row.id);
+}
+
+/** Hosts (data directories) that keep run files of sessions that were deleted and not yet cleaned up. */
+export async function takeRunIds(db: Db, sessionId: string): Promise<string[]> {
+  const rows = await sql<{ id: string }>`select id from runs where session_id = ${sessionId}`.execute(db);
+  return rows.rows.map((row) => row.id);
+}

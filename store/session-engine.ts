@@ -1,0 +1,194 @@
+/** What the engine itself writes to a session: admission, progress, pinned commits, the end. */
+
+import type { Selectable } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Snapshot, Succeeded } from '../domain/sessions/schema.ts';
+import type { Db } from './database.ts';
+import { announceStream } from './streams.ts';
+import type { Database, SessionsTable } from './tables.ts';
+
+export type SessionRow = Selectable<SessionsTable>;
+
+/** Key of the advisory lock under which slots are given out. */
+const ADMISSION_LOCK = 0x6d757374;
+
+/** The session by its id, deleted ones too. */
+export async function findSessionById(db: Db, id: string): Promise<SessionRow | null> {
+  return (await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+}
+
+export interface AdmissionResult {
+  admitted: boolean;
+  /** Slots that are still free after this decision. */
+  free: number;
+}
+
+/**
+ * Takes `running`, `job` and a slot together if a slot is free and nobody waits longer; first come, first served. A
+ * session that was admitted before is answered as admitted again.
+ */
+export async function admit(
+  db: Kysely<Database>,
+  id: string,
+  job: string,
+  maxRunning: number,
+): Promise<AdmissionResult> {
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${ADMISSION_LOCK})`.execute(trx);
+    const { rows } = await sql<{ running: number; mine: string | null; head: boolean }>`
+      select (select count(*) from sessions where stage = 'admitted') as running,
+        (select stage from sessions where id = ${id}) as mine,
+        coalesce((select id = ${id} from sessions
+          where stage = 'queued' and deleted_at is null and cancel_requested_at is null and status <> 'complete'
+          order by queue limit 1), false) as head
+    `.execute(trx);
+    const state = rows[0];
+    if (state === undefined || state.mine === null) return { admitted: false, free: 0 };
+    const free = Math.max(0, maxRunning - state.running);
+    if (state.mine !== 'queued') return { admitted: state.mine === 'admitted', free };
+    if (free === 0 || !state.head) return { admitted: false, free };
+    const now = new Date();
+    await trx
+      .updateTable('sessions')
+      .set({
+        stage: 'admitted',
+        status: 'running',
+        job: sql`coalesce(job, ${job})`,
+        admitted_at: now,
+        updated_at: now,
+        phase: 'clone',
+        message: 'cloning',
+        reason: null,
+      })
+      .where('id', '=', id)
+      .where('status', '<>', 'complete')
+      .execute();
+    await announceStream(trx, id);
+    return { admitted: true, free: free - 1 };
+  });
+}
+
+/** The session that is next in line, or null. */
+export async function queueHead(db: Db): Promise<{ id: string; name: string } | null> {
+  const row = await db
+    .selectFrom('sessions')
+    .select(['id', 'name'])
+    .where('stage', '=', 'queued')
+    .where('deleted_at', 'is', null)
+    .where('cancel_requested_at', 'is', null)
+    .where('status', '<>', 'complete')
+    .orderBy('queue')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** How many sessions hold a slot. */
+export async function countAdmitted(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('sessions')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('stage', '=', 'admitted')
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+export interface Progress {
+  phase: string;
+  layer?: number | null;
+  attempt?: number;
+  message: string;
+  reason?: string | null;
+}
+
+/** Writes what the engine does now, unless the session has ended. */
+export async function writeProgress(db: Db, id: string, progress: Progress): Promise<void> {
+  const changed = await db
+    .updateTable('sessions')
+    .set({
+      phase: progress.phase,
+      message: progress.message,
+      reason: progress.reason ?? null,
+      updated_at: new Date(),
+      ...(progress.layer === undefined ? {} : { layer: progress.layer }),
+      ...(progress.attempt === undefined ? {} : { attempt: progress.attempt }),
+    })
+    .where('id', '=', id)
+    .where('stage', '<>', 'ended')
+    .where('status', '<>', 'complete')
+    .executeTakeFirst();
+  if (changed.numUpdatedRows > 0n) await announceStream(db, id);
+}
+
+/** Stores the snapshot with the commits that the clone found. */
+export async function writeSnapshot(db: Db, id: string, snapshot: Snapshot): Promise<void> {
+  await db
+    .updateTable('sessions')
+    .set({ snapshot: JSON.stringify(snapshot), updated_at: new Date() })
+    .where('id', '=', id)
+    .execute();
+}
+
+export interface SessionEnd {
+  succeeded: Exclude<Succeeded, 'none'>;
+  message: string;
+  reason: string | null;
+}
+
+/**
+ * Writes the end once and gives the slot back. A session that somebody completed from outside keeps what they wrote.
+ * Answers whether this call was the one that ended it.
+ */
+export async function writeEnd(db: Kysely<Database>, id: string, end: SessionEnd): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const now = new Date();
+    await trx
+      .updateTable('sessions')
+      .set({
+        status: 'complete',
+        succeeded: end.succeeded,
+        completion_time: now,
+        message: end.message,
+        reason: end.reason,
+      })
+      .where('id', '=', id)
+      .where('status', '<>', 'complete')
+      .execute();
+    const ended = await trx
+      .updateTable('sessions')
+      .set({ stage: 'ended', phase: 'done', updated_at: now })
+      .where('id', '=', id)
+      .where('stage', '<>', 'ended')
+      .executeTakeFirst();
+    if (ended.numUpdatedRows === 0n) return false;
+    await announceStream(trx, id);
+    return true;
+  });
+}
+
+/** Sessions whose engine side has not ended, oldest first, deleted ones too; those younger than `settledBefore` are left out. */
+export async function openSessions(db: Db, settledBefore: Date): Promise<SessionRow[]> {
+  return db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('stage', '<>', 'ended')
+    .where('created_at', '<', settledBefore)
+    .orderBy('queue')
+    .execute();
+}
+
+/** Deleted sessions whose traces are still there and whose work has ended. */
+export async function unpurgedSessions(db: Db, limit: number): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('sessions')
+    .select('id')
+    .where('deleted_at', 'is not', null)
+    .where('purged_at', 'is', null)
+    .where('stage', '=', 'ended')
+    .limit(limit)
+    .execute();
+}
+
+export async function markPurged(db: Db, id: string): Promise<void> {
+  await db.updateTable('sessions').set({ purged_at: new Date() }).where('id', '=', id).execute();
+}
