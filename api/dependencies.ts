@@ -1,0 +1,60 @@
+/** What the HTTP API is made of; the composition root and tests put it together. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Kysely } from 'kysely';
+import type { GitReferences, ReadRepositoryAccess, SecretStore } from '../control/configurations/ports.ts';
+import type { Dispatcher, SessionEngine } from '../control/sessions/engine-port.ts';
+import type { Database } from '../store/tables.ts';
+
+/** Health of the workflow engine; `reason` says what is wrong when it is not ok. */
+export interface EngineHealth {
+  ok: boolean;
+  reason: string | null;
+}
+
+export interface ApiDependencies {
+  db: Kysely<Database>;
+  git: GitReferences;
+  repositoryAccess: ReadRepositoryAccess;
+  secrets: SecretStore;
+  engine: SessionEngine;
+  dispatcher: Dispatcher;
+  /** Never rejects; answers within 3 s. */
+  engineHealth(): Promise<EngineHealth>;
+  log: FastifyBaseLogger;
+  /** Now; tests set it. */
+  clock(): Date;
+  /** Path prefixes of the CFS routes; default of the environment: '' and '/apis/cfs'. */
+  prefixes: readonly string[];
+  /** Host names (without port) that are answered besides loopback names and the address a request came in by. */
+  allowedHosts: readonly string[];
+  /** Largest request body, bytes. */
+  maxBody: number;
+  /** Base of this API for links, without slash at the end. */
+  publicUrl: string;
+  /** Base of links to ARA, without slash at the end; `undefined`: links lead to the API's own pages. */
+  araUrl: string | undefined;
+  /** Base of links to Temporal's web UI. */
+  temporalUiUrl: string | undefined;
+  /** Version of Muster itself. */
+  version: string;
+}
+
+/**
+ * The server as route files see it. A route plugin is `async (app: ApiServer, deps: ApiDependencies) => void`. Paths are
+ * `/v3/...` in CFS plugins (the app adds the prefixes) and without `/api/v1` in Muster's own (the app adds it).
+ *
+ * Schemas: `params`, `querystring` (plain `z.boolean()`, `z.int()`, enumerations, strings: the app converts the text, the
+ * last of a repeated parameter wins, unknown ones are dropped) and `body`. A route with `body` demands JSON (415, 400); one
+ * without ignores whatever body comes, unless it asks for it with `readJsonBody(request)` of `json-body.ts`. Handlers throw
+ * MusterErrors; the app makes problem documents of them. `response` schemas only document: answers are sent as they are.
+ */
+export type ApiServer = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;

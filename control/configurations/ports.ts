@@ -1,0 +1,49 @@
+/** What lane configurations needs from outside; drivers fit these shapes, tests put fakes in their place. */
+import type { Source } from '../../domain/configurations/schema.ts';
+
+/** How a repository is reached: credentials and CA of its source, or the default ones (cfs-flows 2, rules 7 and 8). */
+export interface RepositoryAccess {
+  credentials?: { username: string; password: string } | undefined;
+  /** Certificates to trust, PEM. */
+  caPem?: string | undefined;
+  sshKeyFile?: string | undefined;
+  knownHostsFile?: string | undefined;
+}
+
+export interface RefRequest extends RepositoryAccess {
+  url: string;
+  /** Name of the source record, `null` for a plain clone URL. */
+  sourceName: string | null;
+  /** Branch, tag, or 7 to 40 digits of a commit id. */
+  ref: string;
+  signal: AbortSignal;
+  /** For all of it together. */
+  timeoutMs?: number;
+}
+
+/** Asks a remote for the full commit id that `ref` means; refusals are MusterErrors. */
+export interface GitReferences {
+  resolveRef(request: RefRequest): Promise<string>;
+}
+
+/** Credentials and CA for a source, `null` for a layer with a plain clone URL. */
+export type ReadRepositoryAccess = (source: Source | null) => Promise<RepositoryAccess>;
+
+/** Named sets of secret values; a Secret of a cluster, or a table encrypted with the key file. */
+export interface SecretStore {
+  /** The values by key, or `null` when there is no secret of that name. */
+  get(name: string): Promise<Record<string, string> | null>;
+  /** Sets one value and leaves the others. */
+  put(name: string, key: string, value: string): Promise<void>;
+  /** Replaces the whole secret. */
+  putAll(name: string, values: Record<string, string>): Promise<void>;
+  /** Removes the whole secret; no error when it is not there. */
+  delete(name: string): Promise<void>;
+  /** Names with their keys, sorted; never a value. */
+  list(): Promise<{ name: string; keys: string[] }[]>;
+}
+
+/** Tells the queue of sessions that there may be room now. */
+export interface QueuePoker {
+  pokeQueue(): Promise<void>;
+}
