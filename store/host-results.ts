@@ -3,14 +3,14 @@ import { sql } from 'kysely';
 import type { HostResult } from '../domain/runs/schema.ts';
 import type { Db } from './database.ts';
 
-/** Stores results of a run; answers the hosts that were not stored before (each counts once, however often it is told). */
+/** Stores results of a run; one that is stored already stays as it is. */
 export async function insertHostResults(
   db: Db,
   run: { runId: string; sessionId: string | null; layer: number; attempt: number },
   results: HostResult[],
-): Promise<string[]> {
-  if (results.length === 0) return [];
-  const { rows } = await sql<{ host: string }>`
+): Promise<void> {
+  if (results.length === 0) return;
+  await sql`
     insert into host_results
       (run_id, session_id, layer, attempt, host, status, ok, changed, failures, unreachable, skipped, rescued, ignored)
     select ${run.runId}, ${run.sessionId}::uuid, ${run.layer}::int, ${run.attempt}::int, new.host, new.status, new.ok,
@@ -18,9 +18,7 @@ export async function insertHostResults(
     from jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as new(host text, status text, ok int, changed int,
       failures int, unreachable int, skipped int, rescued int, ignored int)
     on conflict (run_id, host) do nothing
-    returning host
   `.execute(db);
-  return rows.map((row) => row.host);
 }
 
 export interface LayerReport {
@@ -33,12 +31,11 @@ export interface LayerReport {
 }
 
 /**
- * Reports the layer to the components among `hosts` in one statement: the old entry of the same repository and playbook
+ * Reports the layer to the components that its results name, in one statement: the old entry of the same repository and playbook
  * goes, the new one becomes the last; `error_count` is counted up for a failure, cleared for a success and left alone
  * when the playbook was broken off (cfs-flows 4.4, cfs-api 6.3). Answers the ids that exist.
  */
-export async function reportLayer(db: Db, report: LayerReport, hosts: string[]): Promise<string[]> {
-  if (hosts.length === 0) return [];
+export async function reportLayer(db: Db, report: LayerReport): Promise<string[]> {
   const entry = {
     clone_url: report.cloneUrl,
     playbook: report.playbook,
@@ -50,7 +47,6 @@ export async function reportLayer(db: Db, report: LayerReport, hosts: string[]):
     with target as (
       select c.id, r.status from components c
       join host_results r on r.host = c.id and r.run_id = ${report.runId}
-      where c.id in (select jsonb_array_elements_text(${JSON.stringify(hosts)}::jsonb))
       order by c.id for update of c
     ), changed as (
       update components c set
@@ -69,4 +65,29 @@ export async function reportLayer(db: Db, report: LayerReport, hosts: string[]):
     returning r.host as id
   `.execute(db);
   return rows.map((row) => row.id);
+}
+
+/** Hosts of a run that did not end `applied`, sorted. */
+export async function unsuccessfulHosts(db: Db, runId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('host_results')
+    .select('host')
+    .where('run_id', '=', runId)
+    .where('status', '<>', 'applied')
+    .orderBy('host')
+    .execute();
+  return rows.map((row) => row.host);
+}
+
+/** Hosts of a run for which there is no component, sorted, at most `limit`. */
+export async function unknownHosts(db: Db, runId: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('host_results')
+    .select('host')
+    .where('run_id', '=', runId)
+    .where('recorded', '=', false)
+    .orderBy('host')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.host);
 }

@@ -1,5 +1,4 @@
 /** Runs: one launched playbook each, whichever lane owns it. */
-import { sql } from 'kysely';
 import type { Db } from './database.ts';
 import type { RunState } from './tables.ts';
 
@@ -15,8 +14,8 @@ export interface NewRun {
 export interface RunRow extends NewRun {
   state: RunState;
   exitCode: number | null;
-  eventLines: number;
-  outputBytes: number;
+  /** How far its files are stored. */
+  cursor: { lines: number; eventBytes: number; outputBytes: number };
 }
 
 /** Records that a run is about to be started; a run that is recorded already is returned as it is. */
@@ -52,8 +51,7 @@ export async function findRun(db: Db, id: string): Promise<RunRow | null> {
     host: row.host,
     state: row.state,
     exitCode: row.exit_code,
-    eventLines: row.event_lines,
-    outputBytes: row.output_bytes,
+    cursor: { lines: row.event_lines, eventBytes: row.event_bytes, outputBytes: row.output_bytes },
   };
 }
 
@@ -67,11 +65,11 @@ export async function markRunStarted(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-/** How far events.jsonl (lines) and output.log (bytes) are stored. */
-export async function markRunShipped(db: Db, id: string, eventLines: number, outputBytes: number): Promise<void> {
+/** How far the run's files are stored. */
+export async function markRunShipped(db: Db, id: string, cursor: RunRow['cursor']): Promise<void> {
   await db
     .updateTable('runs')
-    .set({ event_lines: eventLines, output_bytes: outputBytes })
+    .set({ event_lines: cursor.lines, event_bytes: cursor.eventBytes, output_bytes: cursor.outputBytes })
     .where('id', '=', id)
     .execute();
 }
@@ -111,15 +109,20 @@ export async function openRuns(
   return rows.map((row) => ({ id: row.id, sessionId: row.session_id, host: row.host }));
 }
 
+/** Marks the run as recorded; false when it was before, so that its results count once. */
+export async function markRunRecorded(db: Db, id: string): Promise<boolean> {
+  const result = await db
+    .updateTable('runs')
+    .set({ recorded_at: new Date() })
+    .where('id', '=', id)
+    .where('recorded_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
 /** Removes the runs of a session with their host results; answers the run ids. */
 export async function deleteSessionRuns(db: Db, sessionId: string): Promise<string[]> {
   await db.deleteFrom('host_results').where('session_id', '=', sessionId).execute();
   const rows = await db.deleteFrom('runs').where('session_id', '=', sessionId).returning('id').execute();
   return rows.map((row) => row.id);
-}
-
-/** Hosts (data directories) that keep run files of sessions that were deleted and not yet cleaned up. */
-export async function takeRunIds(db: Db, sessionId: string): Promise<string[]> {
-  const rows = await sql<{ id: string }>`select id from runs where session_id = ${sessionId}`.execute(db);
-  return rows.rows.map((row) => row.id);
 }

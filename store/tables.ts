@@ -126,8 +126,9 @@ export interface RunsTable {
   created_at: Time;
   started_at: OptionalTime;
   ended_at: OptionalTime;
-  /** Lines of events.jsonl and bytes of output.log that are stored. */
+  /** Lines and bytes of events.jsonl and bytes of output.log that are stored. */
   event_lines: Generated<number>;
+  event_bytes: Generated<number>;
   output_bytes: Generated<number>;
   recorded_at: OptionalTime;
 }

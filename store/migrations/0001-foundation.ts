@@ -107,6 +107,7 @@ export async function up(db: Kysely<never>): Promise<void> {
       started_at timestamptz,
       ended_at timestamptz,
       event_lines bigint not null default 0,
+      event_bytes bigint not null default 0,
       output_bytes bigint not null default 0,
       recorded_at timestamptz,
       unique (session_id, attempt, layer)

@@ -1,0 +1,76 @@
+/** What the session workflow asks of its activities: plain data in and out, small, by reference where it could grow. */
+import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
+
+export interface SessionRef {
+  sessionId: string;
+}
+
+/** What the workflow needs to know to sequence the session; the rest stays in the record. */
+export interface SessionPlan {
+  /** Layer indices in the order in which they run. */
+  layers: number[];
+  /** A built-in debugging playbook runs instead of layers. */
+  debug: boolean;
+  debugOnFailure: boolean;
+  /** Seconds to hold after a failure. */
+  debugWaitSeconds: number;
+  /** Seconds from admission after which the session is cancelled; 0 = never. */
+  timeoutSeconds: number;
+}
+
+export type Admission =
+  | { state: 'admitted'; plan: SessionPlan }
+  /** Not yet; ask again on a signal, or after this many seconds. */
+  | { state: 'waiting'; message: string; retrySeconds: number }
+  | { state: 'cancelled'; reason: string }
+  /** Nothing to do: the record is gone or has ended. */
+  | { state: 'over' };
+
+export interface PreparedWorkspace {
+  /** Task queue of the machine whose disk holds the workspace. */
+  hostQueue: string;
+}
+
+export interface RunLayer extends SessionRef {
+  layer: number;
+  attempt: number;
+  /** `failed`: only hosts that did not succeed in the attempt before. */
+  hosts: 'all' | 'failed';
+}
+
+export interface RunRef extends SessionRef {
+  layer: number;
+  attempt: number;
+}
+
+export interface SessionEnding extends SessionRef {
+  succeeded: 'true' | 'false' | 'unknown';
+  message: string;
+  reason: string | null;
+}
+
+export interface Holding extends SessionRef {
+  layer: number;
+  message: string;
+}
+
+/** Activities that run beside the workflow (local): one short database write each. */
+export interface SessionRecords {
+  admitSession(input: SessionRef): Promise<Admission>;
+  recordLayer(input: RunRef): Promise<void>;
+  recordHold(input: Holding): Promise<void>;
+  recordEnd(input: SessionEnding): Promise<void>;
+}
+
+/** First work on a disk: any runner machine may take it. */
+export interface WorkspaceActivities {
+  cloneLayers(input: SessionRef): Promise<PreparedWorkspace>;
+}
+
+/** Work that must happen where the workspace is. */
+export interface HostActivities {
+  writeInventory(input: SessionRef): Promise<void>;
+  runLayer(input: RunLayer): Promise<LayerOutcome>;
+  endRun(input: RunRef): Promise<void>;
+  removeWorkspace(input: SessionRef): Promise<void>;
+}

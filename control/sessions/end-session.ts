@@ -1,0 +1,15 @@
+import type { Client } from '@temporalio/client';
+import type { Kysely } from 'kysely';
+import { type SessionEnd, writeEnd } from '../../store/session-engine.ts';
+import type { Database } from '../../store/tables.ts';
+import { wakeQueue } from './wake-queue.ts';
+
+/** Writes the end of a session once, gives its slot back and wakes the next in line. */
+export async function endSession(
+  deps: { db: Kysely<Database>; client: Client },
+  sessionId: string,
+  end: SessionEnd,
+): Promise<void> {
+  await writeEnd(deps.db, sessionId, end);
+  await wakeQueue(deps);
+}

@@ -1,0 +1,47 @@
+import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Kysely } from 'kysely';
+import { ERRORS, type ErrorCode, musterError } from '../../domain/errors.ts';
+import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
+import { findSessionById } from '../../store/session-engine.ts';
+import type { Database } from '../../store/tables.ts';
+import { finishDebug, retrySession } from '../../workflows/sessions/messages.ts';
+import type { SessionEngine } from './engine-port.ts';
+import { wakeQueue } from './wake-queue.ts';
+
+/** An update waits for a live worker; after this the caller is told that the engine does not answer. */
+const ANSWER_MS = 5_000;
+
+/** Commands to session workflows; a refusal of the workflow comes back as the catalogue's error. */
+export function createSessionEngine({ db, client }: { db: Kysely<Database>; client: Client }): SessionEngine {
+  const command = async (sessionId: string, send: (workflowId: string) => Promise<void>) => {
+    const session = await findSessionById(db, sessionId);
+    if (session === null) throw musterError('session_not_found', `Session ${sessionId} could not be found`);
+    try {
+      await client.withDeadline(Date.now() + ANSWER_MS, () => send(sessionWorkflowId(session)));
+    } catch (error) {
+      throw translate(error, session.name);
+    }
+  };
+  return {
+    finishDebug: (sessionId) =>
+      command(sessionId, (workflowId) => client.workflow.getHandle(workflowId).executeUpdate(finishDebug)),
+    retryInPlace: (sessionId, hosts) =>
+      command(sessionId, (workflowId) =>
+        client.workflow.getHandle(workflowId).executeUpdate(retrySession, { args: [{ hosts }] }),
+      ),
+    pokeQueue: () => wakeQueue({ db, client }),
+  };
+}
+
+function translate(error: unknown, name: string): Error {
+  if (error instanceof WorkflowNotFoundError) {
+    return musterError('session_not_holding', `Session ${name} does not hold: its work has ended`);
+  }
+  if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
+    const { type, message } = error.cause;
+    if (type && type in ERRORS) return musterError(type as ErrorCode, `Session ${name}: ${message}`);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return musterError('engine_unavailable', `The workflow engine gave no answer for session ${name}: ${message}`);
+}

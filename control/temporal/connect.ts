@@ -1,0 +1,55 @@
+import { Client, Connection } from '@temporalio/client';
+
+/** How to reach a Temporal server; the same for the embedded one and any other. */
+export interface TemporalSettings {
+  /** host:port */
+  address: string;
+  namespace: string;
+  apiKey?: string | undefined;
+  /** PEM texts; an empty object turns TLS on with the system's CAs; undefined: no TLS. */
+  tls?: { ca?: string; cert?: string; key?: string } | undefined;
+  /** Shown in Temporal beside what this process did. */
+  identity: string;
+}
+
+export interface TemporalConnection {
+  client: Client;
+  connection: Connection;
+  /** Null when the server answers, else a sentence. */
+  health(): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+/** TLS options as the SDK wants them. */
+export function tlsOptions(tls: TemporalSettings['tls']) {
+  if (tls === undefined) return undefined;
+  const { ca, cert, key } = tls;
+  return {
+    ...(ca ? { serverRootCACertificate: Buffer.from(ca) } : {}),
+    ...(cert && key ? { clientCertPair: { crt: Buffer.from(cert), key: Buffer.from(key) } } : {}),
+  };
+}
+
+/** A client that connects when it is first used and again after the server was away; making it needs no server. */
+export function connectTemporal(settings: TemporalSettings): TemporalConnection {
+  const tls = tlsOptions(settings.tls ?? (settings.apiKey ? {} : undefined));
+  const connection = Connection.lazy({
+    address: settings.address,
+    ...(tls ? { tls } : {}),
+    ...(settings.apiKey ? { apiKey: settings.apiKey } : {}),
+  });
+  const client = new Client({ connection, namespace: settings.namespace, identity: settings.identity });
+  return {
+    client,
+    connection,
+    health: async () => {
+      try {
+        await connection.withDeadline(Date.now() + 3_000, () => connection.workflowService.getSystemInfo({}));
+        return null;
+      } catch (error) {
+        return `Temporal does not answer at ${settings.address}: ${error instanceof Error ? error.message : 'unknown'}`;
+      }
+    },
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,62 @@
+import type { ErrorCode } from '../errors.ts';
+import type { Succeeded } from './schema.ts';
+
+/** How one layer's run ended. */
+export interface LayerOutcome {
+  index: number;
+  playbook: string;
+  /** Null when the run was lost: nobody knows how it ended. */
+  exitCode: number | null;
+  /** Hosts with at least one task result, and how many of these failed or were unreachable. */
+  hosts: number;
+  failedHosts: number;
+}
+
+/** The final words of a session. */
+export interface SessionOutcome {
+  succeeded: Exclude<Succeeded, 'none'>;
+  message: string;
+  reason: ErrorCode | 'layer_failed' | 'no_host_ran' | null;
+}
+
+const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Sentence for a layer that did not succeed. */
+export function describeLayerFailure(layer: LayerOutcome): string {
+  const name = `layer ${layer.index} (${layer.playbook})`;
+  if (layer.exitCode === null) return `${name}: the run was lost, nobody knows how it ended; it is not started again`;
+  const who =
+    layer.hosts === 0
+      ? 'no host ran any task'
+      : layer.failedHosts === 0
+        ? 'no host is marked as failed'
+        : `${layer.failedHosts} of ${plural(layer.hosts, 'host')} failed`;
+  return `${name} failed: ${who}, exit status ${layer.exitCode}`;
+}
+
+/**
+ * Outcome of a session whose layers ran as far as they could: the exit code decides, never the end of a log; a lost run
+ * is `unknown`; a session in which no host had a task result ends as its exit code says, and says so (cfs-flows 1.2, 1.7).
+ */
+export function sessionOutcome(layers: LayerOutcome[]): SessionOutcome {
+  const last = layers.at(-1);
+  if (last === undefined) {
+    return { succeeded: 'false', message: 'the configuration limit selects no layer', reason: 'no_layer_selected' };
+  }
+  if (last.exitCode === null) return { succeeded: 'unknown', message: describeLayerFailure(last), reason: 'run_lost' };
+  const nobody = layers.every((layer) => layer.hosts === 0);
+  if (last.exitCode !== 0) {
+    return {
+      succeeded: 'false',
+      message: describeLayerFailure(last),
+      reason: nobody ? 'no_host_ran' : 'layer_failed',
+    };
+  }
+  if (nobody) return { succeeded: 'true', message: 'no host ran any task', reason: 'no_host_ran' };
+  const hosts = Math.max(...layers.map((layer) => layer.hosts));
+  return {
+    succeeded: 'true',
+    message: `${plural(layers.length, 'layer')} done on ${plural(hosts, 'host')}`,
+    reason: null,
+  };
+}

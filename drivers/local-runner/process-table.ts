@@ -1,0 +1,88 @@
+/** Questions to /proc: is that process still the same one, and which processes belong to a run. */
+import { readdir, readFile } from 'node:fs/promises';
+
+interface ProcessStat {
+  pid: number;
+  parent: number;
+  state: string;
+  /** Clock ticks after boot at which it started: with the pid it names a process for good. */
+  startTime: string;
+}
+
+/** Fields of /proc/<pid>/stat, or null when there is no such process. The name may contain blanks and brackets. */
+export async function readStat(pid: number): Promise<ProcessStat | null> {
+  try {
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8');
+    const rest = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return { pid, state: rest[0] ?? '', parent: Number(rest[1]), startTime: rest[19] ?? '' };
+  } catch {
+    return null;
+  }
+}
+
+let bootId: string | undefined;
+
+/** Identity of this boot of the machine: a claim from before a reboot names no process of today. */
+export async function readBootId(): Promise<string> {
+  bootId ??= (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+  return bootId;
+}
+
+/** Whether the process that is named by pid, start time and boot still runs; a zombie does not. */
+export async function isAlive(process: { pid: number; start_time: string; boot_id: string }): Promise<boolean> {
+  if (process.boot_id !== (await readBootId())) return false;
+  const stat = await readStat(process.pid);
+  return stat !== null && stat.startTime === process.start_time && stat.state !== 'Z' && stat.state !== 'X';
+}
+
+/**
+ * Processes of a run: descendants of its launcher, and every process that carries the run's id in its environment,
+ * whoever its parent is by now (`setsid`, async tasks, a killed launcher). Zombies are left out.
+ */
+export async function processesOf(runId: string, launcher: number | null): Promise<number[]> {
+  const stats: ProcessStat[] = [];
+  for (const entry of await readdir('/proc')) {
+    if (!/^[0-9]+$/.test(entry)) continue;
+    const stat = await readStat(Number(entry));
+    if (stat !== null && stat.state !== 'Z' && stat.state !== 'X') stats.push(stat);
+  }
+  const children = new Map<number, number[]>();
+  for (const { pid, parent } of stats) children.set(parent, [...(children.get(parent) ?? []), pid]);
+  const found = new Set<number>();
+  const visit = (pid: number) => {
+    for (const child of children.get(pid) ?? []) {
+      if (!found.has(child)) {
+        found.add(child);
+        visit(child);
+      }
+    }
+  };
+  if (launcher !== null) visit(launcher);
+  const needle = Buffer.from(`MUSTER_RUN_ID=${runId}\0`);
+  for (const { pid } of stats) {
+    if (pid === process.pid || found.has(pid)) continue;
+    if (await hasInEnvironment(pid, needle)) {
+      found.add(pid);
+      visit(pid);
+    }
+  }
+  found.delete(process.pid);
+  return [...found];
+}
+
+async function hasInEnvironment(pid: number, needle: Buffer): Promise<boolean> {
+  try {
+    return (await readFile(`/proc/${pid}/environ`)).includes(needle);
+  } catch {
+    return false;
+  }
+}
+
+/** Sends a signal; a process that is gone meanwhile is no error. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,158 @@
+import { type FSWatcher, watch as watchDirectory } from 'node:fs';
+import { type EventLine, EventLineSchema, type ExitFile, type ResultsFile } from '../../domain/runs/schema.ts';
+import { storableJson, storableText } from '../../domain/runs/storable-text.ts';
+import { textChunkLength } from '../../domain/runs/text-chunk.ts';
+import { isAlive } from './process-table.ts';
+import { type RunPaths, readClaim, readExit, readFrom, readResults } from './run-files.ts';
+
+/** Where the shipping of a run stands: lines and bytes of events.jsonl, bytes of output.log. */
+export interface RunCursor {
+  lines: number;
+  eventBytes: number;
+  outputBytes: number;
+}
+
+/** What is new in a run's files. */
+export interface RunBatch {
+  events: { line: number; event: EventLine }[];
+  /** New output and the byte at which it begins. */
+  output: { start: number; text: string } | null;
+  cursor: RunCursor;
+}
+
+/** How a run ended; `exit` null when it was lost. */
+export interface RunEnd {
+  exit: ExitFile | null;
+  results: ResultsFile | null;
+}
+
+const EVENT_CHUNK = 1024 * 1024;
+const OUTPUT_CHUNK = 256 * 1024;
+/** Files are looked at this often even if the kernel reports no change, and at most this often when it does. */
+const SLOW_MS = 1_000;
+const FAST_MS = 100;
+
+/**
+ * Follows a claimed run to its end and hands over everything it writes, in order, from `cursor` on. Resolves when the
+ * exit file is there and the last line was taken, or when the run is lost: claimed, its process gone, no exit file.
+ */
+export async function watchRun(
+  paths: RunPaths,
+  start: RunCursor,
+  take: (batch: RunBatch) => Promise<void>,
+  signal: AbortSignal,
+): Promise<RunEnd> {
+  const wake = wakeOnChange(paths.dir);
+  let cursor = start;
+  let missing = 0;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const exit = await readExit(paths);
+      const claim = exit === null ? await readClaim(paths) : null;
+      if (exit === null && claim !== null && !(await isAlive(claim))) missing += 1;
+      // Seen dead twice without an exit file that could have been written between the two looks.
+      const lost = missing >= 2;
+      cursor = await shipAll(paths, cursor, exit !== null || lost, take);
+      if (exit !== null || lost) return { exit, results: await readResults(paths) };
+      if (missing === 0) await wake.next(signal);
+    }
+  } finally {
+    wake.close();
+  }
+}
+
+async function shipAll(
+  paths: RunPaths,
+  start: RunCursor,
+  atEnd: boolean,
+  take: (batch: RunBatch) => Promise<void>,
+): Promise<RunCursor> {
+  let cursor = start;
+  for (;;) {
+    const batch = await readBatch(paths, cursor, atEnd);
+    if (batch === null) return cursor;
+    await take(batch);
+    cursor = batch.cursor;
+  }
+}
+
+async function readBatch(paths: RunPaths, cursor: RunCursor, atEnd: boolean): Promise<RunBatch | null> {
+  const eventBytes = await readFrom(paths.events, cursor.eventBytes, EVENT_CHUNK);
+  const events: RunBatch['events'] = [];
+  const lastBreak = eventBytes.lastIndexOf(0x0a);
+  const whole = lastBreak >= 0 ? lastBreak + 1 : atEnd || eventBytes.length === EVENT_CHUNK ? eventBytes.length : 0;
+  if (whole > 0) {
+    const text = eventBytes.subarray(0, whole).toString('utf8');
+    for (const line of text.replace(/\n$/, '').split('\n')) {
+      events.push({ line: cursor.lines + events.length + 1, event: parseEvent(line) });
+    }
+  }
+  const outputBytes = await readFrom(paths.output, cursor.outputBytes, OUTPUT_CHUNK);
+  const length = textChunkLength(outputBytes, atEnd && outputBytes.length < OUTPUT_CHUNK);
+  if (whole === 0 && length === 0) return null;
+  return {
+    events,
+    output:
+      length === 0
+        ? null
+        : { start: cursor.outputBytes, text: storableText(outputBytes.subarray(0, length).toString('utf8')) },
+    cursor: {
+      lines: cursor.lines + events.length,
+      eventBytes: cursor.eventBytes + whole,
+      outputBytes: cursor.outputBytes + length,
+    },
+  };
+}
+
+/** A line that is no event (a full disk may have torn it) is kept as a warning, so that line numbers stay true. */
+function parseEvent(line: string): EventLine {
+  try {
+    return storableJson(EventLineSchema.parse(JSON.parse(line)));
+  } catch {
+    return { time: new Date().toISOString(), type: 'warning', message: 'an event could not be read and was left out' };
+  }
+}
+
+/** Waits for news in the run's directory: at once for the exit file, at most every FAST_MS for the rest. */
+function wakeOnChange(dir: string): { next(signal: AbortSignal): Promise<void>; close(): void } {
+  let changed = false;
+  let ended = false;
+  let last = 0;
+  let wake: () => void = () => undefined;
+  let watcher: FSWatcher | null = null;
+  try {
+    watcher = watchDirectory(dir, (_event, name) => {
+      changed = true;
+      ended ||= name === 'exit.json';
+      wake();
+    });
+    watcher.on('error', () => undefined);
+  } catch {
+    // No kernel notifications (limit reached): the slow look finds the changes.
+  }
+  return {
+    next: async (signal) => {
+      const latest = Date.now() + SLOW_MS;
+      for (;;) {
+        const now = Date.now();
+        const due = changed ? last + FAST_MS : latest;
+        if (ended || now >= due) break;
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, due - now);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+          signal.addEventListener('abort', wake, { once: true });
+        });
+        signal.removeEventListener('abort', wake);
+        if (signal.aborted) break;
+      }
+      changed = false;
+      ended = false;
+      last = Date.now();
+    },
+    close: () => watcher?.close(),
+  };
+}

@@ -1,0 +1,312 @@
+/**
+ * One configuration session, from queue to record.
+ *
+ *  1. admit: wait in line for a slot; `running`, `job` and the slot are taken together
+ *  2. clone the layers' repositories into a workspace on one machine
+ *  3. write the inventory there
+ *  4. each layer in order: start or find its run, watch it to its end, record what every host reached
+ *  5. after a failure, hold if asked: until told to finish, to retry the layer, to cancel, or the time is over
+ *  6. remove the workspace
+ *  7. record the end and give the slot back
+ *
+ * History: 30 events without layers, 7 for each layer run (1 activity, 1 local activity, 1 workflow task); waiting in
+ * line costs 6 for each time it asks. Nothing here grows with the fleet.
+ */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type {
+  HostActivities,
+  PreparedWorkspace,
+  SessionEnding,
+  SessionPlan,
+  SessionRecords,
+  SessionRef,
+  WorkspaceActivities,
+} from '../../activities/sessions/contract.ts';
+import { describeLayerFailure, type LayerOutcome, sessionOutcome } from '../../domain/sessions/outcome.ts';
+import {
+  cancelSession,
+  finishDebug,
+  getProgress,
+  type RetrySession,
+  retrySession,
+  type SessionProgress,
+  slotFree,
+} from './messages.ts';
+
+const records = proxyLocalActivities<SessionRecords>({
+  startToCloseTimeout: '20s',
+  retry: { initialInterval: '200ms', maximumInterval: '10s' },
+});
+
+const { cloneLayers } = proxyActivities<WorkspaceActivities>({
+  startToCloseTimeout: '1h',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '1s', maximumInterval: '30s', maximumAttempts: 8 },
+});
+
+type Ending = Omit<SessionEnding, 'sessionId'>;
+
+interface State {
+  progress: SessionProgress;
+  cancel: { reason: string; code: string } | null;
+  slot: boolean;
+  holding: boolean;
+  finish: boolean;
+  retry: RetrySession | null;
+}
+
+export async function sessionWorkflow(input: SessionRef): Promise<void> {
+  const state: State = {
+    progress: { phase: 'queued', layer: null, attempt: 1, message: 'waiting for a session slot' },
+    cancel: null,
+    slot: false,
+    holding: false,
+    finish: false,
+    retry: null,
+  };
+  receiveMessages(state);
+  // A cancellation of the workflow itself, from Temporal's web UI, means the same as the command.
+  CancellationScope.current().cancelRequested.catch(() => requestCancel(state, 'cancelled in Temporal', 'cancelled'));
+  await CancellationScope.nonCancellable(() => runSession(input, state));
+  await condition(allHandlersFinished);
+}
+
+function receiveMessages(state: State): void {
+  const refuseUnlessHolding = () => {
+    if (!state.holding) {
+      throw ApplicationFailure.nonRetryable('the session does not hold after a failure', 'session_not_holding');
+    }
+  };
+  setHandler(cancelSession, ({ reason }) => requestCancel(state, reason, 'cancelled'));
+  setHandler(slotFree, () => {
+    state.slot = true;
+  });
+  setHandler(
+    finishDebug,
+    () => {
+      state.finish = true;
+    },
+    { validator: refuseUnlessHolding },
+  );
+  setHandler(
+    retrySession,
+    (retry: RetrySession) => {
+      state.retry = retry;
+    },
+    { validator: (_retry: RetrySession) => refuseUnlessHolding() },
+  );
+  setHandler(getProgress, () => state.progress);
+}
+
+async function runSession(input: SessionRef, state: State): Promise<void> {
+  const plan = await waitForAdmission(input, state);
+  if (plan === null) return;
+  show(state, { phase: 'clone', message: 'cloning' });
+  upsertSearchAttributes({ MusterStatus: ['running'] });
+
+  const limit = startTimeLimit(plan, state);
+  let workspace: PreparedWorkspace | null = null;
+  let ending: Ending;
+  try {
+    if (plan.layers.length === 0 && !plan.debug) ending = sessionOutcome([]);
+    else {
+      workspace = await unlessCancelled(state, () => cloneLayers(input));
+      ending = await runLayers(input, state, plan, hostActivities(workspace));
+    }
+  } catch (error) {
+    ending = endingOf(error, state);
+  }
+  limit.cancel();
+
+  show(state, { phase: 'teardown', message: 'cleaning up' });
+  if (workspace !== null) await cleanUp(input, workspace);
+  await records.recordEnd({ ...input, ...ending });
+  show(state, { phase: 'done', message: ending.message });
+  upsertSearchAttributes({ MusterStatus: [`complete-${ending.succeeded}`] });
+}
+
+/** Null when there is nothing to run: cancelled in line, or over before it began. */
+async function waitForAdmission(input: SessionRef, state: State): Promise<SessionPlan | null> {
+  for (;;) {
+    state.slot = false;
+    const admission = await records.admitSession(input);
+    if (admission.state === 'admitted') return admission.plan;
+    if (admission.state === 'over') return null;
+    if (admission.state === 'cancelled') requestCancel(state, admission.reason, 'cancelled');
+    else {
+      show(state, { phase: 'queued', message: admission.message });
+      await condition(() => state.slot || state.cancel !== null, admission.retrySeconds * 1000);
+    }
+    if (state.cancel !== null) {
+      const { reason, code } = state.cancel;
+      await records.recordEnd({ ...input, succeeded: 'false', message: reason, reason: code });
+      upsertSearchAttributes({ MusterStatus: ['complete-false'] });
+      return null;
+    }
+  }
+}
+
+async function runLayers(input: SessionRef, state: State, plan: SessionPlan, host: HostActivities): Promise<Ending> {
+  show(state, { phase: 'inventory', message: 'writing the inventory' });
+  await unlessCancelled(state, () => host.writeInventory(input));
+
+  const outcomes: LayerOutcome[] = [];
+  for (const layer of plan.layers.length > 0 ? plan.layers : [0]) {
+    let outcome = await runLayer(input, state, host, layer, 'all');
+    while (outcome.exitCode !== 0 && outcome.exitCode !== null && plan.debugOnFailure) {
+      const retry = await hold(input, state, plan, outcome);
+      if (retry === null) break;
+      state.progress.attempt += 1;
+      outcome = await runLayer(input, state, host, layer, retry.hosts);
+    }
+    outcomes.push(outcome);
+    if (outcome.exitCode !== 0) break;
+  }
+  return sessionOutcome(outcomes);
+}
+
+/** Runs one attempt of one layer. A cancel ends every process of the run first; then the watch returns by itself. */
+async function runLayer(
+  input: SessionRef,
+  state: State,
+  host: HostActivities,
+  layer: number,
+  hosts: 'all' | 'failed',
+): Promise<LayerOutcome> {
+  const run = { ...input, layer, attempt: state.progress.attempt };
+  show(state, { phase: 'layer', layer, message: `running layer ${layer}` });
+  const running = host.runLayer({ ...run, hosts });
+  // Looked at below, after the cancel; must not count as unhandled meanwhile.
+  running.catch(() => undefined);
+  await Promise.race([running, condition(() => state.cancel !== null)]);
+  if (state.cancel !== null) await host.endRun(run);
+  const outcome = await running;
+  await records.recordLayer(run);
+  throwIfCancelled(state);
+  return outcome;
+}
+
+/** Waits after a failure; answers the retry that was asked for, or null when the session is to end. */
+async function hold(
+  input: SessionRef,
+  state: State,
+  plan: SessionPlan,
+  outcome: LayerOutcome,
+): Promise<RetrySession | null> {
+  const message = `holding after a failure (${describeLayerFailure(outcome)}) for up to ${plan.debugWaitSeconds} s`;
+  state.holding = true;
+  state.finish = false;
+  state.retry = null;
+  show(state, { phase: 'hold', layer: outcome.index, message });
+  await records.recordHold({ ...input, layer: outcome.index, message });
+  await condition(
+    () => state.finish || state.retry !== null || state.cancel !== null,
+    Math.max(1, plan.debugWaitSeconds * 1000),
+  );
+  state.holding = false;
+  throwIfCancelled(state);
+  return state.retry;
+}
+
+/** Removes the workspace; a machine that is gone must not keep the session from ending. */
+async function cleanUp(input: SessionRef, workspace: PreparedWorkspace): Promise<void> {
+  try {
+    await hostActivities(workspace).removeWorkspace(input);
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+  }
+}
+
+/** Work on the machine that has the workspace. A watch may be taken up again for as long as the disk may come back. */
+function hostActivities({ hostQueue }: PreparedWorkspace): HostActivities {
+  const short = {
+    taskQueue: hostQueue,
+    scheduleToStartTimeout: '5m',
+    startToCloseTimeout: '15m',
+    heartbeatTimeout: '10s',
+    retry: { initialInterval: '500ms', maximumInterval: '10s', maximumAttempts: 6 },
+  } as const;
+  const { writeInventory, removeWorkspace } = proxyActivities<HostActivities>(short);
+  const { endRun } = proxyActivities<HostActivities>({
+    ...short,
+    scheduleToStartTimeout: '24h',
+    retry: { initialInterval: '200ms', maximumInterval: '5s' },
+  });
+  const { runLayer } = proxyActivities<HostActivities>({
+    taskQueue: hostQueue,
+    scheduleToStartTimeout: '24h',
+    startToCloseTimeout: '30d',
+    heartbeatTimeout: '10s',
+    retry: { initialInterval: '200ms', maximumInterval: '10s' },
+  });
+  return { writeInventory, removeWorkspace, endRun, runLayer };
+}
+
+function requestCancel(state: State, reason: string, code: string): void {
+  state.cancel ??= { reason, code };
+}
+
+function throwIfCancelled(state: State): void {
+  if (state.cancel !== null) throw ApplicationFailure.nonRetryable(state.cancel.reason, state.cancel.code);
+}
+
+/** Runs `work` in a scope of its own that a cancel ends. */
+async function unlessCancelled<T>(state: State, work: () => Promise<T>): Promise<T> {
+  throwIfCancelled(state);
+  const scope = new CancellationScope();
+  const result = scope.run(work);
+  result.catch(() => undefined);
+  await Promise.race([result, condition(() => state.cancel !== null)]);
+  if (state.cancel !== null) scope.cancel();
+  const value = await result;
+  throwIfCancelled(state);
+  return value;
+}
+
+function startTimeLimit(plan: SessionPlan, state: State): CancellationScope {
+  const scope = new CancellationScope();
+  if (plan.timeoutSeconds > 0) {
+    scope
+      .run(() => sleep(plan.timeoutSeconds * 1000, { summary: 'session_timeout' }))
+      .then(
+        () => requestCancel(state, `took longer than session_timeout (${plan.timeoutSeconds} s)`, 'session_timeout'),
+        () => undefined,
+      );
+  }
+  return scope;
+}
+
+/** The end of a session that broke off: cancelled, refused by a rule, or something could not be found out. */
+function endingOf(error: unknown, state: State): Ending {
+  if (state.cancel !== null && (isCancellation(error) || error instanceof ApplicationFailure)) {
+    return { succeeded: 'false', message: state.cancel.reason, reason: state.cancel.code };
+  }
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof ApplicationFailure) {
+    return { succeeded: 'false', message: cause.message, reason: cause.type ?? 'internal' };
+  }
+  if (error instanceof ActivityFailure) {
+    const message = `${error.activityType} got no answer from the machine that has the workspace`;
+    return { succeeded: error.activityType === 'runLayer' ? 'unknown' : 'false', message, reason: 'runner_gone' };
+  }
+  throw error;
+}
+
+function show(state: State, progress: Partial<SessionProgress>): void {
+  Object.assign(state.progress, progress);
+  const { phase, attempt, message } = state.progress;
+  setCurrentDetails(`**${phase}** (attempt ${attempt}): ${message}`);
+}
