@@ -1,5 +1,7 @@
 /** Shapes of lane components on the v3 wire (cfs-api 6). */
 import { z } from 'zod';
+import { LayerSchema } from '../configurations/schema.ts';
+import { KEY_MAX, readOnly, TagsSchema, text } from '../schema.ts';
 
 export const LAYER_STATES = ['applied', 'failed', 'skipped', 'incomplete'] as const;
 export type LayerState = (typeof LAYER_STATES)[number];
@@ -25,20 +27,28 @@ export const StateLayerInputSchema = z.strictObject({
   commit: z.string(),
   status: z.enum(WRITABLE_LAYER_STATES),
   session_name: z.string(),
+  last_updated: readOnly,
 });
 export type StateLayerInput = z.infer<typeof StateLayerInputSchema>;
 
-/** `state_append` in a request: `commit` may carry a status suffix, which wins over `status` (cfs-api 6.2). */
+/**
+ * `state_append` in a request: `commit` may carry a status suffix, which wins over `status` (cfs-api 6.2). A report without
+ * repository, playbook or commit, or with another suffix, says nothing and is refused (cfs-api 6.1).
+ */
 export const StateAppendSchema = z.strictObject({
-  clone_url: z.string().optional(),
-  playbook: z.string().optional(),
-  commit: z.string().optional(),
+  clone_url: z.string(),
+  playbook: z.string(),
+  commit: z
+    .string()
+    .regex(
+      /^[^_]*(_(applied|failed|skipped|incomplete))?$/,
+      `must not have a suffix other than ${LAYER_STATES.join(', ')}`,
+    ),
   status: z.enum(WRITABLE_LAYER_STATES).optional(),
   session_name: z.string().optional(),
+  last_updated: readOnly,
 });
 export type StateAppend = z.infer<typeof StateAppendSchema>;
-
-const TagsSchema = z.record(z.string(), z.string());
 
 /** A component as stored. Status is never stored: it is computed when read (cfs-api 7). */
 export const ComponentSchema = z.strictObject({
@@ -54,13 +64,57 @@ export type Component = z.infer<typeof ComponentSchema>;
 
 /** Body of PUT and PATCH of one component; a patch takes any subset, a PUT fills what is absent (cfs-api 6.3). */
 export const ComponentBodySchema = z.strictObject({
-  id: z.string().min(1).optional(),
+  id: text(1, KEY_MAX).optional(),
   state: z.array(StateLayerInputSchema).optional(),
   state_append: StateAppendSchema.optional(),
-  desired_config: z.string().max(60).optional(),
+  desired_config: text(0, 60).optional(),
   error_count: z.int().optional(),
   retry_policy: z.int().optional(),
   enabled: z.boolean().optional(),
   tags: TagsSchema.optional(),
+  desired_state: readOnly,
+  configuration_status: readOnly,
+  logs: readOnly,
 });
 export type ComponentBody = z.infer<typeof ComponentBodySchema>;
+
+/** Empty text filters nothing: clients feed `next` back as it came (cfs-api 3). */
+const StatusFilterSchema = z.enum([...CONFIGURATION_STATUSES, '']);
+
+/** Which components a list or a patch by filter means; all given members must match (cfs-api 6.4, 6.5). */
+export const ComponentFilterSchema = z.object({
+  ids: z.string().optional(),
+  status: StatusFilterSchema.optional(),
+  enabled: z.boolean().optional(),
+  config_name: z.string().optional(),
+  tags: z.string().optional(),
+});
+export type ComponentFilter = z.infer<typeof ComponentFilterSchema>;
+
+/** Query of GET /v3/components. */
+export const ComponentListQuerySchema = ComponentFilterSchema.extend({
+  state_details: z.boolean().optional(),
+  config_details: z.boolean().optional(),
+  limit: z.int().min(1).optional(),
+  after_id: z.string().optional(),
+});
+export type ComponentListQuery = z.infer<typeof ComponentListQuerySchema>;
+
+/** The filter form of PATCH /v3/components; members beside these two, and unknown filters, are ignored. */
+export const ComponentFilterPatchSchema = z.object({
+  patch: ComponentBodySchema.extend({ id: z.string().optional() }),
+  filters: ComponentFilterSchema.extend({ configName: z.string().optional() }).loose(),
+});
+export type ComponentFilterPatch = z.infer<typeof ComponentFilterPatchSchema>;
+
+/** Entry of `desired_state`: a layer of the desired configuration with its own status. */
+export const DesiredLayerSchema = LayerSchema.extend({ status: z.enum(CONFIGURATION_STATUSES) });
+export type DesiredLayer = z.infer<typeof DesiredLayerSchema>;
+
+/** A component in answers of GET: with what is computed, and details as far as they were asked for. */
+export const ComponentViewSchema = ComponentSchema.partial({ state: true }).extend({
+  configuration_status: z.enum(CONFIGURATION_STATUSES),
+  desired_state: z.array(DesiredLayerSchema).optional(),
+  logs: z.string().optional(),
+});
+export type ComponentView = z.infer<typeof ComponentViewSchema>;

@@ -1,13 +1,11 @@
 /** Shapes of lane configurations on the v3 wire: configurations, layers, sources, options (cfs-api 5, 11, 12). */
 import { z } from 'zod';
-
-/** Text without white space and without `;`, as CFS demands of URLs, branches and playbooks. */
-const word = z.string().regex(/^[^\s;]*$/, 'must not contain white space or ;');
+import { KEY_MAX, NO_BLANK, NO_BLANK_MESSAGE, readOnly, text, word } from '../schema.ts';
 
 export const CommitSchema = z.string().regex(/^[a-f0-9]{40}$/, 'must be 40 hexadecimal digits');
 
 export const LayerSchema = z.strictObject({
-  name: z.string().min(1).max(45).optional(),
+  name: text(1, 45).optional(),
   clone_url: word.optional(),
   source: z.string().optional(),
   playbook: word,
@@ -18,7 +16,7 @@ export const LayerSchema = z.strictObject({
 export type Layer = z.infer<typeof LayerSchema>;
 
 export const AdditionalInventorySchema = z.strictObject({
-  name: z.string().min(1).max(45).optional(),
+  name: text(1, 45).optional(),
   clone_url: word.optional(),
   source: z.string().optional(),
   commit: CommitSchema.optional(),
@@ -26,12 +24,16 @@ export const AdditionalInventorySchema = z.strictObject({
 });
 export type AdditionalInventory = z.infer<typeof AdditionalInventorySchema>;
 
-/** Body of PUT /v3/configurations/{id}; `name` and `last_updated` are read-only. */
+export const ConfigurationNameSchema = text(1, 60);
+
+/** Body of PUT /v3/configurations/{id}. */
 export const ConfigurationBodySchema = z.strictObject({
   description: z.string().optional(),
   layers: z.array(LayerSchema),
   additional_inventory: AdditionalInventorySchema.optional(),
   tenant_name: z.string().optional(),
+  name: readOnly,
+  last_updated: readOnly,
 });
 export type ConfigurationBody = z.infer<typeof ConfigurationBodySchema>;
 
@@ -53,16 +55,20 @@ export const SourceSchema = z.strictObject({
 });
 export type Source = z.infer<typeof SourceSchema>;
 
+export const SourceNameSchema = text(1, KEY_MAX);
+
 export const SourceCreateSchema = z.strictObject({
-  name: z.string().min(1).optional(),
+  name: SourceNameSchema.optional(),
   description: z.string().optional(),
   clone_url: z.string().min(1),
   credentials: z.strictObject({
     authentication_method: z.literal('password').optional(),
     username: z.string().min(1),
     password: z.string().min(1),
+    secret_name: readOnly,
   }),
   ca_cert: CaCertSchema.nullable().optional(),
+  last_updated: readOnly,
 });
 export type SourceCreate = z.infer<typeof SourceCreateSchema>;
 
@@ -71,6 +77,8 @@ export const SourceRestoreSchema = z.strictObject({
   clone_url: z.string().min(1),
   credentials: z.strictObject({ authentication_method: z.literal('password'), secret_name: z.string().min(1) }),
   ca_cert: CaCertSchema.nullable().optional(),
+  name: readOnly,
+  last_updated: readOnly,
 });
 export type SourceRestore = z.infer<typeof SourceRestoreSchema>;
 
@@ -82,9 +90,12 @@ export const SourcePatchSchema = z.strictObject({
       authentication_method: z.literal('password').optional(),
       username: z.string().min(1).optional(),
       password: z.string().min(1).optional(),
+      secret_name: readOnly,
     })
     .optional(),
   ca_cert: CaCertSchema.nullable().optional(),
+  name: readOnly,
+  last_updated: readOnly,
 });
 export type SourcePatch = z.infer<typeof SourcePatchSchema>;
 
@@ -107,10 +118,10 @@ export const OptionsSchema = z.strictObject({
   batch_window: integer(0),
   default_batcher_retry_policy: integer(0),
   default_playbook: word,
-  default_ansible_config: z.string().max(60),
+  default_ansible_config: text(0, 60),
   session_ttl: AgeSchema,
-  additional_inventory_url: word.max(240),
-  additional_inventory_source: z.string().max(60),
+  additional_inventory_url: text(0, 240).regex(NO_BLANK, NO_BLANK_MESSAGE),
+  additional_inventory_source: text(0, 60),
   batcher_max_backoff: integer(0),
   batcher_disable: z.boolean(),
   batcher_pending_timeout: integer(1),
@@ -127,5 +138,24 @@ export const OptionsSchema = z.strictObject({
 export type Options = z.infer<typeof OptionsSchema>;
 
 /** Body of PATCH /v3/options: any members but the read-only `default_playbook`. */
-export const OptionsPatchSchema = OptionsSchema.omit({ default_playbook: true }).partial();
+export const OptionsPatchSchema = OptionsSchema.partial().extend({ default_playbook: readOnly });
 export type OptionsPatch = z.infer<typeof OptionsPatchSchema>;
+
+/** Names of secrets follow Kubernetes, where they live in a cluster: a DNS-1123 subdomain. */
+export const SecretNameSchema = z
+  .string()
+  .max(253)
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/, 'must be a lower-case DNS name');
+export const SecretKeySchema = z
+  .string()
+  .max(253)
+  .regex(/^(?!\.{1,2}$)[-._a-zA-Z0-9]+$/, 'must be letters, digits, hyphen, underscore or dot');
+export const SecretValueSchema = z.strictObject({ value: z.string() });
+
+/** Query of the lists of configurations and sources. */
+export const InUseListQuerySchema = z.object({
+  in_use: z.boolean().optional(),
+  limit: z.int().min(1).optional(),
+  after_id: z.string().optional(),
+});
+export type InUseListQuery = z.infer<typeof InUseListQuerySchema>;

@@ -1,0 +1,34 @@
+import { wireTime } from '../times.ts';
+import type { Component, ComponentBody } from './schema.ts';
+import { appendStateLayer, layerOfAppend, stampStateLayers } from './state-layers.ts';
+import { mergeTags } from './tags.ts';
+
+/** The record that a PUT leaves: nothing of an older one survives, what is absent is filled (cfs-api 6.3 rule 5). */
+export function putComponent(id: string, body: ComponentBody, now: Date): Component {
+  const empty: Component = { id, state: [], desired_config: '', error_count: 0, enabled: false, tags: {} };
+  return patchComponent(empty, body, now);
+}
+
+/** The stored record after a PATCH: `state` replaces, then `state_append` is applied; tags merge (cfs-api 6.3). */
+export function patchComponent(stored: Component, body: ComponentBody, now: Date): Component {
+  const time = wireTime(now);
+  const replaced = body.state === undefined ? stored.state : stampStateLayers(body.state, stored.state, time);
+  const state =
+    body.state_append === undefined ? replaced : appendStateLayer(replaced, layerOfAppend(body.state_append, time));
+  const retryPolicy = body.retry_policy ?? stored.retry_policy;
+  return {
+    id: stored.id,
+    state,
+    desired_config: body.desired_config ?? stored.desired_config,
+    error_count: errorCountAfter(stored.error_count, body),
+    ...(retryPolicy === undefined ? {} : { retry_policy: retryPolicy }),
+    enabled: body.enabled ?? stored.enabled,
+    tags: mergeTags(stored.tags, body.tags ?? {}),
+  };
+}
+
+/** Rule 2: an explicit count wins; a desired configuration, even an unchanged one, or an emptied state resets it. */
+function errorCountAfter(stored: number, body: ComponentBody): number {
+  if (body.error_count !== undefined) return body.error_count;
+  return body.desired_config !== undefined || body.state?.length === 0 ? 0 : stored;
+}
