@@ -1,6 +1,8 @@
 /** Shapes of lane sessions on the v3 wire (cfs-api 8-10) and of Muster's own session routes. */
 import { z } from 'zod';
+import { NO_BLANK, NO_BLANK_MESSAGE, TagsSchema, text } from '../schema.ts';
 
+export const SESSION_NAME_MAX = 45;
 export const SESSION_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 export const SESSION_STATUSES = ['pending', 'running', 'complete'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
@@ -10,7 +12,11 @@ export type Succeeded = (typeof SUCCEEDED)[number];
 export const TARGET_DEFINITIONS = ['image', 'spec', 'repo', 'dynamic'] as const;
 export type TargetDefinition = (typeof TARGET_DEFINITIONS)[number];
 
-const TagsSchema = z.record(z.string(), z.string());
+const SessionNameSchema = z
+  .string()
+  .min(1)
+  .max(SESSION_NAME_MAX, { abort: true })
+  .regex(SESSION_NAME, 'must be a lower-case DNS name');
 
 /** Extra keys inside the target and its groups are accepted and dropped (cfs-api 1). */
 const GroupSchema = z.object({ name: z.string(), members: z.array(z.string()) });
@@ -31,13 +37,10 @@ export type Target = z.infer<typeof TargetSchema>;
 
 /** Body of POST /v3/sessions (cfs-api 9). */
 export const SessionCreateSchema = z.strictObject({
-  name: z.string().min(1).max(45).regex(SESSION_NAME, 'must be a lower-case DNS name'),
-  configuration_name: z.string().min(1).max(60),
+  name: SessionNameSchema,
+  configuration_name: text(1, 60),
   configuration_limit: z.string().optional(),
-  ansible_limit: z
-    .string()
-    .regex(/^[^\s;]*$/, 'must not contain white space or ;')
-    .optional(),
+  ansible_limit: z.string().regex(NO_BLANK, NO_BLANK_MESSAGE).optional(),
   ansible_config: z.string().optional(),
   ansible_verbosity: z.int().min(0).max(4).optional(),
   ansible_passthrough: z.string().optional(),
@@ -110,7 +113,7 @@ export const RETRY_HOSTS = ['all', 'failed'] as const;
 /** Body of POST /api/v1/sessions/{name}/retry. */
 export const SessionRetrySchema = z.strictObject({
   hosts: z.enum(RETRY_HOSTS).optional(),
-  name: z.string().min(1).max(45).regex(SESSION_NAME, 'must be a lower-case DNS name').optional(),
+  name: SessionNameSchema.optional(),
 });
 export type SessionRetry = z.infer<typeof SessionRetrySchema>;
 

@@ -1,0 +1,41 @@
+/** Query parameters of lists of sessions, shared by the CFS routes and Muster's own. */
+import { z } from 'zod';
+import { AgeSchema } from '../../../domain/configurations/schema.ts';
+import { SESSION_STATUSES, SUCCEEDED } from '../../../domain/sessions/schema.ts';
+
+/** Postgres takes no NUL; no name or tag has one. */
+const plain = z.string().refine((value) => !value.includes('\0'), { error: 'must not contain a NUL character' });
+
+export const SessionFilterQuerySchema = z.object({
+  status: z.enum([...SESSION_STATUSES, '']).optional(),
+  succeeded: z.enum([...SUCCEEDED, '']).optional(),
+  name_contains: plain.optional(),
+  tags: plain.optional(),
+  age: AgeSchema.optional(),
+  min_age: AgeSchema.optional(),
+  max_age: AgeSchema.optional(),
+});
+
+export const SessionListQuerySchema = SessionFilterQuerySchema.extend({
+  limit: z.int().min(1).optional(),
+  after_id: plain.optional(),
+});
+export type SessionListQuery = z.infer<typeof SessionListQuerySchema>;
+
+/** The `next` of a page: every parameter with the value used, `after_id` of the last record (cfs-api 3). */
+export function nextPage(query: SessionListQuery, limit: number, last: string): Record<string, unknown> {
+  return {
+    age: query.age ?? null,
+    min_age: query.min_age ?? null,
+    max_age: query.max_age ?? null,
+    status: query.status ?? null,
+    name_contains: query.name_contains ?? null,
+    succeeded: query.succeeded ?? null,
+    tags: query.tags ?? null,
+    limit,
+    after_id: last,
+  };
+}
+
+/** Name in a path. Any text: one that cannot be a session's name is not found. */
+export const SessionNameParamsSchema = z.object({ session_name: z.string() });

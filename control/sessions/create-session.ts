@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
+import { musterError } from '../../domain/errors.ts';
+import { checkAnsibleLimit } from '../../domain/sessions/ansible-limit.ts';
+import { parsePassthrough } from '../../domain/sessions/passthrough.ts';
+import type { SessionCreate } from '../../domain/sessions/schema.ts';
+import { buildSnapshot, sourcesOf } from '../../domain/sessions/snapshot.ts';
+import { checkTarget } from '../../domain/sessions/target.ts';
+import type { SessionRow } from '../../store/session-engine.ts';
+import { insertSession, readCreationInputs } from '../../store/sessions.ts';
+import { findSources } from '../../store/sources.ts';
+import type { Database } from '../../store/tables.ts';
+import type { Dispatcher } from './engine-port.ts';
+
+export interface CreateSessionDeps {
+  db: Kysely<Database>;
+  dispatcher: Dispatcher;
+  clock(): Date;
+}
+
+export interface CreatedSession {
+  session: SessionRow;
+  /** The options under which it was made. */
+  options: Options;
+}
+
+/** The refusal of a name that is taken. */
+export function sessionExists(name: string): Error {
+  return musterError('session_exists', `A session with the name ${name} already exists`);
+}
+
+/**
+ * Creates a session (cfs-api 9). The record, the snapshot of what will run and the message that starts the workflow are
+ * committed together; whether the engine is there does not matter. Checks in order: limit, name (`session_exists`),
+ * configuration (`configuration_invalid`), target, pass-through (`bad_request`), image targets
+ * (`image_target_unsupported`). Of two equal creates at the same time the unique index lets one pass.
+ */
+export async function createSession(
+  deps: CreateSessionDeps,
+  body: SessionCreate,
+  actor: string | null = null,
+): Promise<CreatedSession> {
+  checkAnsibleLimit(body.ansible_limit ?? '');
+  const created = await deps.db.transaction().execute(async (trx) => {
+    const inputs = await readCreationInputs(trx, body.name, body.configuration_name);
+    if (inputs.nameTaken) throw sessionExists(body.name);
+    const options = { ...DEFAULT_OPTIONS, ...inputs.options };
+    const { configuration } = inputs;
+    const ansibleConfig = body.ansible_config || options.default_ansible_config;
+    const configurationLimit = body.configuration_limit ?? '';
+    const snapshot = buildSnapshot({
+      configurationName: body.configuration_name,
+      configuration,
+      limit: configurationLimit,
+      ansibleConfig,
+      options,
+      sources: await findSources(trx, sourcesOf(configuration, options)),
+    });
+    const target = checkTarget(body.target);
+    parsePassthrough(body.ansible_passthrough ?? '');
+    if (target.definition === 'image') {
+      throw musterError('image_target_unsupported', 'Sessions on images are not available', 'target.definition');
+    }
+    const session = await insertSession(trx, {
+      id: randomUUID(),
+      name: body.name,
+      configurationName: body.configuration_name,
+      configurationLimit,
+      ansibleConfig,
+      ansibleLimit: body.ansible_limit ?? '',
+      ansibleVerbosity: body.ansible_verbosity ?? 0,
+      ansiblePassthrough: body.ansible_passthrough ?? '',
+      target,
+      tags: body.tags ?? {},
+      debugOnFailure: body.debug_on_failure ?? false,
+      snapshot,
+      retryOf: null,
+      actor,
+      now: deps.clock(),
+    });
+    if (session === null) throw sessionExists(body.name);
+    return { session, options };
+  });
+  deps.dispatcher.kick();
+  return created;
+}

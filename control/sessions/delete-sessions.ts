@@ -1,0 +1,22 @@
+import type { Kysely } from 'kysely';
+import { deleteSessionRows } from '../../store/session-queries.ts';
+import type { Database } from '../../store/tables.ts';
+import type { Dispatcher } from './engine-port.ts';
+import { type SessionFilterQuery, sessionFilter } from './list-sessions.ts';
+
+/**
+ * Deletes all sessions that match; without `status` the complete ones only, with an empty one those of any status
+ * (cfs-api 10). Answers their names, sorted. Throws `bad_tags`.
+ */
+export async function deleteSessions(
+  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date },
+  query: SessionFilterQuery,
+): Promise<string[]> {
+  const now = deps.clock();
+  const filter = sessionFilter({ ...query, status: query.status ?? 'complete' }, now);
+  const { names, cancelled } = await deps.db
+    .transaction()
+    .execute((trx) => deleteSessionRows(trx, { filter }, { reason: 'the session was deleted', now }));
+  if (cancelled > 0) deps.dispatcher.kick();
+  return names;
+}

@@ -1,0 +1,56 @@
+import type { Kysely } from 'kysely';
+import { parseTagFilter } from '../../domain/components/tags.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
+import { timeBefore } from '../../domain/sessions/age.ts';
+import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
+import { readOptions } from '../../store/options.ts';
+import type { SessionRow } from '../../store/session-engine.ts';
+import { listSessionPage, type SessionFilter, type SessionOrder } from '../../store/session-queries.ts';
+import type { Database } from '../../store/tables.ts';
+
+/** The filters of lists and of DELETE many as they come in; empty text is no filter (cfs-api 10). */
+export interface SessionFilterQuery {
+  status?: SessionStatus | '' | undefined;
+  succeeded?: Succeeded | '' | undefined;
+  name_contains?: string | undefined;
+  tags?: string | undefined;
+  /** Deprecated alias of `min_age`, which wins. */
+  age?: string | undefined;
+  min_age?: string | undefined;
+  max_age?: string | undefined;
+}
+
+/** The filter that a query means at `now`. Throws `bad_tags`. */
+export function sessionFilter(query: SessionFilterQuery, now: Date): SessionFilter {
+  return {
+    status: query.status || null,
+    succeeded: query.succeeded || null,
+    nameContains: query.name_contains || null,
+    tags: parseTagFilter(query.tags ?? ''),
+    startedBefore: timeBefore(now, query.min_age || query.age),
+    startedAfter: timeBefore(now, query.max_age),
+  };
+}
+
+export interface SessionPage {
+  sessions: SessionRow[];
+  /** Whether more match after the last one. */
+  more: boolean;
+  /** As applied. */
+  limit: number;
+  options: Options;
+}
+
+/** A page of the sessions that match; without `limit` of `default_page_size` (cfs-api 3). */
+export async function listSessions(
+  deps: { db: Kysely<Database>; clock(): Date },
+  query: SessionFilterQuery,
+  order: SessionOrder,
+  limit: number | undefined,
+): Promise<SessionPage> {
+  const filter = sessionFilter(query, deps.clock());
+  const options = await readOptions(deps.db);
+  const size = limit ?? options.default_page_size;
+  const { rows, more } = await listSessionPage(deps.db, filter, order, size);
+  return { sessions: rows, more, limit: size, options };
+}

@@ -1,0 +1,37 @@
+import type { Kysely } from 'kysely';
+import { applyStatusPatch, readStatusPatch } from '../../domain/sessions/status-patch.ts';
+import type { SessionRow } from '../../store/session-engine.ts';
+import { requestCancel, updateStatus } from '../../store/sessions.ts';
+import { announceStream } from '../../store/streams.ts';
+import type { Database } from '../../store/tables.ts';
+import type { Dispatcher } from './engine-port.ts';
+import { getSessionLocked } from './find-session.ts';
+
+const COMPLETED_OUTSIDE = 'completed from outside';
+
+/**
+ * Applies a patch of somebody else than the engine (cfs-api 10). One that completes a session whose work goes on has that
+ * work cancelled; the end that was patched in stays, the engine writes no second one. Throws `bad_request`,
+ * `session_not_found`, `session_job_conflict`.
+ */
+export async function patchSession(
+  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date },
+  name: string,
+  body: unknown,
+): Promise<SessionRow> {
+  const patch = readStatusPatch(body);
+  const { row, cancelled } = await deps.db.transaction().execute(async (trx) => {
+    const before = await getSessionLocked(trx, name);
+    const now = deps.clock();
+    const next = applyStatusPatch(before, patch);
+    const completes = next.status === 'complete' && before.status !== 'complete';
+    const cancelled =
+      completes &&
+      (await requestCancel(trx, before.id, { reason: COMPLETED_OUTSIDE, message: COMPLETED_OUTSIDE, now }));
+    const row = await updateStatus(trx, before.id, next, now);
+    await announceStream(trx, before.id);
+    return { row, cancelled };
+  });
+  if (cancelled) deps.dispatcher.kick();
+  return row;
+}

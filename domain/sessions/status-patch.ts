@@ -1,0 +1,116 @@
+import { musterError } from '../errors.ts';
+import { SESSION_STATUSES, type SessionStatus, SUCCEEDED, type Succeeded } from './schema.ts';
+import { parseSessionTime } from './wire-time.ts';
+
+/** The members of a session that a patch can change. */
+export interface PatchableStatus {
+  status: SessionStatus;
+  succeeded: Succeeded;
+  job: string | null;
+  ims_job: string | null;
+  start_time: Date;
+  completion_time: Date | null;
+  artifacts: Record<string, unknown>[];
+}
+
+type Json = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Null, false, '', 0, [] and {} never overwrite (cfs-api 10). */
+const isEmpty = (value: unknown): boolean =>
+  !value || (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
+
+function objectMember(parent: Json, key: string, path: string): Json {
+  const value = parent[key];
+  if (value === undefined) return {};
+  if (!isObject(value)) throw musterError('bad_request', 'must be an object', path);
+  return value;
+}
+
+function text(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw musterError('bad_request', 'must be a string', path);
+  return value;
+}
+
+function time(value: unknown, path: string): Date {
+  const parsed = parseSessionTime(text(value, path));
+  if (parsed === null) throw musterError('bad_request', `${value} is not a time YYYY-MM-DDTHH:MM:SS`, path);
+  return parsed;
+}
+
+/** The later of two values in an order; a value that is not in it changes nothing. */
+function forward<T>(order: readonly T[], current: T, wanted: unknown): T {
+  const place = order.indexOf(wanted as T);
+  return place > order.indexOf(current) ? (order[place] as T) : current;
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  );
+}
+
+/** Appends entries; one all of whose members an existing entry has too is left out. */
+function appendArtifacts(existing: Json[], added: unknown): Json[] {
+  if (isEmpty(added)) return existing;
+  if (!Array.isArray(added)) throw musterError('bad_request', 'must be an array', 'status.artifacts');
+  const result = [...existing];
+  for (const [index, entry] of added.entries()) {
+    if (!isObject(entry)) throw musterError('bad_request', 'must be an object', `status.artifacts.${index}`);
+    const known = result.some((old) =>
+      Object.entries(entry).every(([key, value]) => Object.hasOwn(old, key) && sameJson(old[key], value)),
+    );
+    if (!known) result.push(entry);
+  }
+  return result;
+}
+
+/**
+ * Reads the body of a v3 session patch: an object whose only member may be `status`, itself an object (cfs-api 10).
+ * Throws `bad_request`.
+ */
+export function readStatusPatch(body: unknown): Json {
+  if (!isObject(body)) throw musterError('bad_request', 'Request body is not an object');
+  for (const key of Object.keys(body)) {
+    if (key !== 'status') {
+      throw musterError('bad_request', 'Only status can be updated after session creation', key);
+    }
+  }
+  return objectMember(body, 'status', 'status');
+}
+
+/**
+ * The session's status after a patch (cfs-api 10, cfs-flows 1.1): `status` and `succeeded` move only forward, empty values
+ * never overwrite, unknown members are ignored, artifacts are appended. Throws `session_job_conflict` for a `job` when
+ * one is set, `bad_request` for a value of a wrong type; then nothing of the patch counts.
+ */
+export function applyStatusPatch(current: PatchableStatus, patch: Json): PatchableStatus {
+  const session = isEmpty(patch.session) ? {} : objectMember(patch, 'session', 'status.session');
+  const given = (key: string): boolean => Object.hasOwn(session, key) && !isEmpty(session[key]);
+  const at = (key: string): string => `status.session.${key}`;
+  const next: PatchableStatus = {
+    ...current,
+    status: forward(SESSION_STATUSES, current.status, session.status),
+    succeeded: forward(SUCCEEDED, current.succeeded, session.succeeded),
+    artifacts: appendArtifacts(current.artifacts, patch.artifacts),
+  };
+  if (given('job')) {
+    const job = text(session.job, at('job'));
+    if (current.job) {
+      throw musterError('session_job_conflict', `The job is ${current.job} already and cannot become ${job}`);
+    }
+    next.job = job;
+  }
+  if (given('ims_job')) next.ims_job = text(session.ims_job, at('ims_job'));
+  if (given('start_time')) next.start_time = time(session.start_time, at('start_time'));
+  if (given('completion_time')) next.completion_time = time(session.completion_time, at('completion_time'));
+  return next;
+}

@@ -1,0 +1,91 @@
+/** Lists of sessions and what is done to many at once; deleted ones are never seen. */
+import { type SelectQueryBuilder, sql } from 'kysely';
+import type { SessionStatus, Succeeded } from '../domain/sessions/schema.ts';
+import type { Db } from './database.ts';
+import type { SessionRow } from './session-engine.ts';
+import { STREAM_CHANNEL } from './streams.ts';
+import type { Database } from './tables.ts';
+
+/** What a list is narrowed to; all members must hold, absent or null ones do not count. */
+export interface SessionFilter {
+  status?: SessionStatus | null;
+  succeeded?: Succeeded | null;
+  nameContains?: string | null;
+  /** Each tag with its value. */
+  tags?: [key: string, value: string][];
+  /** Started at or before. */
+  startedBefore?: Date | null;
+  /** Started at or after. */
+  startedAfter?: Date | null;
+}
+
+/** `name`: ascending by code point, after a name. `newest`: latest creation first, after a queue number. */
+export type SessionOrder = { by: 'name'; after: string } | { by: 'newest'; after: number | null };
+
+function narrowed<Output>(
+  query: SelectQueryBuilder<Database, 'sessions', Output>,
+  filter: SessionFilter,
+): SelectQueryBuilder<Database, 'sessions', Output> {
+  let result = query.where('deleted_at', 'is', null);
+  if (filter.status) result = result.where('status', '=', filter.status);
+  if (filter.succeeded) result = result.where('succeeded', '=', filter.succeeded);
+  if (filter.nameContains) result = result.where(sql<boolean>`position(${filter.nameContains} in name) > 0`);
+  if (filter.startedBefore) result = result.where('start_time', '<=', filter.startedBefore);
+  if (filter.startedAfter) result = result.where('start_time', '>=', filter.startedAfter);
+  for (const [key, value] of filter.tags ?? []) {
+    result = result.where(sql<boolean>`tags @> ${JSON.stringify({ [key]: value })}::jsonb`);
+  }
+  return result;
+}
+
+/** One page of sessions, and whether more match after it. */
+export async function listSessionPage(
+  db: Db,
+  filter: SessionFilter,
+  order: SessionOrder,
+  limit: number,
+): Promise<{ rows: SessionRow[]; more: boolean }> {
+  let query = narrowed(db.selectFrom('sessions').selectAll(), filter).limit(limit + 1);
+  if (order.by === 'name') query = query.where('name', '>', order.after).orderBy('name');
+  else {
+    query = query.orderBy('queue', 'desc');
+    if (order.after !== null) query = query.where('queue', '<', order.after);
+  }
+  const rows = await query.execute();
+  return { rows: rows.slice(0, limit), more: rows.length > limit };
+}
+
+/** Which sessions to delete: those of a filter, or the one of an id. */
+export type Doomed = { filter: SessionFilter } | { name: string };
+
+/**
+ * Deletes sessions: their names are free at once, those that have not ended are to be cancelled and their workflows get
+ * a message for it, all in one transaction. Rows are locked in the order of their ids, so that two such calls do not
+ * block each other. Answers the names, sorted by code point.
+ */
+export async function deleteSessionRows(
+  trx: Db,
+  doomed: Doomed,
+  { reason, now }: { reason: string; now: Date },
+): Promise<{ names: string[]; cancelled: number }> {
+  const candidates = narrowed(trx.selectFrom('sessions').select('id'), 'filter' in doomed ? doomed.filter : {});
+  const ids = await ('name' in doomed ? candidates.where('name', '=', doomed.name) : candidates)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  if (ids.length === 0) return { names: [], cancelled: 0 };
+  const { rows } = await sql<{ name: string; open: boolean }>`
+    with gone as (
+      update sessions set deleted_at = ${now}, updated_at = ${now},
+        cancel_requested_at = case when stage <> 'ended' then coalesce(cancel_requested_at, ${now}) else cancel_requested_at end,
+        cancel_reason = case when stage <> 'ended' then coalesce(cancel_reason, ${reason}) else cancel_reason end
+      where id = any(${ids.map((row) => row.id)}::uuid[])
+      returning id, name, stage <> 'ended' as open
+    ), messages as (
+      insert into outbox (kind, session_id, created_at, next_try_at)
+      select 'cancel', id, ${now}, ${now} from gone where open
+    )
+    select name, open, pg_notify(${STREAM_CHANNEL}, id::text) from gone order by name
+  `.execute(trx);
+  return { names: rows.map((row) => row.name), cancelled: rows.filter((row) => row.open).length };
+}
