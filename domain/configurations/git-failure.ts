@@ -3,9 +3,15 @@ import { maskUrlCredentials } from './repository-url.ts';
 
 /** First match wins; what matches nothing may pass by itself and is `clone_failed`, which is tried again. */
 const KINDS: readonly (readonly [ErrorCode, RegExp])[] = [
-  ['repository_unsafe', /invalid path|beyond a symbolic link|unable to create file \.git/i],
-  ['repository_url_refused', /transport '[^']*' not allowed|strange (?:host|path)name .* blocked|credential url cannot be/i],
-  ['commit_not_found', /not our ref|unadvertised object|couldn't find remote ref|no such remote ref|reference is not a tree/i],
+  ['repository_unsafe', /invalid path|beyond a symbolic link/i],
+  [
+    'repository_url_refused',
+    /transport '[^']*' not allowed|strange (?:host|path)name .* blocked|credential url cannot be/i,
+  ],
+  [
+    'commit_not_found',
+    /not our ref|unadvertised object|couldn't find remote ref|no such remote ref|reference is not a tree/i,
+  ],
   [
     'repository_not_found',
     /returned error: 404|repository '[^']*' not found|does not appear to be a git repository|repository not found|repository .*does not exist|repository not exported|no such repository|could not be found or you don't have permission|could not find repository|project .*not found|not found: did you run git update-server-info/i,

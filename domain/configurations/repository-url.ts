@@ -79,12 +79,19 @@ function splitUrl(scheme: string, rest: string): RepositoryUrl | string {
   if (info === undefined) return 'its user part cannot be read';
   const username = info?.username ?? null;
   const password = info?.password ?? null;
-  if (scheme === 'http' || scheme === 'https') return { scheme, url: `${scheme}://${host}${path}`, host, username, password };
+  if (scheme === 'http' || scheme === 'https')
+    return { scheme, url: `${scheme}://${host}${path}`, host, username, password };
   if (password !== null) return `${scheme} takes no password in the address`;
   if (scheme === 'git' && username !== null) return 'git:// takes no user';
   if (username !== null && !SSH_USER.test(username)) return 'its user is not a plain name';
   if (path === '' || path === '/') return 'it has no path';
-  return { scheme, url: `${scheme}://${username === null ? '' : `${username}@`}${host}${path}`, host, username, password };
+  return {
+    scheme,
+    url: `${scheme}://${username === null ? '' : `${username}@`}${host}${path}`,
+    host,
+    username,
+    password,
+  };
 }
 
 function splitScp(text: string): RepositoryUrl | string {

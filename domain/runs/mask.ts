@@ -18,11 +18,15 @@ export function createMask(values: Iterable<string>): (text: string) => string {
   }
   if (parts.size === 0) return (text) => text;
   const sorted = [...parts].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(sorted.map((part) => RegExp.escape(part)).join('|'), 'g');
+  const pattern = new RegExp(sorted.map((part) => escaped(part)).join('|'), 'g');
   return (text) => text.replace(pattern, MASK);
 }
 
 /** Replaces every known secret value in `text`; see `createMask` for which values count. */
 export function maskSecrets(text: string, values: Iterable<string>): string {
   return createMask(values)(text);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }

@@ -1,0 +1,87 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RepositoryUrl } from '../../domain/configurations/repository-url.ts';
+
+/** How a remote is reached; all of it reaches git by environment and files, never by its command line. */
+export interface GitAccess {
+  /** For http and https; blanks around both are dropped. Wins over credentials in the address. */
+  credentials?: { username: string; password: string } | undefined;
+  /** Private key for ssh; only this one is offered. Without it ssh's own defaults hold. */
+  sshKeyFile?: string | undefined;
+  /** Known hosts for ssh; without it those of the user. */
+  knownHostsFile?: string | undefined;
+  /** `accept-new` (default) trusts an unknown host at first sight, `strict` refuses it; a changed key is refused by both. */
+  hostKeys?: 'accept-new' | 'strict' | undefined;
+  /** File with the certificates to trust instead of the platform's. */
+  caFile?: string | undefined;
+  /** The same as text. */
+  caPem?: string | undefined;
+}
+
+/** Runs `work` with the environment that gives git this access; files made for it are gone afterwards. */
+export async function withAccess<T>(
+  access: GitAccess,
+  url: RepositoryUrl,
+  tempDir: string,
+  work: (env: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  const env: Record<string, string> = { ...askpassEnv(access, url) };
+  if (url.scheme === 'ssh') {
+    env.GIT_SSH_COMMAND = sshCommand(access);
+    env.GIT_SSH_VARIANT = 'ssh';
+  }
+  if (access.caPem === undefined) {
+    if (access.caFile !== undefined) env.GIT_SSL_CAINFO = access.caFile;
+    return work(env);
+  }
+  const dir = await mkdtemp(join(tempDir, 'git-ca-'));
+  try {
+    env.GIT_SSL_CAINFO = join(dir, 'ca.pem');
+    await writeFile(env.GIT_SSL_CAINFO, access.caPem, { mode: 0o600 });
+    return await work(env);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function askpassEnv(access: GitAccess, url: RepositoryUrl): Record<string, string> {
+  if (url.scheme !== 'http' && url.scheme !== 'https') return {};
+  const username = (access.credentials?.username ?? url.username)?.trim();
+  const password = (access.credentials?.password ?? url.password ?? '').trim();
+  if (!username) return {};
+  return {
+    GIT_ASKPASS: join(import.meta.dirname, 'askpass'),
+    MUSTER_GIT_SCHEME: url.scheme,
+    MUSTER_GIT_HOST: url.host ?? '',
+    MUSTER_GIT_USERNAME: username,
+    MUSTER_GIT_PASSWORD: password,
+  };
+}
+
+/** The ssh command line for git, which hands it to a shell: so every word is quoted. */
+export function sshCommand(access: Pick<GitAccess, 'sshKeyFile' | 'knownHostsFile' | 'hostKeys'>): string {
+  const options = [
+    'BatchMode=yes',
+    'LogLevel=ERROR',
+    'ConnectTimeout=15',
+    'ServerAliveInterval=15',
+    'ServerAliveCountMax=4',
+    `StrictHostKeyChecking=${access.hostKeys === 'strict' ? 'yes' : 'accept-new'}`,
+  ];
+  if (access.knownHostsFile) options.push(`UserKnownHostsFile=${sshFileName(access.knownHostsFile)}`);
+  if (access.sshKeyFile) {
+    options.push(`IdentityFile=${sshFileName(access.sshKeyFile)}`, 'IdentitiesOnly=yes', 'IdentityAgent=none');
+  }
+  const words = ['ssh', '-F', '/dev/null'];
+  for (const option of options) words.push('-o', option);
+  return words.map(shellQuoted).join(' ');
+}
+
+/** ssh itself splits option values at blanks and expands `%` in file names. */
+function sshFileName(path: string): string {
+  return `"${path.replaceAll('%', '%%')}"`;
+}
+
+function shellQuoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
