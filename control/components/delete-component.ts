@@ -1,0 +1,8 @@
+import { deleteComponent as deleteRecord } from '../../store/components.ts';
+import type { Db } from '../../store/database.ts';
+import { componentNotFound } from './read-components.ts';
+
+/** Deletes a component, or throws `component_not_found`. */
+export async function deleteComponent(db: Db, id: string): Promise<void> {
+  if (!(await deleteRecord(db, id))) throw componentNotFound(id);
+}

@@ -1,0 +1,54 @@
+import type { Component, DesiredLayer } from '../../domain/components/schema.ts';
+import { type ComponentStatus, configurationStatus, type StatusOptions } from '../../domain/components/status.ts';
+import type { Configuration, Layer } from '../../domain/configurations/schema.ts';
+import { findConfigurations } from '../../store/configurations.ts';
+import type { Db } from '../../store/database.ts';
+import { findSources } from '../../store/sources.ts';
+
+/** Answers the status of components for one request; reads each desired configuration and source once. */
+export interface StatusReader {
+  /** Reads what these components need, before `of` and `desiredState` are asked. */
+  prepare(components: readonly Component[]): Promise<void>;
+  of(component: Component): ComponentStatus;
+  /** The layers of the desired configuration with their statuses (cfs-api 6.5). */
+  desiredState(component: Component): DesiredLayer[];
+}
+
+/** A reader over `db` for one request, since configurations may change between two. */
+export function createStatusReader(db: Db, options: StatusOptions): StatusReader {
+  const layers = new Map<string, Layer[] | null>();
+  const layersOf = (component: Component) => layers.get(component.desired_config) ?? null;
+  const of = (component: Component) => configurationStatus(component, layersOf(component), options);
+  return {
+    async prepare(components) {
+      const names = new Set(components.map((component) => component.desired_config));
+      const missing = [...names].filter((name) => name !== '' && !layers.has(name));
+      if (missing.length === 0) return;
+      const found = await findConfigurations(db, missing);
+      const urls = await urlsOfSources(db, found.values());
+      for (const name of missing) {
+        layers.set(name, found.get(name)?.layers.map((layer) => withUrl(layer, urls)) ?? null);
+      }
+    },
+    of,
+    desiredState(component) {
+      const statuses = of(component).layers;
+      return (layersOf(component) ?? []).map((layer, index) => ({
+        ...layer,
+        status: statuses[index] ?? 'unconfigured',
+      }));
+    },
+  };
+}
+
+async function urlsOfSources(db: Db, configurations: Iterable<Configuration>): Promise<Map<string, string>> {
+  const names = [...configurations].flatMap((record) => record.layers.flatMap((layer) => layer.source ?? []));
+  const sources = await findSources(db, [...new Set(names)]);
+  return new Map([...sources].map(([name, source]) => [name, source.clone_url]));
+}
+
+/** A layer of a source is compared, and shown, with the source's clone URL (cfs-api 7). */
+function withUrl(layer: Layer, urls: ReadonlyMap<string, string>): Layer {
+  const url = layer.source === undefined ? undefined : urls.get(layer.source);
+  return url === undefined ? layer : { ...layer, clone_url: url };
+}

@@ -1,0 +1,45 @@
+import type { Component, ComponentBody } from '../../domain/components/schema.ts';
+import { patchComponent as patched } from '../../domain/components/write-component.ts';
+import { musterError } from '../../domain/errors.ts';
+import { lockComponents, updateComponents } from '../../store/components.ts';
+import { requiredId, type WriteComponentsDependencies } from './put-components.ts';
+import { componentNotFound } from './read-components.ts';
+
+/** Changes one component; patches of one component follow one another, none is lost. */
+export async function patchComponent(
+  deps: WriteComponentsDependencies,
+  id: string,
+  body: ComponentBody,
+): Promise<Component> {
+  if (body.id !== undefined && body.id !== id) {
+    throw musterError('bad_request', `The id ${body.id} differs from ${id} in the path`, 'id');
+  }
+  const [component] = await patchComponents(deps, [{ ...body, id }]);
+  if (component === undefined) throw componentNotFound(id);
+  return component;
+}
+
+/**
+ * The list form: all or nothing, in the order given; an id may come several times (cfs-api 6.4). Answers each component
+ * as it is after its step.
+ */
+export async function patchComponents(
+  deps: WriteComponentsDependencies,
+  bodies: readonly ComponentBody[],
+): Promise<Component[]> {
+  const steps = bodies.map((body, index) => ({ id: requiredId(body, index), body }));
+  if (steps.length === 0) return [];
+  return deps.db.transaction().execute(async (trx) => {
+    const components = await lockComponents(trx, [...new Set(steps.map((step) => step.id))]);
+    const now = deps.clock();
+    const results = steps.map(({ id, body }) => {
+      const stored = components.get(id);
+      if (stored === undefined) throw componentNotFound(id);
+      const next = patched(stored, body, now);
+      components.set(id, next);
+      return next;
+    });
+    await updateComponents(trx, [...components.values()], now);
+    return results;
+  });
+}

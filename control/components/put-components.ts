@@ -1,0 +1,48 @@
+import type { Kysely } from 'kysely';
+import type { Component, ComponentBody } from '../../domain/components/schema.ts';
+import { putComponent as put } from '../../domain/components/write-component.ts';
+import { musterError } from '../../domain/errors.ts';
+import { upsertComponents } from '../../store/components.ts';
+import type { Database } from '../../store/tables.ts';
+
+export interface WriteComponentsDependencies {
+  db: Kysely<Database>;
+  clock(): Date;
+}
+
+/** Creates or replaces one component; the id of the path wins over one in the body (cfs-api 6.3 rule 6). */
+export async function putComponent(
+  deps: WriteComponentsDependencies,
+  id: string,
+  body: ComponentBody,
+): Promise<Component> {
+  const now = deps.clock();
+  const component = put(id, body, now);
+  await upsertComponents(deps.db, [component], now);
+  return component;
+}
+
+/** Creates or replaces components, all or none; of two with one id the later stands. Answers them in the order given. */
+export async function putComponents(
+  deps: WriteComponentsDependencies,
+  bodies: readonly ComponentBody[],
+): Promise<Component[]> {
+  const now = deps.clock();
+  const components = bodies.map((body, index) => put(requiredId(body, index), body, now));
+  const last = new Map(components.map((component) => [component.id, component]));
+  await deps.db.transaction().execute((trx) => upsertComponents(trx, sortedById([...last.values()]), now));
+  return components;
+}
+
+/** The id of an entry of a list, or `bad_data` (cfs-api 2). */
+export function requiredId(body: ComponentBody, index: number): string {
+  if (body.id === undefined) throw musterError('bad_data', `Each entry needs an id; entry ${index} has no 'id'`);
+  return body.id;
+}
+
+/** All writers take their locks in the order of code points, so that none waits in a circle. */
+function sortedById(components: Component[]): Component[] {
+  const keys = new Map(components.map((component) => [component, Buffer.from(component.id)]));
+  const key = (component: Component) => keys.get(component) ?? Buffer.of();
+  return components.sort((a, b) => Buffer.compare(key(a), key(b)));
+}

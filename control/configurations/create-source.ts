@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { Source, SourceCreate, SourceRestore } from '../../domain/configurations/schema.ts';
+import { secretNameOf } from '../../domain/configurations/source-rules.ts';
+import { musterError } from '../../domain/errors.ts';
+import { KEY_MAX } from '../../domain/schema.ts';
+import { wireTime } from '../../domain/times.ts';
+import { findSource, insertSource } from '../../store/sources.ts';
+import type { Database } from '../../store/tables.ts';
+import type { SecretStore } from './ports.ts';
+
+export interface SourceDependencies {
+  db: Kysely<Database>;
+  secrets: SecretStore;
+  clock(): Date;
+}
+
+/**
+ * Makes a source; its credentials go to the secret store under a fresh name, before the record that names them, and away
+ * again when there will be no record (cfs-api 12; 15, 18).
+ */
+export async function createSource(deps: SourceDependencies, body: SourceCreate): Promise<Source> {
+  const name = body.name ?? body.clone_url;
+  if ([...name].length > KEY_MAX) {
+    throw musterError('bad_request', `A clone_url of more than ${KEY_MAX} characters needs a name`, 'name');
+  }
+  if (await findSource(deps.db, name)) throw sourceExists(name);
+  const { username, password } = body.credentials;
+  const secretName = secretNameOf(randomUUID());
+  await deps.secrets.putAll(secretName, { username, password });
+  try {
+    return await insert(deps, name, body, secretName);
+  } catch (error) {
+    await deps.secrets.delete(secretName).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Makes a source again that names an existing secret, which is neither made nor checked. */
+export async function restoreSource(deps: SourceDependencies, name: string, body: SourceRestore): Promise<Source> {
+  return insert(deps, name, body, body.credentials.secret_name);
+}
+
+async function insert(
+  deps: SourceDependencies,
+  name: string,
+  body: Pick<SourceCreate, 'description' | 'clone_url' | 'ca_cert'>,
+  secretName: string,
+): Promise<Source> {
+  const now = deps.clock();
+  const record: Source = {
+    name,
+    ...(body.description === undefined ? {} : { description: body.description }),
+    last_updated: wireTime(now),
+    clone_url: body.clone_url,
+    credentials: { authentication_method: 'password', secret_name: secretName },
+    ca_cert: body.ca_cert ?? null,
+  };
+  if (!(await insertSource(deps.db, record, now))) throw sourceExists(name);
+  return record;
+}
+
+function sourceExists(name: string) {
+  return musterError('source_exists', `A source with the name ${name} already exists`);
+}

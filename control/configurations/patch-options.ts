@@ -1,0 +1,41 @@
+import type { Kysely } from 'kysely';
+import { sourceUnknown } from '../../domain/configurations/layer-rules.ts';
+import type { Options, OptionsPatch } from '../../domain/configurations/schema.ts';
+import { musterError } from '../../domain/errors.ts';
+import { lockOptions, mergeOptions } from '../../store/options.ts';
+import { holdSources } from '../../store/sources.ts';
+import type { Database } from '../../store/tables.ts';
+import type { QueuePoker } from './ports.ts';
+
+export interface PatchOptionsDependencies {
+  db: Kysely<Database>;
+  engine: QueuePoker;
+  clock(): Date;
+  log: { warn(object: object, message: string): void };
+}
+
+/**
+ * Merges members into the options and answers all of them (cfs-api 5). Both kinds of additional inventory at once, or an
+ * unknown source, are refused. Another limit of running sessions is told to the queue, without waiting for
+ * it: the queue also looks by itself.
+ */
+export async function patchOptions(deps: PatchOptionsDependencies, patch: OptionsPatch): Promise<Options> {
+  const { before, after } = await deps.db.transaction().execute(async (trx) => {
+    const stored = await lockOptions(trx);
+    const merged = { ...stored, ...patch } as Options;
+    if (merged.additional_inventory_url && merged.additional_inventory_source) {
+      const detail = 'additional_inventory_url and additional_inventory_source cannot both be set';
+      throw musterError('bad_request', detail);
+    }
+    const source = patch.additional_inventory_source;
+    if (source && !(await holdSources(trx, [source])).has(source)) throw sourceUnknown(source);
+    if (Object.keys(patch).length > 0) await mergeOptions(trx, patch as Partial<Options>, deps.clock());
+    return { before: stored, after: merged };
+  });
+  if (after.max_running_sessions !== before.max_running_sessions) {
+    deps.engine.pokeQueue().catch((error: unknown) => {
+      deps.log.warn({ err: error }, 'the queue could not be told about the new limit');
+    });
+  }
+  return after;
+}

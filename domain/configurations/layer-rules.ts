@@ -1,0 +1,59 @@
+import { type MusterError, musterError } from '../errors.ts';
+import type { AdditionalInventory, ConfigurationBody, Layer } from './schema.ts';
+
+/** A layer, or the additional inventory, and where it stands in the body. */
+export interface LayerAt<T extends AdditionalInventory = AdditionalInventory> {
+  layer: T;
+  path: string;
+}
+
+/** The layers of a configuration and its additional inventory, in the order in which they are checked (cfs-api 11). */
+export function layersOf(body: Pick<ConfigurationBody, 'layers' | 'additional_inventory'>): LayerAt[] {
+  const layers: LayerAt[] = body.layers.map((layer, index) => ({ layer, path: `layers.${index}` }));
+  if (body.additional_inventory) layers.push({ layer: body.additional_inventory, path: 'additional_inventory' });
+  return layers;
+}
+
+/** The first rule that a layer breaks, or null; `sources` are the names that exist. Empty text counts as absent. */
+export function layerMistake({ layer, path }: LayerAt, sources: ReadonlySet<string>): MusterError | null {
+  if (layer.source && layer.clone_url) {
+    return musterError('source_or_url', 'A layer has either source or clone_url, not both', path);
+  }
+  if (!layer.source && !layer.clone_url) return musterError('source_or_url', 'A layer needs source or clone_url', path);
+  if (layer.branch && layer.commit) {
+    return musterError('branch_and_commit', 'A layer has either branch or commit, not both', path);
+  }
+  if (layer.source && !sources.has(layer.source)) return sourceUnknown(layer.source);
+  return null;
+}
+
+export function sourceUnknown(name: string): MusterError {
+  return musterError('source_unknown', `The source ${name} does not exist.`);
+}
+
+/** Refuses two layers of one repository and playbook: their states could not be told apart. */
+export function conflictingLayers(layers: readonly Layer[]): MusterError | null {
+  const seen = new Map<string, number>();
+  for (const [index, layer] of layers.entries()) {
+    const repository = layer.source || layer.clone_url || '';
+    const key = JSON.stringify([repository, layer.playbook]);
+    const first = seen.get(key);
+    if (first !== undefined) {
+      const detail = `Layers ${first} and ${index} have the same repository ${repository} and playbook ${layer.playbook}`;
+      return musterError('conflicting_layers', detail);
+    }
+    seen.set(key, index);
+  }
+  return null;
+}
+
+/** The layer without members that are empty text, which mean the same as absent ones. */
+export function withoutEmpty<T extends AdditionalInventory>(layer: T): T {
+  const { source, clone_url, branch, ...rest } = layer;
+  return {
+    ...rest,
+    ...(clone_url ? { clone_url } : {}),
+    ...(source ? { source } : {}),
+    ...(branch ? { branch } : {}),
+  } as T;
+}
