@@ -105,7 +105,7 @@ async function startTimeOf(pid: string): Promise<string | null> {
 }
 
 function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
 }
 
 function ignoreMissing(error: unknown): void {

@@ -1,0 +1,81 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findProgram } from './find-program.ts';
+import { freePort } from './free-port.ts';
+
+export interface SshServer {
+  port: number;
+  user: string;
+  /** Private key that the server accepts. */
+  keyFile: string;
+  /** Line for a known_hosts file. */
+  knownHosts: string;
+  stop(): Promise<void>;
+}
+
+/** Why a real sshd cannot be used on this machine, `null` when it can. */
+export function sshMissing(): string | null {
+  if (findProgram('sshd') === null) return 'sshd is not installed (Debian: openssh-server)';
+  if (findProgram('ssh-keygen') === null) return 'ssh-keygen is not installed (Debian: openssh-client)';
+  return null;
+}
+
+/** A real sshd on a free port of 127.0.0.1 with keys of its own in `dir`, which accepts one key for the running user. */
+export async function startSshServer(dir: string): Promise<SshServer> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const keyFile = join(dir, 'client_key');
+  for (const file of ['host_key', 'client_key']) {
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(dir, file)]);
+  }
+  await copyFile(`${keyFile}.pub`, join(dir, 'authorized_keys'));
+  if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true, mode: 0o755 });
+  const port = await freePort();
+  const lines = [
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${join(dir, 'host_key')}`,
+    `AuthorizedKeysFile ${join(dir, 'authorized_keys')}`,
+    `PidFile ${join(dir, 'sshd.pid')}`,
+    'UsePAM no',
+    'StrictModes no',
+    'PasswordAuthentication no',
+    'PermitRootLogin prohibit-password',
+    'MaxStartups 100',
+    '',
+  ];
+  await writeFile(join(dir, 'sshd_config'), lines.join('\n'));
+  const server = spawn(findProgram('sshd') ?? 'sshd', ['-D', '-e', '-f', join(dir, 'sshd_config')], {
+    stdio: 'ignore',
+  });
+  await untilListening(port);
+  const hostKey = (await readFile(join(dir, 'host_key.pub'), 'utf8')).split(' ').slice(0, 2).join(' ');
+  return {
+    port,
+    user: userInfo().username,
+    keyFile,
+    knownHosts: `[127.0.0.1]:${port} ${hostKey}\n`,
+    stop: async () => {
+      if (server.exitCode !== null || server.signalCode !== null) return;
+      server.kill('SIGTERM');
+      await once(server, 'exit');
+    },
+  };
+}
+
+async function untilListening(port: number): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const socket = connect(port, '127.0.0.1');
+    const isOpen = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (isOpen) return;
+    await sleep(20);
+  }
+  throw new Error(`sshd does not listen on port ${port}`);
+}
