@@ -127,7 +127,7 @@ export async function up(db: Kysely<never>): Promise<void> {
       attempt integer,
       time timestamptz not null,
       type text not null,
-      host text,
+      host text collate "C",
       data jsonb not null,
       primary key (stream_id, seq)
     )`,
