@@ -91,3 +91,16 @@ export async function unknownHosts(db: Db, runId: string, limit: number): Promis
     .execute();
   return rows.map((row) => row.host);
 }
+
+/** Hosts of a run with results, and how many of them failed. */
+export async function countHostResults(db: Db, runId: string): Promise<{ hosts: number; failedHosts: number }> {
+  const row = await db
+    .selectFrom('host_results')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('hosts'),
+      eb.fn.countAll<number>().filterWhere('status', '=', 'failed').as('failedHosts'),
+    ])
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  return row;
+}

@@ -12,8 +12,10 @@ export interface OutboxItem {
 
 /** Adds a message; call it in the transaction that writes the record. */
 export async function addToOutbox(db: Db, kind: OutboxKind, sessionId: string): Promise<void> {
-  const now = new Date();
-  await db.insertInto('outbox').values({ kind, session_id: sessionId, created_at: now, next_try_at: now }).execute();
+  await db
+    .insertInto('outbox')
+    .values({ kind, session_id: sessionId, created_at: sql`now()`, next_try_at: sql`now()` })
+    .execute();
 }
 
 /**
@@ -44,4 +46,15 @@ export async function postponeOutbox(db: Db, id: number, delaySeconds: number, e
     update outbox set next_try_at = now() + make_interval(secs => ${delaySeconds}), last_error = ${error.slice(0, 500)}
     where id = ${id}
   `.execute(db);
+}
+
+/** Whether such a message waits already. */
+export async function hasOutboxItem(db: Db, kind: OutboxKind, sessionId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('outbox')
+    .select('id')
+    .where('kind', '=', kind)
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst();
+  return row !== undefined;
 }

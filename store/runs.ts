@@ -1,4 +1,5 @@
 /** Runs: one launched playbook each, whichever lane owns it. */
+import type { RunCursor } from '../domain/runs/runner.ts';
 import type { Db } from './database.ts';
 import type { RunState } from './tables.ts';
 
@@ -15,7 +16,7 @@ export interface RunRow extends NewRun {
   state: RunState;
   exitCode: number | null;
   /** How far its files are stored. */
-  cursor: { lines: number; eventBytes: number; outputBytes: number };
+  cursor: RunCursor;
 }
 
 /** Records that a run is about to be started; a run that is recorded already is returned as it is. */
@@ -65,13 +66,16 @@ export async function markRunStarted(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-/** How far the run's files are stored. */
-export async function markRunShipped(db: Db, id: string, cursor: RunRow['cursor']): Promise<void> {
-  await db
+/** Moves the cursor from where the caller read it; false when somebody else moved it meanwhile. */
+export async function moveRunCursor(db: Db, id: string, from: RunCursor, to: RunCursor): Promise<boolean> {
+  const result = await db
     .updateTable('runs')
-    .set({ event_lines: cursor.lines, event_bytes: cursor.eventBytes, output_bytes: cursor.outputBytes })
+    .set({ event_lines: to.lines, event_bytes: to.eventBytes, output_bytes: to.outputBytes })
     .where('id', '=', id)
-    .execute();
+    .where('event_lines', '=', from.lines)
+    .where('output_bytes', '=', from.outputBytes)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
 }
 
 /** Writes the end of a run once; `exitCode` null for a lost one. */
@@ -95,18 +99,25 @@ export async function sessionHasRuns(db: Db, sessionId: string): Promise<boolean
   return row !== undefined;
 }
 
-/** Runs that have not ended, of every host or of one. */
-export async function openRuns(
-  db: Db,
-  host?: string,
-): Promise<{ id: string; sessionId: string | null; host: string }[]> {
+/** The runs of a machine; `owned` while their session is being worked on, `open` until their end is recorded. */
+export async function runsWithOwners(db: Db, host: string): Promise<{ id: string; owned: boolean; open: boolean }[]> {
   const rows = await db
     .selectFrom('runs')
-    .select(['id', 'session_id', 'host'])
-    .where('state', 'in', ['created', 'started'])
-    .$if(host !== undefined, (query) => query.where('host', '=', host as string))
+    .leftJoin('sessions', 'sessions.id', 'runs.session_id')
+    .select(['runs.id', 'runs.state', 'runs.session_id', 'sessions.stage'])
+    .where('runs.host', '=', host)
     .execute();
-  return rows.map((row) => ({ id: row.id, sessionId: row.session_id, host: row.host }));
+  return rows.map((row) => ({
+    id: row.id,
+    owned: row.session_id === null || (row.stage !== null && row.stage !== 'ended'),
+    open: row.state === 'created' || row.state === 'started',
+  }));
+}
+
+/** Machines that have runs on record. */
+export async function runHosts(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('runs').select('host').distinct().execute();
+  return rows.map((row) => row.host);
 }
 
 /** Marks the run as recorded; false when it was before, so that its results count once. */

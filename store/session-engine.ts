@@ -192,3 +192,17 @@ export async function unpurgedSessions(db: Db, limit: number): Promise<{ id: str
 export async function markPurged(db: Db, id: string): Promise<void> {
   await db.updateTable('sessions').set({ purged_at: new Date() }).where('id', '=', id).execute();
 }
+
+/** Of these session ids, those without open work: ended, or not on record at all. Names that are no ids are left out. */
+export async function endedSessions(db: Db, ids: string[]): Promise<string[]> {
+  const plausible = ids.filter((id) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id));
+  if (plausible.length === 0) return [];
+  const rows = await db
+    .selectFrom('sessions')
+    .select('id')
+    .where('id', 'in', plausible)
+    .where('stage', '<>', 'ended')
+    .execute();
+  const open = new Set(rows.map((row) => row.id));
+  return plausible.filter((id) => !open.has(id));
+}

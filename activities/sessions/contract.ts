@@ -74,3 +74,12 @@ export interface HostActivities {
   endRun(input: RunRef): Promise<void>;
   removeWorkspace(input: SessionRef): Promise<void>;
 }
+
+export interface SweepActivities {
+  /** Answers the machines to clean up. */
+  sweepSessions(): Promise<{ hosts: string[] }>;
+}
+
+export interface CleaningActivities {
+  cleanHost(): Promise<void>;
+}

@@ -1,9 +1,5 @@
-import {
-  type Client,
-  defineSearchAttributeKey,
-  SearchAttributeType,
-  WorkflowExecutionAlreadyStartedError,
-} from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import type { SessionRow } from '../../store/session-engine.ts';

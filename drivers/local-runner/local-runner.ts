@@ -1,34 +1,12 @@
 /** Runs playbooks as processes of this machine. The run lives on without us; we only start, follow and end it. */
 import { readdir } from 'node:fs/promises';
+import type { Runner } from '../../domain/runs/runner.ts';
 import { endRun } from './end-run.ts';
 import { isAlive } from './process-table.ts';
 import { readClaim, readExit, removeRunDirectory, runPaths } from './run-files.ts';
 import { RunSlots } from './run-slots.ts';
-import { type LauncherOptions, type RunSpec, startRun } from './start-run.ts';
-import { type RunBatch, type RunCursor, type RunEnd, watchRun } from './watch-run.ts';
-
-export interface Runner {
-  /**
-   * Starts the run, or finds that it was started before; resolves when it is claimed. `onWait` is told when it has to
-   * wait for a free place.
-   */
-  start(spec: RunSpec, signal: AbortSignal, onWait: (held: number, limit: number) => Promise<void>): Promise<void>;
-  /** Whether the run was claimed, by whomever. */
-  isStarted(runId: string): Promise<boolean>;
-  /** Follows the run to its end; see `watchRun`. */
-  watch(
-    runId: string,
-    cursor: RunCursor,
-    take: (batch: RunBatch) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<RunEnd>;
-  /** Ends every process of the run, or keeps it from ever starting. */
-  end(runId: string): Promise<void>;
-  /** Runs of this machine whose processes are there. */
-  live(): Promise<string[]>;
-  /** Removes the run's files. */
-  remove(runId: string): Promise<void>;
-}
+import { type LauncherOptions, startRun } from './start-run.ts';
+import { watchRun } from './watch-run.ts';
 
 export interface LocalRunnerOptions extends LauncherOptions {
   runsDir: string;
@@ -66,6 +44,7 @@ export async function createLocalRunner({ runsDir, slots: limit, ...launcher }: 
       slots.release(runId);
     },
     live: () => liveRuns(runsDir),
+    list: () => readdir(runsDir).catch(() => []),
     remove: (runId) => removeRunDirectory(runPaths(runsDir, runId)),
   };
   for (const runId of await liveRuns(runsDir)) slots.adopt(runId);

@@ -3,20 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { musterError } from '../../domain/errors.ts';
+import type { RunSpec } from '../../domain/runs/runner.ts';
 import { makeRunDirectory, type RunPaths, readClaim, writePrivate } from './run-files.ts';
-
-/** One playbook run, complete: the child gets this environment and nothing else. */
-export interface RunSpec {
-  runId: string;
-  /** Program and arguments, as a vector. */
-  argv: string[];
-  cwd: string;
-  env: Record<string, string>;
-  /** Secrets that may not appear in output or events. */
-  masks: string[];
-  /** Largest kept log in bytes. */
-  logMaxBytes: number;
-}
 
 export interface LauncherOptions {
   /** Python interpreter and the launcher's file. */

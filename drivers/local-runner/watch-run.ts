@@ -1,30 +1,10 @@
 import { type FSWatcher, watch as watchDirectory } from 'node:fs';
-import { type EventLine, EventLineSchema, type ExitFile, type ResultsFile } from '../../domain/runs/schema.ts';
+import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
+import { type EventLine, EventLineSchema } from '../../domain/runs/schema.ts';
 import { storableJson, storableText } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
 import { isAlive } from './process-table.ts';
 import { type RunPaths, readClaim, readExit, readFrom, readResults } from './run-files.ts';
-
-/** Where the shipping of a run stands: lines and bytes of events.jsonl, bytes of output.log. */
-export interface RunCursor {
-  lines: number;
-  eventBytes: number;
-  outputBytes: number;
-}
-
-/** What is new in a run's files. */
-export interface RunBatch {
-  events: { line: number; event: EventLine }[];
-  /** New output and the byte at which it begins. */
-  output: { start: number; text: string } | null;
-  cursor: RunCursor;
-}
-
-/** How a run ended; `exit` null when it was lost. */
-export interface RunEnd {
-  exit: ExitFile | null;
-  results: ResultsFile | null;
-}
 
 const EVENT_CHUNK = 1024 * 1024;
 const OUTPUT_CHUNK = 256 * 1024;

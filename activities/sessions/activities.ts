@@ -1,0 +1,75 @@
+/** The session's activities as Temporal calls them: dependencies closed over, failures in the catalogue's words. */
+import type { Client } from '@temporalio/client';
+import { recordLayer } from '../../control/components/record-layer.ts';
+import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
+import { endSession } from '../../control/sessions/end-session.ts';
+import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
+import { runIdOf } from '../../domain/runs/run-id.ts';
+import { recordsState } from '../../domain/sessions/ansible-arguments.ts';
+import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { withHeartbeat } from '../heartbeat.ts';
+import { type CloneDependencies, cloneLayers } from './clone-layers.ts';
+import type { HostActivities, SessionRecords, WorkspaceActivities } from './contract.ts';
+import { type RunDependencies, runLayer } from './run-layer.ts';
+import { type InventoryDependencies, writeInventory } from './write-inventory.ts';
+
+export type SessionActivityDependencies = AdmitDependencies &
+  CloneDependencies &
+  InventoryDependencies &
+  RunDependencies & { client: Client };
+
+/** Short database writes, run beside the workflow. */
+export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
+  const { db } = deps;
+  return {
+    admitSession: async ({ sessionId }) => {
+      const answer = await admitSession(deps, sessionId);
+      if (answer.state !== 'admitted') return answer;
+      const { session, options } = answer;
+      return {
+        state: 'admitted',
+        plan: {
+          layers: session.snapshot.layers.map(({ index }) => index),
+          debug: session.snapshot.debug_playbook !== null,
+          debugOnFailure: session.debug_on_failure,
+          debugWaitSeconds: options.debug_wait_time,
+          timeoutSeconds: options.session_timeout,
+        },
+      };
+    },
+    recordLayer: async ({ sessionId, layer, attempt }) => {
+      const session = await loadSession(db, sessionId);
+      const { target, ansible_passthrough: passthrough, snapshot } = session;
+      const found = snapshot.layers.find((candidate) => candidate.index === layer);
+      if (found?.commit == null) return;
+      if (!recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook })) return;
+      await recordLayer(db, {
+        runId: runIdOf(sessionId, attempt, layer),
+        streamId: sessionId,
+        layer,
+        attempt,
+        sessionName: session.name,
+        cloneUrl: found.url,
+        playbook: found.playbook,
+        commit: found.commit,
+      });
+    },
+    recordHold: ({ sessionId, layer, message }) => noteProgress(db, sessionId, { phase: 'hold', layer, message }),
+    recordEnd: ({ sessionId, ...end }) => endSession(deps, sessionId, end),
+  };
+}
+
+/** Work on a disk of this machine. */
+export function createHostActivities(deps: SessionActivityDependencies): WorkspaceActivities & HostActivities {
+  return {
+    cloneLayers: ({ sessionId }) =>
+      withHeartbeat(async (signal) => {
+        await cloneLayers(deps, sessionId, signal);
+        return { hostQueue: hostQueueOf(deps.hostId) };
+      }),
+    writeInventory: ({ sessionId }) => withHeartbeat((signal) => writeInventory(deps, sessionId, signal)),
+    runLayer: (input) => withHeartbeat((signal) => runLayer(deps, input, signal)),
+    endRun: ({ sessionId, layer, attempt }) => withHeartbeat(() => deps.runner.end(runIdOf(sessionId, attempt, layer))),
+    removeWorkspace: ({ sessionId }) => withHeartbeat(() => deps.workspaces.remove(sessionId)),
+  };
+}

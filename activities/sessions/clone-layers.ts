@@ -1,0 +1,106 @@
+import type { Database, Kysely } from '../../control/database.ts';
+import { loadSession, noteProgress, noteWarnings, pinCommits } from '../../control/sessions/session-progress.ts';
+import { isMusterError, musterError } from '../../domain/errors.ts';
+import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
+import type { Clones, SiteValues, Workspaces } from './ports.ts';
+
+export interface CloneDependencies {
+  db: Kysely<Database>;
+  clones: Clones;
+  workspaces: Workspaces;
+  site: SiteValues;
+}
+
+/** Repositories cloned at once. */
+const WIDTH = 4;
+
+/**
+ * Makes the workspace and clones every repository of the session into it, concurrently; layers without a commit are
+ * pinned to what was found, and the snapshot says so from then on (cfs-flows 2). Repeating it starts over.
+ */
+export async function cloneLayers(deps: CloneDependencies, sessionId: string, signal: AbortSignal): Promise<void> {
+  const { db, workspaces, site } = deps;
+  const session = await loadSession(db, sessionId);
+  const { snapshot } = session;
+  const paths = await workspaces.make(sessionId);
+  await workspaces.writePrivate(paths.ansibleConfig, await site.ansibleConfig(snapshot.ansible_config));
+  const { privateKey, knownHosts } = await site.ssh();
+  await workspaces.writePrivate(paths.sshKey, privateKey);
+  await workspaces.writePrivate(paths.knownHosts, knownHosts);
+  const vaultPassword = await site.vaultPassword();
+  if (vaultPassword !== null) await workspaces.writePrivate(paths.vaultPassword, vaultPassword);
+
+  const jobs: { repository: SnapshotRepository; dest: string; label: string }[] = snapshot.layers.map((layer) => ({
+    repository: layer,
+    dest: workspaces.layerDir(sessionId, layer.index),
+    label: `layer ${layer.index}`,
+  }));
+  if (snapshot.additional_inventory !== null) {
+    jobs.push({ repository: snapshot.additional_inventory, dest: paths.hosts, label: 'additional inventory' });
+  }
+  const found = new Map<SnapshotRepository, string>();
+  const warnings: string[] = [];
+  const queue = [...jobs];
+  const worker = async () => {
+    for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
+      const { repository, dest, label } = job;
+      const result = await cloneOne(deps, repository, dest, label, signal);
+      found.set(repository, result.commit);
+      warnings.push(...result.warnings.map((warning) => `${label}: ${warning}`));
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(WIDTH, jobs.length) }, worker));
+  } catch (error) {
+    if (!signal.aborted) await noteFailure(db, sessionId, error);
+    throw error;
+  }
+  await noteWarnings(db, sessionId, warnings);
+  await pinCommits(db, sessionId, withCommits(snapshot, found));
+}
+
+async function cloneOne(
+  { clones, site }: CloneDependencies,
+  repository: SnapshotRepository,
+  dest: string,
+  label: string,
+  signal: AbortSignal,
+): Promise<{ commit: string; warnings: string[] }> {
+  try {
+    const source = repository.source === null ? null : await site.source(repository.source);
+    if (repository.source !== null && source === null) {
+      throw musterError('source_unknown', `The source ${repository.source} does not exist.`);
+    }
+    const access = await site.repositoryAccess(source);
+    return await clones.clone({
+      ...access,
+      url: repository.url,
+      sourceName: repository.source,
+      commit: repository.commit,
+      dest,
+      signal,
+    });
+  } catch (error) {
+    if (isMusterError(error)) throw musterError(error.code, `${label}: ${error.detail}`);
+    throw error;
+  }
+}
+
+/** While the engine tries again, the record says what went wrong. */
+async function noteFailure(db: Kysely<Database>, sessionId: string, error: unknown): Promise<void> {
+  const detail = error instanceof Error ? error.message : String(error);
+  const reason = isMusterError(error) ? error.code : 'clone_failed';
+  await noteProgress(db, sessionId, { phase: 'clone', message: `clone failed: ${detail}`, reason });
+}
+
+function withCommits(snapshot: Snapshot, found: Map<SnapshotRepository, string>): Snapshot {
+  const pin = <T extends SnapshotRepository>(repository: T): T => ({
+    ...repository,
+    commit: found.get(repository) ?? repository.commit,
+  });
+  return {
+    ...snapshot,
+    layers: snapshot.layers.map(pin),
+    additional_inventory: snapshot.additional_inventory === null ? null : pin(snapshot.additional_inventory),
+  };
+}

@@ -1,0 +1,72 @@
+/** What the session's activities need from outside; drivers fit these shapes. */
+import type { RepositoryAccess } from '../../control/configurations/ports.ts';
+import type { Source } from '../../domain/configurations/schema.ts';
+import type { Runner } from '../../domain/runs/runner.ts';
+
+export type { RepositoryAccess, Runner };
+
+export interface Clones {
+  clone(
+    request: RepositoryAccess & {
+      url: string;
+      sourceName: string | null;
+      commit: string | null;
+      dest: string;
+      signal: AbortSignal;
+    },
+  ): Promise<{ commit: string; warnings: string[] }>;
+}
+
+export interface WorkspacePaths {
+  dir: string;
+  ansibleConfig: string;
+  hosts: string;
+  sshKey: string;
+  knownHosts: string;
+  controlPath: string;
+  vaultPassword: string;
+  limit: string;
+}
+
+export interface Workspaces {
+  paths(sessionId: string): WorkspacePaths;
+  layerDir(sessionId: string, layer: number): string;
+  make(sessionId: string): Promise<WorkspacePaths>;
+  writePrivate(path: string, text: string): Promise<void>;
+  inside(dir: string, relative: string): Promise<string | null>;
+  remove(sessionId: string): Promise<void>;
+  list(): Promise<string[]>;
+}
+
+/** What the inventory of a session is made from. */
+export interface InventoryRequest {
+  definition: 'dynamic' | 'spec' | 'repo' | 'image';
+  groups: { name: string; members: string[] }[];
+  /** The session's limit; a plain list of components makes the inventory just these (option inventory_scope). */
+  limit: string;
+  scope: 'limit' | 'all';
+  allowPartial: boolean;
+  /** Folder to write into; may hold additional inventory. */
+  dir: string;
+  signal: AbortSignal;
+}
+
+export interface Inventories {
+  /** Writes the inventory; answers how many hosts the generated part has (null: nothing generated) and what was left out. */
+  write(request: InventoryRequest): Promise<{ hosts: number | null; warnings: string[] }>;
+}
+
+/** Named values of the installation that are not in a record. */
+export interface SiteValues {
+  /** Text of the ansible.cfg of that name; throws `config_missing`. */
+  ansibleConfig(name: string): Promise<string>;
+  /** Key pair and known hosts for clones and hosts (`muster-ssh`); throws `config_missing`. */
+  ssh(): Promise<{ privateKey: string; knownHosts: string }>;
+  /** Password of Ansible vaults, or null. */
+  vaultPassword(): Promise<string | null>;
+  /** Every secret value that the session's sources and its keys hold: what must never show. */
+  masks(sources: Source[]): Promise<string[]>;
+  /** The source record of that name, or null. */
+  source(name: string): Promise<Source | null>;
+  repositoryAccess(source: Source | null): Promise<RepositoryAccess>;
+}

@@ -1,0 +1,31 @@
+import { type CleanHostDependencies, cleanHost } from '../../control/runs/clean-host.ts';
+import type { AdmitDependencies } from '../../control/sessions/admit-session.ts';
+import { sweepSessions } from '../../control/sessions/sweep-sessions.ts';
+import { withHeartbeat } from '../heartbeat.ts';
+import type { CleaningActivities, SweepActivities } from './contract.ts';
+
+/** Mirrors that nobody used for so long go by themselves. */
+const MIRROR_UNUSED_MS = 30 * 24 * 3_600_000;
+
+export interface SweepDependencies extends CleanHostDependencies, Pick<AdmitDependencies, 'client'> {
+  mirrors: { pruneMirrors(options: { unusedForMs: number; signal?: AbortSignal }): Promise<number> };
+  log: { info(fields: object, message: string): void };
+}
+
+/** The orphan sweep's two halves: the stores, and this machine. */
+export function createSweepActivities(deps: SweepDependencies): SweepActivities & CleaningActivities {
+  return {
+    sweepSessions: () =>
+      withHeartbeat(async () => {
+        const report = await sweepSessions(deps);
+        if (report.restarted.length + report.ended.length > 0) deps.log.info({ ...report }, 'orphan sweep');
+        return { hosts: [...new Set([...report.hosts, deps.hostId])] };
+      }),
+    cleanHost: () =>
+      withHeartbeat(async (signal) => {
+        const report = await cleanHost(deps);
+        if (report.stopped.length > 0) deps.log.info({ ...report }, 'runs without an owner were ended');
+        await deps.mirrors.pruneMirrors({ unusedForMs: MIRROR_UNUSED_MS, signal });
+      }),
+  };
+}

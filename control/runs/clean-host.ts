@@ -1,0 +1,50 @@
+import type { Kysely } from 'kysely';
+import type { Runner } from '../../domain/runs/runner.ts';
+import { markRunEnded, runsWithOwners } from '../../store/runs.ts';
+import { endedSessions } from '../../store/session-engine.ts';
+import type { Database } from '../../store/tables.ts';
+
+export interface CleanHostDependencies {
+  db: Kysely<Database>;
+  runner: Runner;
+  workspaces: { list(): Promise<string[]>; remove(sessionId: string): Promise<void> };
+  hostId: string;
+}
+
+export interface CleanReport {
+  /** Runs whose processes were ended because nobody owns them any more. */
+  stopped: string[];
+  removedRuns: number;
+  removedWorkspaces: number;
+}
+
+/**
+ * Brings this machine's disk and processes in line with the records: a run without an open session is ended, files of
+ * runs that are in no record and workspaces of ended sessions are removed.
+ */
+export async function cleanHost(deps: CleanHostDependencies): Promise<CleanReport> {
+  const { db, runner, workspaces, hostId } = deps;
+  const report: CleanReport = { stopped: [], removedRuns: 0, removedWorkspaces: 0 };
+  // Files first, records second: what is made between the two looks has a record and is left alone.
+  const onDisk = await runner.list();
+  const live = new Set(await runner.live());
+  const known = new Map((await runsWithOwners(db, hostId)).map((run) => [run.id, run]));
+  for (const runId of onDisk) {
+    const run = known.get(runId);
+    if (run?.owned) continue;
+    if (live.has(runId) || run?.open) {
+      await runner.end(runId);
+      await markRunEnded(db, runId, 'lost', null);
+      report.stopped.push(runId);
+    }
+    if (run === undefined) {
+      await runner.remove(runId);
+      report.removedRuns += 1;
+    }
+  }
+  for (const sessionId of await endedSessions(db, await workspaces.list())) {
+    await workspaces.remove(sessionId);
+    report.removedWorkspaces += 1;
+  }
+  return report;
+}

@@ -1,0 +1,69 @@
+/** A run's way into the database: opened, shipped piece by piece, closed. Shared by all lanes. */
+import type { Kysely } from 'kysely';
+import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
+import type { EventLine, HostResult } from '../../domain/runs/schema.ts';
+import { countHostResults, insertHostResults } from '../../store/host-results.ts';
+import {
+  ensureRun,
+  findRun,
+  markRunEnded,
+  markRunStarted,
+  moveRunCursor,
+  type NewRun,
+  type RunRow,
+} from '../../store/runs.ts';
+import { appendEvents, appendOutput, type NewEvent } from '../../store/streams.ts';
+import type { Database } from '../../store/tables.ts';
+
+/** Records the run before anything of it is started; a run that is known is answered as it stands. */
+export async function openRun(db: Kysely<Database>, run: NewRun): Promise<RunRow> {
+  return ensureRun(db, run);
+}
+
+/** Its process was seen. */
+export async function noteRunStarted(db: Kysely<Database>, runId: string): Promise<void> {
+  await markRunStarted(db, runId);
+}
+
+/**
+ * Stores one batch of events and output with the cursor behind it, all or nothing. Throws when another watcher of the
+ * same run was quicker; the caller starts over from the stored cursor.
+ */
+export async function shipBatch(db: Kysely<Database>, run: RunRow, from: RunCursor, batch: RunBatch): Promise<void> {
+  const { id: runId, streamId, layer, attempt } = run;
+  await db.transaction().execute(async (trx) => {
+    if (!(await moveRunCursor(trx, runId, from, batch.cursor))) throw new Error(`run ${runId} has another watcher`);
+    await appendEvents(
+      trx,
+      { streamId, runId, layer, attempt },
+      batch.events.map(({ line, event }) => toNewEvent(line, event)),
+    );
+    if (batch.output !== null) {
+      await appendOutput(trx, { streamId, runId, layer, attempt }, batch.output.start, batch.output.text);
+    }
+  });
+}
+
+function toNewEvent(line: number, event: EventLine): NewEvent {
+  const { time, type, host, ...data } = event;
+  const at = new Date(time);
+  return { line, type, host: host ?? null, data, time: Number.isNaN(at.getTime()) ? new Date() : at };
+}
+
+/** Stores how the run ended and what its hosts reached, once. */
+export async function closeRun(db: Kysely<Database>, run: RunRow, end: RunEnd): Promise<void> {
+  const results: HostResult[] = Object.entries(end.results?.hosts ?? {}).map(([host, result]) => ({ host, ...result }));
+  await db.transaction().execute(async (trx) => {
+    await insertHostResults(trx, { ...run, runId: run.id }, results);
+    await markRunEnded(trx, run.id, end.exit === null ? 'lost' : 'ended', end.exit?.code ?? null);
+  });
+}
+
+/** The stored end of a run: exit status (null: lost or still open) and how many hosts had results. */
+export async function runOutcome(
+  db: Kysely<Database>,
+  runId: string,
+): Promise<{ exitCode: number | null; hosts: number; failedHosts: number }> {
+  const run = await findRun(db, runId);
+  return { exitCode: run?.exitCode ?? null, ...(await countHostResults(db, runId)) };
+}

@@ -1,0 +1,80 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Kysely } from 'kysely';
+import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
+import { addToOutbox, hasOutboxItem } from '../../store/outbox.ts';
+import { deleteSessionRuns, runHosts, sessionHasRuns } from '../../store/runs.ts';
+import { markPurged, openSessions, type SessionRow, unpurgedSessions } from '../../store/session-engine.ts';
+import { deleteStream } from '../../store/streams.ts';
+import type { Database } from '../../store/tables.ts';
+import { endSession } from './end-session.ts';
+import { wakeQueue } from './wake-queue.ts';
+
+/** A session this young may still be on its way to the engine. */
+const SETTLE_MS = 20_000;
+const PURGES = 200;
+
+export interface SweepReport {
+  /** Names of sessions that were started again, and that were ended. */
+  restarted: string[];
+  ended: string[];
+  purged: number;
+  /** Machines that have files of runs. */
+  hosts: string[];
+}
+
+/**
+ * Compares the two stores: an incomplete session without a workflow is started again if no run of it was ever started,
+ * else it is ended as `unknown`; one whose workflow was ended from outside is ended too. Wakes the queue, and removes
+ * what deleted sessions have left in the database. Repeating it is harmless.
+ */
+export async function sweepSessions(deps: { db: Kysely<Database>; client: Client }): Promise<SweepReport> {
+  const { db, client } = deps;
+  const report: SweepReport = { restarted: [], ended: [], purged: 0, hosts: [] };
+  const candidates = await openSessions(db, new Date(Date.now() - SETTLE_MS));
+  const running = candidates.length > 0 ? await runningWorkflows(client) : new Set();
+  for (const session of candidates) {
+    if (running.has(sessionWorkflowId(session))) continue;
+    const fate = await fateOf(client, session);
+    if (fate === 'running') continue;
+    if (fate === 'missing' && !(await sessionHasRuns(db, session.id))) {
+      if (!(await hasOutboxItem(db, 'start', session.id))) {
+        await addToOutbox(db, 'start', session.id);
+        report.restarted.push(session.name);
+      }
+      continue;
+    }
+    const message =
+      fate === 'missing'
+        ? 'its workflow was lost after a run had been started; nobody knows how it ended'
+        : `its workflow was ended from outside (${fate})`;
+    await endSession(deps, session.id, { succeeded: 'unknown', message, reason: 'workflow_ended' });
+    report.ended.push(session.name);
+  }
+  for (const { id } of await unpurgedSessions(db, PURGES)) {
+    await deleteStream(db, id);
+    await deleteSessionRuns(db, id);
+    await markPurged(db, id);
+    report.purged += 1;
+  }
+  await wakeQueue(deps);
+  report.hosts = await runHosts(db);
+  return report;
+}
+
+/** Ids of the session workflows that the engine lists as open; the list may lag, so what is missing is asked for singly. */
+async function runningWorkflows(client: Client): Promise<Set<string>> {
+  const ids = new Set<string>();
+  const query = `WorkflowType = 'sessionWorkflow' AND ExecutionStatus = 'Running'`;
+  for await (const { workflowId } of client.workflow.list({ query })) ids.add(workflowId);
+  return ids;
+}
+
+async function fateOf(client: Client, session: SessionRow): Promise<string> {
+  try {
+    const { status } = await client.workflow.getHandle(sessionWorkflowId(session)).describe();
+    return status.name.toLowerCase();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'missing';
+    throw error;
+  }
+}

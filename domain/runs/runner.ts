@@ -1,0 +1,64 @@
+/** What a runner is, whichever way it executes: shapes shared by its drivers and by those who use it. */
+import type { EventLine, ExitFile, ResultsFile } from './schema.ts';
+
+/** One playbook run, complete: the child gets this environment and nothing else. */
+export interface RunSpec {
+  runId: string;
+  /** Program and arguments, as a vector. */
+  argv: string[];
+  cwd: string;
+  env: Record<string, string>;
+  /** Secrets that may not appear in output or events. */
+  masks: string[];
+  /** Largest kept log in bytes. */
+  logMaxBytes: number;
+}
+
+/** Where the shipping of a run stands: lines and bytes of events.jsonl, bytes of output.log. */
+export interface RunCursor {
+  lines: number;
+  eventBytes: number;
+  outputBytes: number;
+}
+
+/** What is new in a run's files. */
+export interface RunBatch {
+  events: { line: number; event: EventLine }[];
+  /** New output and the byte at which it begins. */
+  output: { start: number; text: string } | null;
+  cursor: RunCursor;
+}
+
+/** How a run ended; `exit` null when it was lost: claimed, its process gone, no exit file. */
+export interface RunEnd {
+  exit: ExitFile | null;
+  results: ResultsFile | null;
+}
+
+export interface Runner {
+  /**
+   * Starts the run, or finds that it was started before; resolves when it is claimed. `onWait` is told when it has to
+   * wait for a free place.
+   */
+  start(spec: RunSpec, signal: AbortSignal, onWait: (held: number, limit: number) => Promise<void>): Promise<void>;
+  /** Whether the run was claimed, by whomever. */
+  isStarted(runId: string): Promise<boolean>;
+  /**
+   * Follows a claimed run to its end and hands over everything it writes, in order, from `cursor` on. Resolves when the
+   * last line was taken.
+   */
+  watch(
+    runId: string,
+    cursor: RunCursor,
+    take: (batch: RunBatch) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<RunEnd>;
+  /** Ends every process of the run, or keeps it from ever starting. */
+  end(runId: string): Promise<void>;
+  /** Runs of this machine whose processes are there. */
+  live(): Promise<string[]>;
+  /** Runs of this machine that have files. */
+  list(): Promise<string[]>;
+  /** Removes the run's files. */
+  remove(runId: string): Promise<void>;
+}

@@ -1,0 +1,51 @@
+/** Environment of a layer's playbook: what Ansible must know, and CFS's own names for playbooks that read them (cfs-flows 4.1). */
+export interface RunEnvironment {
+  /** PATH, HOME, language and the like of the machine; nothing of Muster's own settings. */
+  base: Record<string, string>;
+  sessionName: string;
+  layer: number;
+  cloneUrl: string;
+  playbook: string;
+  commit: string;
+  targetDefinition: string;
+  recordsState: boolean;
+  paths: {
+    /** Workspace of the session, private to it. */
+    workspace: string;
+    ansibleConfig: string;
+    inventory: string;
+    roles: string;
+    sshKey: string;
+    /** Short, since ssh refuses long socket names. */
+    controlPath: string;
+    vaultPassword: string | null;
+  };
+}
+
+export function runEnvironment(input: RunEnvironment): Record<string, string> {
+  const { base, paths } = input;
+  return {
+    ...base,
+    SESSION_NAME: input.sessionName,
+    SESSION_CLONE_URL: input.cloneUrl,
+    SESSION_PLAYBOOK: input.playbook,
+    SESSION_COMMIT: input.commit,
+    LAYER_CURRENT: String(input.layer),
+    INVENTORY_TYPE: input.targetDefinition,
+    DISABLE_STATE_RECORDING: input.recordsState ? 'False' : 'True',
+    ARA_DEFAULT_LABELS: input.sessionName,
+    ARA_RECORD_CONTROLLER: 'false',
+    ARA_RECORD_USER: 'false',
+    ANSIBLE_CONFIG: paths.ansibleConfig,
+    ANSIBLE_INVENTORY: paths.inventory,
+    ANSIBLE_ROLES_PATH: paths.roles,
+    ANSIBLE_HOME: `${paths.workspace}/ansible-home`,
+    ANSIBLE_LOCAL_TEMP: `${paths.workspace}/tmp`,
+    ANSIBLE_PRIVATE_KEY_FILE: paths.sshKey,
+    ANSIBLE_SSH_CONTROL_PATH_DIR: paths.controlPath,
+    ANSIBLE_NOCOLOR: '1',
+    ANSIBLE_RETRY_FILES_ENABLED: 'False',
+    PYTHONDONTWRITEBYTECODE: '1',
+    ...(paths.vaultPassword === null ? {} : { ANSIBLE_VAULT_PASSWORD_FILE: paths.vaultPassword }),
+  };
+}

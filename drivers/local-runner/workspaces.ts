@@ -1,0 +1,85 @@
+/** A session's working folder on this machine, laid out like CFS's /inventory; it holds keys, so only we may enter. */
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+
+export interface WorkspacePaths {
+  dir: string;
+  ansibleConfig: string;
+  /** Inventory folder; additional inventory is cloned to the same place. */
+  hosts: string;
+  sshKey: string;
+  knownHosts: string;
+  controlPath: string;
+  vaultPassword: string;
+  limit: string;
+}
+
+export interface Workspaces {
+  paths(sessionId: string): WorkspacePaths;
+  layerDir(sessionId: string, layer: number): string;
+  /** Makes the folders; harmless when they are there. */
+  make(sessionId: string): Promise<WorkspacePaths>;
+  /** Writes a file that only we may read. */
+  writePrivate(path: string, text: string): Promise<void>;
+  /** Real path of `relative` inside `dir`, or null when it is not there or lies outside. */
+  inside(dir: string, relative: string): Promise<string | null>;
+  remove(sessionId: string): Promise<void>;
+  /** Sessions that have a workspace here. */
+  list(): Promise<string[]>;
+  /** Free bytes of the disk. */
+  free(): Promise<number>;
+}
+
+/** Longest folder for ssh's control sockets: their names may have 107 bytes in all, of which ssh's own part takes 60. */
+const CONTROL_PATH_MAX = 45;
+
+export function createWorkspaces(options: { dir: string; shortDir: string }): Workspaces {
+  const paths = (sessionId: string): WorkspacePaths => {
+    const dir = join(options.dir, sessionId);
+    const short = createHash('sha256').update(dir).digest('hex').slice(0, 12);
+    const near = join(options.dir, '..', 'cp', short);
+    return {
+      dir,
+      ansibleConfig: join(dir, 'ansible.cfg'),
+      hosts: join(dir, 'hosts'),
+      sshKey: join(dir, 'ssh', 'id'),
+      knownHosts: join(dir, 'ssh', 'known_hosts'),
+      controlPath: near.length <= CONTROL_PATH_MAX ? near : join(options.shortDir, `muster-cp-${short}`),
+      vaultPassword: join(dir, 'ssh', 'vault-password'),
+      limit: join(dir, 'limit'),
+    };
+  };
+  return {
+    paths,
+    layerDir: (sessionId, layer) => join(options.dir, sessionId, `layer${layer}`),
+    make: async (sessionId) => {
+      const made = paths(sessionId);
+      for (const dir of [made.dir, join(made.dir, 'ssh'), join(made.dir, 'tmp'), made.controlPath]) {
+        await mkdir(dir, { recursive: true, mode: 0o700 });
+      }
+      return made;
+    },
+    writePrivate: (path, text) => writeFile(path, text, { mode: 0o600 }),
+    inside: async (dir, relative) => {
+      try {
+        const root = await realpath(dir);
+        const path = await realpath(join(root, relative));
+        return path.startsWith(root + sep) ? path : null;
+      } catch {
+        return null;
+      }
+    },
+    remove: async (sessionId) => {
+      const { dir, controlPath } = paths(sessionId);
+      await rm(controlPath, { recursive: true, force: true });
+      await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+    },
+    list: () => readdir(options.dir).catch(() => []),
+    free: async () => {
+      await mkdir(options.dir, { recursive: true, mode: 0o700 });
+      const { bavail, bsize } = await statfs(options.dir);
+      return bavail * bsize;
+    },
+  };
+}

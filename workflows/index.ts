@@ -1,0 +1,3 @@
+/** Entry of the workflow bundle: everything that Temporal may start by name. */
+export { sessionWorkflow } from './sessions/session.workflow.ts';
+export { sweepWorkflow } from './sessions/sweep.workflow.ts';
