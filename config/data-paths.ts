@@ -1,0 +1,16 @@
+import { join } from 'node:path';
+
+/** Where things are in the data directory. */
+export function dataPaths(dataDir: string) {
+  return {
+    secretKey: join(dataDir, 'secret.key'),
+    configMaps: join(dataDir, 'configmaps'),
+    mirrors: join(dataDir, 'mirrors'),
+    workspaces: join(dataDir, 'workspaces'),
+    runs: join(dataDir, 'runs'),
+    ssh: join(dataDir, 'ssh'),
+    temporary: join(dataDir, 'tmp'),
+    /** Password of the embedded Postgres. */
+    postgresPassword: join(dataDir, 'postgres.password'),
+  };
+}

@@ -1,0 +1,55 @@
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { musterError } from '../../domain/errors.ts';
+
+/** Named sets of plain texts, by namespace; a ConfigMap of a cluster, or a folder. */
+export interface ConfigMaps {
+  /** One value; throws `config_missing` with the name. */
+  get(namespace: string, name: string, key: string): Promise<string>;
+  /** The value of the first key in sorted order; throws `config_missing` with the name. */
+  first(namespace: string, name: string): Promise<string>;
+  put(namespace: string, name: string, key: string, value: string): Promise<void>;
+}
+
+/** DNS-1123 subdomain. */
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const KEY = /^[-._a-zA-Z0-9]+$/;
+
+/** ConfigMaps as files `<dir>/<namespace>/<name>/<key>`. */
+export function openConfigMaps(dir: string): ConfigMaps {
+  const folder = (namespace: string, name: string) => {
+    if (!NAME.test(namespace) || !NAME.test(name)) {
+      throw musterError('config_missing', `${namespace}/${name} is no name of a ConfigMap`);
+    }
+    return join(dir, namespace, name);
+  };
+  const missing = (namespace: string, name: string, key: string) =>
+    musterError('config_missing', `ConfigMap ${name} in namespace ${namespace} has no ${key}`);
+  const get = async (namespace: string, name: string, key: string) => {
+    const path = folder(namespace, name);
+    if (!KEY.test(key) || key === '.' || key === '..') throw missing(namespace, name, key);
+    try {
+      return await readFile(join(path, key), 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw missing(namespace, name, key);
+      throw error;
+    }
+  };
+  return {
+    get,
+    first: async (namespace, name) => {
+      const keys = await readdir(folder(namespace, name)).catch(() => []);
+      const key = keys.filter((candidate) => KEY.test(candidate)).sort()[0];
+      if (key === undefined) throw missing(namespace, name, 'key');
+      return get(namespace, name, key);
+    },
+    put: async (namespace, name, key, value) => {
+      const path = folder(namespace, name);
+      if (!KEY.test(key)) throw missing(namespace, name, key);
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      const temporary = join(path, `.${key}.${process.pid}.tmp`);
+      await writeFile(temporary, value);
+      await rename(temporary, join(path, key));
+    },
+  };
+}

@@ -1,0 +1,176 @@
+/** The Temporal worker: composition root of everything that a session does. */
+import { mkdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { pino } from 'pino';
+import { createHostActivities, createSessionRecords } from '../activities/sessions/activities.ts';
+import { createSweepActivities } from '../activities/sessions/sweep-activities.ts';
+import { dataPaths } from '../config/data-paths.ts';
+import { databaseSettings } from '../config/database-settings.ts';
+import { EnvironmentError, loadEnvironment } from '../config/environment.ts';
+import { temporalSettings } from '../config/temporal-settings.ts';
+import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
+import { connectTemporal, tlsOptions } from '../control/temporal/connect.ts';
+import { hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
+import { createGit } from '../drivers/git/create-git.ts';
+import { findAnsible, pythonOf } from '../drivers/local-runner/ansible-programs.ts';
+import { readHostId } from '../drivers/local-runner/host-id.ts';
+import { createLocalRunner } from '../drivers/local-runner/local-runner.ts';
+import { createWorkspaces } from '../drivers/local-runner/workspaces.ts';
+import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
+import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
+import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
+import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
+import { openDatabase } from '../store/database.ts';
+import { migrate } from '../store/migrations/index.ts';
+import { readOptions } from '../store/options.ts';
+import { createSecretStore } from '../store/secrets.ts';
+import { baseEnvironment } from './base-environment.ts';
+import { translateFailures } from './failure-interceptor.ts';
+import { createInventories } from './inventories.ts';
+import { keepSchedules, reconcileSchedules } from './schedules.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+async function main(): Promise<void> {
+  const env = loadEnvironment(process.env);
+  const log = pino({ name: 'muster-worker', level: env.MUSTER_LOG_LEVEL });
+  Runtime.install({
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ temporal: level, ...meta }, message)),
+    shutdownSignals: [],
+  });
+  const paths = dataPaths(env.MUSTER_DATA_DIR);
+  await mkdir(paths.temporary, { recursive: true, mode: 0o700 });
+
+  const db = openDatabase({ ...databaseSettings(env), name: 'muster-worker' });
+  await again('database', log, () => migrate(db));
+  const secrets = createSecretStore(db, openSecretCipher(paths.secretKey));
+  const configMaps = openConfigMaps(paths.configMaps);
+  await ensureSiteValues({
+    secrets,
+    configMaps,
+    makeSshKey: makeSshPrivateKey,
+    shippedAnsibleConfig: await readFile(join(ROOT, 'ansible', 'ansible.cfg'), 'utf8'),
+  });
+  const platformCa = env.MUSTER_CA_FILE && (await readFile(env.MUSTER_CA_FILE, 'utf8'));
+  const site = createSiteValues({
+    db,
+    secrets,
+    configMaps,
+    sshFiles: openSshFiles(paths.ssh),
+    platformCa: platformCa || undefined,
+  });
+
+  const ansible = await findAnsible({
+    binDir: env.MUSTER_ANSIBLE_BIN_DIR,
+    cacheDir: env.MUSTER_CACHE_DIR,
+    searchPath: process.env.PATH ?? '',
+  });
+  if (ansible === null) throw new EnvironmentError('ansible-playbook was not found: set MUSTER_ANSIBLE_BIN_DIR');
+  const hostId = await readHostId(env.MUSTER_DATA_DIR);
+  const runner = await createLocalRunner({
+    runsDir: paths.runs,
+    slots: env.MUSTER_LOCAL_RUNS,
+    python: await pythonOf(ansible),
+    launcher: join(ROOT, 'ansible', 'launcher', 'launch.py'),
+  });
+  const workspaces = createWorkspaces({ dir: paths.workspaces, shortDir: tmpdir() });
+  const git = createGit({
+    mirrorsDir: paths.mirrors,
+    allowedSchemes: env.MUSTER_REPOSITORY_SCHEMES,
+    tempDir: paths.temporary,
+    environment: process.env,
+    log: (message) => log.info(message),
+  });
+
+  const settings = temporalSettings(env, 'worker');
+  const temporal = connectTemporal(settings);
+  const deps = {
+    db,
+    client: temporal.client,
+    readOptions: () => readOptions(db),
+    freeDisk: workspaces.free,
+    minFreeDisk: env.MUSTER_MIN_FREE,
+    clones: git,
+    mirrors: git,
+    runner,
+    workspaces,
+    site,
+    inventories: createInventories(env, db),
+    hostId,
+    playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
+    debugPlaybooks: join(ROOT, 'ansible', 'debug'),
+    baseEnvironment: baseEnvironment(process.env, ansible),
+    logMaxBytes: env.MUSTER_LOG_MAX,
+    log,
+  };
+  const host = createHostActivities(deps);
+  const sweep = createSweepActivities(deps);
+
+  const connection = await again('Temporal', log, () => {
+    const tls = tlsOptions(settings.tls ?? (settings.apiKey ? {} : undefined));
+    return NativeConnection.connect({
+      address: settings.address,
+      ...(tls ? { tls } : {}),
+      ...(settings.apiKey ? { apiKey: settings.apiKey } : {}),
+    });
+  });
+  await again('Temporal', log, () => reconcileSchedules(temporal.client));
+  const stopSchedules = keepSchedules(temporal.client, log);
+
+  const shared = {
+    connection,
+    namespace: settings.namespace,
+    identity: settings.identity,
+    interceptors: { activity: [() => ({ inbound: translateFailures() })] },
+    shutdownGraceTime: '1s',
+    shutdownForceTime: '15s',
+  };
+  const main = await Worker.create({
+    ...shared,
+    taskQueue: MAIN_QUEUE,
+    workflowsPath: join(ROOT, 'workflows', 'index.ts'),
+    activities: { ...createSessionRecords(deps), cloneLayers: host.cloneLayers, sweepSessions: sweep.sweepSessions },
+    // A clone waits for the network, not for a core.
+    maxConcurrentActivityTaskExecutions: 50,
+    // Queued sessions sleep in the engine; holding more of them here would only cost memory.
+    maxCachedWorkflows: 200,
+  });
+  const machine = await Worker.create({
+    ...shared,
+    taskQueue: hostQueueOf(hostId),
+    activities: { ...host, cleanHost: sweep.cleanHost },
+    // Watching a run costs next to nothing; the runner itself limits how many playbooks there are.
+    maxConcurrentActivityTaskExecutions: 500,
+  });
+  const stop = () => {
+    for (const worker of [main, machine]) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  log.info({ queue: MAIN_QUEUE, host: hostId, localRuns: env.MUSTER_LOCAL_RUNS }, 'working');
+  await Promise.all([main.run(), machine.run()]);
+  stopSchedules();
+  await connection.close();
+  await temporal.close();
+  await db.destroy();
+}
+
+/** Tries until it works: servers may come up after us, and go away for a while. */
+async function again<T>(what: string, log: { warn(fields: object, text: string): void }, work: () => Promise<T>) {
+  for (let pause = 100; ; pause = Math.min(5_000, pause * 2)) {
+    try {
+      return await work();
+    } catch (error) {
+      log.warn({ err: error instanceof Error ? error.message : String(error) }, `${what} is not there yet`);
+      await delay(pause);
+    }
+  }
+}
+
+main().catch((error) => {
+  process.stderr.write(`${error instanceof EnvironmentError ? error.message : (error?.stack ?? error)}\n`);
+  process.exit(error instanceof EnvironmentError ? 2 : 1);
+});
