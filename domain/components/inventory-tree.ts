@@ -1,0 +1,35 @@
+/** Variables of one host; texts are data and are never templated. */
+export type HostVariables = Readonly<Record<string, string | number>>;
+
+/** What an inventory file holds. Maps, because host and group names are free text (`__proto__` is one). */
+export interface InventoryTree {
+  /** Whether all stands below the group `all`, as in a dynamic inventory, or groups are at the top, as in `spec`. */
+  below: 'all' | 'top';
+  /** Hosts named below `all` themselves, with their variables; those of groups need not be here. */
+  hosts: ReadonlyMap<string, HostVariables>;
+  groups: ReadonlyMap<string, readonly string[]>;
+}
+
+/** How many different hosts the inventory has. */
+export function countHosts(tree: InventoryTree): number {
+  const names = new Set(tree.hosts.keys());
+  for (const members of tree.groups.values()) for (const member of members) names.add(member);
+  return names.size;
+}
+
+/**
+ * The inventory of just these hosts and their groups (design: inventory scope), or the whole inventory when one of `names` is
+ * no host of it: then it is a group or comes from elsewhere, and the others may matter.
+ */
+export function restrictTo(tree: InventoryTree, names: readonly string[]): InventoryTree {
+  const known = new Set(tree.hosts.keys());
+  for (const members of tree.groups.values()) for (const member of members) known.add(member);
+  if (!names.every((name) => known.has(name))) return tree;
+  const wanted = new Set(names);
+  const groups = new Map<string, string[]>();
+  for (const [group, members] of tree.groups) {
+    const kept = members.filter((member) => wanted.has(member));
+    if (kept.length > 0) groups.set(group, kept);
+  }
+  return { below: tree.below, hosts: new Map([...tree.hosts].filter(([name]) => wanted.has(name))), groups };
+}

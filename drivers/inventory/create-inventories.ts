@@ -1,0 +1,76 @@
+import { hsmInventory } from '../../domain/components/hsm-inventory.ts';
+import { componentInventory, type InventoryComponent, leftOutWarnings } from '../../domain/components/inventory.ts';
+import { countHosts, type InventoryTree, restrictTo } from '../../domain/components/inventory-tree.ts';
+import { musterError } from '../../domain/errors.ts';
+import { plainLimitHosts } from '../../domain/sessions/ansible-limit.ts';
+import { specInventory } from '../../domain/sessions/spec-inventory.ts';
+import { addEnvironmentVariables } from './environment-vars.ts';
+import type { HsmClient } from './hsm-client.ts';
+import { prepareInventoryFolder, requireRepositoryInventory } from './inventory-folder.ts';
+import { writeInventory } from './write-inventory.ts';
+
+/** Where dynamic inventories come from: the components' records, or a hardware state manager. */
+export type InventoryProvider =
+  | {
+      kind: 'components';
+      /** Id and tags of all components, or of those among `ids` that exist. */
+      readComponents(ids: readonly string[] | null): Promise<readonly InventoryComponent[]>;
+      allowLocalConnection: boolean;
+    }
+  | { kind: 'hsm'; read: HsmClient };
+
+export interface WriteInventory {
+  definition: 'dynamic' | 'spec' | 'repo' | 'image';
+  groups: readonly { name: string; members: readonly string[] }[];
+  /** The session's limit; a plain list of hosts makes a dynamic inventory just these, with scope `limit`. */
+  limit: string;
+  scope: 'limit' | 'all';
+  allowPartial: boolean;
+  /** Folder of the inventory; holds the additional inventory when there is one. */
+  dir: string;
+  signal: AbortSignal;
+}
+
+export interface WrittenInventory {
+  /** Hosts of the generated part; `null` when nothing is generated. */
+  hosts: number | null;
+  /** What was left out, and why. */
+  warnings: string[];
+}
+
+/** The inventory driver: writes a session's inventory beside what its additional inventory brought (cfs-flows 3). */
+export function createInventories(provider: InventoryProvider): {
+  write(request: WriteInventory): Promise<WrittenInventory>;
+} {
+  const generate = async (request: WriteInventory): Promise<{ tree: InventoryTree; warnings: string[] }> => {
+    if (request.definition === 'spec') return { tree: specInventory(request.groups), warnings: [] };
+    const names = request.scope === 'limit' ? plainLimitHosts(request.limit) : null;
+    if (provider.kind === 'hsm') {
+      const { records, warnings } = await provider.read(request);
+      const tree = hsmInventory(records);
+      return { tree: names === null ? tree : restrictTo(tree, names), warnings: [...warnings, ...tree.warnings] };
+    }
+    const named = names === null ? null : await provider.readComponents(names);
+    // A name that is no component may be a group, which only the whole inventory has.
+    const components = named !== null && named.length === names?.length ? named : await provider.readComponents(null);
+    const tree = componentInventory(components, provider);
+    return { tree, warnings: leftOutWarnings(tree.leftOut) };
+  };
+  return {
+    write: async (request) => {
+      if (request.definition === 'image') {
+        throw musterError('image_target_unsupported', 'Sessions on images are not available in this version.');
+      }
+      if (request.definition === 'repo') {
+        await requireRepositoryInventory(request.dir);
+        await addEnvironmentVariables(request.dir);
+        return { hosts: null, warnings: [] };
+      }
+      const { tree, warnings } = await generate(request);
+      await prepareInventoryFolder(request.dir);
+      await writeInventory(request.dir, tree);
+      await addEnvironmentVariables(request.dir);
+      return { hosts: countHosts(tree), warnings };
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { HostVariables, InventoryTree } from '../../domain/components/inventory-tree.ts';
+import { musterError } from '../../domain/errors.ts';
+
+/** Ansible reads the files of the folder in lexical order, so additional inventory named `02-...` overrides this one. */
+export const GENERATED_INVENTORY = '01-cfs-generated.yaml';
+/** Text collected before it is written, so that memory stays flat whatever the size of the fleet. */
+const CHUNK = 256 * 1024;
+
+/** Writes the generated inventory into the folder `dir`, in one step as far as a reader can see (cfs-flows 3). */
+export async function writeInventory(dir: string, tree: InventoryTree): Promise<void> {
+  const part = join(dir, `.${GENERATED_INVENTORY}.${randomUUID()}`);
+  try {
+    const file = await open(part, 'wx', 0o600);
+    try {
+      await writeChunks(file, inventoryLines(tree));
+    } finally {
+      await file.close();
+    }
+    await rename(part, join(dir, GENERATED_INVENTORY)).catch((error: { code?: string }) => {
+      if (error.code !== 'EISDIR' && error.code !== 'ENOTEMPTY') throw error;
+      throw musterError('inventory_invalid', `The additional inventory has a folder named ${GENERATED_INVENTORY}.`);
+    });
+  } finally {
+    await rm(part, { force: true });
+  }
+}
+
+/** The lines of the file: YAML in block style, keys sorted by code point and quoted, texts of variables marked as not to be templated. */
+export function* inventoryLines(tree: InventoryTree): Generator<string> {
+  if (tree.below === 'top') {
+    if (tree.groups.size === 0) yield '{}\n';
+    yield* groupLines(tree.groups, '');
+    return;
+  }
+  yield '"all":\n';
+  yield tree.groups.size === 0 ? '  "children": {}\n' : '  "children":\n';
+  yield* groupLines(tree.groups, '    ');
+  if (tree.hosts.size === 0) return;
+  yield '  "hosts":\n';
+  for (const name of sorted(tree.hosts.keys())) yield hostLines(name, tree.hosts.get(name) ?? {}, '    ');
+}
+
+function* groupLines(groups: InventoryTree['groups'], indent: string): Generator<string> {
+  for (const name of sorted(groups.keys())) {
+    const members = groups.get(name) ?? [];
+    yield `${indent}${quoted(name)}:\n${indent}  "hosts":${members.length === 0 ? ' {}' : ''}\n`;
+    for (const member of sorted(members)) yield hostLines(member, {}, `${indent}    `);
+  }
+}
+
+function hostLines(name: string, variables: HostVariables, indent: string): string {
+  const names = Object.keys(variables);
+  if (names.length === 0) return `${indent}${quoted(name)}: {}\n`;
+  const lines = sorted(names).map((key) => `${indent}  ${quoted(key)}: ${scalar(variables[key] ?? '')}\n`);
+  return `${indent}${quoted(name)}:\n${lines.join('')}`;
+}
+
+function scalar(value: string | number): string {
+  return typeof value === 'number' ? String(value) : `!unsafe ${quoted(value)}`;
+}
+
+/** A double-quoted YAML text in plain ASCII. Half a surrogate pair is no character and becomes U+FFFD. */
+export function quoted(text: string): string {
+  const escaped = text.toWellFormed().replace(/[^\x20-\x7e]|["\\]/gu, (char) => {
+    if (char === '"' || char === '\\') return `\\${char}`;
+    const code = char.codePointAt(0) ?? 0;
+    return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+  return `"${escaped}"`;
+}
+
+function sorted(names: Iterable<string>): string[] {
+  return [...names].sort(byCodePoint);
+}
+
+/** JavaScript compares by UTF-16 unit, which puts characters beyond U+FFFF before U+E000. */
+function byCodePoint(a: string, b: string): number {
+  const end = Math.min(a.length, b.length);
+  for (let at = 0; at < end; at += 1) {
+    if (a.charCodeAt(at) === b.charCodeAt(at)) continue;
+    return (a.codePointAt(at) ?? 0) - (b.codePointAt(at) ?? 0);
+  }
+  return a.length - b.length;
+}
+
+async function writeChunks(file: FileHandle, lines: Iterable<string>): Promise<void> {
+  let chunk = '';
+  for (const line of lines) {
+    chunk += line;
+    if (chunk.length < CHUNK) continue;
+    await file.appendFile(chunk);
+    chunk = '';
+  }
+  await file.appendFile(chunk);
+}
