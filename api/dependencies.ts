@@ -6,6 +6,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Kysely } from 'kysely';
 import type { GitReferences, ReadRepositoryAccess, SecretStore } from '../control/configurations/ports.ts';
 import type { Dispatcher, SessionEngine } from '../control/sessions/engine-port.ts';
+import type { StreamFeed } from '../store/stream-feed.ts';
 import type { Database } from '../store/tables.ts';
 
 /** Health of the workflow engine; `reason` says what is wrong when it is not ok. */
@@ -36,8 +37,12 @@ export interface ApiDependencies {
   publicUrl: string;
   /** Base of links to ARA, without slash at the end; `undefined`: links lead to the API's own pages. */
   araUrl: string | undefined;
-  /** Base of links to Temporal's web UI. */
+  /** Base of links to Temporal's web UI, without slash at the end. */
   temporalUiUrl: string | undefined;
+  /** Temporal's namespace, for those links. */
+  temporalNamespace: string;
+  /** Says when a live stream has something new. */
+  streams: StreamFeed;
   /** Version of Muster itself. */
   version: string;
 }
