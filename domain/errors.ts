@@ -28,6 +28,8 @@ export const ERRORS = {
   method_not_allowed: kind(405, 'Method Not Allowed', 2),
   unsupported_media_type: kind(415, 'Unsupported Media Type', 2),
   body_too_large: kind(413, 'Payload Too Large', 2),
+  headers_too_large: kind(431, 'Request Header Fields Too Large', 2),
+  request_timeout: kind(408, 'Request Timeout', 7),
   host_not_allowed: kind(421, 'Misdirected Request', 4),
   cross_site: kind(403, 'Forbidden', 4),
   storage_unavailable: kind(503, 'Service Unavailable', 7, true),

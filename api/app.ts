@@ -1,0 +1,94 @@
+import fastify from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { ApiDependencies, ApiServer } from './dependencies.ts';
+import { crossSiteCheck } from './plugins/cross-site-check.ts';
+import { documentation } from './plugins/documentation.ts';
+import { hostCheck } from './plugins/host-check.ts';
+import { requestChecks } from './plugins/request-checks.ts';
+import { quietLog, requestId, requestLog } from './plugins/request-log.ts';
+import { unknownPaths } from './plugins/unknown-paths.ts';
+import { answerError, answerUnreadable } from './problems.ts';
+import { parseQuery } from './query.ts';
+import { componentRoutes } from './routes/components/component-routes.ts';
+import { configurationRoutes } from './routes/configurations/configuration-routes.ts';
+import { optionRoutes } from './routes/configurations/option-routes.ts';
+import { secretRoutes } from './routes/configurations/secret-routes.ts';
+import { sourceRoutes } from './routes/configurations/source-routes.ts';
+import { healthRoutes } from './routes/service/health-routes.ts';
+import { statusRoutes } from './routes/service/status-routes.ts';
+import { versionRoutes } from './routes/service/version-routes.ts';
+import { cfsSessionRoutes } from './routes/sessions/cfs-session-routes.ts';
+
+type Routes = (app: ApiServer, deps: ApiDependencies) => Promise<void>;
+
+const CFS_ROUTES: readonly Routes[] = [
+  versionRoutes,
+  healthRoutes,
+  optionRoutes,
+  configurationRoutes,
+  sourceRoutes,
+  componentRoutes,
+  cfsSessionRoutes,
+];
+const MUSTER_ROUTES: readonly Routes[] = [statusRoutes, secretRoutes];
+
+/** Longest request line and headers together, bytes: lists of ids travel in queries. */
+const MAX_HEADER = 256 * 1024;
+
+/**
+ * The HTTP API without a listener. CFS's routes answer under every prefix, Muster's own under `/api/v1` (cfs-api 1). Checks
+ * run in this order: host, cross-site write, path and query, content type, JSON, schema, then the rules of the route.
+ */
+export function createApp(deps: ApiDependencies): ApiServer {
+  const app: ApiServer = fastify({
+    loggerInstance: deps.log,
+    logController: quietLog,
+    genReqId: requestId,
+    bodyLimit: deps.maxBody,
+    routerOptions: { maxParamLength: MAX_HEADER, querystringParser: parseQuery },
+    http: { maxHeaderSize: MAX_HEADER },
+    // A client must send its whole request in this time, ms; large bodies over slow lines included.
+    requestTimeout: 300_000,
+    forceCloseConnections: 'idle',
+    frameworkErrors: answerError,
+    clientErrorHandler: answerUnreadable,
+  }).withTypeProvider<ZodTypeProvider>();
+
+  app.setErrorHandler(answerError);
+  // Answers are sent as they are: a record that does not match its description must not break a whole list.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  // CFS's media type has no charset.
+  app.addHook('onSend', async (_request, reply) => {
+    if (reply.getHeader('content-type') === 'application/json; charset=utf-8') reply.type('application/json');
+  });
+  requestLog(app);
+  hostCheck(app, deps);
+  crossSiteCheck(app);
+  requestChecks(app);
+  unknownPaths(app);
+
+  app.register(async (scope) => documentation(scope, deps));
+  for (const prefix of deps.prefixes) {
+    app.register(
+      async (scope: ApiServer) => {
+        if (prefix !== deps.prefixes[0]) hideFromDocumentation(scope);
+        for (const routes of CFS_ROUTES) await routes(scope, deps);
+      },
+      { prefix },
+    );
+  }
+  app.register(
+    async (scope: ApiServer) => {
+      for (const routes of MUSTER_ROUTES) await routes(scope, deps);
+    },
+    { prefix: '/api/v1' },
+  );
+  return app;
+}
+
+/** The same routes under another prefix are described once. */
+function hideFromDocumentation(scope: ApiServer): void {
+  scope.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, hide: true };
+  });
+}

@@ -1,0 +1,69 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { musterError } from '../../domain/errors.ts';
+import type { ApiServer } from '../dependencies.ts';
+import { isStorable, parseJson } from '../json-body.ts';
+import { convertQuery } from '../query.ts';
+import { bodyMistake, parameterMistake } from '../schema-mistakes.ts';
+
+const JSON_TYPE = /^application\/json[ \t]*(;|$)/i;
+
+/**
+ * Checks in CFS's order (cfs-api 2): path, query and content type before a byte of the body is read; then that the body is
+ * JSON; then its schema.
+ */
+export function requestChecks(app: ApiServer): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404) return undefined;
+    const schema = request.routeOptions.schema ?? {};
+    if (Object.values(request.params as object).includes('')) return reply.callNotFound();
+    if (schema.params instanceof z.ZodObject) checkPath(request, schema.params);
+    if (schema.querystring instanceof z.ZodObject) checkQuery(request, schema.querystring);
+    if (schema.body !== undefined) checkContentType(request);
+    // A route without body takes any; a type that cannot be parsed must not be refused by the framework either.
+    else delete request.headers['content-type'];
+    return undefined;
+  });
+
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.schema?.body === undefined) return;
+    const bytes = request.body;
+    request.body = Buffer.isBuffer(bytes) && bytes.length > 0 ? parseJson(bytes) : undefined;
+  });
+
+  app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {
+    if (httpPart !== 'body' || !(schema instanceof z.ZodType)) return { value: data };
+    const result = schema.safeParse(data);
+    return result.success ? { value: result.data } : { error: bodyMistake(result.error, data) };
+  });
+}
+
+function checkPath(request: FastifyRequest, schema: z.ZodObject): void {
+  for (const [name, value] of Object.entries(request.params as Record<string, string>)) {
+    if (!isStorable(value)) throw musterError('bad_request', `The path parameter '${name}' has a NUL character`);
+  }
+  const result = schema.safeParse(request.params);
+  if (!result.success) throw parameterMistake(result.error, request.params, 'path');
+  request.params = result.data;
+}
+
+function checkQuery(request: FastifyRequest, schema: z.ZodObject): void {
+  const query = convertQuery(schema, request.query as Record<string, string>);
+  for (const [name, value] of Object.entries(query)) {
+    if (typeof value === 'string' && !isStorable(value)) {
+      throw musterError('bad_request', `The query parameter '${name}' has a NUL character`);
+    }
+  }
+  const result = schema.safeParse(query);
+  if (!result.success) throw parameterMistake(result.error, query, 'query');
+  request.query = result.data;
+}
+
+function checkContentType(request: FastifyRequest): void {
+  const type = request.headers['content-type'];
+  if (type !== undefined && JSON_TYPE.test(type.trim())) return;
+  throw musterError('unsupported_media_type', `Invalid Content-type (${type ?? ''}), expected application/json`);
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { LogController } from 'fastify';
+import type { Options } from '../../domain/configurations/schema.ts';
+import type { ApiDependencies, ApiServer } from '../dependencies.ts';
+
+const ID = /^[A-Za-z0-9._-]{1,128}$/;
+const LEVELS: Record<Options['logging_level'], string> = {
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARNING: 'warn',
+  ERROR: 'error',
+};
+
+/** The id of a request: the caller's where it is a plain word, else a new one. */
+export function requestId(request: Pick<IncomingMessage, 'headers'>): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && ID.test(given) ? given : randomUUID();
+}
+
+/** The framework's own lines show whole URLs, whose queries may hold secrets; ours replace them. */
+export const quietLog = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' });
+
+/** One line a request, without body, query or headers; the id goes back in `X-Request-Id`. */
+export function requestLog(app: ApiServer): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const path = request.url.replace(/[?#].*$/s, '').slice(0, 500);
+    const line = { method: request.method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
+    request.log[reply.statusCode >= 500 ? 'warn' : 'info'](line, 'request');
+  });
+}
+
+/** Makes option `logging_level` the level of this process (cfs-api 4). */
+export function applyLoggingLevel(log: ApiDependencies['log'], options: Pick<Options, 'logging_level'>): void {
+  log.level = LEVELS[options.logging_level];
+}

@@ -1,0 +1,41 @@
+import { musterError, problemOf } from '../../domain/errors.ts';
+import type { ApiServer } from '../dependencies.ts';
+import { sendProblem } from '../problems.ts';
+
+/** Answers paths that no route has with 404, and known paths with another method with 405 and `Allow` (cfs-api 1). */
+export function unknownPaths(app: ApiServer): void {
+  const routes: { segments: string[]; methods: string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    routes.push({ segments: url.split('/'), methods: [method].flat() });
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.replace(/[?#].*$/s, '');
+    const segments = path.split('/').map(decoded);
+    const methods = routes.filter((route) => matches(route.segments, segments)).flatMap((route) => route.methods);
+    if (methods.length === 0) {
+      return sendProblem(reply, problemOf(musterError('not_found', `There is nothing at ${path.slice(0, 500)}`)));
+    }
+    reply.header('allow', [...new Set(methods)].sort().join(', '));
+    const detail = `${request.method} is not allowed for ${path.slice(0, 500)}`;
+    return sendProblem(reply, problemOf(musterError('method_not_allowed', detail)));
+  });
+}
+
+function matches(route: readonly string[], path: readonly string[]): boolean {
+  if (route.at(-1) === '*') {
+    const fixed = route.slice(0, -1);
+    return path.length >= route.length && matches(fixed, path.slice(0, fixed.length));
+  }
+  return (
+    route.length === path.length &&
+    route.every((segment, index) => (segment.startsWith(':') ? path[index] !== '' : segment === path[index]))
+  );
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

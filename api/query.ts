@@ -1,0 +1,58 @@
+/** Query strings: the last of a repeated parameter wins, texts become what the schema declares (cfs-api 1). */
+import { z } from 'zod';
+import { musterError } from '../domain/errors.ts';
+
+/** The parameters of a query string as texts. */
+export function parseQuery(text: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+type Kind = 'boolean' | 'integer' | 'text';
+const kinds = new WeakMap<z.ZodObject, Map<string, Kind>>();
+
+/**
+ * The parameters that the schema knows, with booleans (any letter case) and decimal integers converted. Others are dropped.
+ * A text of the wrong type is a `bad_request` in CFS's words.
+ */
+export function convertQuery(schema: z.ZodObject, query: Record<string, string>): Record<string, unknown> {
+  const converted: Record<string, unknown> = {};
+  for (const [name, kind] of kindsOf(schema)) {
+    const text = Object.hasOwn(query, name) ? query[name] : undefined;
+    if (text !== undefined) converted[name] = convert(name, text, kind);
+  }
+  return converted;
+}
+
+function convert(name: string, text: string, kind: Kind): unknown {
+  if (kind === 'boolean') {
+    const value = text.toLowerCase();
+    if (value !== 'true' && value !== 'false') throw wrongType(name, kind);
+    return value === 'true';
+  }
+  if (kind === 'integer') {
+    if (!/^-?[0-9]+$/.test(text)) throw wrongType(name, kind);
+    // Beyond what counts exactly there is no difference: no table has so many rows.
+    return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)));
+  }
+  return text;
+}
+
+function wrongType(name: string, kind: Kind) {
+  return musterError('bad_request', `Wrong type, expected '${kind}' for query parameter '${name}'`);
+}
+
+function kindsOf(schema: z.ZodObject): Map<string, Kind> {
+  const known = kinds.get(schema);
+  if (known) return known;
+  const found = new Map(Object.entries(schema.shape).map(([name, member]) => [name, kindOf(member)]));
+  kinds.set(schema, found);
+  return found;
+}
+
+function kindOf(schema: z.core.$ZodType): Kind {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
+    return kindOf(schema.def.innerType);
+  }
+  if (schema instanceof z.ZodBoolean) return 'boolean';
+  return schema instanceof z.ZodNumber ? 'integer' : 'text';
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { readHealth } from '../../health.ts';
+
+const HealthWordSchema = z.enum(['ok', 'not_available']);
+const HealthSchema = z.object({ db_status: HealthWordSchema, kafka_status: HealthWordSchema });
+
+/** Readiness and liveness; `kafka_status` is the workflow engine's health under CFS's name for it (cfs-api 4). */
+export async function healthRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.get(
+    '/healthz',
+    { schema: { tags: ['service'], summary: 'Health', response: { 200: HealthSchema, 503: HealthSchema } } },
+    async (_request, reply) => {
+      const { database, engine } = await readHealth(deps);
+      const word = ({ ok }: { ok: boolean }) => (ok ? ('ok' as const) : ('not_available' as const));
+      const health = { db_status: word(database), kafka_status: word(engine) };
+      return reply.code(database.ok && engine.ok ? 200 : 503).send(health);
+    },
+  );
+}

@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import type { Db } from './database.ts';
+
+/** Resolves when the database answers. */
+export async function pingDatabase(db: Db): Promise<void> {
+  await sql`select 1`.execute(db);
+}
+
+export interface WorkCounts {
+  sessions: { pending: number; running: number; complete: number };
+  /** Sessions that wait for a slot. */
+  queue: number;
+  /** Runs whose process may be there. */
+  active_runs: number;
+}
+
+/** How much work there is now; deleted sessions do not count. */
+export async function countWork(db: Db): Promise<WorkCounts> {
+  const sessions = await db
+    .selectFrom('sessions')
+    .select((eb) => ['status', eb.fn.countAll<number>().as('count')])
+    .where('deleted_at', 'is', null)
+    .groupBy('status')
+    .execute();
+  const queue = await db
+    .selectFrom('sessions')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('stage', '=', 'queued')
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  const runs = await db
+    .selectFrom('runs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('state', 'in', ['created', 'started'])
+    .executeTakeFirstOrThrow();
+  const of = (status: string) => sessions.find((row) => row.status === status)?.count ?? 0;
+  return {
+    sessions: { pending: of('pending'), running: of('running'), complete: of('complete') },
+    queue: queue.count,
+    active_runs: runs.count,
+  };
+}

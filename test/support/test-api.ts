@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { createApp } from '../../api/app.ts';
+import type { ApiDependencies, ApiServer } from '../../api/dependencies.ts';
+import type { RefRequest } from '../../control/configurations/ports.ts';
+import { musterError } from '../../domain/errors.ts';
+import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
+import { createSecretStore } from '../../store/secrets.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
+
+export interface TestApi {
+  app: ApiServer;
+  deps: ApiDependencies;
+  database: TestDatabase;
+  /** Commits that the fake remotes answer, by `url ref`; others are `branch_not_found`. */
+  refs: Map<string, string>;
+  /** What the fake remotes were asked. */
+  asked: RefRequest[];
+  /** How often the queue was poked. */
+  pokes(): number;
+  /** Lines of the log, parsed. */
+  logged: Record<string, unknown>[];
+  /** The clock; tests move it. */
+  now: { value: Date };
+  call(method: string, url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  body: any;
+  headers: Record<string, string | string[] | number | undefined>;
+}
+
+/** The API on a database of its own with fakes for git and the engine; no listener. */
+export async function createTestApi(overrides: Partial<ApiDependencies> = {}): Promise<TestApi> {
+  const database = await createTestDatabase();
+  const dir = await mkdtemp(join(tmpdir(), `muster-test-api-${randomBytes(4).toString('hex')}-`));
+  const refs = new Map<string, string>();
+  const asked: RefRequest[] = [];
+  const logged: Record<string, unknown>[] = [];
+  const now = { value: new Date('2026-11-21T10:00:00Z') };
+  let pokes = 0;
+  const deps: ApiDependencies = {
+    db: database.db,
+    git: {
+      resolveRef: async (request) => {
+        asked.push(request);
+        const commit = refs.get(`${request.url} ${request.ref}`);
+        if (commit === undefined) throw musterError('branch_not_found', `no branch '${request.ref}'`, 'branch');
+        return commit;
+      },
+    },
+    repositoryAccess: async () => ({}),
+    secrets: createSecretStore(database.db, openSecretCipher(join(dir, 'secret.key'))),
+    engine: {
+      finishDebug: async () => undefined,
+      retryInPlace: async () => undefined,
+      pokeQueue: async () => {
+        pokes++;
+      },
+    },
+    dispatcher: { kick: () => undefined },
+    engineHealth: async () => ({ ok: true, reason: null }),
+    log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+    clock: () => now.value,
+    prefixes: ['', '/apis/cfs'],
+    allowedHosts: [],
+    maxBody: 64 * 2 ** 20,
+    publicUrl: 'http://127.0.0.1:8100',
+    araUrl: undefined,
+    temporalUiUrl: undefined,
+    version: '0.0.0-test',
+    ...overrides,
+  };
+  const app = createApp(deps);
+  await app.ready();
+  return {
+    app,
+    deps,
+    database,
+    refs,
+    asked,
+    pokes: () => pokes,
+    logged,
+    now,
+    call: (method, url, body, headers) => call(app, method, url, body, headers),
+    close: async () => {
+      await app.close();
+      await database.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One request; a body that is a string goes as it is, anything else as JSON. */
+async function call(
+  app: ApiServer,
+  method: string,
+  url: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await app.inject({
+    method: method as 'GET',
+    url,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = response.body;
+  const isJson = /json/.test(String(response.headers['content-type'] ?? ''));
+  return {
+    status: response.statusCode,
+    body: isJson && text !== '' ? JSON.parse(text) : text,
+    headers: response.headers,
+  };
+}
