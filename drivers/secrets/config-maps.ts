@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
 
@@ -13,12 +14,13 @@ export interface ConfigMaps {
 
 /** DNS-1123 subdomain. */
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const KEY = /^[-._a-zA-Z0-9]+$/;
+const NAME_MAX = 253;
+const KEY = /^(?!\.\.?$)[-._a-zA-Z0-9]{1,253}$/;
 
 /** ConfigMaps as files `<dir>/<namespace>/<name>/<key>`. */
 export function openConfigMaps(dir: string): ConfigMaps {
   const folder = (namespace: string, name: string) => {
-    if (!NAME.test(namespace) || !NAME.test(name)) {
+    if (![namespace, name].every((part) => NAME.test(part) && part.length <= NAME_MAX)) {
       throw musterError('config_missing', `${namespace}/${name} is no name of a ConfigMap`);
     }
     return join(dir, namespace, name);
@@ -27,7 +29,7 @@ export function openConfigMaps(dir: string): ConfigMaps {
     musterError('config_missing', `ConfigMap ${name} in namespace ${namespace} has no ${key}`);
   const get = async (namespace: string, name: string, key: string) => {
     const path = folder(namespace, name);
-    if (!KEY.test(key) || key === '.' || key === '..') throw missing(namespace, name, key);
+    if (!KEY.test(key)) throw missing(namespace, name, key);
     try {
       return await readFile(join(path, key), 'utf8');
     } catch (error) {
@@ -47,9 +49,14 @@ export function openConfigMaps(dir: string): ConfigMaps {
       const path = folder(namespace, name);
       if (!KEY.test(key)) throw missing(namespace, name, key);
       await mkdir(path, { recursive: true, mode: 0o700 });
-      const temporary = join(path, `.${key}.${process.pid}.tmp`);
-      await writeFile(temporary, value);
-      await rename(temporary, join(path, key));
+      // `~` is in no key, so a half-written value is never read as one.
+      const temporary = join(path, `~${randomUUID()}`);
+      try {
+        await writeFile(temporary, value, { mode: 0o600 });
+        await rename(temporary, join(path, key));
+      } finally {
+        await rm(temporary, { force: true });
+      }
     },
   };
 }

@@ -26,7 +26,9 @@ export function openSecretCipher(keyFile: string): SecretCipher {
     },
     decrypt: (ciphertext, context) => {
       try {
-        const decipher = createDecipheriv('aes-256-gcm', key, ciphertext.subarray(0, NONCE_BYTES))
+        const decipher = createDecipheriv('aes-256-gcm', key, ciphertext.subarray(0, NONCE_BYTES), {
+          authTagLength: TAG_BYTES,
+        })
           .setAAD(Buffer.from(context))
           .setAuthTag(ciphertext.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
         return (
