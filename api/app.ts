@@ -57,9 +57,10 @@ export function createApp(deps: ApiDependencies): ApiServer {
   app.setErrorHandler(answerError);
   // Answers are sent as they are: a record that does not match its description must not break a whole list.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  // CFS's media type has no charset.
+  // CFS's media types have no charset; the framework adds one.
   app.addHook('onSend', async (_request, reply) => {
-    if (reply.getHeader('content-type') === 'application/json; charset=utf-8') reply.type('application/json');
+    const type = reply.getHeader('content-type');
+    if (typeof type === 'string' && type.includes('json')) reply.header('content-type', type.replace(/;.*$/s, ''));
   });
   requestLog(app);
   hostCheck(app, deps);
@@ -67,7 +68,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
   requestChecks(app);
   unknownPaths(app);
 
-  app.register(async (scope) => documentation(scope, deps));
+  documentation(app, deps);
   for (const prefix of deps.prefixes) {
     app.register(
       async (scope: ApiServer) => {

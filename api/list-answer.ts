@@ -31,7 +31,7 @@ export async function sendList<T>(
     }
     yield `],"next":${JSON.stringify(next(last))}}`;
   }
-  return reply.type('application/json').send(Readable.from(text(), { objectMode: false }));
+  return reply.header('content-type', 'application/json').send(Readable.from(text(), { objectMode: false }));
 }
 
 async function* joined<T>(first: T[], second: T[], rest: AsyncGenerator<T[], void>): AsyncGenerator<T[]> {

@@ -14,10 +14,13 @@ import { isConnectionError } from '../store/database.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** Sends a problem document. */
+/** Sends a problem document; as bytes, to which the framework adds no charset. */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 503) reply.header('retry-after', '2');
-  return reply.code(problem.status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
+  return reply
+    .code(problem.status)
+    .header('content-type', PROBLEM_TYPE)
+    .send(Buffer.from(JSON.stringify(problem)));
 }
 
 /** What went wrong, as the catalogue knows it; what is not expected stays in the log and is `internal` outside. */

@@ -68,9 +68,11 @@ function valueAt(data: unknown, path: Path): unknown {
   }, data);
 }
 
-/** The value as JSON, cut where it is long. */
+/** The value for a sentence: short, and without looking into objects, whose depth is the sender's choice. */
 function shown(value: unknown): string {
   if (value === undefined) return 'An absent body';
-  const text = typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
+  if (Array.isArray(value)) return 'An array';
+  if (typeof value === 'object' && value !== null && !(value instanceof Number)) return 'An object';
+  const text = typeof value === 'string' ? `'${value}'` : String(value);
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }

@@ -4,8 +4,8 @@ import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { ApiServer } from '../dependencies.ts';
 
 /** The OpenAPI document of all routes at `/openapi.json`, and an interactive page of it at `/docs`, from own files only. */
-export async function documentation(app: ApiServer, { version }: { version: string }): Promise<void> {
-  await app.register(swagger, {
+export function documentation(app: ApiServer, { version }: { version: string }): void {
+  app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: {
@@ -19,8 +19,10 @@ export async function documentation(app: ApiServer, { version }: { version: stri
     },
     transform: jsonSchemaTransform,
   });
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
+  app.register(async (scope) => {
+    scope.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  });
 }
 
 const PROBLEM_SCHEMA = {
