@@ -98,7 +98,11 @@ async function main(): Promise<void> {
     runner,
     workspaces,
     site,
-    inventories: createInventories(env, db),
+    inventories: createInventories({
+      db,
+      provider: env.MUSTER_INVENTORY,
+      allowLocalConnection: env.MUSTER_ALLOW_LOCAL_CONNECTION,
+    }),
     hostId,
     playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
     debugPlaybooks: join(ROOT, 'ansible', 'debug'),
