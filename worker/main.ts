@@ -155,6 +155,8 @@ async function main(): Promise<void> {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   log.info({ queue: MAIN_QUEUE, host: hostId, localRuns: env.MUSTER_LOCAL_RUNS }, 'working');
+  // The supervisor of the embedded stack waits for this word.
+  process.send?.('ready');
   await Promise.all([main.run(), machine.run()]);
   stopSchedules();
   await connection.close();
