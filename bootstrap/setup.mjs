@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { ensureAnsible } from './ansible.mjs';
+import { runtimeEnvironment } from './installed-node.mjs';
+import { ensureNodeModules } from './node-modules.mjs';
+import { checkPrerequisites } from './prerequisites.mjs';
+import { ensureTemporal } from './temporal.mjs';
+import { ensureTestServer, installedTestServer } from './test-server.mjs';
+
+/**
+ * Installs what is missing for one task and answers how to run it.
+ * @param {{tests?: boolean}} [options] tests: also what only the tests need, and Temporal even if an address is set
+ * @returns {Promise<{node: string, env: NodeJS.ProcessEnv}>} Node 24, and the environment that names what was installed
+ */
+export async function setUp({ tests = false } = {}) {
+  const temporal = tests || !process.env.MUSTER_TEMPORAL_ADDRESS;
+  const ansible = tests || !process.env.MUSTER_ANSIBLE_BIN_DIR;
+  const { python, notes } = await checkPrerequisites({ temporal, tests, ansible });
+  for (const note of notes) process.stderr.write(`! missing, so some tests are skipped: ${note}\n`);
+  const node = await ensureNodeModules();
+  const env = runtimeEnvironment(node);
+  if (ansible) env.MUSTER_ANSIBLE_BIN_DIR = join(await ensureAnsible(python, { tests }), 'bin');
+  if (temporal) env.MUSTER_TEMPORAL_BINARY = await ensureTemporal();
+  if (tests) {
+    const testServer = notes.some((note) => /Java|Maven/.test(note)) ? installedTestServer() : await ensureTestServer();
+    if (testServer) env.MUSTER_TEST_SERVER_BINARY = testServer;
+  }
+  return { node, env };
+}

@@ -1,0 +1,29 @@
+import { accessSync, constants, mkdirSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { StackError } from './stack-error.ts';
+
+/** Below this much free space (bytes) Postgres would not get through its start. */
+const MIN_FREE_TO_START = 128 * 2 ** 20;
+
+/**
+ * Makes the data directory and its log folder, for the user alone, and checks that a stack can live there.
+ * @throws {StackError} that names the directory and what is wrong with it
+ */
+export function prepareDataDirectory(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    if (!statSync(dataDir).isDirectory()) throw new Error('it is not a directory');
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+    mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StackError(`The data directory ${dataDir} cannot be used: ${reason}. MUSTER_DATA_DIR names another one.`);
+  }
+  const { bavail, bsize } = statfsSync(dataDir);
+  if (bavail * bsize < MIN_FREE_TO_START) {
+    throw new StackError(
+      `The disk of the data directory ${dataDir} is full: ${Math.floor((bavail * bsize) / 2 ** 20)} MiB are free, ` +
+        `${MIN_FREE_TO_START / 2 ** 20} MiB are needed. Make room, or name another directory with MUSTER_DATA_DIR.`,
+    );
+  }
+}

@@ -1,0 +1,103 @@
+/** API and worker as parts of the stack. */
+import { get } from 'node:http';
+import { join } from 'node:path';
+import type { Environment } from '../../config/environment.ts';
+import type { ComponentPlan } from './component.ts';
+
+/** The API itself waits 3 s for its servers. */
+const PROBE_TIMEOUT_MS = 4_000;
+
+/** What is run: Node 24 and its arguments. */
+export interface MusterCommands {
+  api: { file: string; args: string[] };
+  worker: { file: string; args: string[] };
+}
+
+/** Where the servers are that the stack started itself; undefined: the environment names one that exists. */
+export interface EmbeddedAddresses {
+  databaseUrl: string | undefined;
+  temporalAddress: string | undefined;
+}
+
+/**
+ * Environment of API and worker: that of the stack, with the embedded servers filled in. What depends on "embedded" is
+ * said in full, because a process that is given a database URL could not tell it from an outside one.
+ */
+export function childEnvironment(
+  base: NodeJS.ProcessEnv,
+  environment: Environment,
+  { databaseUrl, temporalAddress }: EmbeddedAddresses,
+): NodeJS.ProcessEnv {
+  return {
+    ...base,
+    MUSTER_DATA_DIR: environment.MUSTER_DATA_DIR,
+    MUSTER_DATABASE_URL: databaseUrl ?? environment.MUSTER_DATABASE_URL,
+    MUSTER_TEMPORAL_ADDRESS: temporalAddress ?? environment.MUSTER_TEMPORAL_ADDRESS,
+    MUSTER_TEMPORAL_UI_URL: environment.MUSTER_TEMPORAL_UI_URL,
+    MUSTER_ALLOW_LOCAL_CONNECTION: String(environment.MUSTER_ALLOW_LOCAL_CONNECTION),
+    MUSTER_REPOSITORY_SCHEMES: environment.MUSTER_REPOSITORY_SCHEMES.join(','),
+  };
+}
+
+/** Address at which the API is reached from this machine, whatever it listens on. */
+export function apiUrl({ MUSTER_API_HOST: host, MUSTER_API_PORT: port }: Environment): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+export function apiPlan(
+  command: MusterCommands['api'],
+  environment: Environment,
+  env: NodeJS.ProcessEnv,
+  root: string,
+  version: string,
+): ComponentPlan {
+  return {
+    name: 'api',
+    ...command,
+    env,
+    cwd: root,
+    logFile: join(environment.MUSTER_DATA_DIR, 'logs', 'api.log'),
+    address: `${environment.MUSTER_API_HOST}:${environment.MUSTER_API_PORT}`,
+    version,
+    probe: () => probeHealth(`${apiUrl(environment)}/healthz`),
+    stop: { signal: 'SIGTERM', graceMs: 10_000, forceSignal: 'SIGKILL' },
+  };
+}
+
+/** The worker listens on nothing; it says `ready` to its parent when it polls its queues. */
+export function workerPlan(
+  command: MusterCommands['worker'],
+  environment: Environment,
+  env: NodeJS.ProcessEnv,
+  root: string,
+  version: string,
+): ComponentPlan {
+  return {
+    name: 'worker',
+    ...command,
+    env,
+    cwd: root,
+    logFile: join(environment.MUSTER_DATA_DIR, 'logs', 'worker.log'),
+    address: null,
+    version,
+    stop: { signal: 'SIGTERM', graceMs: 20_000, forceSignal: 'SIGKILL' },
+  };
+}
+
+function probeHealth(url: string): Promise<string | null> {
+  return new Promise((resolve) => {
+    const request = get(url, { timeout: PROBE_TIMEOUT_MS }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        body = (body + chunk).slice(0, 500);
+      });
+      response.on('end', () =>
+        resolve(response.statusCode === 200 ? null : `/healthz answers ${response.statusCode}: ${body}`),
+      );
+      response.on('error', (error) => resolve(error.message));
+    });
+    request.on('timeout', () => request.destroy(new Error('/healthz does not answer')));
+    request.on('error', (error) => resolve(error.message));
+  });
+}

@@ -1,0 +1,144 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { ComponentPlan } from './component.ts';
+import {
+  clearPostmasterFile,
+  clusterFolder,
+  ensureCluster,
+  type Passwords,
+  postgresPrograms,
+  readOrMakePasswords,
+} from './postgres-cluster.ts';
+import { launchAs, postgresUser } from './postgres-user.ts';
+
+const HOST = '127.0.0.1';
+const DATABASE = 'muster';
+
+/** Settings that differ from Postgres's own defaults, for a machine that runs everything. */
+const SETTINGS = {
+  listen_addresses: HOST,
+  unix_socket_directories: '',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  // An accepted session must survive a power cut.
+  synchronous_commit: 'on',
+  // Queries are short; compiling them costs more than it saves.
+  jit: 'off',
+  // Containers often have a small /dev/shm, which parallel queries would exhaust.
+  max_parallel_workers_per_gather: '0',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_line_prefix: '%m [%p] %q%a ',
+};
+
+export interface EmbeddedPostgres {
+  plan: ComponentPlan;
+  /** URL for API and worker; holds the password. */
+  url: string;
+  /** Makes role and database when they are missing; needs a healthy server. */
+  ensureDatabase(): Promise<void>;
+  /** Closes the connection of the health probe. */
+  close(): Promise<void>;
+}
+
+/** Prepares the embedded Postgres of a data directory, making its files at the first start (about 1 s). */
+export async function embeddedPostgres(dataDir: string, port: number): Promise<EmbeddedPostgres> {
+  const programs = await postgresPrograms();
+  const version = /([\d.]+)\s*$/.exec(execFileSync(programs.postgres, ['--version'], { encoding: 'utf8' }))?.[1] ?? '';
+  const major = version.split('.')[0] ?? '';
+  const user = postgresUser();
+  const folder = clusterFolder(dataDir);
+  const launch = launchAs(user, dataDir, [folder, programs.postgres]);
+  const passwords = readOrMakePasswords(dataDir);
+  await ensureCluster(dataDir, programs, major, launch, user, passwords.superuser);
+  const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([key, value]) => [
+    '-c',
+    `${key}=${value}`,
+  ]);
+  const { file, args } = launch.command(programs.postgres, ['-D', folder, ...settings]);
+  const probe = new PostgresProbe(connection(port, 'postgres', passwords.superuser, 'postgres'));
+  return {
+    url: connection(port, 'muster', passwords.muster, DATABASE),
+    ensureDatabase: () => ensureDatabase(connection(port, 'postgres', passwords.superuser, 'postgres'), passwords),
+    close: () => probe.close(),
+    plan: {
+      name: 'postgres',
+      file,
+      args,
+      env: { PATH: process.env.PATH, LC_ALL: 'C' },
+      cwd: '/',
+      user: launch.user,
+      logFile: join(dataDir, 'logs', 'postgres.log'),
+      address: `${HOST}:${port}`,
+      version,
+      probe: () => probe.check(),
+      prepare: () => clearPostmasterFile(dataDir),
+      // INT is "fast": sessions are ended, the last checkpoint is written. QUIT leaves that to the next start.
+      stop: { signal: 'SIGINT', graceMs: 15_000, forceSignal: 'SIGQUIT' },
+    },
+  };
+}
+
+function connection(port: number, role: string, password: string, database: string): string {
+  return `postgres://${role}:${encodeURIComponent(password)}@${HOST}:${port}/${database}`;
+}
+
+/** Asks over one lasting connection, since each new login costs both sides several milliseconds of hashing. */
+class PostgresProbe {
+  private readonly url: string;
+  private client: pg.Client | null = null;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  async check(): Promise<string | null> {
+    try {
+      const client = this.client ?? (await this.connect());
+      await client.query('select 1');
+      return null;
+    } catch (error) {
+      await this.close();
+      return error instanceof Error && error.message ? error.message : 'does not answer';
+    }
+  }
+
+  async close(): Promise<void> {
+    const { client } = this;
+    this.client = null;
+    await client?.end().catch(() => undefined);
+  }
+
+  private async connect(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.url,
+      connectionTimeoutMillis: 2_000,
+      query_timeout: 3_000,
+      application_name: 'muster-stack',
+    });
+    client.on('error', () => {
+      if (this.client === client) this.client = null;
+    });
+    await client.connect();
+    this.client = client;
+    return client;
+  }
+}
+
+async function ensureDatabase(url: string, passwords: Passwords): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    // A statement that fails would be logged with the password in it.
+    await client.query('set log_min_error_statement = panic');
+    const role = await client.query("select 1 from pg_roles where rolname = 'muster'");
+    if (role.rowCount === 0) {
+      await client.query(`create role muster login createdb password ${client.escapeLiteral(passwords.muster)}`);
+    }
+    const database = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
+    if (database.rowCount === 0) await client.query(`create database ${DATABASE} owner muster`);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { type ForegroundOptions, type ForegroundStack, startInForeground } from './foreground.ts';
+import { StackError } from './stack-error.ts';
+import type { StackState } from './stack-state.ts';
+
+/** What a stack in the background tells the command that started it. */
+export type BackgroundMessage =
+  | { type: 'progress'; line: string }
+  | { type: 'up'; state: StackState }
+  | { type: 'failed'; message: string; exit: number };
+
+/**
+ * The whole life of a stack in this process; answers the exit status: 0 when it was stopped, else why it did not start.
+ * With a parent on an IPC channel (`muster up`) progress goes there, and the log keeps the lines in any case.
+ */
+export async function runStack(options: Omit<ForegroundOptions, 'say'>): Promise<number> {
+  const tell = (message: BackgroundMessage): void => {
+    if (process.connected) process.send?.(message);
+  };
+  const say = (line: string): void => {
+    process.stderr.write(`${process.send ? `${new Date().toISOString()} ` : '  '}${line}\n`);
+    tell({ type: 'progress', line });
+  };
+  try {
+    const stack = await startInForeground({ ...options, say });
+    for (const line of linksOf(stack.state)) say(line);
+    tell({ type: 'up', state: stack.state });
+    if (process.connected) process.disconnect();
+    await untilStopped(stack);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof StackError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    tell({ type: 'failed', message: error.message, exit: error.exit });
+    return error.exit;
+  }
+}
+
+/** The addresses a user wants to see, one line each. */
+export function linksOf({ links }: StackState): string[] {
+  return [
+    `API:            ${links.api}`,
+    `API docs:       ${links.docs}`,
+    ...(links.temporal_ui ? [`Temporal web UI: ${links.temporal_ui}`] : []),
+  ];
+}
+
+async function untilStopped(stack: ForegroundStack): Promise<void> {
+  // A signal handler alone does not keep the process alive, the parts' processes do.
+  if (!stack.interrupted.aborted) await once(stack.interrupted, 'abort');
+  await stack.stop();
+}

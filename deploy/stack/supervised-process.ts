@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ComponentPlan } from './component.ts';
+import { openLog } from './log-file.ts';
+import { identify } from './process-identity.ts';
+import type { ComponentState } from './stack-state.ts';
+
+const FIRST_BACKOFF_MS = 200;
+const LAST_BACKOFF_MS = 10_000;
+/** A process that lived this long (ms) starts the back-off anew. */
+const STABLE_AFTER_MS = 30_000;
+/** Probes follow quickly until the first success, then seldom. */
+const PROBE_STARTING_MS = 50;
+const PROBE_HEALTHY_MS = 5_000;
+const PROBE_UNHEALTHY_MS = 500;
+const PROBE_TIMEOUT_MS = 5_000;
+
+/** Keeps one process running: starts it, watches its health, starts it again after a growing pause when it ends. */
+export class SupervisedProcess {
+  readonly plan: ComponentPlan;
+  state: ComponentState;
+  private readonly onChange: () => void;
+  private child: ChildProcess | null = null;
+  private ended: Promise<void> = Promise.resolve();
+  private readonly stopping = new AbortController();
+  private quick = false;
+  private failuresInARow = 0;
+
+  constructor(plan: ComponentPlan, onChange: () => void) {
+    this.plan = plan;
+    this.onChange = onChange;
+    this.state = {
+      state: 'waiting',
+      reason: 'not started yet',
+      process: null,
+      address: plan.address,
+      version: plan.version,
+      restarts: 0,
+      started_at: null,
+      last_exit: null,
+    };
+  }
+
+  /** Ends in a row without ever having been healthy since the first start. */
+  get fruitlessStarts(): number {
+    return this.failuresInARow;
+  }
+
+  start(): void {
+    this.ended = this.keepRunning();
+  }
+
+  /** Stops for good; a second call in a hurry shortens the first. Answers when the process is gone. */
+  async stop(quick = false): Promise<void> {
+    if (quick && !this.quick) {
+      this.quick = true;
+      if (this.stopping.signal.aborted) this.child?.kill(this.plan.stop.forceSignal);
+    }
+    if (!this.stopping.signal.aborted) {
+      this.stopping.abort();
+      if (this.child !== null) {
+        this.change({ state: 'stopping', reason: 'being stopped' });
+        void this.endChild(this.child);
+      }
+    }
+    await this.ended;
+    this.change({ state: 'stopped', reason: null, process: null });
+  }
+
+  private change(part: Partial<ComponentState>): void {
+    this.state = { ...this.state, ...part };
+    this.onChange();
+  }
+
+  private async keepRunning(): Promise<void> {
+    let backoff = FIRST_BACKOFF_MS;
+    while (!this.stopping.signal.aborted) {
+      const startedAt = Date.now();
+      const end = await this.runOnce();
+      if (this.stopping.signal.aborted) return;
+      if (Date.now() - startedAt > STABLE_AFTER_MS) backoff = FIRST_BACKOFF_MS;
+      this.failuresInARow += 1;
+      const restarts = this.state.restarts + 1;
+      this.change({
+        state: 'restarting',
+        reason: `${end}; next start in ${backoff / 1000} s`,
+        process: null,
+        last_exit: end,
+        restarts,
+      });
+      await delay(backoff, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+      backoff = Math.min(backoff * 2, LAST_BACKOFF_MS);
+    }
+  }
+
+  /** One life of the process; answers how it ended. */
+  private async runOnce(): Promise<string> {
+    try {
+      await this.plan.prepare?.();
+    } catch (error) {
+      return `could not be prepared: ${error instanceof Error ? error.message : String(error)}`;
+    }
+    const child = this.spawn();
+    this.child = child;
+    const over = new AbortController();
+    const end = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(`could not be started: ${error.message}`));
+      child.once('exit', (code, signal) =>
+        resolve(signal === null ? `ended with status ${code}` : `was killed by ${signal}`),
+      );
+    });
+    if (child.pid !== undefined) {
+      const identity = await identify(child.pid);
+      this.change({ state: 'starting', reason: 'starting', process: identity, started_at: new Date().toISOString() });
+    }
+    if (this.stopping.signal.aborted) void this.endChild(child);
+    const watch = this.watchHealth(child, over.signal);
+    const text = await end;
+    over.abort();
+    this.child = null;
+    await watch;
+    return text;
+  }
+
+  private spawn(): ChildProcess {
+    const { file, args, env, cwd, user, logFile, probe } = this.plan;
+    const log = openLog(logFile);
+    try {
+      // A session of its own: Ctrl-C in the terminal reaches the supervisor alone, which stops all in order.
+      const stdio = probe ? (['ignore', log, log] as const) : (['ignore', log, log, 'ipc'] as const);
+      return spawn(file, args, { env, cwd, detached: true, stdio: [...stdio], ...user });
+    } finally {
+      closeSync(log);
+    }
+  }
+
+  private async endChild(child: ChildProcess): Promise<void> {
+    const { signal, graceMs, forceSignal } = this.plan.stop;
+    child.kill(this.quick ? forceSignal : signal);
+    const gone = this.ended.then(() => true);
+    const late = delay(graceMs, false, { ref: false });
+    if (!(await Promise.race([gone, late]))) child.kill(forceSignal);
+    if (!(await Promise.race([gone, delay(graceMs, false, { ref: false })]))) child.kill('SIGKILL');
+  }
+
+  private async watchHealth(child: ChildProcess, over: AbortSignal): Promise<void> {
+    const { probe } = this.plan;
+    if (!probe) {
+      child.on('message', (message) => {
+        if (message === 'ready' && !over.aborted) this.report(null);
+      });
+      return;
+    }
+    while (!over.aborted && !this.stopping.signal.aborted) {
+      const late = delay(PROBE_TIMEOUT_MS, `no answer within ${PROBE_TIMEOUT_MS / 1000} s`, { ref: false });
+      const problem = await Promise.race([
+        probe().catch((error: unknown) => (error instanceof Error ? error.message : String(error))),
+        late,
+      ]);
+      if (over.aborted || this.stopping.signal.aborted) return;
+      this.report(problem);
+      const pause =
+        {
+          healthy: PROBE_HEALTHY_MS,
+          starting: PROBE_STARTING_MS,
+        }[this.state.state as string] ?? PROBE_UNHEALTHY_MS;
+      await delay(pause, undefined, { signal: over }).catch(() => undefined);
+    }
+  }
+
+  private report(problem: string | null): void {
+    if (problem === null) {
+      this.failuresInARow = 0;
+      if (this.state.state !== 'healthy') this.change({ state: 'healthy', reason: null });
+    } else if (this.state.state === 'starting') {
+      if (this.state.reason !== problem) this.change({ reason: problem });
+    } else if (this.state.state !== 'unhealthy' || this.state.reason !== problem) {
+      this.change({ state: 'unhealthy', reason: problem });
+    }
+  }
+}
