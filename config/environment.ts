@@ -24,6 +24,8 @@ const VariablesSchema = z.object({
   MUSTER_DATA_DIR: z.string().min(1).default('.muster'),
   /** Address the API listens on. Default loopback: without `MUSTER_AUTH` nobody else may reach it. */
   MUSTER_API_HOST: z.string().min(1).default('127.0.0.1'),
+  /** API that the command line talks to. Read by it alone; known here, so that a stack starts with it set. */
+  MUSTER_URL: z.url().optional(),
   /** Port of the API; the embedded servers take the next ones unless told otherwise. */
   MUSTER_API_PORT: port.default(8100),
   /** Path prefixes under which the CFS routes answer. Default: root and CFS's gateway prefix. */

@@ -1,0 +1,106 @@
+import { CliFailure, EXIT, failureOfAnswer, interrupted } from '../failure.ts';
+
+export type Query = Record<string, string | number | boolean | null | undefined>;
+
+export interface ApiRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  query?: Query;
+  body?: unknown;
+}
+
+/** Seconds until an answer must be there; a branch resolution may take 30 s on the server (cfs-api 15). */
+const ANSWER_TIMEOUT = 60;
+
+/** Path segment of a record's name; source names contain slashes and are encoded twice (cfs-api 12). */
+export const segment = (name: string): string => encodeURIComponent(name);
+export const sourceSegment = (name: string): string => encodeURIComponent(encodeURIComponent(name));
+
+/** HTTP client of one Muster API. Every refusal comes back as a `CliFailure` with its exit status. */
+export class ApiClient {
+  readonly #base: string;
+  readonly #signal: AbortSignal;
+
+  constructor(base: string, signal: AbortSignal) {
+    this.#base = base.replace(/\/+$/, '');
+    this.#signal = signal;
+  }
+
+  /** Full URL of a request; null and undefined members of the query are left out. */
+  url(path: string, query: Query = {}): string {
+    const words = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined && value !== null) words.append(name, String(value));
+    }
+    return `${this.#base}${path}${words.size > 0 ? `?${words}` : ''}`;
+  }
+
+  /** Sends the request and answers the parsed JSON body; undefined for an empty one. `signal` ends this one request. */
+  async json<T>(request: ApiRequest, signal?: AbortSignal): Promise<T> {
+    const response = await this.open(request, { timeout: ANSWER_TIMEOUT, ...(signal ? { signal } : {}) });
+    const text = await this.#reading(response.text());
+    if (text === '') return undefined as T;
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw new CliFailure('not_muster', `${this.url(request.path)} did not answer JSON`, EXIT.unreachable);
+    }
+  }
+
+  /**
+   * Sends the request and answers the open response, whose status is a success. `timeout` in seconds; without one the
+   * body may last for ever. `signal` ends this one request.
+   */
+  async open(
+    request: ApiRequest,
+    options: { headers?: Record<string, string>; timeout?: number; signal?: AbortSignal } = {},
+  ): Promise<Response> {
+    const signals = [this.#signal, options.signal, options.timeout && AbortSignal.timeout(options.timeout * 1000)];
+    const headers: Record<string, string> = { accept: 'application/json', ...options.headers };
+    if (request.body !== undefined) headers['content-type'] = 'application/json';
+    const response = await this.#reading(
+      fetch(this.url(request.path, request.query), {
+        method: request.method,
+        headers,
+        signal: AbortSignal.any(signals.filter((signal) => signal instanceof AbortSignal)),
+        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      }),
+    );
+    if (response.ok) return response;
+    const text = await this.#reading(response.text());
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      body = undefined;
+    }
+    throw failureOfAnswer(response.status, body);
+  }
+
+  async #reading<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (this.#signal.aborted) throw interrupted();
+      throw transportFailure(this.#base, error);
+    }
+  }
+}
+
+/** What a failed exchange means: no answer in time, or nobody there. Says the system's reason. */
+function transportFailure(base: string, error: unknown): CliFailure {
+  if (error instanceof Error && error.name === 'TimeoutError') {
+    return new CliFailure('timed_out', `${base} did not answer within ${ANSWER_TIMEOUT} s`, EXIT.timedOut);
+  }
+  if (error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_URL') {
+    return new CliFailure('usage', `${base} is not a URL`, EXIT.usage, 'write it like http://127.0.0.1:8100');
+  }
+  return new CliFailure('unreachable', `${base} does not answer (${reasonOf(error)})`, EXIT.unreachable);
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause;
+  if (cause instanceof Error) return 'code' in cause && cause.code ? String(cause.code) : cause.message;
+  return error.message;
+}

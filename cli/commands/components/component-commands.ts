@@ -1,0 +1,76 @@
+import { type Command, Option } from 'commander';
+import type { ConfigurationStatus } from '../../../domain/components/schema.ts';
+import { segment } from '../../client/api-client.ts';
+import { allPages } from '../../client/pages.ts';
+import type { CliContext } from '../../context.ts';
+import { pair, tagFilter } from '../../input/pairs.ts';
+import {
+  apiOf,
+  type OutputOptions,
+  type WatchOptions,
+  withDryRun,
+  withLimit,
+  withOutput,
+  withServer,
+  withWatch,
+} from '../../options.ts';
+import { isValueFormat, renderOne, writeData, writeList } from '../../output/render.ts';
+import { watching } from '../../watch.ts';
+import { applyComponents } from './apply-components.ts';
+import { type ComponentAnswer, componentDetails, componentView } from './component-view.ts';
+
+interface ListOptions extends OutputOptions, WatchOptions {
+  limit?: number;
+  status?: ConfigurationStatus;
+  config?: string;
+  tag?: Record<string, string>;
+  ids?: string;
+  enabled?: boolean;
+}
+
+/** `muster component ...` */
+export function componentCommands(program: Command, context: CliContext): void {
+  const noun = program.command('component').description('machines with their desired and reached configuration');
+
+  withWatch(withLimit(withOutput(noun.command('list'))))
+    .description('list components')
+    .addOption(new Option('--status <status>').choices(['unconfigured', 'pending', 'failed', 'configured']))
+    .option('--config <name>', 'only those that want this configuration')
+    .option('--tag <name=value>', 'only those with the tag (may be repeated)', pair)
+    .option('--ids <id,id>', 'only these')
+    .option('--enabled', 'only enabled ones')
+    .option('--no-enabled', 'only disabled ones')
+    .action(async (options: ListOptions) => {
+      const api = apiOf(context, options);
+      const query = {
+        ids: options.ids,
+        status: options.status,
+        config_name: options.config,
+        tags: tagFilter(options.tag),
+        enabled: options.enabled,
+        ...(isValueFormat(options.output) ? { state_details: true } : {}),
+      };
+      await watching(context, options, async () => {
+        const records = await allPages<ComponentAnswer>(api, '/v3/components', 'components', query, options.limit);
+        await writeList(context, componentView, records, options.output);
+      });
+    });
+
+  withWatch(withOutput(noun.command('get')))
+    .description('show one component with what it should reach and what it reached')
+    .argument('<id>')
+    .action(async (id: string, options: OutputOptions & WatchOptions) => {
+      const api = apiOf(context, options);
+      const query = { state_details: true, config_details: true };
+      await watching(context, options, async () => {
+        const record = await api.json<ComponentAnswer>({ method: 'GET', path: `/v3/components/${segment(id)}`, query });
+        writeData(context, await renderOne(componentView, record, options.output, componentDetails));
+      });
+    });
+
+  withDryRun(withServer(noun.command('apply')))
+    .description('create components from JSON or YAML (PUT), or change those that exist (PATCH)')
+    .requiredOption('-f, --file <file>', 'file with one or many records, - for stdin')
+    .option('--replace', 'PUT all: existing ones lose what they reached')
+    .action((options) => applyComponents(context, options));
+}

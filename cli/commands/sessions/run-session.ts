@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { type Command, Option } from 'commander';
+import type { Session, SessionCreate } from '../../../domain/sessions/schema.ts';
+import type { ApiRequest } from '../../client/api-client.ts';
+import { type CliContext, say } from '../../context.ts';
+import { interrupted, usage } from '../../failure.ts';
+import { goingOn } from '../../follow/follow-session.ts';
+import { type EndOptions, followToEnd } from '../../follow/session-end.ts';
+import { count, type Group, group, pair, seconds } from '../../input/pairs.ts';
+import { apiOf, showRequests, type WriteOptions, withDryRun, withOutput } from '../../options.ts';
+import { writeList } from '../../output/render.ts';
+import { sessionView } from './session-view.ts';
+
+export interface RunSessionOptions extends EndOptions, WriteOptions {
+  configuration: string;
+  limit?: string;
+  layers?: string;
+  config?: string;
+  verbose: number;
+  tag?: Record<string, string>;
+  target?: 'dynamic' | 'spec' | 'repo';
+  group?: Group[];
+  passthrough?: string;
+  debugOnFailure?: boolean;
+  detach?: boolean;
+}
+
+/** Adds `session run`. */
+export function runCommand(noun: Command, context: CliContext): void {
+  withDryRun(withOutput(noun.command('run')))
+    .description('run a configuration and follow it to its end; Ctrl-C only stops following')
+    .argument('[name]', 'name of the session; one is made when absent')
+    .requiredOption('--configuration <name>', 'what to run')
+    .option('--limit <hosts>', 'only these hosts, as for ansible-playbook --limit')
+    .option('--layers <names>', 'only these layers: names or indices, comma-separated')
+    .option('--config <name>', 'Ansible configuration to use instead of the default one')
+    .option('-v, --verbose', 'verbosity of Ansible, up to -vvvv', count, 0)
+    .option('--tag <name=value>', 'tag of the session (may be repeated)', pair)
+    .addOption(new Option('--target <kind>', 'where hosts come from').choices(['dynamic', 'spec', 'repo']))
+    .option('--group <name=host,host>', 'group of a spec target (may be repeated)', group)
+    .option('--passthrough <words>', 'further words for ansible-playbook: -e, -f, -t, --skip-tags, --start-at-task')
+    .option('--debug-on-failure', 'keep everything in place after a failure, for a look and a retry')
+    .option('--detach', 'create it and do not follow')
+    .option('--require-hosts', 'exit status 1 when no host ran any task')
+    .option('--timeout <seconds>', 'stop following after so long (exit status 6); the session goes on', seconds)
+    .action((name: string | undefined, options: RunSessionOptions) => runSession(context, name, options));
+}
+
+/** Creates the session and, unless detached, follows it to its end. */
+async function runSession(context: CliContext, given: string | undefined, options: RunSessionOptions): Promise<void> {
+  const api = apiOf(context, options);
+  const name = given ?? generatedName(options.configuration, randomBytes(4).toString('hex'));
+  const request: ApiRequest = { method: 'POST', path: '/v3/sessions', body: sessionBody(name, options) };
+  if (options.dryRun) return showRequests(context, api, [request]);
+  const session = await api.json<Session>(request).catch((error: unknown) => {
+    if (!context.signal.aborted) throw error;
+    throw interrupted(`while session ${name} was being created: it may exist; ${goingOn(name)}`);
+  });
+  if (options.detach) {
+    await writeList(context, sessionView(context.now()), [session], options.output);
+    say(context, goingOn(session.name));
+    return;
+  }
+  say(context, `session ${session.name} created`);
+  await followToEnd(context, api, session.name, options);
+}
+
+/** Body of the request (cfs-api 9); members that were not asked for are left to the server's defaults. */
+export function sessionBody(name: string, options: RunSessionOptions): SessionCreate {
+  const { group: groups, target } = options;
+  if (target === 'spec' && !groups) throw usage('a spec target needs at least one --group name=host,host');
+  if (groups && target !== 'spec') throw usage('--group belongs to --target spec');
+  return {
+    name,
+    configuration_name: options.configuration,
+    ...(options.layers === undefined ? {} : { configuration_limit: options.layers }),
+    ...(options.limit === undefined ? {} : { ansible_limit: options.limit }),
+    ...(options.config === undefined ? {} : { ansible_config: options.config }),
+    ...(options.verbose === 0 ? {} : { ansible_verbosity: options.verbose }),
+    ...(options.passthrough === undefined ? {} : { ansible_passthrough: options.passthrough }),
+    ...(target === undefined ? {} : { target: { definition: target, ...(groups ? { groups } : {}) } }),
+    ...(options.tag === undefined ? {} : { tags: options.tag }),
+    ...(options.debugOnFailure ? { debug_on_failure: true } : {}),
+  };
+}
+
+/** A valid session name (cfs-api 9) from the configuration's and eight hexadecimal digits: `web-servers-1f2e3d4c`. */
+export function generatedName(configuration: string, hex8: string): string {
+  const stem = configuration
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 36)
+    .replace(/^-+|-+$/g, '');
+  return `${stem || 'session'}-${hex8}`;
+}

@@ -1,0 +1,69 @@
+import type { SessionDetail } from '../../../domain/sessions/detail-schema.ts';
+import { type ApiClient, segment } from '../../client/api-client.ts';
+import type { CliContext } from '../../context.ts';
+import type { OutputOptions } from '../../options.ts';
+import { cell, tagCell, type View } from '../../output/columns.ts';
+import { renderOne, writeData } from '../../output/render.ts';
+import { fieldList, table } from '../../output/table.ts';
+import { sessionView } from './session-view.ts';
+
+/** Reads one session with everything Muster knows of it, and writes it. */
+export async function showSession(
+  context: CliContext,
+  api: ApiClient,
+  name: string,
+  options: OutputOptions,
+): Promise<void> {
+  const session = await api.json<SessionDetail>({ method: 'GET', path: `/api/v1/sessions/${segment(name)}` });
+  const view: View<SessionDetail> = sessionView(context.now());
+  writeData(context, await renderOne(view, session, options.output, sessionDetails));
+}
+
+/** A session for people: what it runs, what it does now and why, its layers and where to look further. */
+export function sessionDetails(session: SessionDetail, wide: boolean): string {
+  const { session: status } = session.status;
+  const { counts, hosts, links } = session;
+  const fields = fieldList([
+    ['name', session.name],
+    ['id', session.id],
+    ['configuration', session.configuration.name],
+    ['status', status.status],
+    ['succeeded', status.succeeded],
+    ['phase', session.phase],
+    ['message', status.message],
+    ['reason', cell(session.reason?.code)],
+    ['place in the queue', cell(session.queue?.place)],
+    ['started', cell(status.start_time)],
+    ['ended', cell(status.completion_time)],
+    ['limit', cell(session.ansible.limit)],
+    ['target', session.target.definition],
+    ['pass-through', cell(session.ansible.passthrough)],
+    ['tags', tagCell(session.tags)],
+    ['cancelled', cell(session.cancel?.reason)],
+    ['retry of', cell(session.retry_of?.name)],
+    ['retried by', session.retried_by.map((retry) => retry.name).join(', ')],
+    ['hosts', `${hosts.applied} applied, ${hosts.failed} failed, ${hosts.incomplete} incomplete`],
+    ['tasks', `${counts.ok} ok, ${counts.changed} changed, ${counts.failed} failed, ${counts.unreachable} unreachable`],
+    ['workflow', cell(links.temporal)],
+  ]);
+  return `${fields}\n${layerTable(session, wide)}`;
+}
+
+type SnapshotLayer = SessionDetail['snapshot']['layers'][number];
+
+/** The selected layers with how their last run ended. */
+function layerTable({ snapshot, attempts }: SessionDetail, wide: boolean): string {
+  const lastRun = (layer: SnapshotLayer) => attempts.findLast((attempt) => attempt.layer === layer.index);
+  return table<SnapshotLayer>(
+    [
+      { title: 'LAYER', value: (layer) => String(layer.index) },
+      { title: 'NAME', value: (layer) => cell(layer.name) },
+      { title: 'PLAYBOOK', value: (layer) => layer.playbook },
+      { title: 'COMMIT', value: (layer) => cell(wide ? layer.commit : layer.commit?.slice(0, 12)) },
+      { title: 'RUN', value: (layer) => lastRun(layer)?.state ?? '-' },
+      { title: 'EXIT', value: (layer) => cell(lastRun(layer)?.exit_code) },
+      { title: 'REPOSITORY', value: (layer) => layer.source ?? layer.url },
+    ],
+    snapshot.layers,
+  );
+}

@@ -1,0 +1,138 @@
+import type { StackState } from '../../../deploy/stack/stack-state.ts';
+import { type CliContext, say } from '../../context.ts';
+import { CliFailure, EXIT } from '../../failure.ts';
+import { apiOf, type OutputOptions } from '../../options.ts';
+import { cell, type View } from '../../output/columns.ts';
+import { isValueFormat, renderList, renderValue, writeData } from '../../output/render.ts';
+import { fieldList } from '../../output/table.ts';
+
+interface Part {
+  ok: boolean;
+  reason: string | null;
+}
+
+/** GET /api/v1/status. */
+export interface StatusAnswer {
+  versions: { muster: string; cfs: string };
+  database: Part;
+  engine: Part;
+  counts: {
+    sessions: { pending: number; running: number; complete: number };
+    queue: number;
+    active_runs: number;
+  } | null;
+  links: { docs: string; openapi: string; temporal_ui: string | null };
+}
+
+interface Report {
+  url: string;
+  /** What the API says, or null with the reason why it says nothing. */
+  api: StatusAnswer | null;
+  failure: CliFailure | null;
+  /** What the supervisor of this machine's stack says; null when there is none or another API was named. */
+  stack: StackState | null;
+}
+
+interface Row {
+  part: string;
+  state: string;
+  address: string;
+  version: string;
+  reason: string;
+  restarts: string;
+}
+
+const rowView: View<Row> = {
+  noun: 'parts',
+  name: (row) => row.part,
+  columns: [
+    { title: 'PART', value: (row) => row.part },
+    { title: 'STATE', value: (row) => row.state },
+    { title: 'ADDRESS', value: (row) => row.address },
+    { title: 'VERSION', value: (row) => row.version },
+    { title: 'RESTARTS', value: (row) => row.restarts, wide: true },
+    { title: 'REASON', value: (row) => row.reason },
+  ],
+};
+
+/** Writes what runs where and why something does not; exit status 1 when a part is ill, 7 when the API does not answer. */
+export async function showStatus(context: CliContext, options: OutputOptions): Promise<void> {
+  const report = await readReport(context, options);
+  const rows = rowsOf(report);
+  const { output } = options;
+  if (isValueFormat(output)) {
+    const { url, api, failure, stack } = report;
+    writeData(context, await renderValue({ url, api, error: failure?.message ?? null, stack }, output));
+  } else {
+    writeData(context, await renderList(rowView, rows, output));
+    if (output === 'table' || output === 'wide') writeData(context, summaryOf(report));
+  }
+  const { api, failure } = report;
+  if (failure?.fix) say(context, failure.fix);
+  context.exit = failure ? failure.exit : api?.database.ok && api.engine.ok ? EXIT.done : EXIT.failed;
+}
+
+async function readReport(context: CliContext, options: OutputOptions): Promise<Report> {
+  const api = apiOf(context, options);
+  const own = options.url === undefined && context.stack !== undefined;
+  const report: Report = {
+    url: api.url(''),
+    api: null,
+    failure: null,
+    stack: own ? ((await context.stack?.state()) ?? null) : null,
+  };
+  try {
+    report.api = await api.json<StatusAnswer>({ method: 'GET', path: '/api/v1/status' });
+  } catch (error) {
+    if (!(error instanceof CliFailure) || error.exit === EXIT.interrupted) throw error;
+    report.failure = error;
+  }
+  return report;
+}
+
+function rowsOf({ url, api, failure, stack }: Report): Row[] {
+  const rows: Row[] = Object.entries(stack?.components ?? {}).map(([part, component]) => ({
+    part,
+    state: component.state,
+    address: cell(component.address),
+    version: cell(component.version),
+    restarts: String(component.restarts),
+    reason: cell(component.reason ?? component.last_exit),
+  }));
+  if (stack === null) {
+    rows.push({
+      part: 'api',
+      state: api ? 'answers' : 'unreachable',
+      address: url,
+      version: cell(api?.versions.muster),
+      restarts: '',
+      reason: cell(failure?.message),
+    });
+  }
+  const seen = (part: string, { ok, reason }: Part): Row => ({
+    part,
+    state: ok ? 'ok' : 'not available',
+    address: '',
+    version: '',
+    restarts: '',
+    reason: cell(reason),
+  });
+  if (api) rows.push(seen('database for the api', api.database), seen('engine for the api', api.engine));
+  return rows;
+}
+
+function summaryOf({ url, api, failure, stack }: Report): string {
+  const sessions = api?.counts?.sessions;
+  const text = fieldList([
+    ['stack', stack ? [stack.state, stack.reason].filter(Boolean).join(': ') : ''],
+    ['api', failure ? failure.message : url],
+    [
+      'sessions',
+      sessions ? `${sessions.pending} pending, ${sessions.running} running, ${sessions.complete} complete` : '',
+    ],
+    ['running playbooks', cell(api?.counts?.active_runs)],
+    ['docs', cell(api?.links.docs)],
+    ['Temporal', cell(api?.links.temporal_ui)],
+  ]);
+  return `\n${text}`;
+}

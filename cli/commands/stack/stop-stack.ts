@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Session } from '../../../domain/sessions/schema.ts';
+import { type ApiClient, segment } from '../../client/api-client.ts';
+import { allPages } from '../../client/pages.ts';
+import { type CliContext, type StackCommands, say } from '../../context.ts';
+import { CliFailure, EXIT, interrupted } from '../../failure.ts';
+import { apiOf, type ServerOptions } from '../../options.ts';
+
+export interface StopOptions extends ServerOptions {
+  keepRuns?: boolean;
+  cancelRuns?: boolean;
+}
+
+/** Time for cancelled sessions to end (ms): a run ends within 10 s, teardown and record come on top. */
+const CANCEL_WITHIN = 60_000;
+
+/** Stops the stack. Active runs are a conflict unless they are to be kept or cancelled. */
+export async function stop(context: CliContext, stack: StackCommands, options: StopOptions): Promise<void> {
+  if (options.cancelRuns) await cancelAll(context, apiOf(context, options));
+  const result = await stack.stop({ keepRuns: options.keepRuns ?? false });
+  if (result.outcome === 'runs_active') {
+    throw new CliFailure(
+      'runs_active',
+      `playbooks run: ${result.runs.join(', ')}`,
+      EXIT.conflict,
+      '`./muster down --keep-runs` lets them go on, `./muster down --cancel-runs` ends their sessions',
+    );
+  }
+  say(context, result.outcome === 'stopped' ? 'the stack is stopped' : 'no stack runs here');
+}
+
+/** Cancels every session that has not ended, and waits until all have. */
+async function cancelAll(context: CliContext, api: ApiClient): Promise<void> {
+  const asked = new Set<string>();
+  const deadline = context.now() + CANCEL_WITHIN;
+  for (;;) {
+    const open = await openSessions(api);
+    if (open.length === 0) return;
+    for (const name of open.filter((each) => !asked.has(each))) {
+      asked.add(name);
+      await cancel(api, name);
+      say(context, `session ${name} is being cancelled`);
+    }
+    if (context.now() > deadline) {
+      throw new CliFailure('timed_out', `sessions have not ended: ${open.join(', ')}`, EXIT.timedOut);
+    }
+    await pause(300, undefined, { signal: context.signal }).catch(() => undefined);
+    if (context.signal.aborted) throw interrupted();
+  }
+}
+
+async function openSessions(api: ApiClient): Promise<string[]> {
+  const lists = await Promise.all(
+    ['pending', 'running'].map((status) => allPages<Session>(api, '/v3/sessions', 'sessions', { status })),
+  );
+  return lists.flat().map((session) => session.name);
+}
+
+async function cancel(api: ApiClient, name: string): Promise<void> {
+  try {
+    await api.json({
+      method: 'POST',
+      path: `/api/v1/sessions/${segment(name)}/cancel`,
+      body: { reason: 'the stack is stopped' },
+    });
+  } catch (error) {
+    // It ended, or was deleted, meanwhile.
+    if (!(error instanceof CliFailure) || ![EXIT.conflict, EXIT.notFound].some((exit) => exit === error.exit))
+      throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Readable } from 'node:stream';
+import type { StopResult } from '../deploy/stack/background.ts';
+import type { StackState } from '../deploy/stack/stack-state.ts';
+import { manyLines } from './terminal/neutralise.ts';
+
+/** A stream the command line writes to. */
+export interface Sink {
+  write(text: string): void;
+  /** Whether a person looks at it: only then are there live lines and is hostile text made visible. */
+  readonly terminal: boolean;
+  /** Width in characters; 80 when unknown. */
+  columns(): number;
+}
+
+/** Everything a command may touch of the process; made by `main.ts`, and by tests. */
+export interface CliContext {
+  /** Data. */
+  out: Sink;
+  /** Messages. */
+  err: Sink;
+  stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
+  /** Version of Muster. */
+  version: string;
+  /** Base URL of the API when `--url` is absent. */
+  defaultUrl: string;
+  /** Aborted by the first Ctrl-C. */
+  signal: AbortSignal;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Exit status of the command; 0 unless a command sets another. */
+  exit: number;
+  /** Starts and stops the embedded stack; absent where only the HTTP client is wanted. */
+  stack?: StackCommands;
+}
+
+/** The embedded stack of this machine as the command line needs it. */
+export interface StackCommands {
+  /** Starts it in the background; `tell` takes lines of progress. Throws a `CliFailure` when it does not come up. */
+  up(
+    tell: (line: string) => void,
+    signal: AbortSignal,
+  ): Promise<{ outcome: 'started' | 'already_running'; state: StackState }>;
+  /** Runs it in this process until it is stopped; answers the exit status. */
+  foreground(): Promise<number>;
+  /** Stops it, unless runs are active and may not be left alone. */
+  stop(options: { keepRuns: boolean }): Promise<StopResult>;
+  /** What it says, also when its API does not answer; null when none was ever started. */
+  state(): Promise<StackState | null>;
+}
+
+/** A message for people on stderr; what could steer a terminal is made visible. */
+export function say(context: CliContext, text: string): void {
+  context.err.write(`${manyLines(text)}\n`);
+}

@@ -1,0 +1,78 @@
+import { ERRORS, type ErrorCode } from '../domain/errors.ts';
+
+/** Exit statuses of the command line; scripts may rely on them. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  notAllowed: 4,
+  conflict: 5,
+  timedOut: 6,
+  unreachable: 7,
+  interrupted: 130,
+} as const;
+
+/** An expected end of a command that is not success: printed as `error: <code>: <detail>`, never with a stack. */
+export class CliFailure extends Error {
+  override name = 'CliFailure';
+  readonly code: string;
+  readonly exit: number;
+  /** What the user can do about it, where that is known. */
+  readonly fix: string | undefined;
+
+  constructor(code: string, detail: string, exit: number, fix?: string) {
+    super(detail);
+    this.code = code;
+    this.exit = exit;
+    this.fix = fix ?? FIXES[code];
+  }
+}
+
+const FIXES: Record<string, string> = {
+  unreachable: 'start the stack with `./muster up`, or name a running one with --url or MUSTER_URL',
+  storage_unavailable: 'the API cannot reach Postgres; `./muster status` says more',
+  engine_unavailable: 'the API cannot reach Temporal; `./muster status` says more',
+  session_not_found: '`./muster session list` shows the sessions',
+  session_exists: 'choose another name, or leave it away to get a new one',
+  session_complete: '`./muster session retry NAME` makes a new session from it',
+  session_not_complete: '`./muster session get NAME --wait` waits for the end',
+  session_not_holding: 'only a session made with --debug-on-failure holds, and only after a failure',
+  component_not_found: '`./muster component list` shows the components',
+  configuration_not_found: '`./muster configuration list` shows the configurations',
+  configuration_invalid: '`./muster configuration list` shows the configurations',
+  configuration_in_use: '`./muster component list --config NAME` shows the components that want it',
+  source_not_found: '`./muster source list` shows the sources',
+  source_unknown: '`./muster source list` shows the sources',
+  repository_auth_failed: 'store the credentials with `./muster secret set vcs-user-credentials vcs_password`',
+};
+
+const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERRORS, code);
+
+/** Exit status for an HTTP status when the answer has no code of the catalogue (a gateway in front answered). */
+function exitOfStatus(status: number): number {
+  if (status === 404) return EXIT.notFound;
+  if (status === 401 || status === 403) return EXIT.notAllowed;
+  if (status === 409) return EXIT.conflict;
+  if (status === 408 || status === 504) return EXIT.timedOut;
+  if (status === 502 || status === 503) return EXIT.unreachable;
+  return status >= 500 ? EXIT.failed : EXIT.usage;
+}
+
+/** The failure that an HTTP answer means: by the problem document's `code`, else by the status. */
+export function failureOfAnswer(status: number, body: unknown): CliFailure {
+  const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const detail = String(problem.detail ?? problem.title ?? `the server answered ${status}`);
+  if (isCode(problem.code)) return new CliFailure(problem.code, detail, ERRORS[problem.code].exit);
+  return new CliFailure(`http_${status}`, detail, exitOfStatus(status));
+}
+
+/** A mistake in the arguments or in a given file. */
+export const usage = (detail: string, fix?: string): CliFailure => new CliFailure('usage', detail, EXIT.usage, fix);
+
+/** Ctrl-C. */
+export const interrupted = (detail = 'interrupted'): CliFailure =>
+  new CliFailure('interrupted', detail, EXIT.interrupted);
+
+/** Exit status a session's end means to a caller: 1 unless it succeeded. */
+export const exitOfSession = (succeeded: string): number => (succeeded === 'true' ? EXIT.done : EXIT.failed);

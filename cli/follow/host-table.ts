@@ -1,0 +1,53 @@
+import type { SessionHost } from '../../domain/sessions/detail-schema.ts';
+import type { View } from '../output/columns.ts';
+
+/** What one host reached in a whole session, in one line. */
+export interface HostSummary {
+  host: string;
+  /** Layers in which it had a task result. */
+  layers: number;
+  ok: number;
+  changed: number;
+  failed: number;
+  unreachable: number;
+  skipped: number;
+  rescued: number;
+  ignored: number;
+  /** The worst of its layers. */
+  result: SessionHost['result'];
+}
+
+/** The sums over a host's layers, each by its last attempt as the API answers it. */
+export function summariseHost({ host, result, layers }: SessionHost): HostSummary {
+  const sum = (value: (layer: SessionHost['layers'][number]) => number): number =>
+    layers.reduce((total, layer) => total + value(layer), 0);
+  return {
+    host,
+    layers: layers.length,
+    ok: sum((layer) => layer.ok),
+    changed: sum((layer) => layer.changed),
+    failed: sum((layer) => layer.failures),
+    unreachable: sum((layer) => layer.unreachable),
+    skipped: sum((layer) => layer.skipped),
+    rescued: sum((layer) => layer.rescued),
+    ignored: sum((layer) => layer.ignored),
+    result,
+  };
+}
+
+export const hostSummaryView: View<HostSummary> = {
+  noun: 'hosts',
+  name: (host) => host.host,
+  columns: [
+    { title: 'HOST', value: (host) => host.host },
+    { title: 'LAYERS', value: (host) => String(host.layers) },
+    { title: 'OK', value: (host) => String(host.ok) },
+    { title: 'CHANGED', value: (host) => String(host.changed) },
+    { title: 'FAILED', value: (host) => String(host.failed) },
+    { title: 'UNREACHABLE', value: (host) => String(host.unreachable) },
+    { title: 'SKIPPED', value: (host) => String(host.skipped), wide: true },
+    { title: 'RESCUED', value: (host) => String(host.rescued), wide: true },
+    { title: 'IGNORED', value: (host) => String(host.ignored), wide: true },
+    { title: 'RESULT', value: (host) => host.result },
+  ],
+};

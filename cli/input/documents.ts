@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { CliContext } from '../context.ts';
+import { usage } from '../failure.ts';
+
+export type Document = Record<string, unknown>;
+
+/**
+ * Records of `-f FILE`, or of stdin for `-`: JSON or YAML, one record, a list of them, or several YAML documents. A page
+ * as the API answers it (`{"components": [...]}`, `kind` names the member) is a list too.
+ */
+export async function readDocuments(context: CliContext, file: string, kind: string): Promise<Document[]> {
+  const source = file === '-' ? 'stdin' : file;
+  const content = await contentOf(context, file);
+  const records = (await valuesOf(content, source)).flatMap((value) => recordsOf(value, kind));
+  const wrong = records.findIndex((record) => typeof record !== 'object' || record === null || Array.isArray(record));
+  if (wrong !== -1) throw usage(`${source}: entry ${wrong} is not an object`);
+  if (records.length === 0) throw usage(`${source} holds no record`);
+  return records as Document[];
+}
+
+/** JSON first: it is much faster for a whole fleet. */
+async function valuesOf(content: string, source: string): Promise<unknown[]> {
+  try {
+    return [JSON.parse(content)];
+  } catch {
+    const { parseAllDocuments } = await import('yaml');
+    const parsed = parseAllDocuments(content);
+    const documents = Array.isArray(parsed) ? parsed : [];
+    const mistake = documents.flatMap((document) => document.errors)[0];
+    if (mistake) throw usage(`${source} is neither JSON nor YAML: ${mistake.message.split('\n')[0]}`);
+    return documents.map((document) => document.toJS({ maxAliasCount: 100 }));
+  }
+}
+
+function recordsOf(value: unknown, kind: string): unknown[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value === 'object' && value !== null && kind in value) {
+    const list = (value as Document)[kind];
+    if (Array.isArray(list)) return list;
+  }
+  return value === null || value === undefined ? [] : [value];
+}
+
+async function contentOf(context: CliContext, file: string): Promise<string> {
+  if (file === '-') return text(context.stdin);
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw usage(`cannot read ${file}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** The member `name` of a record as a text that is not empty; anything else is a mistake that names the record. */
+export function requiredText(record: Document, name: string, place: string): string {
+  const value = record[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw usage(`${place} has no ${name}`);
+}

@@ -1,0 +1,82 @@
+import { type Command, Option } from 'commander';
+import { ApiClient, type ApiRequest } from './client/api-client.ts';
+import type { CliContext } from './context.ts';
+import { integer, seconds } from './input/pairs.ts';
+import { FORMATS, type Format, writeData } from './output/render.ts';
+
+export interface ServerOptions {
+  url?: string;
+}
+export interface OutputOptions extends ServerOptions {
+  output: Format;
+}
+export interface WriteOptions extends ServerOptions {
+  dryRun?: boolean;
+}
+export interface WatchOptions {
+  watch?: true | number;
+}
+export interface WaitOptions {
+  wait?: boolean;
+  timeout?: number;
+}
+
+/** Adds `--url`. */
+export const withServer = (command: Command): Command =>
+  command.option('--url <url>', 'API to talk to (default: MUSTER_URL, else the stack of this machine)');
+
+/** Adds `--url` and `-o`. */
+export const withOutput = (command: Command): Command =>
+  withServer(command).addOption(
+    new Option('-o, --output <format>', 'form of the data').choices([...FORMATS]).default('table'),
+  );
+
+/** Adds `--dry-run`. */
+export const withDryRun = (command: Command): Command =>
+  command.option('--dry-run', 'show the request that would be made, and make none');
+
+/** Adds `--watch`. */
+export const withWatch = (command: Command): Command =>
+  command.option('--watch [seconds]', 'show it again and again (default: every 2 s) until Ctrl-C', seconds);
+
+/** Adds `--wait` and `--timeout`. */
+export const withWait = (command: Command): Command =>
+  command
+    .option('--wait', 'wait for the end of the session; its success is the exit status')
+    .option('--timeout <seconds>', 'stop waiting after so long (exit status 6); the session goes on', seconds);
+
+/** Adds `--limit` of a list. */
+export const withLimit = (command: Command): Command =>
+  command.option('--limit <count>', 'at most so many records', integer(1));
+
+/** The client of the API that the options or the environment name. */
+export const apiOf = (context: CliContext, options: ServerOptions): ApiClient =>
+  new ApiClient(options.url ?? context.defaultUrl, context.signal);
+
+/** Members of a body that `--dry-run` does not show. */
+const HIDDEN = new Set(['password', 'value']);
+
+/** Shows the requests that a command would make, as method, URL and body; passwords and secret values are not shown. */
+export function showRequests(context: CliContext, api: ApiClient, requests: ApiRequest[]): void {
+  const hide = (name: string, value: unknown): unknown =>
+    HIDDEN.has(name) && typeof value === 'string' ? '********' : value;
+  const texts = requests.map(({ method, path, query, body }) => {
+    const shown = body === undefined ? '' : `${JSON.stringify(body, hide, 2)}\n`;
+    return `${method} ${api.url(path, query)}\n${shown}`;
+  });
+  writeData(context, texts.join(''));
+}
+
+/** Makes the request, or shows it for `--dry-run` and answers undefined. */
+export async function perform<T>(
+  context: CliContext,
+  api: ApiClient,
+  request: ApiRequest,
+  options: WriteOptions,
+): Promise<T | undefined> {
+  if (options.dryRun) {
+    showRequests(context, api, [request]);
+    return undefined;
+  }
+  return api.json<T>(request);
+}

@@ -1,0 +1,68 @@
+import type { CliContext } from '../context.ts';
+import { manyLines } from '../terminal/neutralise.ts';
+import type { View } from './columns.ts';
+import { table, tabSeparated } from './table.ts';
+
+export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'tsv', 'name'] as const;
+export type Format = (typeof FORMATS)[number];
+
+const lines = (texts: string[]): string => texts.map((text) => `${text}\n`).join('');
+
+/** The forms that carry whole records. */
+export type ValueFormat = 'json' | 'jsonl' | 'yaml';
+export const isValueFormat = (format: Format): format is ValueFormat =>
+  format === 'json' || format === 'jsonl' || format === 'yaml';
+
+/** One value in a form for programs. The YAML library is loaded when it is wanted, to keep other commands fast. */
+export async function renderValue(value: unknown, format: ValueFormat): Promise<string> {
+  if (format === 'yaml') return (await import('yaml')).stringify(value);
+  return `${JSON.stringify(value, null, format === 'json' ? 2 : undefined)}\n`;
+}
+
+/** `records` in `format`, as text for stdout. */
+export async function renderList<T>(view: View<T>, records: T[], format: Format): Promise<string> {
+  switch (format) {
+    case 'json':
+    case 'yaml':
+      return renderValue(records, format);
+    case 'jsonl':
+      return lines(records.map((record) => JSON.stringify(record)));
+    case 'tsv':
+      return tabSeparated(view.columns, records);
+    case 'name':
+      return lines(records.map(view.name));
+    case 'wide':
+      return table(view.columns, records);
+    case 'table':
+      return table(
+        view.columns.filter((column) => !column.wide),
+        records,
+      );
+  }
+}
+
+/** One record: `table` and `wide` show what `details` writes, the others the record itself. */
+export async function renderOne<T>(
+  view: View<T>,
+  record: T,
+  format: Format,
+  details: (record: T, wide: boolean) => string,
+): Promise<string> {
+  if (format === 'table' || format === 'wide') return details(record, format === 'wide');
+  if (isValueFormat(format)) return renderValue(record, format);
+  return renderList(view, [record], format);
+}
+
+/** Writes data. A pipe gets it as it is; on a terminal what could steer it is made visible. */
+export function writeData(context: CliContext, text: string): void {
+  context.out.write(context.out.terminal ? manyLines(text) : text);
+}
+
+/** Writes a list; an empty table is said on stderr, so that stdout stays empty. */
+export async function writeList<T>(context: CliContext, view: View<T>, records: T[], format: Format): Promise<void> {
+  if (records.length === 0 && (format === 'table' || format === 'wide')) {
+    context.err.write(`no ${view.noun}\n`);
+    return;
+  }
+  writeData(context, await renderList(view, records, format));
+}

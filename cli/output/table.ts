@@ -1,0 +1,40 @@
+import { oneLine } from '../terminal/neutralise.ts';
+import type { Column } from './columns.ts';
+
+const widthOf = (text: string): number => [...text].length;
+const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
+
+/** Lines of text in columns, two blanks apart, with a line of titles. Cells are made harmless and one line each. */
+export function table<T>(columns: Column<T>[], records: T[]): string {
+  const rows = [
+    columns.map((column) => column.title),
+    ...records.map((record) => columns.map((column) => oneLine(column.value(record)))),
+  ];
+  const widths = columns.map((_, index) => Math.max(...rows.map((row) => widthOf(row[index] ?? ''))));
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((text, index) => padded(text, widths[index] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+/** Fields of one record, one a line, names in a column; fields without text are left out. */
+export function fieldList(fields: [name: string, text: string][]): string {
+  const shown = fields.filter(([, text]) => text !== '');
+  const width = Math.max(0, ...shown.map(([name]) => widthOf(name)));
+  return shown.map(([name, text]) => `${padded(name, width)}  ${oneLine(text)}\n`).join('');
+}
+
+const tsvCell = (text: string): string =>
+  text.replace(/\\/g, '\\\\').replace(/\t/g, '\\t').replace(/\n/g, '\\n').replace(/\r/g, '\\r');
+
+/** Tab-separated values with a line of titles; tab, line end and backslash inside a cell are escaped by a backslash. */
+export function tabSeparated<T>(columns: Column<T>[], records: T[]): string {
+  const line = (cells: string[]): string => `${cells.map(tsvCell).join('\t')}\n`;
+  const titles = columns.map((column) => column.title.toLowerCase().replace(/ /g, '_'));
+  return [line(titles), ...records.map((record) => line(columns.map((column) => column.value(record))))].join('');
+}

@@ -1,0 +1,50 @@
+import { Command, CommanderError } from 'commander';
+import { componentCommands } from './commands/components/component-commands.ts';
+import { configurationCommands } from './commands/configurations/configuration-commands.ts';
+import { optionCommands } from './commands/configurations/option-commands.ts';
+import { secretCommands } from './commands/configurations/secret-commands.ts';
+import { sourceCommands } from './commands/configurations/source-commands.ts';
+import { sessionCommands } from './commands/sessions/session-commands.ts';
+import { stackCommands } from './commands/stack/stack-commands.ts';
+import { type CliContext, say } from './context.ts';
+import { CliFailure, EXIT, interrupted } from './failure.ts';
+
+const EXIT_STATUSES = `
+Exit status: 0 done, 1 finished but failed, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 timed out,
+7 unreachable, 130 interrupted.
+Data goes to stdout, messages go to stderr.`;
+
+/** The whole command line; its commands act through `context`. */
+function program(context: CliContext): Command {
+  const root = new Command('muster')
+    .version(context.version, '-V, --version', 'show the version')
+    .description('Keeps fleets in their declared configuration.')
+    .configureHelp({ sortSubcommands: false, helpWidth: context.err.columns() })
+    .configureOutput({ writeOut: (text) => context.out.write(text), writeErr: (text) => context.err.write(text) })
+    .showHelpAfterError('(--help shows how it is used)')
+    .addHelpText('after', EXIT_STATUSES)
+    .exitOverride();
+  stackCommands(root, context);
+  sessionCommands(root, context);
+  componentCommands(root, context);
+  configurationCommands(root, context);
+  sourceCommands(root, context);
+  optionCommands(root, context);
+  secretCommands(root, context);
+  return root;
+}
+
+/** Runs one command line (without the program's name) and answers its exit status; expected failures are printed. */
+export async function runCli(args: string[], context: CliContext): Promise<number> {
+  try {
+    await program(context).parseAsync(args, { from: 'user' });
+    return context.exit;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    const failure = context.signal.aborted && !(error instanceof CliFailure) ? interrupted() : error;
+    if (!(failure instanceof CliFailure)) throw failure;
+    say(context, `error: ${failure.code}: ${failure.message}`);
+    if (failure.fix !== undefined) say(context, `  ${failure.fix}`);
+    return failure.exit;
+  }
+}

@@ -1,0 +1,37 @@
+import type { StackCommands } from './context.ts';
+import { CliFailure, EXIT } from './failure.ts';
+
+export interface StackSurroundings {
+  /** Environment of this process: the stack reads its settings from it. */
+  env: NodeJS.ProcessEnv;
+  /** Folder of the stack, absolute. */
+  dataDir: string;
+  /** Leaves Ctrl-C to the stack, which then stops in order. */
+  releaseSignals(): void;
+}
+
+/** The stack of this machine. What starts and stops it is loaded when it is wanted, to keep other commands fast. */
+export function embeddedStack({ env, dataDir, releaseSignals }: StackSurroundings): StackCommands {
+  return {
+    up: async (tell, signal) => {
+      const { startStack } = await import('../deploy/stack/background.ts');
+      const result = await startStack({ dataDir, env, onProgress: tell, signal });
+      if (signal.aborted) throw new CliFailure('interrupted', 'the stack was not started', EXIT.interrupted);
+      if (result.outcome === 'failed') throw new CliFailure('stack_failed', result.message, result.exit);
+      return result;
+    },
+    foreground: async () => {
+      releaseSignals();
+      const { runStack } = await import('../deploy/stack/run-stack.ts');
+      return runStack({ env });
+    },
+    stop: async (options) => {
+      const { stopStack } = await import('../deploy/stack/background.ts');
+      return stopStack({ dataDir, ...options });
+    },
+    state: async () => {
+      const { stackStatus } = await import('../deploy/stack/background.ts');
+      return stackStatus(dataDir);
+    },
+  };
+}
