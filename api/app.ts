@@ -18,6 +18,7 @@ import { healthRoutes } from './routes/service/health-routes.ts';
 import { statusRoutes } from './routes/service/status-routes.ts';
 import { versionRoutes } from './routes/service/version-routes.ts';
 import { cfsSessionRoutes } from './routes/sessions/cfs-session-routes.ts';
+import { musterSessionRoutes } from './routes/sessions/session-routes.ts';
 
 type Routes = (app: ApiServer, deps: ApiDependencies) => Promise<void>;
 
@@ -30,7 +31,7 @@ const CFS_ROUTES: readonly Routes[] = [
   componentRoutes,
   cfsSessionRoutes,
 ];
-const MUSTER_ROUTES: readonly Routes[] = [statusRoutes, secretRoutes];
+const MUSTER_ROUTES: readonly Routes[] = [statusRoutes, secretRoutes, musterSessionRoutes];
 
 /** Longest request line and headers together, bytes: lists of ids travel in queries. */
 const MAX_HEADER = 256 * 1024;

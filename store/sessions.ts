@@ -181,7 +181,7 @@ export async function findRetriesOf(db: Db, id: string): Promise<{ id: string; n
     .execute();
 }
 
-/** Name of the session with which a chain of retries began, as far as its records are kept (deleted ones too). */
+/** Name of the session with which a chain of retries began; deleted ones count. */
 export async function findRootName(db: Db, id: string): Promise<string> {
   const { rows } = await sql<{ name: string }>`
     with recursive chain(id, name, retry_of, depth) as (

@@ -33,15 +33,19 @@ export function sessionFilter(query: SessionFilterQuery, now: Date): SessionFilt
 }
 
 export interface SessionPage {
-  sessions: SessionRow[];
-  /** Whether more match after the last one. */
-  more: boolean;
+  /** The page in pieces, read as they are asked for, so that memory does not grow with the page. */
+  batches: AsyncGenerator<SessionRow[], void>;
+  /** Whether more match after the page; known when the batches are read. */
+  more(): boolean;
   /** As applied. */
   limit: number;
   options: Options;
 }
 
-/** A page of the sessions that match; without `limit` of `default_page_size` (cfs-api 3). */
+/** Rows read at once. */
+const BATCH = 500;
+
+/** The sessions that match, at most `limit`, without it `default_page_size` (cfs-api 3). Throws `bad_tags`. */
 export async function listSessions(
   deps: { db: Kysely<Database>; clock(): Date },
   query: SessionFilterQuery,
@@ -51,6 +55,21 @@ export async function listSessions(
   const filter = sessionFilter(query, deps.clock());
   const options = await readOptions(deps.db);
   const size = limit ?? options.default_page_size;
-  const { rows, more } = await listSessionPage(deps.db, filter, order, size);
-  return { sessions: rows, more, limit: size, options };
+  let more = true;
+  async function* batches(): AsyncGenerator<SessionRow[], void> {
+    let place = order;
+    for (let left = size; left > 0 && more; ) {
+      const page = await listSessionPage(deps.db, filter, place, Math.min(left, BATCH));
+      more = page.more;
+      left -= page.rows.length;
+      const last = page.rows.at(-1);
+      if (last !== undefined) place = behind(place, last);
+      yield page.rows;
+    }
+  }
+  return { batches: batches(), more: () => more, limit: size, options };
+}
+
+function behind(order: SessionOrder, last: SessionRow): SessionOrder {
+  return order.by === 'name' ? { by: 'name', after: last.name } : { by: 'newest', after: last.queue };
 }

@@ -14,8 +14,3 @@ export function retryName(root: string, hex8: string): string {
   const rest = root.replace(/^batcher-/, '').slice(0, SESSION_NAME_MAX - start.length);
   return `${start}${rest}`.replace(/[-.]+$/, '');
 }
-
-/** A retry's name without its own beginning: the start of the root's name, where the root's record is gone. */
-export function rootOfRetryName(name: string): string {
-  return name.replace(/^retry-[0-9a-f]{8}-/, '');
-}

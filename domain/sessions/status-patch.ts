@@ -13,6 +13,9 @@ export interface PatchableStatus {
   artifacts: Record<string, unknown>[];
 }
 
+/** Levels below the list of artifacts; CFS's own entries are flat. */
+const ARTIFACT_DEPTH = 16;
+
 type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json =>
@@ -46,8 +49,20 @@ function forward<T>(order: readonly T[], current: T, wanted: unknown): T {
   return place > order.indexOf(current) ? (order[place] as T) : current;
 }
 
+/** Whether the value nests no deeper than `levels`; walks level by level, since the depth is the sender's choice. */
+function isShallow(value: unknown, levels: number): boolean {
+  let layer = [value];
+  for (let level = 0; layer.length > 0; level++) {
+    if (level > levels) return false;
+    layer = layer.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return true;
+}
+
 function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
+  // A number with fraction or exponent arrives as an object.
+  if (a instanceof Number || b instanceof Number) return Number(a) === Number(b);
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
   }
@@ -62,6 +77,7 @@ function sameJson(a: unknown, b: unknown): boolean {
 function appendArtifacts(existing: Json[], added: unknown): Json[] {
   if (isEmpty(added)) return existing;
   if (!Array.isArray(added)) throw musterError('bad_request', 'must be an array', 'status.artifacts');
+  if (!isShallow(added, ARTIFACT_DEPTH)) throw musterError('bad_request', 'is nested too deeply', 'status.artifacts');
   const result = [...existing];
   for (const [index, entry] of added.entries()) {
     if (!isObject(entry)) throw musterError('bad_request', 'must be an object', `status.artifacts.${index}`);

@@ -11,14 +11,16 @@ import { type Session, SessionCreateSchema, SessionSchema } from '../../../domai
 import { readOptions } from '../../../store/options.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { readJsonBody } from '../../json-body.ts';
+import { sendList } from '../../list-answer.ts';
+import { NextSchema } from '../../next-page.ts';
+import { NoContentSchema } from '../../no-content.ts';
 import {
+  mapBatches,
   nextPage,
   SessionFilterQuerySchema,
   SessionListQuerySchema,
   SessionNameParamsSchema,
 } from './session-queries.ts';
-
-const NextSchema = z.record(z.string(), z.unknown()).nullable();
 
 /** CFS's sessions, version 3 (cfs-api 8-10). */
 export async function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
@@ -52,14 +54,12 @@ export async function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies): P
         response: { 200: z.object({ sessions: z.array(SessionSchema), next: NextSchema }) },
       },
     },
-    async ({ query }) => {
-      const order = { by: 'name', after: query.after_id ?? '' } as const;
-      const page = await listSessions(deps, query, order, query.limit);
-      const last = page.sessions.at(-1);
-      return {
-        sessions: page.sessions.map((session) => show(session, page.options)),
-        next: page.more && last !== undefined ? nextPage(query, page.limit, last.name) : null,
-      };
+    async ({ query }, reply) => {
+      const page = await listSessions(deps, query, { by: 'name', after: query.after_id ?? '' }, query.limit);
+      const records = mapBatches(page.batches, (session) => show(session, page.options));
+      return sendList(reply, 'sessions', records, (last) =>
+        page.more() && last !== undefined ? nextPage(query, page.limit, last.name) : null,
+      );
     },
   );
 
@@ -112,12 +112,12 @@ export async function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies): P
         tags: ['sessions'],
         summary: 'Delete a session; one that runs is cancelled',
         params: SessionNameParamsSchema,
-        response: { 204: z.null() },
+        response: { 204: NoContentSchema },
       },
     },
     async (request, reply) => {
       await deleteSession(deps, request.params.session_name);
-      return reply.code(204).send();
+      return reply.code(204).send(undefined);
     },
   );
 }

@@ -3,14 +3,11 @@ import { z } from 'zod';
 import { AgeSchema } from '../../../domain/configurations/schema.ts';
 import { SESSION_STATUSES, SUCCEEDED } from '../../../domain/sessions/schema.ts';
 
-/** Postgres takes no NUL; no name or tag has one. */
-const plain = z.string().refine((value) => !value.includes('\0'), { error: 'must not contain a NUL character' });
-
 export const SessionFilterQuerySchema = z.object({
   status: z.enum([...SESSION_STATUSES, '']).optional(),
   succeeded: z.enum([...SUCCEEDED, '']).optional(),
-  name_contains: plain.optional(),
-  tags: plain.optional(),
+  name_contains: z.string().optional(),
+  tags: z.string().optional(),
   age: AgeSchema.optional(),
   min_age: AgeSchema.optional(),
   max_age: AgeSchema.optional(),
@@ -18,7 +15,7 @@ export const SessionFilterQuerySchema = z.object({
 
 export const SessionListQuerySchema = SessionFilterQuerySchema.extend({
   limit: z.int().min(1).optional(),
-  after_id: plain.optional(),
+  after_id: z.string().optional(),
 });
 export type SessionListQuery = z.infer<typeof SessionListQuerySchema>;
 
@@ -39,3 +36,11 @@ export function nextPage(query: SessionListQuery, limit: number, last: string): 
 
 /** Name in a path. Any text: one that cannot be a session's name is not found. */
 export const SessionNameParamsSchema = z.object({ session_name: z.string() });
+
+/** Records of a list, piece by piece as they are read. */
+export async function* mapBatches<Row, Shown>(
+  batches: AsyncGenerator<Row[], void>,
+  show: (row: Row) => Shown,
+): AsyncGenerator<Shown[], void> {
+  for await (const rows of batches) yield rows.map(show);
+}

@@ -1,0 +1,147 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { cancelSession } from '../../../control/sessions/cancel-session.ts';
+import { describeSession, sessionItem } from '../../../control/sessions/describe-session.ts';
+import { getSession } from '../../../control/sessions/find-session.ts';
+import { finishDebug } from '../../../control/sessions/finish-debug.ts';
+import { listSessions } from '../../../control/sessions/list-sessions.ts';
+import { retrySession } from '../../../control/sessions/retry-session.ts';
+import { createSummaryReader } from '../../../control/sessions/summary-reader.ts';
+import { musterError } from '../../../domain/errors.ts';
+import { SessionDetailSchema, SessionItemSchema } from '../../../domain/sessions/detail-schema.ts';
+import { SessionCancelSchema, SessionRetrySchema } from '../../../domain/sessions/schema.ts';
+import type { SessionRow } from '../../../store/session-engine.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { readJsonBody } from '../../json-body.ts';
+import { sendList } from '../../list-answer.ts';
+import { NextSchema } from '../../next-page.ts';
+import { bodyMistake } from '../../schema-mistakes.ts';
+import { createLiveSessions } from '../../streaming/live-session.ts';
+import { mapBatches, nextPage, SessionListQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
+import { sessionStateRoutes } from './session-state-routes.ts';
+import { sessionStreamRoutes } from './session-stream-routes.ts';
+
+/** Order of the list; for `newest` the `after_id` is the number that `next` gives. */
+const ListQuerySchema = SessionListQuerySchema.extend({ order: z.enum(['name', 'newest']).default('name') });
+
+/** Muster's own session routes: what is known of a session, live data, and its commands. */
+export async function musterSessionRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  const summaries = createSummaryReader(deps.db);
+  const live = createLiveSessions(app, deps);
+  const bases = {
+    ara: deps.araUrl,
+    api: deps.publicUrl,
+    temporal:
+      deps.temporalUiUrl === undefined ? undefined : { url: deps.temporalUiUrl, namespace: deps.temporalNamespace },
+  };
+  const describe = (row: SessionRow) => describeSession({ db: deps.db, summaries, bases }, row);
+
+  app.get(
+    '/sessions',
+    {
+      schema: {
+        tags: ['sessions'],
+        summary: 'List sessions, by name or newest first',
+        querystring: ListQuerySchema,
+        response: { 200: z.object({ sessions: z.array(SessionItemSchema), next: NextSchema }) },
+      },
+    },
+    async ({ query }, reply) => {
+      const newest = query.order === 'newest';
+      const after = newest
+        ? ({ by: 'newest', after: queueNumber(query.after_id) } as const)
+        : ({ by: 'name', after: query.after_id ?? '' } as const);
+      const page = await listSessions(deps, query, after, query.limit);
+      let last: SessionRow | undefined;
+      const items = mapBatches(page.batches, (row) => {
+        last = row;
+        return sessionItem(row, bases);
+      });
+      return sendList(reply, 'sessions', items, () =>
+        page.more() && last !== undefined
+          ? { ...nextPage(query, page.limit, newest ? String(last.queue) : last.name), order: query.order }
+          : null,
+      );
+    },
+  );
+
+  app.get(
+    '/sessions/:session_name',
+    {
+      schema: {
+        tags: ['sessions'],
+        summary: 'Everything about a session',
+        params: SessionNameParamsSchema,
+        response: { 200: SessionDetailSchema },
+      },
+    },
+    async ({ params }) => describe(await getSession(deps.db, params.session_name)),
+  );
+
+  app.post(
+    '/sessions/:session_name/cancel',
+    {
+      schema: {
+        tags: ['sessions'],
+        summary: 'Cancel a session; the body {"reason"} is optional',
+        params: SessionNameParamsSchema,
+        response: { 202: SessionDetailSchema },
+      },
+    },
+    async (request, reply) => {
+      const { reason } = optionalBody(request, SessionCancelSchema);
+      return reply.code(202).send(await describe(await cancelSession(deps, request.params.session_name, reason)));
+    },
+  );
+
+  app.post(
+    '/sessions/:session_name/finish-debug',
+    {
+      schema: {
+        tags: ['sessions'],
+        summary: 'End the hold after a failure',
+        params: SessionNameParamsSchema,
+        response: { 202: SessionDetailSchema },
+      },
+    },
+    async (request, reply) =>
+      reply.code(202).send(await describe(await finishDebug(deps, request.params.session_name))),
+  );
+
+  app.post(
+    '/sessions/:session_name/retry',
+    {
+      schema: {
+        tags: ['sessions'],
+        summary: 'Run a failed session again: in place while it holds (202), else as a new one (201)',
+        description: 'The body {"hosts": "all" | "failed", "name"} is optional.',
+        params: SessionNameParamsSchema,
+        response: { 201: SessionDetailSchema, 202: SessionDetailSchema },
+      },
+    },
+    async (request, reply) => {
+      const body = optionalBody(request, SessionRetrySchema);
+      const { session, created } = await retrySession(deps, request.params.session_name, body);
+      return reply.code(created ? 201 : 202).send(await describe(session));
+    },
+  );
+
+  sessionStreamRoutes(app, deps, live);
+  sessionStateRoutes(app, deps, live, summaries);
+}
+
+/** A body that may be absent, else JSON that fits. */
+function optionalBody<Schema extends z.ZodType>(request: FastifyRequest, schema: Schema): z.infer<Schema> {
+  const body = readJsonBody(request) ?? {};
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw bodyMistake(parsed.error, body);
+  return parsed.data;
+}
+
+function queueNumber(text: string | undefined): number | null {
+  if (text === undefined || text === '') return null;
+  if (!/^[0-9]{1,15}$/.test(text)) {
+    throw musterError('bad_request', `'${text}' is no place in the list, after_id must come from 'next'`);
+  }
+  return Number(text);
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { getSession, sessionNotFound } from '../../../control/sessions/find-session.ts';
+import { describeHosts, listHosts } from '../../../control/sessions/read-hosts.ts';
+import { readProgress } from '../../../control/sessions/read-progress.ts';
+import type { SummaryReader } from '../../../control/sessions/summary-reader.ts';
+import { SessionHostSchema, SessionProgressSchema } from '../../../domain/sessions/detail-schema.ts';
+import { readEventTime } from '../../../store/event-reads.ts';
+import {
+  readHostNames,
+  readHostsOfRun,
+  readHostsTouched,
+  readRunsWithResults,
+} from '../../../store/host-result-reads.ts';
+import { readStreamState } from '../../../store/session-reads.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { NextSchema } from '../../next-page.ts';
+import { preferredType } from '../../streaming/accept.ts';
+import { type LiveSessions, lastEventId } from '../../streaming/live-session.ts';
+import { MAX_PAGE } from '../../streaming/row-pages.ts';
+import { type HostStream, hostPass, progressPass, STREAM_PAGE } from '../../streaming/session-passes.ts';
+import { SessionNameParamsSchema } from './session-queries.ts';
+
+/** Milliseconds between two messages that tell of a state. */
+const GAP_MS = 250;
+const OFFERED = ['application/json', 'text/event-stream'] as const;
+
+/** Hosts and progress of a session: as they are now, or live with `Accept: text/event-stream`. */
+export function sessionStateRoutes(
+  app: ApiServer,
+  { db, clock }: ApiDependencies,
+  live: LiveSessions,
+  summaries: SummaryReader,
+): void {
+  const hostStream = (id: string, after: number | null): HostStream => {
+    const described = async (names: string[]) => describeHosts(db, id, names);
+    return {
+      after,
+      all: async (name) => described(await readHostNames(db, id, name, STREAM_PAGE)),
+      touched: (above, upTo, name) =>
+        live.shared.read(`touched ${id} ${above} ${upTo} ${name}`, async () =>
+          described(await readHostsTouched(db, id, { above, upTo }, name, STREAM_PAGE)),
+        ),
+      ofRun: (run, name) =>
+        live.shared.read(`run ${run.id} ${run.changedAt?.getTime()} ${name}`, async () =>
+          described(await readHostsOfRun(db, run.id, name, STREAM_PAGE)),
+        ),
+      runs: () => readRunsWithResults(db, id),
+      timeOf: (seq) => readEventTime(db, id, seq),
+    };
+  };
+
+  app.get(
+    '/sessions/:session_name/hosts',
+    {
+      schema: {
+        tags: ['sessions'],
+        summary: 'What each host reached in a session',
+        params: SessionNameParamsSchema,
+        querystring: z.object({
+          limit: z.int().min(1).max(MAX_PAGE).default(100),
+          /** Name of the last host that the reader has. */
+          after: z.string().default(''),
+        }),
+        response: { 200: z.object({ hosts: z.array(SessionHostSchema), next: NextSchema }) },
+      },
+    },
+    async (request, reply) => {
+      const session = await getSession(db, request.params.session_name);
+      if (request.method === 'GET' && preferredType(request.headers.accept, OFFERED) === OFFERED[1]) {
+        return live.send(reply, session, GAP_MS, hostPass(hostStream(session.id, lastEventId(request))));
+      }
+      const { limit, after } = request.query;
+      const { hosts, more } = await listHosts(db, session.id, after, limit);
+      return { hosts, next: more ? { limit, after: hosts.at(-1)?.host ?? after } : null };
+    },
+  );
+
+  app.get(
+    '/sessions/:session_name/progress',
+    {
+      schema: {
+        tags: ['sessions'],
+        summary: 'What a session does now',
+        params: SessionNameParamsSchema,
+        response: { 200: SessionProgressSchema },
+      },
+    },
+    async (request, reply) => {
+      const session = await getSession(db, request.params.session_name);
+      if (request.method === 'GET' && preferredType(request.headers.accept, OFFERED) === OFFERED[1]) {
+        const read = progressPass((state) => readProgress({ summaries, clock }, state));
+        return live.send(reply, session, GAP_MS, read);
+      }
+      const state = await readStreamState(db, session.id);
+      if (state === null) throw sessionNotFound(session.name);
+      return readProgress({ summaries, clock }, state);
+    },
+  );
+}

@@ -1,0 +1,34 @@
+import type { Kysely } from 'kysely';
+import { musterError } from '../../domain/errors.ts';
+import type { SessionRow } from '../../store/session-engine.ts';
+import { requestCancel } from '../../store/sessions.ts';
+import { announceStream } from '../../store/streams.ts';
+import type { Database } from '../../store/tables.ts';
+import type { Dispatcher } from './engine-port.ts';
+import { getSessionLocked } from './find-session.ts';
+
+/**
+ * Asks for the end of a session; it is complete when no process of it is left. The first request counts, another changes
+ * nothing. Throws `session_not_found`, `session_complete`.
+ */
+export async function cancelSession(
+  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date },
+  name: string,
+  reason: string | undefined,
+): Promise<SessionRow> {
+  const row = await deps.db.transaction().execute(async (trx) => {
+    const before = await getSessionLocked(trx, name);
+    if (before.status === 'complete') throw musterError('session_complete', `Session ${name} is complete`);
+    const text = reason ? `cancelled: ${reason}` : 'cancelled';
+    const first = await requestCancel(trx, before.id, {
+      reason: text,
+      message: reason ? `is being cancelled: ${reason}` : 'is being cancelled',
+      now: deps.clock(),
+    });
+    if (!first) return before;
+    await announceStream(trx, before.id);
+    return getSessionLocked(trx, name);
+  });
+  deps.dispatcher.kick();
+  return row;
+}

@@ -1,0 +1,89 @@
+import type { Kysely } from 'kysely';
+import type { SessionDetail, SessionItem } from '../../domain/sessions/detail-schema.ts';
+import { type LogBases, logsLink, toSession } from '../../domain/sessions/record.ts';
+import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
+import { countHostsByStatus } from '../../store/host-result-reads.ts';
+import { findSessionById, type SessionRow } from '../../store/session-engine.ts';
+import { readAttempts } from '../../store/session-reads.ts';
+import { countQueuedBefore, findRetriesOf } from '../../store/sessions.ts';
+import type { Database } from '../../store/tables.ts';
+import type { SummaryReader } from './summary-reader.ts';
+
+export interface SessionLinkBases extends LogBases {
+  /** Base of Temporal's web UI and the namespace there. */
+  temporal: { url: string; namespace: string } | undefined;
+}
+
+const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
+
+/** An entry of the list: the CFS record and how far the engine is. */
+export function sessionItem(row: SessionRow, bases: LogBases): SessionItem {
+  return {
+    ...toSession(row, logsLink(row.name, bases)),
+    id: row.id,
+    phase: row.phase,
+    layer: row.layer,
+    attempt: row.attempt,
+    reason: row.reason === null ? null : { code: row.reason, message: row.message },
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+/** The page of the session's workflow in Temporal's web UI; null where its address is not known. */
+function temporalLink(row: SessionRow, { temporal }: SessionLinkBases): string | null {
+  if (temporal === undefined) return null;
+  const { url, namespace } = temporal;
+  return `${url}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(sessionWorkflowId(row))}`;
+}
+
+/** Everything about one session. */
+export async function describeSession(
+  deps: { db: Kysely<Database>; summaries: SummaryReader; bases: SessionLinkBases },
+  row: SessionRow,
+): Promise<SessionDetail> {
+  const { db, bases } = deps;
+  const waits = row.stage === 'queued' && row.status !== 'complete' && row.cancel_requested_at === null;
+  const [before, attempts, hosts, retries, original, summary] = await Promise.all([
+    waits ? countQueuedBefore(db, row.queue) : null,
+    readAttempts(db, row.id),
+    countHostsByStatus(db, row.id),
+    findRetriesOf(db, row.id),
+    row.retry_of === null ? null : findSessionById(db, row.retry_of),
+    deps.summaries.read(row.id),
+  ]);
+  const self = `${bases.api}/api/v1/sessions/${row.name}`;
+  return {
+    ...sessionItem(row, bases),
+    admitted_at: iso(row.admitted_at),
+    queue: before === null ? null : { place: before + 1 },
+    attempts: attempts.map(({ id, ...run }) => ({
+      run_id: id,
+      layer: run.layer,
+      attempt: run.attempt,
+      state: run.state,
+      exit_code: run.exit_code,
+      created_at: run.created_at.toISOString(),
+      started_at: iso(run.started_at),
+      ended_at: iso(run.ended_at),
+    })),
+    snapshot: row.snapshot,
+    counts: { ...summary.counts },
+    hosts,
+    retry_of: original === null ? null : { id: original.id, name: original.name },
+    retried_by: retries,
+    cancel:
+      row.cancel_requested_at === null
+        ? null
+        : { requested_at: row.cancel_requested_at.toISOString(), reason: row.cancel_reason ?? '' },
+    actor: row.actor,
+    links: {
+      self,
+      logs: `${self}/logs`,
+      events: `${self}/events`,
+      hosts: `${self}/hosts`,
+      progress: `${self}/progress`,
+      temporal: temporalLink(row, bases),
+    },
+  };
+}

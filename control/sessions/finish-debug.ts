@@ -1,0 +1,25 @@
+import type { Kysely } from 'kysely';
+import { musterError } from '../../domain/errors.ts';
+import type { SessionRow } from '../../store/session-engine.ts';
+import type { Database } from '../../store/tables.ts';
+import type { SessionEngine } from './engine-port.ts';
+import { getSession } from './find-session.ts';
+
+/**
+ * Ends the hold of a session that waits after a failure (cfs-flows 1.6). Throws `session_not_found`,
+ * `session_not_holding`, `engine_unavailable`.
+ */
+export async function finishDebug(
+  deps: { db: Kysely<Database>; engine: Pick<SessionEngine, 'finishDebug'> },
+  name: string,
+): Promise<SessionRow> {
+  const row = await getSession(deps.db, name);
+  if (row.status === 'complete' || row.phase !== 'hold') {
+    throw musterError(
+      'session_not_holding',
+      `Session ${name} does not hold after a failure, its phase is ${row.phase}`,
+    );
+  }
+  await deps.engine.finishDebug(row.id);
+  return getSession(deps.db, name);
+}

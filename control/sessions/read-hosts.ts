@@ -1,0 +1,28 @@
+import type { Kysely } from 'kysely';
+import type { SessionHost } from '../../domain/sessions/detail-schema.ts';
+import { overallResult } from '../../domain/sessions/host-progress.ts';
+import { readHostLayers, readHostNames } from '../../store/host-result-reads.ts';
+import type { Database } from '../../store/tables.ts';
+
+/** What these hosts reached in the session, in the order given. */
+export async function describeHosts(db: Kysely<Database>, sessionId: string, hosts: string[]): Promise<SessionHost[]> {
+  const byHost = new Map<string, SessionHost['layers']>();
+  for (const { host, ...layer } of await readHostLayers(db, sessionId, hosts)) {
+    byHost.set(host, [...(byHost.get(host) ?? []), layer]);
+  }
+  return hosts.map((host) => {
+    const layers = byHost.get(host) ?? [];
+    return { host, result: overallResult(layers), layers };
+  });
+}
+
+/** At most `limit` hosts after a name, by code point, and whether there are more. */
+export async function listHosts(
+  db: Kysely<Database>,
+  sessionId: string,
+  after: string,
+  limit: number,
+): Promise<{ hosts: SessionHost[]; more: boolean }> {
+  const names = await readHostNames(db, sessionId, after, limit + 1);
+  return { hosts: await describeHosts(db, sessionId, names.slice(0, limit)), more: names.length > limit };
+}

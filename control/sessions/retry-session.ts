@@ -1,0 +1,94 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { musterError } from '../../domain/errors.ts';
+import { retryName } from '../../domain/sessions/naming.ts';
+import { planRetry, type RetryPlan } from '../../domain/sessions/retry-plan.ts';
+import type { SessionRetry } from '../../domain/sessions/schema.ts';
+import { readHostsNotApplied } from '../../store/host-result-reads.ts';
+import type { SessionRow } from '../../store/session-engine.ts';
+import { readAttempts } from '../../store/session-reads.ts';
+import { findRootName, insertSession } from '../../store/sessions.ts';
+import type { Database } from '../../store/tables.ts';
+import { sessionExists } from './create-session.ts';
+import type { Dispatcher, SessionEngine } from './engine-port.ts';
+import { getSession } from './find-session.ts';
+
+/** Tag of a retry: the name of the session that it retries. */
+export const RETRY_TAG = 'muster.retry-of';
+/** Random names are tried this often; two equal ones in a row do not happen. */
+const NAME_TRIES = 5;
+
+export interface RetryDeps {
+  db: Kysely<Database>;
+  dispatcher: Dispatcher;
+  engine: Pick<SessionEngine, 'retryInPlace'>;
+  clock(): Date;
+}
+
+/**
+ * Runs a session again, for all hosts or those that failed. One that holds after a failure goes on in place; of a
+ * complete one a new, linked session is made from its snapshot (`created`). Throws `session_not_found`,
+ * `session_not_complete` for one that works, `nothing_failed`, `session_exists` for a name that is taken.
+ */
+export async function retrySession(
+  deps: RetryDeps,
+  name: string,
+  request: SessionRetry,
+): Promise<{ session: SessionRow; created: boolean }> {
+  const hosts = request.hosts ?? 'all';
+  const original = await getSession(deps.db, name);
+  if (original.status !== 'complete' && original.phase === 'hold') {
+    if (request.name !== undefined) {
+      throw musterError('bad_request', `Session ${name} holds and goes on in place, it takes no new name`, 'name');
+    }
+    await deps.engine.retryInPlace(original.id, hosts);
+    return { session: await getSession(deps.db, name), created: false };
+  }
+  if (original.status !== 'complete' || original.stage !== 'ended') {
+    throw musterError('session_not_complete', `Session ${name} is not complete, its phase is ${original.phase}`);
+  }
+  const plan = planRetry({
+    name,
+    snapshot: original.snapshot,
+    configurationLimit: original.configuration_limit,
+    ansibleLimit: original.ansible_limit,
+    runs: await readAttempts(deps.db, original.id),
+    notApplied: hosts === 'failed' ? await readHostsNotApplied(deps.db, original.id) : [],
+    hosts,
+  });
+  const session = await insertRetry(deps, original, plan, request.name);
+  deps.dispatcher.kick();
+  return { session, created: true };
+}
+
+async function insertRetry(
+  deps: RetryDeps,
+  original: SessionRow,
+  plan: RetryPlan,
+  wanted: string | undefined,
+): Promise<SessionRow> {
+  const root = await findRootName(deps.db, original.id);
+  for (let attempt = 0; attempt < NAME_TRIES; attempt++) {
+    const name = wanted ?? retryName(root, randomBytes(4).toString('hex'));
+    const row = await insertSession(deps.db, {
+      id: randomUUID(),
+      name,
+      configurationName: original.configuration_name,
+      configurationLimit: plan.configurationLimit,
+      ansibleConfig: original.ansible_config,
+      ansibleLimit: plan.ansibleLimit,
+      ansibleVerbosity: original.ansible_verbosity,
+      ansiblePassthrough: original.ansible_passthrough,
+      target: original.target,
+      tags: { ...original.tags, [RETRY_TAG]: original.name },
+      debugOnFailure: original.debug_on_failure,
+      snapshot: plan.snapshot,
+      retryOf: original.id,
+      actor: null,
+      now: deps.clock(),
+    });
+    if (row !== null) return row;
+    if (wanted !== undefined) break;
+  }
+  throw sessionExists(wanted ?? root);
+}

@@ -1,0 +1,155 @@
+/** Shapes of Muster's own session routes: what a session is besides its CFS record. Times are ISO with ms and Z. */
+import { z } from 'zod';
+import { RESULT_WORDS } from '../runs/event-summary.ts';
+import { HOST_STATUSES } from '../runs/schema.ts';
+import { SESSION_STATUSES, SessionSchema, SnapshotSchema, SUCCEEDED } from './schema.ts';
+
+const time = z.string();
+const count = z.int();
+
+export const ResultCountsSchema = z.strictObject(
+  Object.fromEntries(RESULT_WORDS.map((word) => [word, count])) as Record<(typeof RESULT_WORDS)[number], z.ZodInt>,
+);
+
+const ReasonSchema = z.strictObject({
+  /** Code of the error catalogue or of an outcome. */
+  code: z.string(),
+  message: z.string(),
+});
+
+const NamedSessionSchema = z.strictObject({ id: z.string(), name: z.string() });
+
+/** An entry of GET /api/v1/sessions. */
+export const SessionItemSchema = SessionSchema.extend({
+  id: z.string(),
+  /** queued, clone, inventory, layer, hold, teardown, done. */
+  phase: z.string(),
+  layer: z.int().nullable(),
+  attempt: z.int(),
+  reason: ReasonSchema.nullable(),
+  created_at: time,
+  updated_at: time,
+});
+export type SessionItem = z.infer<typeof SessionItemSchema>;
+
+const AttemptSchema = z.strictObject({
+  run_id: z.string(),
+  layer: z.int(),
+  attempt: z.int(),
+  state: z.enum(['created', 'started', 'ended', 'lost']),
+  exit_code: z.int().nullable(),
+  created_at: time,
+  started_at: time.nullable(),
+  ended_at: time.nullable(),
+});
+
+/** GET /api/v1/sessions/{name}: everything about one session. */
+export const SessionDetailSchema = SessionItemSchema.extend({
+  admitted_at: time.nullable(),
+  /** Place in the queue, 1 is next; null when it does not wait. */
+  queue: z.strictObject({ place: z.int() }).nullable(),
+  attempts: z.array(AttemptSchema),
+  snapshot: SnapshotSchema,
+  /** Task results so far. */
+  counts: ResultCountsSchema,
+  /** Hosts of ended runs, each by its worst layer. */
+  hosts: z.strictObject({ applied: count, failed: count, incomplete: count }),
+  retry_of: NamedSessionSchema.nullable(),
+  retried_by: z.array(NamedSessionSchema),
+  cancel: z.strictObject({ requested_at: time, reason: z.string() }).nullable(),
+  actor: z.string().nullable(),
+  links: z.strictObject({
+    self: z.string(),
+    logs: z.string(),
+    events: z.string(),
+    hosts: z.string(),
+    progress: z.string(),
+    temporal: z.string().nullable(),
+  }),
+});
+export type SessionDetail = z.infer<typeof SessionDetailSchema>;
+
+/** GET .../progress. */
+export const SessionProgressSchema = z.strictObject({
+  name: z.string(),
+  id: z.string(),
+  status: z.enum(SESSION_STATUSES),
+  succeeded: z.enum(SUCCEEDED),
+  phase: z.string(),
+  message: z.string(),
+  reason: z.string().nullable(),
+  /** Index of the layer in the configuration; null before the first. */
+  layer: z.int().nullable(),
+  layers_total: z.int(),
+  attempt: z.int(),
+  play: z.string().nullable(),
+  task: z.string().nullable(),
+  hosts: z.strictObject({
+    /** With a result in the current layer. */
+    seen: count,
+    /** Of these, those that answered the current task; all of them when the layer is done. */
+    done: count,
+    failed: count,
+  }),
+  counts: ResultCountsSchema,
+  /** Seconds since creation, to the end if there is one. */
+  elapsed: z.number(),
+  /** Number of the last event that is counted. */
+  seq: count,
+});
+export type SessionProgress = z.infer<typeof SessionProgressSchema>;
+
+/** One task event; further members as the playbook's run reported them (task, result, message, stdout ...). */
+export const SessionEventSchema = z.looseObject({
+  seq: count,
+  time,
+  type: z.string(),
+  layer: z.int().nullable(),
+  attempt: z.int().nullable(),
+  host: z.string().nullable(),
+});
+export type SessionEvent = z.infer<typeof SessionEventSchema>;
+
+/** One piece of output; with `host` the text of one task result instead. */
+export const LogEntrySchema = z.strictObject({
+  seq: count,
+  layer: z.int().nullable(),
+  attempt: z.int().nullable(),
+  text: z.string(),
+});
+export type LogEntry = z.infer<typeof LogEntrySchema>;
+
+const HostLayerSchema = z.strictObject({
+  layer: z.int(),
+  attempt: z.int(),
+  status: z.enum([...HOST_STATUSES, 'running']),
+  ok: count,
+  changed: count,
+  failures: count,
+  unreachable: count,
+  skipped: count,
+  rescued: count,
+  ignored: count,
+  /** Whether a component of that id took the result. */
+  recorded: z.boolean(),
+});
+
+/** One host of GET .../hosts. */
+export const SessionHostSchema = z.strictObject({
+  host: z.string(),
+  result: z.enum([...HOST_STATUSES, 'running']),
+  layers: z.array(HostLayerSchema),
+});
+export type SessionHost = z.infer<typeof SessionHostSchema>;
+
+/** The last message of every live stream. */
+export const StreamEndSchema = z.strictObject({
+  name: z.string(),
+  id: z.string(),
+  status: z.enum(SESSION_STATUSES),
+  succeeded: z.enum(SUCCEEDED),
+  message: z.string(),
+  reason: z.string().nullable(),
+  deleted: z.boolean(),
+});
+export type StreamEnd = z.infer<typeof StreamEndSchema>;
