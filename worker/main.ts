@@ -9,12 +9,14 @@ import { createHostActivities, createSessionRecords } from '../activities/sessio
 import { createSweepActivities } from '../activities/sessions/sweep-activities.ts';
 import { dataPaths } from '../config/data-paths.ts';
 import { databaseSettings } from '../config/database-settings.ts';
-import { EnvironmentError, loadEnvironment } from '../config/environment.ts';
+import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
 import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { connectTemporal, tlsOptions } from '../control/temporal/connect.ts';
 import { hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createGit } from '../drivers/git/create-git.ts';
+import { createInventories, type InventoryProvider } from '../drivers/inventory/create-inventories.ts';
+import { createHsmClient } from '../drivers/inventory/hsm-client.ts';
 import { findAnsible, pythonOf } from '../drivers/local-runner/ansible-programs.ts';
 import { readHostId } from '../drivers/local-runner/host-id.ts';
 import { createLocalRunner } from '../drivers/local-runner/local-runner.ts';
@@ -23,13 +25,13 @@ import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
-import { openDatabase } from '../store/database.ts';
+import { type Db, openDatabase } from '../store/database.ts';
+import { inventoryComponents } from '../store/inventory-components.ts';
 import { migrate } from '../store/migrations/index.ts';
 import { readOptions } from '../store/options.ts';
 import { createSecretStore } from '../store/secrets.ts';
 import { baseEnvironment } from './base-environment.ts';
 import { translateFailures } from './failure-interceptor.ts';
-import { createInventories } from './inventories.ts';
 import { keepSchedules, reconcileSchedules } from './schedules.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -98,11 +100,7 @@ async function main(): Promise<void> {
     runner,
     workspaces,
     site,
-    inventories: createInventories({
-      db,
-      provider: env.MUSTER_INVENTORY,
-      allowLocalConnection: env.MUSTER_ALLOW_LOCAL_CONNECTION,
-    }),
+    inventories: createInventories(inventoryProvider(env, db)),
     hostId,
     playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
     debugPlaybooks: join(ROOT, 'ansible', 'debug'),
@@ -162,6 +160,19 @@ async function main(): Promise<void> {
   await connection.close();
   await temporal.close();
   await db.destroy();
+}
+
+/** Where dynamic inventories come from here. */
+function inventoryProvider(env: Environment, db: Db): InventoryProvider {
+  if (env.MUSTER_INVENTORY === 'hsm') {
+    const caFile = env.MUSTER_CA_FILE;
+    return { kind: 'hsm', read: createHsmClient({ baseUrl: env.MUSTER_HSM_URL, ...(caFile ? { caFile } : {}) }) };
+  }
+  return {
+    kind: 'components',
+    readComponents: (ids) => inventoryComponents(db, ids),
+    allowLocalConnection: env.MUSTER_ALLOW_LOCAL_CONNECTION,
+  };
 }
 
 /** Tries until it works: servers may come up after us, and go away for a while. */
