@@ -10,7 +10,7 @@
  *  7. record the end and give the slot back
  *
  * History: 30 events without layers, 7 for each layer run (1 activity, 1 local activity, 1 workflow task); waiting in
- * line costs 6 for each time it asks. Nothing here grows with the fleet.
+ * line costs 6 for each time it asks, and continues as new at the server's hint. Nothing here grows with the fleet.
  */
 import {
   ActivityFailure,
@@ -18,6 +18,7 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
+  continueAsNew,
   isCancellation,
   proxyActivities,
   proxyLocalActivities,
@@ -25,6 +26,7 @@ import {
   setHandler,
   sleep,
   upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type {
   HostActivities,
@@ -149,6 +151,10 @@ async function waitForAdmission(input: SessionRef, state: State): Promise<Sessio
     else {
       show(state, { phase: 'queued', message: admission.message });
       await condition(() => state.slot || state.cancel !== null, admission.retrySeconds * 1000);
+      if (state.cancel === null && workflowInfo().continueAsNewSuggested) {
+        await condition(allHandlersFinished);
+        if (state.cancel === null) await continueAsNew<typeof sessionWorkflow>(input);
+      }
     }
     if (state.cancel !== null) {
       const { reason, code } = state.cancel;
