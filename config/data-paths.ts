@@ -10,7 +10,5 @@ export function dataPaths(dataDir: string) {
     runs: join(dataDir, 'runs'),
     ssh: join(dataDir, 'ssh'),
     temporary: join(dataDir, 'tmp'),
-    /** Password of the embedded Postgres. */
-    postgresPassword: join(dataDir, 'postgres.password'),
   };
 }
