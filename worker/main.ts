@@ -152,8 +152,6 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // The embedded stack waits for this word before it says that it is up.
-  process.send?.('ready');
   log.info({ queue: MAIN_QUEUE, host: hostId, localRuns: env.MUSTER_LOCAL_RUNS }, 'working');
   // The supervisor of the embedded stack waits for this word.
   process.send?.('ready');

@@ -1,0 +1,117 @@
+/** The API server: composition root. */
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import { dataPaths } from '../config/data-paths.ts';
+import { databaseSettings } from '../config/database-settings.ts';
+import { EnvironmentError, loadEnvironment } from '../config/environment.ts';
+import { temporalSettings } from '../config/temporal-settings.ts';
+import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
+import { createDispatcher } from '../control/sessions/dispatcher.ts';
+import { createSessionEngine } from '../control/sessions/session-engine.ts';
+import { connectTemporal } from '../control/temporal/connect.ts';
+import { createGit } from '../drivers/git/create-git.ts';
+import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
+import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
+import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
+import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
+import { openDatabase } from '../store/database.ts';
+import { migrate } from '../store/migrations/index.ts';
+import { createSecretStore } from '../store/secrets.ts';
+import { openStreamFeed } from '../store/stream-feed.ts';
+import { createApp } from './app.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+async function main(): Promise<void> {
+  const env = loadEnvironment(process.env);
+  const log = pino({ name: 'muster-api', level: env.MUSTER_LOG_LEVEL });
+  const paths = dataPaths(env.MUSTER_DATA_DIR);
+  await mkdir(paths.temporary, { recursive: true, mode: 0o700 });
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+
+  const database = databaseSettings(env);
+  const db = openDatabase({ ...database, name: 'muster-api' });
+  const secrets = createSecretStore(db, openSecretCipher(paths.secretKey));
+  const configMaps = openConfigMaps(paths.configMaps);
+  const caFile = env.MUSTER_CA_FILE;
+  const site = createSiteValues({
+    db,
+    secrets,
+    configMaps,
+    sshFiles: openSshFiles(paths.ssh),
+    platformCa: caFile === undefined ? undefined : await readFile(caFile, 'utf8'),
+  });
+  const temporal = connectTemporal(temporalSettings(env, 'api'));
+  const dispatcher = createDispatcher({ db, client: temporal.client, log });
+  const streams = openStreamFeed(database);
+  const host = env.MUSTER_API_HOST.includes(':') ? `[${env.MUSTER_API_HOST}]` : env.MUSTER_API_HOST;
+  const app = createApp({
+    db,
+    git: createGit({
+      mirrorsDir: paths.mirrors,
+      allowedSchemes: env.MUSTER_REPOSITORY_SCHEMES,
+      tempDir: paths.temporary,
+      environment: process.env,
+      log: (message) => log.info(message),
+    }),
+    repositoryAccess: site.repositoryAccess,
+    secrets,
+    engine: createSessionEngine({ db, client: temporal.client }),
+    dispatcher,
+    engineHealth: async () => {
+      const reason = await temporal.health();
+      return { ok: reason === null, reason };
+    },
+    log,
+    clock: () => new Date(),
+    prefixes: env.MUSTER_API_PREFIXES,
+    allowedHosts: env.MUSTER_ALLOWED_HOSTS,
+    maxBody: env.MUSTER_MAX_BODY,
+    publicUrl: `http://${host}:${env.MUSTER_API_PORT}`,
+    araUrl: env.MUSTER_ARA_URL,
+    temporalUiUrl: env.MUSTER_TEMPORAL_UI_URL,
+    temporalNamespace: env.MUSTER_TEMPORAL_NAMESPACE,
+    streams,
+    version,
+  });
+
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    await streams.close();
+    await app.close();
+    await dispatcher.stop();
+    await temporal.close();
+    await db.destroy();
+    process.exit(0);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+
+  await app.listen({ host: env.MUSTER_API_HOST, port: env.MUSTER_API_PORT });
+  log.info({ host: env.MUSTER_API_HOST, port: env.MUSTER_API_PORT, version }, 'listening');
+  await prepareDatabase();
+
+  /** Until the database is there and in shape, requests are answered 503; nothing else waits for it. */
+  async function prepareDatabase(): Promise<void> {
+    for (let pause = 100; !stopping; pause = Math.min(5_000, pause * 2)) {
+      try {
+        await migrate(db);
+        const shippedAnsibleConfig = await readFile(join(ROOT, 'ansible', 'ansible.cfg'), 'utf8');
+        await ensureSiteValues({ secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig });
+        return;
+      } catch (error) {
+        log.warn({ err: error instanceof Error ? error.message : String(error) }, 'the database is not ready yet');
+        await delay(pause);
+      }
+    }
+  }
+}
+
+main().catch((error) => {
+  process.stderr.write(`${error instanceof EnvironmentError ? error.message : (error?.stack ?? error)}\n`);
+  process.exit(error instanceof EnvironmentError ? 2 : 1);
+});
