@@ -9,6 +9,7 @@ import type { RefRequest } from '../../control/configurations/ports.ts';
 import { musterError } from '../../domain/errors.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { createSecretStore } from '../../store/secrets.ts';
+import { openStreamFeed } from '../../store/stream-feed.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 export interface TestApi {
@@ -74,6 +75,8 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
     publicUrl: 'http://127.0.0.1:8100',
     araUrl: undefined,
     temporalUiUrl: undefined,
+    temporalNamespace: 'default',
+    streams: openStreamFeed({ url: database.url }),
     version: '0.0.0-test',
     ...overrides,
   };
@@ -91,6 +94,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
     call: (method, url, body, headers) => call(app, method, url, body, headers),
     close: async () => {
       await app.close();
+      await deps.streams.close();
       await database.close();
       await rm(dir, { recursive: true, force: true });
     },
