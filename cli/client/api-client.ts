@@ -1,4 +1,4 @@
-import { CliFailure, EXIT, failureOfAnswer, interrupted } from '../failure.ts';
+import { CliFailure, EXIT, failureOfAnswer, interrupted, usage } from '../failure.ts';
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
@@ -87,20 +87,23 @@ export class ApiClient {
   }
 }
 
-/** What a failed exchange means: no answer in time, or nobody there. Says the system's reason. */
-function transportFailure(base: string, error: unknown): CliFailure {
-  if (error instanceof Error && error.name === 'TimeoutError') {
-    return new CliFailure('timed_out', `${base} did not answer within ${ANSWER_TIMEOUT} s`, EXIT.timedOut);
-  }
-  if (error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_URL') {
-    return new CliFailure('usage', `${base} is not a URL`, EXIT.usage, 'write it like http://127.0.0.1:8100');
-  }
-  return new CliFailure('unreachable', `${base} does not answer (${reasonOf(error)})`, EXIT.unreachable);
+/** What is looked at of an error that `fetch` threw. */
+interface Thrown {
+  name?: unknown;
+  code?: unknown;
+  message?: unknown;
+  cause?: Thrown;
 }
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause;
-  if (cause instanceof Error) return 'code' in cause && cause.code ? String(cause.code) : cause.message;
-  return error.message;
+/** What a failed exchange means: no answer in time, or nobody there. Says the system's reason. */
+function transportFailure(base: string, error: unknown): CliFailure {
+  const { name, code, message, cause }: Thrown = typeof error === 'object' && error !== null ? error : {};
+  if (name === 'TimeoutError') {
+    return new CliFailure('timed_out', `${base} did not answer within ${ANSWER_TIMEOUT} s`, EXIT.timedOut);
+  }
+  if (code === 'ERR_INVALID_URL' || cause?.code === 'ERR_INVALID_URL') {
+    return usage(`${base} is not a URL`, 'write it like http://127.0.0.1:8100');
+  }
+  const reason = String(cause?.code ?? cause?.message ?? message ?? error);
+  return new CliFailure('unreachable', `${base} does not answer (${reason})`, EXIT.unreachable);
 }
