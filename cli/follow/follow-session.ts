@@ -44,8 +44,13 @@ export async function followSession(
     },
   };
   const progress = async (): Promise<void> => {
+    let id: string | undefined;
     for await (const { data } of eventStream(api, `${path}/progress`, connection)) {
-      display.update({ progress: JSON.parse(data) as SessionProgress });
+      const news = JSON.parse(data) as SessionProgress;
+      // After a break the name may belong to another session.
+      if (id !== undefined && news.id !== id) throw deleted(name);
+      id = news.id;
+      display.update({ progress: news });
     }
   };
   const failures = async (): Promise<void> => {
@@ -62,7 +67,7 @@ export async function followSession(
     await details;
     display.close();
   }
-  if (end?.deleted) throw new CliFailure('session_not_found', `session ${name} was deleted`, EXIT.notFound);
+  if (end?.deleted) throw deleted(name);
   if (end !== undefined || context.signal.aborted) return end;
   throw new CliFailure(
     'timed_out',
@@ -71,6 +76,9 @@ export async function followSession(
     goingOn(name),
   );
 }
+
+const deleted = (name: string): CliFailure =>
+  new CliFailure('session_not_found', `session ${name} was deleted`, EXIT.notFound);
 
 /** Waits for both; the first that is refused ends the other by `stop`, and its error is thrown. */
 async function untilBoth(one: Promise<void>, other: Promise<void>, stop: () => void): Promise<void> {

@@ -31,22 +31,35 @@ export async function applyConfigurations(context: CliContext, options: ApplyCon
 /** A record as `get` shows it can be applied again: its name goes into the path, the server's own members are left out. */
 function putRequest(record: Document, index: number, options: ApplyConfigurationsOptions): ApiRequest {
   const name = requiredText(record, 'name', `configuration ${index}`);
-  const { name: _name, last_updated: _updated, layers, ...rest } = record;
+  const { name: _name, last_updated: _updated, layers, additional_inventory: inventory, ...rest } = record;
   if (!Array.isArray(layers)) throw usage(`configuration ${name} has no list of layers`);
   return {
     method: 'PUT',
     path: `/v3/configurations/${segment(name)}`,
     ...(options.dropBranches ? { query: { drop_branches: true } } : {}),
-    body: { ...rest, layers: layers.map((layer: unknown) => filled(layer, options)) },
+    body: {
+      ...rest,
+      layers: layers.map((layer: unknown) => filled(layer, options)),
+      ...(inventory === undefined ? {} : { additional_inventory: filled(inventory, {}) }),
+    },
   };
 }
 
-function filled(layer: unknown, { cloneUrl, branch }: ApplyConfigurationsOptions): unknown {
+/**
+ * A layer with the repository and branch of the options where it names none. One with branch and commit, as the server shows
+ * it, keeps the branch: both at once are refused, and the branch is resolved anew (cfs-api 11).
+ */
+function filled(
+  layer: unknown,
+  { cloneUrl, branch }: Pick<ApplyConfigurationsOptions, 'cloneUrl' | 'branch'>,
+): unknown {
   if (typeof layer !== 'object' || layer === null) return layer;
+  const { commit, ...rest } = layer as Document;
   const named = 'clone_url' in layer || 'source' in layer;
-  const pinned = 'branch' in layer || 'commit' in layer;
+  const pinned = 'branch' in layer || commit !== undefined;
   return {
-    ...layer,
+    ...rest,
+    ...(commit !== undefined && !('branch' in layer) ? { commit } : {}),
     ...(cloneUrl !== undefined && !named ? { clone_url: cloneUrl } : {}),
     ...(branch !== undefined && !pinned ? { branch } : {}),
   };

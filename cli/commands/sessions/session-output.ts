@@ -28,6 +28,21 @@ const eventView: View<EventAnswer> = {
   ],
 };
 
+interface RowOptions {
+  follow?: boolean;
+  layer?: number;
+  attempt?: number;
+  host?: string;
+  tail?: number;
+}
+interface EventOptions extends OutputOptions, RowOptions {
+  limit?: number;
+  type?: string;
+  result?: string;
+}
+
+const rowQuery = ({ layer, attempt, host, tail }: RowOptions): Query => ({ layer, attempt, host, tail });
+
 /** Adds `session logs` and `session events`. */
 export function outputCommands(noun: Command, context: CliContext): void {
   withServer(noun.command('logs'))
@@ -35,9 +50,12 @@ export function outputCommands(noun: Command, context: CliContext): void {
     .argument('<name>')
     .option('-f, --follow', 'go on until the session has ended')
     .option('--layer <index>', 'only this layer of the configuration', integer(0))
-    .action(async (name: string, options: ServerOptions & { follow?: boolean; layer?: number }) => {
+    .option('--attempt <number>', 'only this attempt', integer(1))
+    .option('--host <name>', 'the results of one host instead')
+    .option('--tail <count>', 'begin with the newest so many pieces', integer(1))
+    .action(async (name: string, options: ServerOptions & RowOptions) => {
       const api = apiOf(context, options);
-      const query = { layer: options.layer };
+      const query = rowQuery(options);
       await (options.follow ? followLogs(context, api, name, query) : copyLogs(context, api, name, query));
     });
 
@@ -45,10 +63,17 @@ export function outputCommands(noun: Command, context: CliContext): void {
     .description('show what happened in a session: tasks, results of hosts, warnings')
     .argument('<name>')
     .option('-f, --follow', 'go on until the session has ended')
-    .action(async (name: string, options: OutputOptions & { follow?: boolean; limit?: number }) => {
+    .option('--layer <index>', 'only this layer of the configuration', integer(0))
+    .option('--attempt <number>', 'only this attempt', integer(1))
+    .option('--host <name>', 'only this host')
+    .option('--type <type>', 'only events of this type, for example host_result or warning')
+    .option('--result <word>', 'only these results: ok, changed, failed, unreachable, skipped or ignored')
+    .option('--tail <count>', 'begin with the newest so many', integer(1))
+    .action(async (name: string, options: EventOptions) => {
       const api = apiOf(context, options);
-      if (options.follow) return followEvents(context, api, name, options);
-      const events = await allPages<EventAnswer>(api, `${path(name)}/events`, 'events', {}, options.limit);
+      const query = { ...rowQuery(options), type: options.type, result: options.result };
+      if (options.follow) return followEvents(context, api, name, query, options);
+      const events = await allPages<EventAnswer>(api, `${path(name)}/events`, 'events', query, options.limit);
       await writeList(context, eventView, events, options.output);
     });
 }
@@ -70,15 +95,19 @@ async function followLogs(context: CliContext, api: ApiClient, name: string, que
   if (context.signal.aborted) context.exit = EXIT.interrupted;
 }
 
-/** One line an event: of a table only the first has titles, and columns keep the width of its line. */
-async function followEvents(context: CliContext, api: ApiClient, name: string, options: OutputOptions): Promise<void> {
-  const format = options.output === 'table' || options.output === 'wide' ? 'tsv' : options.output;
+/** One line an event; columns cannot be aligned with lines to come, so a table is tab-separated with titles on top. */
+async function followEvents(
+  context: CliContext,
+  api: ApiClient,
+  name: string,
+  query: Query,
+  { output }: OutputOptions,
+): Promise<void> {
+  const format = output === 'table' || output === 'wide' ? 'tsv' : output === 'json' ? 'jsonl' : output;
+  const options = { query, signal: context.signal, ...notes(context) };
   let first = true;
-  for await (const { data } of eventStream(api, `${path(name)}/events`, {
-    signal: context.signal,
-    ...notes(context),
-  })) {
-    const lines = await renderList(eventView, [JSON.parse(data) as EventAnswer], format === 'json' ? 'jsonl' : format);
+  for await (const { data } of eventStream(api, `${path(name)}/events`, options)) {
+    const lines = await renderList(eventView, [JSON.parse(data) as EventAnswer], format);
     writeData(context, format === 'tsv' && !first ? lines.slice(lines.indexOf('\n') + 1) : lines);
     first = false;
   }

@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { StackCommands } from '../../cli/context.ts';
+import { CliFailure } from '../../cli/failure.ts';
+import type { StackState } from '../../deploy/stack/stack-state.ts';
+import { cli } from '../support/command-line.ts';
+import { always, answer, type FakeApi, problem, startFakeApi } from '../support/fake-api.ts';
+
+const PROCESS = { pid: 1, start_time: '1', boot_id: 'b' };
+const part = { process: null, address: null, version: null, restarts: 0, started_at: null, last_exit: null };
+
+const state = (url: string): StackState => ({
+  state: 'degraded',
+  reason: 'worker is restarting',
+  supervisor: PROCESS,
+  started_at: '2026-11-21T10:00:00.000Z',
+  versions: { muster: '0.1.0', node: '24', ansible: null },
+  links: { api: url, docs: `${url}/docs`, temporal_ui: null },
+  components: {
+    worker: { ...part, state: 'restarting', reason: 'ended with status 1', restarts: 4 },
+    api: { ...part, state: 'healthy', reason: null, address: '127.0.0.1:8100', version: '0.1.0' },
+    temporal: { ...part, state: 'healthy', reason: null },
+    postgres: { ...part, state: 'healthy', reason: null, version: '18' },
+  },
+});
+
+const status = (over: object = {}) => ({
+  versions: { muster: '0.1.0', cfs: '1.31.1' },
+  database: { ok: true, reason: null },
+  engine: { ok: true, reason: null },
+  counts: { sessions: { pending: 1, running: 2, complete: 3 }, queue: 1, active_runs: 2 },
+  links: { docs: 'http://x/docs', openapi: 'http://x/openapi.json', temporal_ui: null },
+  ...over,
+});
+
+let api: FakeApi;
+
+beforeEach(async () => {
+  api = await startFakeApi();
+});
+afterEach(() => api.close());
+
+/** A stack that does what a test says, and nothing else. */
+const stack = (over: Partial<StackCommands> = {}): StackCommands => ({
+  up: () => Promise.reject(new Error('not expected')),
+  foreground: () => Promise.reject(new Error('not expected')),
+  stop: () => Promise.reject(new Error('not expected')),
+  state: async () => state(api.url),
+  ...over,
+});
+
+const run = (args: string[], over: Partial<StackCommands> = {}) => cli(args, { url: api.url, stack: stack(over) });
+
+describe('status', () => {
+  test('shows every part with its reason, and what the API sees', async () => {
+    api.on('GET /api/v1/status', always(200, status()));
+    const { exit, out } = await run(['status', '-o', 'wide']);
+    expect(exit).toBe(0);
+    expect(out).toMatch(/^worker +restarting +4 +ended with status 1$/m);
+    expect(out).toMatch(/^api +healthy +127\.0\.0\.1:8100 +0\.1\.0 +0$/m);
+    expect(out).toMatch(/^stack +degraded: worker is restarting$/m);
+    expect(out).toMatch(/^sessions +1 pending, 2 running, 3 complete$/m);
+  });
+
+  test('an ill part is exit status 1 and says why', async () => {
+    api.on(
+      'GET /api/v1/status',
+      always(200, status({ engine: { ok: false, reason: 'no worker polls' }, counts: null })),
+    );
+    const { exit, out } = await run(['status']);
+    expect(exit).toBe(1);
+    expect(out).toMatch(/^engine for the api +not available +no worker polls$/m);
+  });
+
+  test('an API that does not answer is exit status 7; the stack is shown all the same', async () => {
+    await api.close();
+    const { exit, out, err } = await run(['status']);
+    expect(exit).toBe(7);
+    expect(out).toMatch(/^worker +restarting/m);
+    expect(out).toMatch(/^api +http:\/\/127\.0\.0\.1:\d+ does not answer \(ECONNREFUSED\)$/m);
+    expect(err).toContain('./muster up');
+    api = await startFakeApi();
+  });
+
+  test('--url asks that API alone', async () => {
+    api.on('GET /api/v1/status', always(200, status()));
+    const { exit, out } = await run(['status', '--url', api.url, '-o', 'json']);
+    expect(exit).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      url: api.url,
+      api: { versions: { muster: '0.1.0' } },
+      error: null,
+      stack: null,
+    });
+  });
+});
+
+describe('up', () => {
+  test('says what comes up and where it is', async () => {
+    const { exit, err } = await run(['up'], {
+      up: async (tell) => {
+        tell('postgres is up');
+        return { outcome: 'started', state: state(api.url) };
+      },
+    });
+    expect(exit).toBe(0);
+    expect(err).toBe(`postgres is up\nthe stack is up at ${api.url}; \`./muster down\` stops it\n`);
+  });
+
+  test('a start that fails ends with its reason and its exit status', async () => {
+    const { exit, err } = await run(['up'], {
+      up: () => Promise.reject(new CliFailure('stack_failed', 'port 8100 is taken', 5)),
+    });
+    expect([exit, err]).toEqual([5, 'error: stack_failed: port 8100 is taken\n']);
+  });
+
+  test('--foreground ends as the stack does', async () => {
+    expect((await run(['up', '--foreground'], { foreground: async () => 5 })).exit).toBe(5);
+  });
+});
+
+describe('down', () => {
+  test('is a conflict while playbooks run, names them and says what to do', async () => {
+    const { exit, err } = await run(['down'], {
+      stop: async ({ keepRuns }) => (keepRuns ? { outcome: 'stopped' } : { outcome: 'runs_active', runs: ['r-1-0'] }),
+    });
+    expect(exit).toBe(5);
+    expect(err).toContain('error: runs_active: playbooks run: r-1-0');
+    expect(err).toContain('--keep-runs');
+    expect(err).toContain('--cancel-runs');
+  });
+
+  test('--keep-runs leaves them', async () => {
+    const asked: boolean[] = [];
+    const { exit, err } = await run(['down', '--keep-runs'], {
+      stop: async ({ keepRuns }) => {
+        asked.push(keepRuns);
+        return { outcome: 'stopped' };
+      },
+    });
+    expect([exit, err, asked]).toEqual([0, 'the stack is stopped\n', [true]]);
+  });
+
+  test('--cancel-runs cancels what has not ended, waits for the end and then stops', async () => {
+    const open = new Map([
+      ['pending', ['s1']],
+      ['running', ['s2', 'gone']],
+    ]);
+    let polls = 0;
+    api.on('GET /v3/sessions', ({ url }, response) => {
+      const word = new URLSearchParams(url.split('?')[1]).get('status') ?? '';
+      polls += 1;
+      const names = polls > 4 ? [] : (open.get(word) ?? []);
+      answer(response, 200, { sessions: names.map((name) => ({ name })), next: null });
+    });
+    for (const name of ['s1', 's2']) api.on(`POST /api/v1/sessions/${name}/cancel`, always(202, { name }));
+    api.on('POST /api/v1/sessions/gone/cancel', (_request, response) =>
+      problem(response, 'session_complete', 'is complete'),
+    );
+    let pollsBeforeStop = 0;
+    const { exit, err } = await run(['down', '--cancel-runs'], {
+      stop: async () => {
+        pollsBeforeStop = polls;
+        return { outcome: 'stopped' };
+      },
+    });
+    expect(exit).toBe(0);
+    expect(pollsBeforeStop).toBe(6);
+    expect(api.seen.filter(({ method }) => method === 'POST')).toHaveLength(3);
+    expect(err).toContain('session s1 is being cancelled\n');
+  });
+
+  test('both at once are a mistake', async () => {
+    expect((await run(['down', '--keep-runs', '--cancel-runs'])).exit).toBe(2);
+  });
+
+  test('nothing that runs is fine', async () => {
+    const { exit, err } = await run(['down'], { stop: async () => ({ outcome: 'not_running' }) });
+    expect([exit, err]).toEqual([0, 'no stack runs here\n']);
+  });
+});
