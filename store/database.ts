@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import type { Database } from './tables.ts';
@@ -22,7 +23,7 @@ export interface DatabaseOptions {
  * database is away; broken idle connections are dropped quietly and made again.
  */
 export function openDatabase({ url, ca, poolSize = 10, name = 'muster' }: DatabaseOptions): Kysely<Database> {
-  const types = {
+  const parsers = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
       oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
   };
@@ -33,7 +34,7 @@ export function openDatabase({ url, ca, poolSize = 10, name = 'muster' }: Databa
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     application_name: name,
-    types: types as pg.CustomTypesConfig,
+    types: parsers as pg.CustomTypesConfig,
     ...(ca ? { ssl: { ca } } : {}),
   });
   pool.on('error', () => undefined);
@@ -44,7 +45,7 @@ const CONNECTION_CODES = /^(08|53|57P)|^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT
 
 /** Whether the error says that the database is away or too busy (503), not that a statement is wrong. */
 export function isConnectionError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!types.isNativeError(error)) return false;
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string' && CONNECTION_CODES.test(code)) return true;
   return /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/.test(
