@@ -75,6 +75,7 @@ export async function startStack({
     });
   });
   signal?.removeEventListener('abort', onAbort);
+  child.removeAllListeners();
   if (child.connected) child.disconnect();
   child.unref();
   return result;

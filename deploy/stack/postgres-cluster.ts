@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import {
   chownSync,
   existsSync,
-  mkdirSync,
+  mkdtempSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -19,6 +20,8 @@ import type { Launch, User } from './postgres-user.ts';
 import { endProcess, identify } from './process-identity.ts';
 import { StackError } from './stack-error.ts';
 
+/** Start of the name of a cluster that is being made. */
+const UNFINISHED = 'postgres.new-';
 const STOP_LEFTOVER_MS = 15_000;
 
 export interface PostgresPrograms {
@@ -76,10 +79,9 @@ export async function ensureCluster(
         'made it and load the dump into a new data directory, or go on with that release.',
     );
   }
-  const unfinished = `${folder}.new`;
-  const secret = join(dataDir, 'postgres-initdb-password');
-  rmSync(unfinished, { recursive: true, force: true });
-  mkdirSync(unfinished, { mode: 0o700 });
+  removeUnfinished(dataDir);
+  const unfinished = mkdtempSync(join(dataDir, UNFINISHED));
+  const secret = `${unfinished}.password`;
   writeFileSync(secret, password, { mode: 0o600 });
   if (user) for (const path of [unfinished, secret]) chownSync(path, user.uid, user.gid);
   const options = ['--auth=scram-sha-256', '--username=postgres', `--pwfile=${secret}`, '--encoding=UTF8'];
@@ -94,6 +96,17 @@ export async function ensureCluster(
     throw new StackError(`The database could not be made: ${output || (error as Error).message}`, 1);
   } finally {
     rmSync(secret, { force: true });
+  }
+}
+
+/** Those of starts that were killed; an initdb that outlived its start may still write there, so the next start tries again. */
+function removeUnfinished(dataDir: string): void {
+  for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith(UNFINISHED))) {
+    try {
+      rmSync(join(dataDir, name), { recursive: true, force: true });
+    } catch {
+      // Still in use.
+    }
   }
 }
 
