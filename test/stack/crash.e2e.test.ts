@@ -59,6 +59,7 @@ describeNeeding(temporalMissing(), 'a stack that was killed', () => {
     for (const pid of [supervisor.pid, ...Object.values(components).map((part) => part.process?.pid ?? 0)]) {
       process.kill(pid, 'SIGKILL');
     }
+    await eventually('the supervisor is gone', async () => (await identify(supervisor.pid)) === null);
     await stack.up();
     await expectData();
   });
