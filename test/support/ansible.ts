@@ -24,3 +24,8 @@ export function ansibleBin(): string {
   if (found === null) throw new Error('no Ansible: set MUSTER_ANSIBLE_BIN_DIR, or run the bootstrap that installs it');
   return found;
 }
+
+/** Why no real Ansible can be run here, `null` when one can. */
+export function ansibleMissing(): string | null {
+  return findAnsible() === null ? 'Ansible is not installed: run through "npm test"' : null;
+}

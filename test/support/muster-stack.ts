@@ -1,0 +1,207 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import pg from 'pg';
+import { stackStatus, startStack, stopStack } from '../../deploy/stack/background.ts';
+import type { ComponentName, StackState } from '../../deploy/stack/stack-state.ts';
+import { processesOf } from '../../drivers/local-runner/process-table.ts';
+import { runPaths } from '../../drivers/local-runner/run-files.ts';
+import { ansibleBin, ansibleMissing } from './ansible.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
+import { createRepository, type TestRepository } from './git-repository.ts';
+import { temporalBinary, temporalMissing } from './temporal-binary.ts';
+
+/** A whole stack of its own, everything real: Postgres, Temporal, API, worker, Ansible. */
+export interface MusterStack {
+  readonly dataDir: string;
+  readonly url: string;
+  readonly env: Record<string, string>;
+  /** Sends a request; the answer's body is parsed when it is JSON. */
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** A repository in the stack's folder. */
+  repository(name: string): Promise<TestRepository>;
+  /** Stores a configuration of one layer a playbook, and components on a local connection. */
+  configure(name: string, url: string, playbooks: string[], hosts: string[]): Promise<void>;
+  /** Creates a session and answers its name. */
+  create(name: string, configuration: string, more?: object): Promise<string>;
+  /** Muster's own view of a session. */
+  session(name: string): Promise<Answer['body']>;
+  /** Waits for `status` complete and answers Muster's view. */
+  untilComplete(name: string, withinMs?: number): Promise<Answer['body']>;
+  /** Waits until a line with this text is in the file; answers the file. */
+  untilWritten(file: string, text: string, withinMs?: number): Promise<string>;
+  pidOf(name: ComponentName): Promise<number>;
+  kill(name: ComponentName): Promise<void>;
+  /** Kills the supervisor and every part at once. */
+  killAll(): Promise<void>;
+  start(): Promise<StackState>;
+  stop(): Promise<void>;
+  sql<T>(text: string, values?: unknown[]): Promise<T[]>;
+  temporal<T>(work: (client: Client) => Promise<T>): Promise<T>;
+  /** Processes of a session's runs. */
+  processes(sessionId: string): Promise<number[]>;
+  remove(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  body: any;
+}
+
+/** Why no stack can be started here; null when one can. */
+export function stackMissing(): string | null {
+  return temporalMissing() ?? ansibleMissing();
+}
+
+/** Starts a stack in a folder and on ports of its own. */
+export async function startMusterStack(settings: Record<string, string> = {}): Promise<MusterStack> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'muster-e2e-'));
+  const env: Record<string, string> = {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '/',
+    MUSTER_DATA_DIR: dataDir,
+    MUSTER_API_PORT: String(await freePort()),
+    MUSTER_POSTGRES_PORT: String(await freePort()),
+    MUSTER_TEMPORAL_PORT: String(await freePort()),
+    MUSTER_TEMPORAL_UI_PORT: String(await freePort()),
+    MUSTER_TEMPORAL_BINARY: temporalBinary() ?? '',
+    MUSTER_ANSIBLE_BIN_DIR: ansibleBin(),
+    ...settings,
+  };
+  const url = `http://127.0.0.1:${env.MUSTER_API_PORT}`;
+  const status = async () => {
+    const state = await stackStatus(dataDir);
+    if (state === null) throw new Error('no stack.json');
+    return state;
+  };
+  const stack: MusterStack = {
+    dataDir,
+    url,
+    env,
+    call: (method, path, body) => call(url, method, path, body),
+    repository: (name) => createRepository(join(dataDir, 'repositories', name)),
+    configure: async (name, repository, playbooks, hosts) => {
+      const layers = playbooks.map((playbook) => ({ clone_url: repository, playbook, branch: 'main' }));
+      expectStatus(await stack.call('PUT', `/v3/configurations/${name}`, { layers }), 200);
+      const components = hosts.map((id) => ({ id, enabled: false, tags: { ansible_connection: 'local' } }));
+      expectStatus(await stack.call('PUT', '/v3/components', components), 200);
+    },
+    create: async (name, configuration, more = {}) => {
+      const answer = await retried(() =>
+        stack.call('POST', '/v3/sessions', { name, configuration_name: configuration, ...more }),
+      );
+      expectStatus(answer, 201);
+      return name;
+    },
+    session: async (name) => (await retried(() => stack.call('GET', `/api/v1/sessions/${name}`))).body,
+    untilComplete: (name, withinMs = 60_000) =>
+      eventually(
+        `session ${name} is complete`,
+        async () => {
+          const session = await stack.session(name);
+          return session?.status?.session?.status === 'complete' ? session : null;
+        },
+        withinMs,
+      ),
+    untilWritten: (file, text, withinMs = 60_000) =>
+      eventually(
+        `${text} is in ${file}`,
+        async () => {
+          const content = await readFile(file, 'utf8').catch(() => '');
+          return content.includes(text) ? content : null;
+        },
+        withinMs,
+      ),
+    pidOf: (name) => eventually(`${name} has a process`, async () => (await status()).components[name]?.process?.pid),
+    kill: async (name) => process.kill(await stack.pidOf(name), 'SIGKILL') && undefined,
+    killAll: async () => {
+      const { supervisor, components } = await status();
+      for (const pid of [supervisor.pid, ...Object.values(components).map((part) => part.process?.pid)]) {
+        if (pid !== undefined) process.kill(pid, 'SIGKILL');
+      }
+    },
+    start: async () => {
+      const result = await startStack({ dataDir, env });
+      if (result.outcome === 'failed') throw new Error(result.message);
+      return result.state;
+    },
+    stop: async () => void (await stopStack({ dataDir, keepRuns: true })),
+    sql: async (text, values) => {
+      const { muster } = JSON.parse(await readFile(join(dataDir, 'postgres-passwords.json'), 'utf8'));
+      const client = new pg.Client({
+        host: '127.0.0.1',
+        port: Number(env.MUSTER_POSTGRES_PORT),
+        user: 'muster',
+        password: muster,
+        database: 'muster',
+      });
+      await client.connect();
+      try {
+        return (await client.query(text, values)).rows;
+      } finally {
+        await client.end();
+      }
+    },
+    temporal: async (work) => {
+      const connection = await Connection.connect({ address: `127.0.0.1:${env.MUSTER_TEMPORAL_PORT}` });
+      try {
+        return await work(new Client({ connection }));
+      } finally {
+        await connection.close();
+      }
+    },
+    processes: async (sessionId) => {
+      const found: number[] = [];
+      for (let layer = 0; layer < 3; layer += 1) {
+        for (let attempt = 1; attempt < 3; attempt += 1) {
+          found.push(...(await processesOf(`${sessionId}-${attempt}-${layer}`, null)));
+        }
+      }
+      return found;
+    },
+    remove: async () => {
+      await stack.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  await stack.start();
+  return stack;
+}
+
+/** Files of a run, for tests that look at what the launcher left. */
+export function filesOfRun(stack: MusterStack, runId: string) {
+  return runPaths(join(stack.dataDir, 'runs'), runId);
+}
+
+async function call(url: string, method: string, path: string, body?: unknown): Promise<Answer> {
+  const response = await fetch(url + path, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return { status: response.status, body: isJson && text !== '' ? JSON.parse(text) : text };
+}
+
+/** A client that goes on while parts of the stack are away: connection refused and 503 are tried again. */
+async function retried(work: () => Promise<Answer>): Promise<Answer> {
+  return eventually(
+    'the API answers',
+    async () => {
+      try {
+        const answer = await work();
+        return answer.status === 503 ? null : answer;
+      } catch {
+        return null;
+      }
+    },
+    60_000,
+  );
+}
+
+function expectStatus(answer: Answer, status: number): void {
+  if (answer.status !== status) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
+}
