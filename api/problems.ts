@@ -1,6 +1,7 @@
 /** Every refusal and failure as a problem document (cfs-api 2). */
 
 import type { Socket } from 'node:net';
+import { types } from 'node:util';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type ErrorCode,
@@ -61,12 +62,12 @@ function expectedError(error: unknown): MusterError {
 }
 
 function codeOf(error: unknown): string {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  const code = types.isNativeError(error) ? (error as { code?: unknown }).code : undefined;
   return typeof code === 'string' ? code : '';
 }
 
 function statusOf(error: unknown): number {
-  const status = error instanceof Error ? (error as { statusCode?: unknown }).statusCode : undefined;
+  const status = types.isNativeError(error) ? (error as { statusCode?: unknown }).statusCode : undefined;
   return typeof status === 'number' ? status : 500;
 }
 

@@ -217,7 +217,7 @@ describe('lists', () => {
     const query = new URLSearchParams(
       Object.entries(first.next)
         .filter(([, value]) => value !== null)
-        .map(([name, value]) => [name, String(value)]),
+        .map(([name, value]) => [name, String(value)] as [string, string]),
     );
     const second = await api.call('GET', `/v3/components?${query}`);
     expect([ids(second), second.body.next]).toEqual([['\uFFFD', '\u{1F642}'], null]);

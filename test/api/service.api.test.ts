@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openDatabase } from '../../store/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { createTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createTestApi();
+});
+afterAll(() => api.close());
+
+describe('health', () => {
+  test('is 200 when all is well', async () => {
+    for (const path of ['/healthz', '/apis/cfs/healthz']) {
+      const answer = await api.call('GET', path);
+      expect([answer.status, answer.body]).toEqual([200, { db_status: 'ok', kafka_status: 'ok' }]);
+    }
+  });
+  test('is 503 when the engine is away, and says why in the status', async () => {
+    const other = await createTestApi({ engineHealth: async () => ({ ok: false, reason: 'no server' }) });
+    const answer = await other.call('GET', '/healthz');
+    expect([answer.status, answer.body]).toEqual([503, { db_status: 'ok', kafka_status: 'not_available' }]);
+    expect((await other.call('GET', '/api/v1/status')).body.engine).toEqual({ ok: false, reason: 'no server' });
+    await other.close();
+  });
+  test('does not wait for an engine that does not answer', async () => {
+    const other = await createTestApi({ engineHealth: () => new Promise(() => undefined) });
+    expect((await other.call('GET', '/healthz')).body.kafka_status).toBe('not_available');
+    await other.close();
+  });
+});
+
+describe('without a database', () => {
+  let port: number;
+  let away: TestApi;
+  beforeAll(async () => {
+    port = await freePort();
+    away = await createTestApi({ db: openDatabase({ url: `postgres://nobody@127.0.0.1:${port}/none` }) });
+  });
+  afterAll(() => away.close());
+
+  test.each([
+    ['GET', '/v3/options'],
+    ['GET', '/v3/components?limit=5000'],
+    ['GET', '/v3/components/x'],
+    ['GET', '/v3/configurations'],
+    ['GET', '/v3/sources'],
+    ['PUT', '/v3/components/x', {}],
+    ['PATCH', '/v3/components', { patch: {}, filters: {} }],
+    ['PUT', '/v3/configurations/x', { layers: [] }],
+    ['DELETE', '/v3/sources/x'],
+    ['GET', '/v3/sessions'],
+  ] as [string, string, object?][])(
+    '%s %s is 503 at once, with Retry-After',
+    async (...[method, path, body]: [string, string, object?]) => {
+      const started = performance.now();
+      const answer = await away.call(method, path, body);
+      expect(answer.body).toMatchObject({ status: 503, code: 'storage_unavailable', title: 'Service Unavailable' });
+      expect(answer.headers['retry-after']).toBeDefined();
+      expect(performance.now() - started).toBeLessThan(5_000);
+    },
+  );
+  test('health, status, versions and refusals still answer', async () => {
+    expect((await away.call('GET', '/healthz')).body).toEqual({ db_status: 'not_available', kafka_status: 'ok' });
+    const status = await away.call('GET', '/api/v1/status');
+    expect([status.status, status.body.counts, status.body.database.ok]).toEqual([200, null, false]);
+    expect((await away.call('GET', '/')).status).toBe(200);
+    expect((await away.call('PUT', '/v3/components/x', { nope: 1 })).status).toBe(400);
+  });
+});
+
+test('an unexpected error is 500, explained in the log only', async () => {
+  const other = await createTestApi({
+    secrets: { ...api.deps.secrets, list: () => Promise.reject(new TypeError('inner detail')) },
+  });
+  const answer = await other.call('GET', '/api/v1/secrets');
+  expect(answer.body).toMatchObject({ status: 500, code: 'internal', title: 'Internal Server Error' });
+  expect(JSON.stringify(answer.body)).not.toContain('inner detail');
+  expect(other.logged).toContainEqual(
+    expect.objectContaining({
+      level: 50,
+      err: expect.objectContaining({ stack: expect.stringContaining('inner detail') }),
+    }),
+  );
+  await other.close();
+});
+
+test('the status counts what is there and links on', async () => {
+  const other = await createTestApi({ temporalUiUrl: 'http://127.0.0.1:8103' });
+  expect((await other.call('GET', '/api/v1/status')).body).toEqual({
+    versions: { muster: '0.0.0-test', cfs: '1.31.1' },
+    database: { ok: true, reason: null },
+    engine: { ok: true, reason: null },
+    counts: { sessions: { pending: 0, running: 0, complete: 0 }, queue: 0, active_runs: 0 },
+    links: {
+      docs: 'http://127.0.0.1:8100/docs',
+      openapi: 'http://127.0.0.1:8100/openapi.json',
+      temporal_ui: 'http://127.0.0.1:8103',
+    },
+  });
+  await other.close();
+});
