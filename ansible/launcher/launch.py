@@ -1,0 +1,244 @@
+"""Executes one run and keeps its output and its end: `python launch.py <run directory>`.
+
+The run outlives whoever asked for it. So the launcher detaches first and answers at once; everything that is known
+about the run afterwards is in its directory:
+
+    spec.json     read: argv, cwd, env, log_max_bytes of the run, and its run_id
+    mask.json     read and removed: secrets that may not appear in the output
+    claim         written: which process executes the run; a second launcher of the same run sees it and does nothing
+    output.log    written: standard output and error of the run
+    exit.json     written last: {"code", "signal", "ended_at"}; the run has ended when it is there
+    launcher.log  written: what goes wrong in the launcher itself
+
+A claim without exit.json whose process is gone means that the launcher was killed: nobody knows how the run ended.
+Exit status: 0 when detached (whoever wins the claim), 2 when the argument is not a directory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_ANSIBLE = os.path.dirname(_HERE)
+sys.path.append(_ANSIBLE)
+
+from child import NOT_EXECUTABLE, start_child
+from claim import take_claim
+from output_log import DEFAULT_LIMIT, OutputLog
+from plugin_paths import plugin_environment
+
+from muster_run.masking import Masker
+
+_PR_SET_CHILD_SUBREAPER = 36
+_READ = 65536
+_EXIT_DRAFT = '.exit.json'
+_EXIT_ROOM = 256
+_PIPE_CAPACITY = 1024 * 1024
+"""No pipe holds more than this (Linux' default fs.pipe-max-size), so reading this much after the end empties it."""
+
+
+def main(argv: list[str]) -> int:
+    """Detaches and, in the detached process, executes the run."""
+    if len(argv) != 2 or not os.path.isdir(argv[1]):
+        print('usage: launch.py RUN_DIRECTORY', file=sys.stderr)
+        return 2
+    run = os.path.abspath(argv[1])
+    if _detach(run) and take_claim(run):
+        _execute(run)
+    return 0
+
+
+def _detach(run: str) -> bool:
+    """True in a process without parent, terminal, session or open files of the caller; False in the caller."""
+    first = os.fork()
+    if first:
+        os.waitpid(first, 0)
+        return False
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    # Whoever ends the run ends its processes; the launcher stays to write down how they ended.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    null = os.open('/dev/null', os.O_RDWR)
+    try:
+        errors = os.open(os.path.join(run, 'launcher.log'), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError:
+        errors = null
+    for fd, source in enumerate((null, null, errors)):
+        os.dup2(source, fd)
+    os.closerange(3, max(map(int, os.listdir('/proc/self/fd'))) + 1)
+    os.chdir('/')
+    return True
+
+
+def _execute(run: str) -> None:
+    """Runs the claimed run to its end; whatever goes wrong before its start ends in exit.json too."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _reserve_exit(run)
+    log = None
+    try:
+        secrets = _take_masks(run)
+        with open(os.path.join(run, 'spec.json'), encoding='utf-8') as file:
+            spec = json.load(file)
+        log = OutputLog(os.path.join(run, 'output.log'), int(spec.get('log_max_bytes', DEFAULT_LIMIT)), Masker(secrets))
+        status = _start_and_watch(run, spec, secrets, log)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        log = log or OutputLog(os.path.join(run, 'output.log'), DEFAULT_LIMIT, Masker(()))
+        log.write(f'[muster] the run cannot be started: {type(error).__name__}: {error}\n'.encode('utf-8', 'replace'))
+        sys.excepthook(type(error), error, error.__traceback__)
+        status = NOT_EXECUTABLE << 8
+    log.close()
+    _write_exit(run, status)
+
+
+def _take_masks(run: str) -> list[str]:
+    """The run's secrets; their file is gone before anything of the run happens. A broken one stops the run."""
+    path = os.path.join(run, 'mask.json')
+    try:
+        with open(path, encoding='utf-8') as file:
+            os.unlink(path)
+            text = file.read()
+    except FileNotFoundError:
+        return []
+    try:
+        secrets = json.loads(text)
+    except ValueError:
+        raise ValueError('mask.json is not JSON') from None
+    if not isinstance(secrets, list) or not all(isinstance(secret, str) for secret in secrets):
+        raise ValueError('mask.json is not an array of strings')
+    return secrets
+
+
+def _start_and_watch(run: str, spec: dict, secrets: list[str], log: OutputLog) -> int:
+    """Starts the run's command, follows it to its end and answers its wait status."""
+    env = dict(spec['env'])
+    env.update(plugin_environment(env, os.path.join(_ANSIBLE, 'plugins')))
+    env.update(MUSTER_RUN_ID=spec['run_id'], MUSTER_RUN_DIR=run)
+    output, output_writer = os.pipe()
+    inherited = []
+    if secrets:
+        # A file in memory, not a pipe: a pipe takes 64 KiB until somebody reads, and nobody may.
+        masks = os.memfd_create('muster-masks')
+        with open(masks, 'wb', closefd=False) as file:
+            file.write(json.dumps(secrets).encode())
+        os.lseek(masks, 0, os.SEEK_SET)
+        inherited.append(masks)
+        env['MUSTER_MASK_FD'] = str(masks)
+    wake = _wake_on_child_end()
+    child = start_child(spec['argv'], spec['cwd'], env, output_writer, inherited)
+    for fd in (output_writer, *inherited):
+        os.close(fd)
+    return _watch(child, output, wake, log)
+
+
+def _wake_on_child_end() -> int:
+    """A descriptor that becomes readable when a child or an adopted orphan ends."""
+    wake, waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    return wake
+
+
+def _watch(child: int, output: int, wake: int, log: OutputLog) -> int:
+    """Copies the output until the child has ended, reaping every orphan that was adopted meanwhile; its wait status."""
+    os.set_blocking(output, False)
+    poll = select.poll()
+    poll.register(output, select.POLLIN)
+    poll.register(wake, select.POLLIN)
+    status = None
+    while status is None:
+        for fd, _ in poll.poll():
+            if fd == wake:
+                os.read(wake, 512)
+                status = _reap(child)
+            elif _copy(output, log) == 0:
+                poll.unregister(output)
+    # A background process may hold the pipe for ever, so what is in it now is all.
+    left = _PIPE_CAPACITY
+    while left > 0 and (copied := _copy(output, log)):
+        left -= copied
+    return status
+
+
+def _copy(output: int, log: OutputLog) -> int | None:
+    """Copies what can be read at once: the number of bytes, None if there are none now, 0 if none can come."""
+    try:
+        piece = os.read(output, _READ)
+    except BlockingIOError:
+        return None
+    log.write(piece)
+    return len(piece)
+
+
+def _reap(child: int) -> int | None:
+    """Takes the status of all processes that have ended; the child's wait status if it is among them."""
+    status = None
+    try:
+        while True:
+            pid, ended = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return status
+            if pid == child:
+                status = ended
+    except ChildProcessError:
+        return status
+
+
+def _reserve_exit(run: str) -> None:
+    """Takes the room for exit.json while there is some: the run's own output may fill the disk."""
+    try:
+        with open(os.path.join(run, _EXIT_DRAFT), 'wb') as file:
+            file.write(b' ' * _EXIT_ROOM)
+    except OSError as error:
+        _complain(f'exit.json: {error}')
+
+
+def _write_exit(run: str, status: int) -> None:
+    """Writes exit.json, whole or not at all; waits for room on a full disk, unless the run's directory is gone."""
+    code = os.waitstatus_to_exitcode(status)
+    now = time.time()
+    end = {
+        'code': code if code >= 0 else 128 - code,
+        'signal': _signal_name(-code) if code < 0 else None,
+        'ended_at': f'{time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))}.{int(now * 1000) % 1000:03d}Z',
+    }
+    draft = os.path.join(run, _EXIT_DRAFT)
+    while os.path.isdir(run):
+        try:
+            fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            with open(fd, 'wb') as file:
+                file.write(json.dumps(end).encode())
+                file.truncate()
+                os.fsync(fd)
+            os.rename(draft, os.path.join(run, 'exit.json'))
+            return
+        except OSError as error:
+            _complain(f'exit.json: {error}')
+            time.sleep(1)
+
+
+def _complain(text: str) -> None:
+    """Writes a line into launcher.log; where there is no room for it, nobody can be told."""
+    try:
+        os.write(2, f'{text}\n'.encode('utf-8', 'replace'))
+    except OSError:
+        pass
+
+
+def _signal_name(number: int) -> str:
+    """Name of a signal; most real-time signals have none of their own."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f'SIG{number}'
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv))
