@@ -1,0 +1,203 @@
+"""Callback `muster_events`: writes down what a run does and what every host reached.
+
+Active when the launcher started the run (`MUSTER_RUN_DIR`), whatever is enabled in ansible.cfg (see
+launcher/plugin_paths.py). It takes its two variables out of the environment, so an ansible-playbook that a task of
+the run starts writes nothing here. Into the run's directory it writes
+
+    events.jsonl   one line per event: play_start, task_start, host_result, warning, stats
+    results.json   at the final statistics: what every processed host reached (cfs-flows 4.4)
+
+Nothing here may fail or delay a playbook: what cannot be written is dropped and counted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from ansible.playbook.task_include import TaskInclude
+from ansible.plugins.callback import CallbackBase
+
+from muster_run.break_off import BreakOffWatch
+from muster_run.journal import Journal, fits_stats
+from muster_run.masking import Masker
+from muster_run.reports import describe, diff_of, short_action, warnings_of
+from muster_run.wording import Wording
+
+DOCUMENTATION = """
+    name: muster_events
+    type: notification
+    short_description: Writes events and results of a run for Muster
+    description:
+        - Writes C(events.jsonl) and C(results.json) into the directory that E(MUSTER_RUN_DIR) names.
+        - Does nothing without that variable.
+    author: Muster
+"""
+
+
+def _read_masks() -> list[str]:
+    """The run's secrets, from the descriptor that the launcher left; nobody can read them from it afterwards."""
+    number = os.environ.pop('MUSTER_MASK_FD', '')
+    if not number:
+        return []
+    with open(int(number), 'rb') as file:
+        return json.load(file)
+
+
+# At import, before Ansible has started any process that could inherit them.
+_RUN_DIRECTORY = os.environ.pop('MUSTER_RUN_DIR', '')
+_MASKS = _read_masks()
+
+
+class CallbackModule(CallbackBase):
+    """One run's record. Ansible calls the methods one after the other, never two at once."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = 'notification'
+    CALLBACK_NAME = 'muster_events'
+    CALLBACK_NEEDS_ENABLED = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.disabled = not _RUN_DIRECTORY
+        if self.disabled:
+            return
+        self._journal = Journal(_RUN_DIRECTORY)
+        self._wording = Wording(Masker(_MASKS))
+        self._watch = BreakOffWatch()
+        self._watch.install()
+        self._play = ''
+        self._tasks: dict[str, str] = {}
+        self._started: dict[tuple[str, str], float] = {}
+        self._diffs: dict[tuple[str, str], str] = {}
+        self._warned: set[str] = set()
+
+    def v2_playbook_on_play_start(self, play: Any) -> None:
+        """A play, or the next batch of a play with `serial`, begins."""
+        self._play = self._wording.text(play.get_name().strip())
+        self._tasks.clear()
+        self._journal.write('play_start', {'play': self._play})
+
+    def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
+        """A task begins; free strategies say so for every host, the journal says it once per play."""
+        self._task_start(task, handler=False)
+
+    def v2_playbook_on_handler_task_start(self, task: Any) -> None:
+        """A handler begins."""
+        self._task_start(task, handler=True)
+
+    def v2_runner_on_start(self, host: Any, task: Any) -> None:
+        """A host begins with a task."""
+        self._started[(host.get_name(), task._uuid)] = time.monotonic()
+
+    def v2_on_file_diff(self, result: Any) -> None:
+        """In diff mode, before the result itself (for loops once per item): what the task changes."""
+        if diff := diff_of(result, self):
+            key = (result.host.get_name(), result.task._uuid)
+            self._diffs[key] = self._wording.text(self._diffs.get(key, '') + diff)
+
+    def v2_runner_on_ok(self, result: Any) -> None:
+        """A task is done on a host. Including a file counts only when the file could be read, see below."""
+        if not isinstance(result.task, TaskInclude):
+            self._result(result, 'changed' if result.is_changed() else 'ok')
+
+    def v2_playbook_on_include(self, included_file: Any) -> None:
+        """A file was included for some hosts; for each it counts as one more task that is ok."""
+        task = included_file._task
+        for host in included_file._hosts:
+            self._host_result(host.get_name(), task, 'ok', False, {})
+
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
+        """A task has failed on a host."""
+        self._result(result, 'ignored' if ignore_errors else 'failed')
+
+    def v2_runner_on_unreachable(self, result: Any) -> None:
+        """A host could not be reached."""
+        self._result(result, 'ignored' if result.task.ignore_unreachable else 'unreachable')
+
+    def v2_runner_on_skipped(self, result: Any) -> None:
+        """A task was skipped on a host."""
+        self._result(result, 'skipped')
+
+    def v2_playbook_on_no_hosts_matched(self) -> None:
+        """A play has no hosts."""
+        self._warn(f'no host matched play {self._play!r}')
+
+    def v2_playbook_on_no_hosts_remaining(self) -> None:
+        """A play ends because it has no hosts left."""
+        self._warn(f'no host is left in play {self._play!r}')
+
+    def v2_playbook_on_stats(self, stats: Any) -> None:
+        """The end of the playbook: the final counts and what every processed host reached."""
+        broken_off = self._watch.broken_off
+        counts = {str(host): stats.summarize(host) for host in sorted(stats.processed)}
+        results = {host: {'status': _status(count, broken_off), **count} for host, count in counts.items()}
+        if self._journal.dropped:
+            self._warn(f'{self._journal.dropped} events could not be written')
+        fields: dict[str, object] = {'hosts': counts, 'broken_off': broken_off}
+        if not fits_stats(fields):
+            fields = {'totals': _totals(counts), 'broken_off': broken_off}
+        self._journal.write('stats', fields)
+        if not self._journal.write_results({'hosts': results, 'broken_off': broken_off}):
+            self._display.warning('Muster: results.json could not be written; the results of this run are not recorded')
+
+    def _task_start(self, task: Any, handler: bool) -> None:
+        if task._uuid in self._tasks:
+            return
+        name = self._task_name(task)
+        fields: dict[str, object] = {'play': self._play, 'task': name}
+        if task._role is not None:
+            fields['role'] = self._wording.text(task._role.get_name())
+        self._journal.write(
+            'task_start', {**fields, 'action': self._wording.text(short_action(task), 256), 'handler': handler}
+        )
+
+    def _task_name(self, task: Any) -> str:
+        """The name that the task had at its start in this play; later it may be templated for another host."""
+        name = self._tasks.get(task._uuid)
+        if name is None:
+            name = self._tasks[task._uuid] = self._wording.text(task.get_name().strip())
+        return name
+
+    def _result(self, result: Any, word: str) -> None:
+        host = result.host.get_name()
+        for warning in warnings_of(result, self._wording):
+            self._warn(warning)
+        fields = describe(result, self._wording, failed=word in ('failed', 'unreachable', 'ignored'))
+        diff = self._diffs.pop((host, result.task._uuid), '')
+        if diff and not fields.get('censored'):
+            fields['diff'] = diff
+        self._host_result(host, result.task, word, result.is_changed(), fields)
+
+    def _host_result(self, host: str, task: Any, word: str, changed: bool, fields: dict[str, object]) -> None:
+        started = self._started.pop((host, task._uuid), None)
+        duration = 0.0 if started is None else round(time.monotonic() - started, 3)
+        event = {'host': str(host), 'task': self._task_name(task), 'play': self._play, 'result': word}
+        self._journal.write('host_result', {**event, 'changed': changed, 'duration': duration, **fields})
+
+    def _warn(self, message: str) -> None:
+        """Writes a warning, each text once per run."""
+        if message not in self._warned:
+            self._warned.add(message)
+            self._journal.write('warning', {'message': message})
+
+
+def _status(count: dict[str, int], broken_off: bool) -> str:
+    """What a processed host reached, by the rules of cfs-flows 4.4 in their order."""
+    if count['failures'] or count['unreachable']:
+        return 'failed'
+    return 'incomplete' if broken_off else 'applied'
+
+
+def _totals(counts: dict[str, dict[str, int]]) -> dict[str, int]:
+    """The sums over all hosts, for a fleet that does not fit into a line."""
+    totals = {'hosts': len(counts)}
+    for count in counts.values():
+        for key, number in count.items():
+            totals[key] = totals.get(key, 0) + number
+    return totals
