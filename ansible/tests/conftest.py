@@ -1,0 +1,44 @@
+"""Fixtures: runs, playbooks, small disks. Everything a test writes is below its own tmp_path."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from runs import Run, Workbench, processes_of, require_tmpfs
+
+
+@pytest.fixture
+def new_run(tmp_path: Path) -> Iterator[Callable[..., Run]]:
+    """Makes runs; launchers that a test leaves behind are ended."""
+    made: list[Run] = []
+
+    def make(name: str = 'run') -> Run:
+        made.append(Run(tmp_path / name))
+        return made[-1]
+
+    yield make
+    for run in made:
+        for pid in processes_of(run.directory):
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    """Plays playbooks."""
+    return Workbench(tmp_path)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 256 KiB."""
+    place = tmp_path / 'disk'
+    reason = require_tmpfs(place, '256k')
+    if reason:
+        pytest.skip(reason)
+    yield place
+    subprocess.run(['umount', '-l', str(place)], check=True)
