@@ -13,8 +13,8 @@ export async function withHeartbeat<T>(
 ): Promise<T> {
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(beat()), BEAT_MS);
-  context.heartbeat(beat());
   try {
+    context.heartbeat(beat());
     return await work(context.cancellationSignal);
   } catch (error) {
     if (context.cancellationSignal.aborted && !(error instanceof CancelledFailure)) {

@@ -83,7 +83,7 @@ export const ERRORS = {
   inventory_failed: kind(502, 'Inventory failed', 1, true),
   inventory_empty: kind(400, 'Inventory has no host', 1),
   inventory_invalid: kind(400, 'Inventory cannot be written', 1),
-  run_not_started: kind(500, 'Run could not be started', 1, true),
+  run_not_started: kind(500, 'Run could not be started', 1),
   run_lost: kind(500, 'Run was lost', 1),
   workspace_gone: kind(500, 'Workspace is gone', 1),
   runner_gone: kind(500, 'Runner host is gone', 1),
@@ -92,6 +92,11 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** Whether a word is a code of the catalogue. */
+export function isErrorCode(word: string | null | undefined): word is ErrorCode {
+  return typeof word === 'string' && Object.hasOwn(ERRORS, word);
+}
 
 /** An expected refusal or failure: a code of the catalogue and a sentence that names the value and the fix. */
 export class MusterError extends Error {

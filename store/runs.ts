@@ -78,19 +78,20 @@ export async function moveRunCursor(db: Db, id: string, from: RunCursor, to: Run
   return result.numUpdatedRows > 0n;
 }
 
-/** Writes the end of a run once; `exitCode` null for a lost one. */
+/** Writes the end of a run once; `exitCode` null for a lost one. Answers whether this call wrote it. */
 export async function markRunEnded(
   db: Db,
   id: string,
   state: 'ended' | 'lost',
   exitCode: number | null,
-): Promise<void> {
-  await db
+): Promise<boolean> {
+  const result = await db
     .updateTable('runs')
     .set({ state, exit_code: exitCode, ended_at: new Date() })
     .where('id', '=', id)
     .where('state', 'in', ['created', 'started'])
-    .execute();
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
 }
 
 /** Whether any run of the session may have executed something. */

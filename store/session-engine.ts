@@ -18,7 +18,8 @@ export async function findSessionById(db: Db, id: string): Promise<SessionRow | 
 }
 
 export interface AdmissionResult {
-  admitted: boolean;
+  /** `withdrawn`: there is nothing to let in any more (cancelled, deleted, completed from outside, ended). */
+  state: 'admitted' | 'waiting' | 'withdrawn';
   /** Slots that are still free after this decision. */
   free: number;
 }
@@ -35,18 +36,18 @@ export async function admit(
 ): Promise<AdmissionResult> {
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${ADMISSION_LOCK})`.execute(trx);
-    const { rows } = await sql<{ running: number; mine: string | null; head: boolean }>`
+    // Locked, so that a cancel is either seen here or comes after the slot was taken.
+    const mine = await trx.selectFrom('sessions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+    const { rows } = await sql<{ running: number; head: string | null }>`
       select (select count(*) from sessions where stage = 'admitted') as running,
-        (select stage from sessions where id = ${id}) as mine,
-        coalesce((select id = ${id} from sessions
+        (select id from sessions
           where stage = 'queued' and deleted_at is null and cancel_requested_at is null and status <> 'complete'
-          order by queue limit 1), false) as head
+          order by queue limit 1) as head
     `.execute(trx);
-    const state = rows[0];
-    if (state === undefined || state.mine === null) return { admitted: false, free: 0 };
-    const free = Math.max(0, maxRunning - state.running);
-    if (state.mine !== 'queued') return { admitted: state.mine === 'admitted', free };
-    if (free === 0 || !state.head) return { admitted: false, free };
+    const free = Math.max(0, maxRunning - (rows[0]?.running ?? 0));
+    if (mine === undefined || isWithdrawn(mine)) return { state: 'withdrawn', free };
+    if (mine.stage === 'admitted') return { state: 'admitted', free };
+    if (free === 0 || rows[0]?.head !== id) return { state: 'waiting', free };
     const now = new Date();
     await trx
       .updateTable('sessions')
@@ -61,11 +62,20 @@ export async function admit(
         reason: null,
       })
       .where('id', '=', id)
-      .where('status', '<>', 'complete')
       .execute();
     await announceStream(trx, id);
-    return { admitted: true, free: free - 1 };
+    return { state: 'admitted', free: free - 1 };
   });
+}
+
+/** Whether the session is not to be worked on: cancelled, deleted, completed from outside, or ended. */
+export function isWithdrawn(session: SessionRow): boolean {
+  return (
+    session.stage === 'ended' ||
+    session.status === 'complete' ||
+    session.cancel_requested_at !== null ||
+    session.deleted_at !== null
+  );
 }
 
 /** The session that is next in line, or null. */
@@ -193,9 +203,14 @@ export async function markPurged(db: Db, id: string): Promise<void> {
   await db.updateTable('sessions').set({ purged_at: new Date() }).where('id', '=', id).execute();
 }
 
+/** Whether a name has the shape of a session's id. */
+export function isSessionId(name: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
+}
+
 /** Of these session ids, those without open work: ended, or not on record at all. Names that are no ids are left out. */
 export async function endedSessions(db: Db, ids: string[]): Promise<string[]> {
-  const plausible = ids.filter((id) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id));
+  const plausible = ids.filter(isSessionId);
   if (plausible.length === 0) return [];
   const rows = await db
     .selectFrom('sessions')

@@ -10,6 +10,7 @@ import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type CloneDependencies, cloneLayers } from './clone-layers.ts';
 import type { HostActivities, SessionRecords, WorkspaceActivities } from './contract.ts';
+import { reportFailure, type Step } from './report-failure.ts';
 import { type RunDependencies, runLayer } from './run-layer.ts';
 import { type InventoryDependencies, writeInventory } from './write-inventory.ts';
 
@@ -37,23 +38,24 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
         },
       };
     },
-    recordLayer: async ({ sessionId, layer, attempt }) => {
-      const session = await loadSession(db, sessionId);
-      const { target, ansible_passthrough: passthrough, snapshot } = session;
-      const found = snapshot.layers.find((candidate) => candidate.index === layer);
-      if (found?.commit == null) return;
-      if (!recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook })) return;
-      await recordLayer(db, {
-        runId: runIdOf(sessionId, attempt, layer),
-        streamId: sessionId,
-        layer,
-        attempt,
-        sessionName: session.name,
-        cloneUrl: found.url,
-        playbook: found.playbook,
-        commit: found.commit,
-      });
-    },
+    recordLayer: ({ sessionId, layer, attempt }) =>
+      reportFailure(db, sessionId, { phase: 'layer', layer, attempt, what: `recording layer ${layer}` }, async () => {
+        const session = await loadSession(db, sessionId);
+        const { target, ansible_passthrough: passthrough, snapshot } = session;
+        const found = snapshot.layers.find((candidate) => candidate.index === layer);
+        if (found?.commit == null) return;
+        if (!recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook })) return;
+        await recordLayer(db, {
+          runId: runIdOf(sessionId, attempt, layer),
+          streamId: sessionId,
+          layer,
+          attempt,
+          sessionName: session.name,
+          cloneUrl: found.url,
+          playbook: found.playbook,
+          commit: found.commit,
+        });
+      }),
     recordHold: ({ sessionId, layer, message }) => noteProgress(db, sessionId, { phase: 'hold', layer, message }),
     recordEnd: ({ sessionId, ...end }) => endSession(deps, sessionId, end),
   };
@@ -61,15 +63,26 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
 
 /** Work on a disk of this machine. */
 export function createHostActivities(deps: SessionActivityDependencies): WorkspaceActivities & HostActivities {
+  const doing = <T>(sessionId: string, step: Step, work: (signal: AbortSignal) => Promise<T>) =>
+    reportFailure(deps.db, sessionId, step, () => withHeartbeat(work));
   return {
     cloneLayers: ({ sessionId }) =>
-      withHeartbeat(async (signal) => {
+      doing(sessionId, { phase: 'clone', what: 'clone' }, async (signal) => {
         await cloneLayers(deps, sessionId, signal);
         return { hostQueue: hostQueueOf(deps.hostId) };
       }),
-    writeInventory: ({ sessionId }) => withHeartbeat((signal) => writeInventory(deps, sessionId, signal)),
-    runLayer: (input) => withHeartbeat((signal) => runLayer(deps, input, signal)),
-    endRun: ({ sessionId, layer, attempt }) => withHeartbeat(() => deps.runner.end(runIdOf(sessionId, attempt, layer))),
-    removeWorkspace: ({ sessionId }) => withHeartbeat(() => deps.workspaces.remove(sessionId)),
+    writeInventory: ({ sessionId }) =>
+      doing(sessionId, { phase: 'inventory', what: 'inventory' }, (signal) => writeInventory(deps, sessionId, signal)),
+    runLayer: (input) => {
+      const { sessionId, layer, attempt } = input;
+      const step = { phase: 'layer', layer, attempt, what: `starting or following layer ${layer}` };
+      return doing(sessionId, step, (signal) => runLayer(deps, input, signal));
+    },
+    endRun: ({ sessionId, layer, attempt }) =>
+      doing(sessionId, { phase: 'layer', layer, attempt, what: `ending layer ${layer}` }, () =>
+        deps.runner.end(runIdOf(sessionId, attempt, layer)),
+      ),
+    removeWorkspace: ({ sessionId }) =>
+      doing(sessionId, { phase: 'teardown', what: 'removing the workspace' }, () => deps.workspaces.remove(sessionId)),
   };
 }

@@ -1,5 +1,5 @@
 import type { Database, Kysely } from '../../control/database.ts';
-import { loadSession, noteProgress, noteWarnings, pinCommits } from '../../control/sessions/session-progress.ts';
+import { loadSession, noteWarnings, pinCommits } from '../../control/sessions/session-progress.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
 import type { Clones, SiteValues, Workspaces } from './ports.ts';
@@ -49,12 +49,7 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
       warnings.push(...result.warnings.map((warning) => `${label}: ${warning}`));
     }
   };
-  try {
-    await Promise.all(Array.from({ length: Math.min(WIDTH, jobs.length) }, worker));
-  } catch (error) {
-    if (!signal.aborted) await noteFailure(db, sessionId, error);
-    throw error;
-  }
+  await Promise.all(Array.from({ length: Math.min(WIDTH, jobs.length) }, worker));
   await noteWarnings(db, sessionId, warnings);
   await pinCommits(db, sessionId, withCommits(snapshot, found));
 }
@@ -84,13 +79,6 @@ async function cloneOne(
     if (isMusterError(error)) throw musterError(error.code, `${label}: ${error.detail}`);
     throw error;
   }
-}
-
-/** While the engine tries again, the record says what went wrong. */
-async function noteFailure(db: Kysely<Database>, sessionId: string, error: unknown): Promise<void> {
-  const detail = error instanceof Error ? error.message : String(error);
-  const reason = isMusterError(error) ? error.code : 'clone_failed';
-  await noteProgress(db, sessionId, { phase: 'clone', message: `clone failed: ${detail}`, reason });
 }
 
 function withCommits(snapshot: Snapshot, found: Map<SnapshotRepository, string>): Snapshot {

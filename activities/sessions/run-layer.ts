@@ -1,8 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Kysely, SessionRow } from '../../control/database.ts';
 import { failedHostsOf } from '../../control/runs/failed-hosts.ts';
-import { closeRun, noteRunStarted, openRun, runOutcome, shipBatch } from '../../control/runs/follow-run.ts';
+import {
+  closeRun,
+  knownRun,
+  noteRunStarted,
+  openRun,
+  type RunRow,
+  runOutcome,
+  shipBatch,
+} from '../../control/runs/follow-run.ts';
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
-import { musterError } from '../../domain/errors.ts';
+import { isMusterError, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import type { RunCursor, RunSpec } from '../../domain/runs/runner.ts';
 import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
@@ -25,7 +34,12 @@ export interface RunDependencies {
   /** PATH, HOME and the like for playbooks. */
   baseEnvironment: Record<string, string>;
   logMaxBytes: number;
+  /** Pauses between tries to start a run, in ms; a default of 16 s in all. */
+  startPauses?: number[];
 }
+
+/** Pauses between tries to start a run, in ms; when the last one has failed too, it is not chance. */
+const START_PAUSES = [250, 500, 1_000, 2_000, 4_000, 8_000];
 
 /**
  * One attempt of one layer: starts its run unless it was started before, then follows it to its end. Any number of
@@ -37,39 +51,72 @@ export async function runLayer(deps: RunDependencies, input: RunLayer, signal: A
   const session = await loadSession(db, sessionId);
   const runId = runIdOf(sessionId, attempt, layer);
   const playbook = playbookOf(session, layer);
-  const run = await openRun(db, { id: runId, sessionId, streamId: sessionId, layer, attempt, host: deps.hostId });
 
-  if (run.state === 'created' || run.state === 'started') {
-    const progress = { phase: 'layer', layer, attempt };
-    // A run that was started and whose claim is gone lost its disk: it must not start a second time.
-    if (run.state === 'created' && !(await runner.isStarted(runId))) {
-      const spec = await makeSpec(deps, session, input, runId);
-      await runner.start(spec, signal, (held, limit) =>
-        noteProgress(db, sessionId, {
-          ...progress,
-          message: `waiting for one of ${limit} local runs, ${held} busy (MUSTER_LOCAL_RUNS)`,
-        }),
+  let run = await knownRun(db, runId);
+  // A run that was started and whose claim is gone lost its disk: it must not start a second time.
+  if (run === null || (run.state === 'created' && !(await runner.isStarted(runId)))) {
+    const spec = await makeSpec(deps, session, input, runId);
+    run = await openRun(db, { id: runId, sessionId, streamId: sessionId, layer, attempt, host: deps.hostId });
+    await startRun(deps, run, spec, signal);
+  }
+  if (run.state === 'created' || run.state === 'started') await followRun(deps, session, run, playbook, signal);
+  return { index: layer, playbook, ...(await runOutcome(db, runId)) };
+}
+
+/** Starts the run, several times if need be; gives up for good, so that it cannot start later by itself. */
+async function startRun(deps: RunDependencies, run: RunRow, spec: RunSpec, signal: AbortSignal): Promise<void> {
+  const { db, runner, startPauses = START_PAUSES } = deps;
+  const sessionId = run.streamId;
+  const note = (message: string, reason: string | null) =>
+    noteProgress(db, sessionId, { phase: 'layer', layer: run.layer, attempt: run.attempt, message, reason });
+  for (const pause of [...startPauses, null]) {
+    try {
+      return await runner.start(spec, signal, (held, limit) =>
+        note(`waiting for one of ${limit} local runs, ${held} busy (MUSTER_LOCAL_RUNS)`, null),
       );
-    }
-    if (await runner.isStarted(runId)) {
-      await noteRunStarted(db, runId);
-      await noteProgress(db, sessionId, { ...progress, message: `running layer ${layer} (${playbook})` });
-      let cursor: RunCursor = run.cursor;
-      const end = await runner.watch(
-        runId,
-        cursor,
-        async (batch) => {
-          await shipBatch(db, run, cursor, batch);
-          cursor = batch.cursor;
-        },
-        signal,
-      );
-      await closeRun(db, run, end);
-    } else {
-      await closeRun(db, run, { exit: null, results: null });
+    } catch (error) {
+      if (!isMusterError(error) || error.code !== 'run_not_started') throw error;
+      if (pause === null) {
+        await runner.end(run.id);
+        await closeRun(db, run, { exit: null, results: null, warnings: [] });
+        throw error;
+      }
+      await note(`starting layer ${run.layer} failed, trying again: ${error.detail}`, error.code);
+      await delay(pause, undefined, { signal });
     }
   }
-  return { index: layer, playbook, ...(await runOutcome(db, runId)) };
+}
+
+async function followRun(
+  { db, runner }: RunDependencies,
+  session: SessionRow,
+  run: RunRow,
+  playbook: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { id: runId, layer, attempt } = run;
+  if (!(await runner.isStarted(runId))) {
+    const warnings = [`layer ${layer}: the files of its run are gone`];
+    return closeRun(db, run, { exit: null, results: null, warnings });
+  }
+  await noteRunStarted(db, runId);
+  await noteProgress(db, session.id, {
+    phase: 'layer',
+    layer,
+    attempt,
+    message: `running layer ${layer} (${playbook})`,
+  });
+  let cursor: RunCursor = run.cursor;
+  const end = await runner.watch(
+    runId,
+    cursor,
+    async (batch) => {
+      await shipBatch(db, run, cursor, batch);
+      cursor = batch.cursor;
+    },
+    signal,
+  );
+  await closeRun(db, run, end);
 }
 
 function playbookOf(session: SessionRow, layer: number): string {

@@ -24,7 +24,8 @@ export function createSweepActivities(deps: SweepDependencies): SweepActivities 
     cleanHost: () =>
       withHeartbeat(async (signal) => {
         const report = await cleanHost(deps);
-        if (report.stopped.length > 0) deps.log.info({ ...report }, 'runs without an owner were ended');
+        const { stopped, problems } = report;
+        if (stopped.length + problems.length > 0) deps.log.info({ ...report }, 'clean-up of this machine');
         await deps.mirrors.pruneMirrors({ unusedForMs: MIRROR_UNUSED_MS, signal });
       }),
   };

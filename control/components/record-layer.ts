@@ -27,9 +27,10 @@ export async function recordLayer(db: Kysely<Database>, record: LayerRecord): Pr
     if (!(await markRunRecorded(trx, record.runId))) return;
     const now = new Date();
     await reportLayer(trx, { ...record, now });
-    const unknown = await unknownHosts(trx, record.runId, NAMED);
+    const unknown = await unknownHosts(trx, record.runId, NAMED + 1);
     if (unknown.length === 0) return;
-    const message = `not recorded, no such component: ${unknown.join(', ')}${unknown.length === NAMED ? ', ...' : ''}`;
+    const names = unknown.slice(0, NAMED).join(', ');
+    const message = `not recorded, no such component: ${names}${unknown.length > NAMED ? ', ...' : ''}`;
     await appendEvents(trx, { ...record, runId: null }, [
       { time: now, type: 'warning', host: null, line: null, data: { message } },
     ]);

@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
 import type { EventLine, HostResult } from '../../domain/runs/schema.ts';
+import { storableHost, storableText, storableTime } from '../../domain/runs/storable-text.ts';
 import { countHostResults, insertHostResults } from '../../store/host-results.ts';
 import {
   ensureRun,
@@ -12,12 +13,20 @@ import {
   type NewRun,
   type RunRow,
 } from '../../store/runs.ts';
+
+export type { RunRow };
+
 import { appendEvents, appendOutput, type NewEvent } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Records the run before anything of it is started; a run that is known is answered as it stands. */
 export async function openRun(db: Kysely<Database>, run: NewRun): Promise<RunRow> {
   return ensureRun(db, run);
+}
+
+/** The run as it stands, or null when it was never opened. */
+export async function knownRun(db: Kysely<Database>, runId: string): Promise<RunRow | null> {
+  return findRun(db, runId);
 }
 
 /** Its process was seen. */
@@ -46,16 +55,34 @@ export async function shipBatch(db: Kysely<Database>, run: RunRow, from: RunCurs
 
 function toNewEvent(line: number, event: EventLine): NewEvent {
   const { time, type, host, ...data } = event;
-  const at = new Date(time);
-  return { line, type, host: host ?? null, data, time: Number.isNaN(at.getTime()) ? new Date() : at };
+  return {
+    line,
+    type,
+    host: host === undefined ? null : storableHost(host),
+    data,
+    time: storableTime(time, new Date()),
+  };
 }
 
-/** Stores how the run ended and what its hosts reached, once. */
+/** Stores how the run ended and what its hosts reached, once, with what was wrong with its files among its events. */
 export async function closeRun(db: Kysely<Database>, run: RunRow, end: RunEnd): Promise<void> {
-  const results: HostResult[] = Object.entries(end.results?.hosts ?? {}).map(([host, result]) => ({ host, ...result }));
+  const { id: runId, streamId, layer, attempt } = run;
+  const results: HostResult[] = Object.entries(end.results?.hosts ?? {}).map(([host, result]) => ({
+    ...result,
+    host: storableHost(host),
+  }));
+  const time = new Date();
+  const warnings: NewEvent[] = end.warnings.map((message) => ({
+    time,
+    type: 'warning',
+    host: null,
+    line: null,
+    data: { message: storableText(message) },
+  }));
   await db.transaction().execute(async (trx) => {
-    await insertHostResults(trx, { ...run, runId: run.id }, results);
-    await markRunEnded(trx, run.id, end.exit === null ? 'lost' : 'ended', end.exit?.code ?? null);
+    if (!(await markRunEnded(trx, runId, end.exit === null ? 'lost' : 'ended', end.exit?.code ?? null))) return;
+    await insertHostResults(trx, { ...run, runId }, results);
+    await appendEvents(trx, { streamId, runId: null, layer, attempt }, warnings);
   });
 }
 

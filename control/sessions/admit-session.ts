@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import type { Options } from '../../domain/configurations/schema.ts';
-import { admit, findSessionById, type SessionRow, writeProgress } from '../../store/session-engine.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import { admit, findSessionById, isWithdrawn, type SessionRow, writeProgress } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { wakeQueue } from './wake-queue.ts';
 
@@ -27,32 +28,43 @@ const DISK_RETRY_SECONDS = 15;
 
 /**
  * Lets a session in if it may: `running`, `job` and a slot of `max_running_sessions` are taken together, first come first
- * served, unless it was cancelled in line or the disk is nearly full. Repeating it for an admitted one changes nothing.
+ * served, unless it was cancelled or the disk is nearly full. Repeating it for an admitted one changes nothing.
  */
 export async function admitSession(deps: AdmitDependencies, sessionId: string): Promise<AdmitAnswer> {
   const { db } = deps;
   const session = await findSessionById(db, sessionId);
-  if (session === null || session.stage === 'ended') return { state: 'over' };
+  if (session === null || isWithdrawn(session)) return withdrawn(session);
   const options = await deps.readOptions();
+  const { max_running_sessions: limit } = options;
+  const wait = async (message: string, reason: ErrorCode | null, retrySeconds: number): Promise<AdmitAnswer> => {
+    if (session.message !== message) await writeProgress(db, sessionId, { phase: 'queued', message, reason });
+    return { state: 'waiting', message, retrySeconds };
+  };
   if (session.stage === 'queued') {
-    if (session.status === 'complete') return { state: 'cancelled', reason: session.message };
-    if (session.cancel_requested_at !== null) {
-      return { state: 'cancelled', reason: session.cancel_reason ?? 'cancelled' };
-    }
     const free = await deps.freeDisk();
     if (free < deps.minFreeDisk) {
-      const mib = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MiB`;
-      const message = `waiting for disk space: ${mib(free)} free, ${mib(deps.minFreeDisk)} needed (MUSTER_MIN_FREE)`;
-      await writeProgress(db, sessionId, { phase: 'queued', message, reason: 'disk_low' });
-      return { state: 'waiting', message, retrySeconds: DISK_RETRY_SECONDS };
+      const need = `${mib(free)} free, ${mib(deps.minFreeDisk)} needed (MUSTER_MIN_FREE)`;
+      return wait(`waiting for disk space: ${need}`, 'disk_low', DISK_RETRY_SECONDS);
     }
-    const result = await admit(db, sessionId, `cfs-${randomUUID()}`, options.max_running_sessions);
-    if (!result.admitted) {
-      const message = `waiting for one of ${options.max_running_sessions} session slots (max_running_sessions)`;
-      if (session.message !== message) await writeProgress(db, sessionId, { phase: 'queued', message });
-      return { state: 'waiting', message, retrySeconds: RETRY_SECONDS };
-    }
-    if (result.free > 0) await wakeQueue(deps);
   }
+  const result = await admit(db, sessionId, `cfs-${randomUUID()}`, limit);
+  if (result.state === 'withdrawn') return withdrawn(await findSessionById(db, sessionId));
+  if (result.state === 'waiting') return wait(describeWait(limit, result.free), null, RETRY_SECONDS);
+  // Also when it was let in before: the one who did may have died before it told the next in line.
+  if (result.free > 0) await wakeQueue(deps);
   return { state: 'admitted', session, options };
 }
+
+function withdrawn(session: SessionRow | null): AdmitAnswer {
+  if (session === null || session.stage === 'ended') return { state: 'over' };
+  if (session.cancel_reason !== null) return { state: 'cancelled', reason: session.cancel_reason };
+  return { state: 'cancelled', reason: session.deleted_at === null ? session.message : 'the session was deleted' };
+}
+
+function describeWait(limit: number, free: number): string {
+  if (limit === 0) return 'waiting: max_running_sessions is 0, so no session is started';
+  if (free > 0) return 'waiting for its turn: sessions that were made before it come first';
+  return `waiting for one of ${limit} session slot${limit === 1 ? '' : 's'} (max_running_sessions)`;
+}
+
+const mib = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MiB`;

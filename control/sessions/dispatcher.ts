@@ -21,6 +21,10 @@ const WIDTH = 16;
 /** A message that was taken is due again after this, should we die. */
 const LEASE_SECONDS = 15;
 const MAX_DELAY_SECONDS = 30;
+/** Shorter than the lease, so that no other dispatcher takes a message that is being delivered. */
+const DELIVERY_MS = 10_000;
+/** An update waits for a live worker; a word that must wait is delivered again. */
+const UPDATE_MS = 5_000;
 
 /**
  * Delivers the outbox to Temporal: at once after a kick, and again and again until it is done. Several may run; each
@@ -35,8 +39,8 @@ export function createDispatcher({ db, client, log, pollMs = 1_000 }: Dispatcher
 
   const deliver = async (item: OutboxItem) => {
     try {
-      if (item.kind === 'start') await start(db, client, item.sessionId);
-      else await cancel(db, client, item.sessionId);
+      const send = item.kind === 'start' ? start : cancel;
+      await client.withDeadline(Date.now() + DELIVERY_MS, () => send(db, client, item.sessionId));
       await removeFromOutbox(db, item.id);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -95,7 +99,7 @@ async function cancel(db: Kysely<Database>, client: Client, sessionId: string): 
   if (session === null || session.stage === 'ended') return;
   const handle = client.workflow.getHandle(sessionWorkflowId(session));
   try {
-    await client.withDeadline(Date.now() + 5_000, () =>
+    await client.withDeadline(Date.now() + UPDATE_MS, () =>
       handle.executeUpdate(cancelSession, { args: [{ reason: session.cancel_reason ?? 'cancelled' }] }),
     );
   } catch (error) {

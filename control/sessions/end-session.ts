@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
+import { storableText } from '../../domain/runs/storable-text.ts';
 import { type SessionEnd, writeEnd } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { wakeQueue } from './wake-queue.ts';
@@ -10,6 +11,6 @@ export async function endSession(
   sessionId: string,
   end: SessionEnd,
 ): Promise<void> {
-  await writeEnd(deps.db, sessionId, end);
+  await writeEnd(deps.db, sessionId, { ...end, message: storableText(end.message) });
   await wakeQueue(deps);
 }

@@ -10,9 +10,13 @@ const TARGET = keyword('MusterTarget');
 const STATUS = keyword('MusterStatus');
 const BATCH = keyword('MusterBatch');
 
+/** What Temporal takes as summary and as details of a workflow, in bytes, less the quotes and escapes of JSON. */
+const SUMMARY_MAX = 300;
+const DETAILS_MAX = 15_000;
+
 /**
- * Starts the session's workflow unless it runs or has completed; a workflow that was terminated or timed out may be
- * started again (the sweep decides whether that is right).
+ * Starts the session's workflow, once: however often it is called, and however that workflow ended. One that was ended
+ * from outside is not started again, the sweep ends its session.
  */
 export async function startSessionWorkflow(client: Client, session: SessionRow): Promise<void> {
   const limit = session.ansible_limit ? `, limit ${session.ansible_limit.slice(0, 60)}` : '';
@@ -22,10 +26,10 @@ export async function startSessionWorkflow(client: Client, session: SessionRow):
       workflowId: sessionWorkflowId(session),
       taskQueue: MAIN_QUEUE,
       args: [{ sessionId: session.id }],
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
       workflowIdConflictPolicy: 'FAIL',
-      staticSummary: `${session.configuration_name} on ${session.target.definition}${limit}`.slice(0, 190),
-      staticDetails: describe(session),
+      staticSummary: cut(`${session.configuration_name} on ${session.target.definition}${limit}`, SUMMARY_MAX),
+      staticDetails: cut(describe(session), DETAILS_MAX),
       typedSearchAttributes: [
         { key: CONFIGURATION, value: session.configuration_name.slice(0, 255) },
         { key: TARGET, value: session.target.definition },
@@ -36,6 +40,17 @@ export async function startSessionWorkflow(client: Client, session: SessionRow):
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
+}
+
+/** The text's beginning in at most `max` bytes. */
+function cut(text: string, max: number): string {
+  const bytes = Buffer.from(text);
+  return bytes.length <= max
+    ? text
+    : bytes
+        .subarray(0, max)
+        .toString('utf8')
+        .replace(/\ufffd+$/, '');
 }
 
 function describe(session: SessionRow): string {

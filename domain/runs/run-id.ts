@@ -2,3 +2,8 @@
 export function runIdOf(sessionId: string, attempt: number, layer: number): string {
   return `${sessionId}-${attempt}-${layer}`;
 }
+
+/** The session of a run that was named so; of another run, text that is no session's id. */
+export function sessionOfRun(runId: string): string {
+  return runId.replace(/-[0-9]+-[0-9]+$/, '');
+}

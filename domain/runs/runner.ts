@@ -29,10 +29,14 @@ export interface RunBatch {
   cursor: RunCursor;
 }
 
-/** How a run ended; `exit` null when it was lost: claimed, its process gone, no exit file. */
+/** How a run ended. */
 export interface RunEnd {
+  /** Null when it was lost: claimed, its process gone, no exit file. */
   exit: ExitFile | null;
+  /** Null when the playbook never came to its statistics, or what it left cannot be read. */
   results: ResultsFile | null;
+  /** What is wrong with its files, for people. */
+  warnings: string[];
 }
 
 export interface Runner {

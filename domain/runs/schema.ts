@@ -1,7 +1,8 @@
 /** Shapes of a run's files, written by the launcher and the callback plugin, read by the worker. */
 import { z } from 'zod';
 
-const count = z.int().min(0);
+/** What a column of the database holds. */
+const count = z.int().min(0).max(2_147_483_647);
 
 export const HostCountsSchema = z.object({
   ok: count,
@@ -25,7 +26,11 @@ export type ResultsFile = z.infer<typeof ResultsFileSchema>;
 export type HostResult = z.infer<typeof HostCountsSchema> & { host: string; status: HostStatus };
 
 /** `exit.json`: written when the playbook's process has ended. */
-export const ExitFileSchema = z.object({ code: z.int(), signal: z.string().nullable(), ended_at: z.string() });
+export const ExitFileSchema = z.object({
+  code: z.int().min(0).max(255),
+  signal: z.string().nullable(),
+  ended_at: z.string(),
+});
 export type ExitFile = z.infer<typeof ExitFileSchema>;
 
 /** `claim`: who executes the run. `start_time` is field 22 of /proc/<pid>/stat, so a reused pid is told apart. */

@@ -1,38 +1,60 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ClaimFile } from '../../domain/runs/schema.ts';
 import { isAlive, processesOf, readBootId, signal } from './process-table.ts';
-import { createExclusive, makeRunDirectory, type RunPaths, readClaim, writePrivate } from './run-files.ts';
+import {
+  createExclusive,
+  makeRunDirectory,
+  type RunPaths,
+  readClaim,
+  readExit,
+  removeMasks,
+  writePrivate,
+} from './run-files.ts';
 
 /** Time a process has to end by itself after TERM. */
 const GRACE_MS = 3_000;
 /** Time the launcher has to write the end when its last child is gone. */
 const LAUNCHER_GRACE_MS = 1_000;
+/** Time after which processes that we may not signal are given up. */
+const REFUSED_MS = 8_000;
+/** A process that forks while the table is read may be missed once. */
+const EMPTY_LOOKS = 2;
+/** Stands for the start time in a claim that keeps every launcher from starting the run. */
+const NEVER_BEGUN = 'ended before it began';
 
 /**
  * Ends a run so that no process of it is left: TERM, 3 s, then KILL until none is found. A run that nobody has claimed
- * yet is claimed here, so that no launcher can start it any more. Safe to repeat.
+ * yet is claimed here, so that no launcher can start it any more. Safe to repeat. Throws when what is left belongs to
+ * another user (a task that became one) and cannot be ended by us.
  */
 export async function endRun(paths: RunPaths, runId: string): Promise<void> {
   await makeRunDirectory(paths);
-  if (await claimForNobody(paths)) {
-    await writePrivate(
-      paths.exit,
-      JSON.stringify({ code: 143, signal: 'SIGTERM', ended_at: new Date().toISOString() }),
-    );
-    return;
-  }
-  const deadline = Date.now() + GRACE_MS;
+  // Looked at first: on a full disk no new file can be made, but what runs can be ended.
+  const claim = (await readClaim(paths)) ?? (await claimForNobody(paths));
+  if (claim?.start_time === NEVER_BEGUN) await writeNeverBegun(paths);
+  else await endProcesses(runId, claim);
+  await removeMasks(paths);
+}
+
+async function endProcesses(runId: string, claim: ClaimFile | null): Promise<void> {
+  const began = Date.now();
   const told = new Set<number>();
   let idleSince: number | null = null;
+  let empty = 0;
   for (;;) {
-    const claim = await readClaim(paths);
     const launcher = claim !== null && (await isAlive(claim)) ? claim.pid : null;
     const left = (await processesOf(runId, launcher)).filter((pid) => pid !== launcher);
-    if (left.length === 0 && launcher === null) return;
-    const late = Date.now() >= deadline;
+    empty = left.length === 0 && launcher === null ? empty + 1 : 0;
+    if (empty === EMPTY_LOOKS) return;
+    const passed = Date.now() - began;
+    const late = passed >= GRACE_MS;
+    const refused: number[] = [];
     for (const pid of left) {
-      if (late) signal(pid, 'SIGKILL');
-      else if (!told.has(pid)) signal(pid, 'SIGTERM');
+      if ((late || !told.has(pid)) && !signal(pid, late ? 'SIGKILL' : 'SIGTERM')) refused.push(pid);
       told.add(pid);
+    }
+    if (refused.length > 0 && passed >= REFUSED_MS) {
+      throw new Error(`processes of another user cannot be ended: ${refused.slice(0, 10).join(', ')}`);
     }
     // With no child left the launcher writes the exit file and goes; or it is about to start the child.
     idleSince = left.length > 0 ? null : (idleSince ?? Date.now());
@@ -43,7 +65,14 @@ export async function endRun(paths: RunPaths, runId: string): Promise<void> {
   }
 }
 
-async function claimForNobody(paths: RunPaths): Promise<boolean> {
-  const claim = { pid: process.pid, start_time: 'ended before it began', boot_id: await readBootId() };
-  return createExclusive(paths.claim, JSON.stringify(claim));
+/** Claims the run so that nobody starts it; answers the claim that stands. */
+async function claimForNobody(paths: RunPaths): Promise<ClaimFile | null> {
+  const claim: ClaimFile = { pid: process.pid, start_time: NEVER_BEGUN, boot_id: await readBootId() };
+  return (await createExclusive(paths.claim, JSON.stringify(claim))) ? claim : readClaim(paths);
+}
+
+/** Also for a run that was kept from beginning by somebody who died before writing this. */
+async function writeNeverBegun(paths: RunPaths): Promise<void> {
+  if ((await readExit(paths)) !== null) return;
+  await writePrivate(paths.exit, JSON.stringify({ code: 143, signal: 'SIGTERM', ended_at: new Date().toISOString() }));
 }

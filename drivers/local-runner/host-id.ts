@@ -6,11 +6,13 @@ import { join } from 'node:path';
 export async function readHostId(dataDir: string): Promise<string> {
   const path = join(dataDir, 'host-id');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = `${path}.${randomUUID()}.tmp`;
   await writeFile(temporary, randomUUID());
   await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
   await unlink(temporary);
-  return (await readFile(path, 'utf8')).trim();
+  const id = (await readFile(path, 'utf8')).trim();
+  if (!/^[0-9a-f-]{36}$/.test(id)) throw new Error(`${path} holds no id: remove it, and a new one is made`);
+  return id;
 }

@@ -78,11 +78,14 @@ async function hasInEnvironment(pid: number, needle: Buffer): Promise<boolean> {
   }
 }
 
-/** Sends a signal; a process that is gone meanwhile is no error. */
-export function signal(pid: number, name: NodeJS.Signals): void {
+/** Sends a signal; a process that is gone meanwhile is no error. False when we may not: it belongs to another user. */
+export function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     process.kill(pid, name);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EPERM') return false;
+    if (code !== 'ESRCH') throw error;
   }
+  return true;
 }

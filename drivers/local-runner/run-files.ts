@@ -1,5 +1,6 @@
 /** The files of a run, by which the worker and the launcher meet. */
-import { link, mkdir, open, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type ClaimFile,
@@ -41,49 +42,70 @@ export async function makeRunDirectory(paths: RunPaths): Promise<void> {
 
 /** Writes a file that only we may read, whole or not at all. */
 export async function writePrivate(path: string, content: string): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`;
-  await writeFile(temporary, content, { mode: 0o600 });
-  await rename(temporary, path);
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, content, { mode: 0o600 });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }
 
 /** Makes `path` with its content unless it is there; answers whether it was made. Atomic between processes. */
 export async function createExclusive(path: string, content: string): Promise<boolean> {
-  const temporary = `${path}.${process.pid}.${Date.now()}.tmp`;
-  await writeFile(temporary, content, { mode: 0o600 });
+  const temporary = `${path}.${randomUUID()}.tmp`;
   try {
+    await writeFile(temporary, content, { mode: 0o600 });
     await link(temporary, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   } finally {
-    await unlink(temporary);
+    await rm(temporary, { force: true });
   }
 }
 
-async function readJson(path: string): Promise<unknown> {
+/** A claim that names no process: of a run that was ended before it began, or one that cannot be read any more. */
+const NOBODY: ClaimFile = { pid: 0, start_time: '', boot_id: '' };
+
+/** What a file holds: `absent` when there is none, `broken` when it is not what it should be. */
+async function readJson<T>(path: string, parse: (json: unknown) => T): Promise<T | 'absent' | 'broken'> {
+  let text: string;
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'absent';
     throw error;
   }
+  try {
+    return parse(JSON.parse(text));
+  } catch {
+    return 'broken';
+  }
 }
 
+/** Who executes the run; null when nobody claimed it. A claim that cannot be read is one of a process that is gone. */
 export async function readClaim(paths: RunPaths): Promise<ClaimFile | null> {
-  const json = await readJson(paths.claim);
-  return json === null ? null : ClaimFileSchema.parse(json);
+  const claim = await readJson(paths.claim, ClaimFileSchema.parse);
+  return claim === 'absent' ? null : claim === 'broken' ? NOBODY : claim;
 }
 
+/** How the run ended; null when it has not, or when its end cannot be read any more. */
 export async function readExit(paths: RunPaths): Promise<ExitFile | null> {
-  const json = await readJson(paths.exit);
-  return json === null ? null : ExitFileSchema.parse(json);
+  const exit = await readJson(paths.exit, ExitFileSchema.parse);
+  return exit === 'absent' || exit === 'broken' ? null : exit;
 }
 
-/** What the hosts reached; null when the playbook never came to its statistics. */
-export async function readResults(paths: RunPaths): Promise<ResultsFile | null> {
-  const json = await readJson(paths.results);
-  return json === null ? null : ResultsFileSchema.parse(json);
+/** What the hosts reached; `absent` when the playbook never came to its statistics. */
+export function readResults(paths: RunPaths): Promise<ResultsFile | 'absent' | 'broken'> {
+  return readJson(paths.results, ResultsFileSchema.parse);
+}
+
+/** Removes the run's secrets, should nobody have done so; only for a run that has ended. */
+export async function removeMasks(paths: RunPaths): Promise<void> {
+  await rm(paths.mask, { force: true });
 }
 
 /** Bytes of a file from `start` on, at most `limit`; empty when there is nothing (yet). */

@@ -5,7 +5,7 @@
 export class RunSlots {
   readonly #limit: number;
   readonly #held = new Set<string>();
-  readonly #waiting: { runId: string; grant: () => void }[] = [];
+  #waiting: { runId: string; grant: () => void }[] = [];
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -27,7 +27,7 @@ export class RunSlots {
 
   /** The run exists already, so it has a slot even if that is one too many. */
   adopt(runId: string): void {
-    this.#held.add(runId);
+    this.#give(runId);
   }
 
   /** Resolves when the run has a slot; rejects when `signal` aborts first. */
@@ -47,7 +47,7 @@ export class RunSlots {
         },
       };
       const giveUp = () => {
-        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+        this.#waiting = this.#waiting.filter((other) => other !== waiter);
         reject(signal.reason);
       };
       signal.addEventListener('abort', giveUp, { once: true });
@@ -57,14 +57,24 @@ export class RunSlots {
 
   /** Gives the run's slot to the next in line, or lets it stop waiting for one; harmless for a run that has none. */
   release(runId: string): void {
-    const waiting = this.#waiting.findIndex((waiter) => waiter.runId === runId);
-    if (waiting >= 0) this.#waiting.splice(waiting, 1)[0]?.grant();
-    if (!this.#held.delete(runId)) return;
+    this.#grant(runId);
+    this.#held.delete(runId);
     while (this.#held.size < this.#limit) {
-      const next = this.#waiting.shift();
+      const next = this.#waiting[0];
       if (next === undefined) return;
-      this.#held.add(next.runId);
-      next.grant();
+      this.#give(next.runId);
     }
+  }
+
+  #give(runId: string): void {
+    this.#held.add(runId);
+    this.#grant(runId);
+  }
+
+  /** Lets everybody go on who waits for this run: it is started more than once when an activity is repeated. */
+  #grant(runId: string): void {
+    const granted = this.#waiting.filter((waiter) => waiter.runId === runId);
+    this.#waiting = this.#waiting.filter((waiter) => waiter.runId !== runId);
+    for (const { grant } of granted) grant();
   }
 }

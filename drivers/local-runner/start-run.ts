@@ -45,7 +45,7 @@ function launch(paths: RunPaths, { python, launcher }: LauncherOptions): Promise
       detached: true,
       stdio: 'ignore',
       cwd: '/',
-      env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' },
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
     });
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => resolve(code === 0 ? null : `it ended with ${signal ?? code}`));

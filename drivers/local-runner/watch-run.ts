@@ -4,7 +4,7 @@ import { type EventLine, EventLineSchema } from '../../domain/runs/schema.ts';
 import { storableJson, storableText } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
 import { isAlive } from './process-table.ts';
-import { type RunPaths, readClaim, readExit, readFrom, readResults } from './run-files.ts';
+import { type RunPaths, readClaim, readExit, readFrom, readResults, removeMasks } from './run-files.ts';
 
 const EVENT_CHUNK = 1024 * 1024;
 const OUTPUT_CHUNK = 256 * 1024;
@@ -14,7 +14,8 @@ const FAST_MS = 100;
 
 /**
  * Follows a claimed run to its end and hands over everything it writes, in order, from `cursor` on. Resolves when the
- * exit file is there and the last line was taken, or when the run is lost: claimed, its process gone, no exit file.
+ * exit file is there and the last line was taken, or when the run is lost: its process gone without an exit file, or its
+ * files gone altogether.
  */
 export async function watchRun(
   paths: RunPaths,
@@ -29,17 +30,31 @@ export async function watchRun(
     for (;;) {
       signal.throwIfAborted();
       const exit = await readExit(paths);
-      const claim = exit === null ? await readClaim(paths) : null;
-      if (exit === null && claim !== null && !(await isAlive(claim))) missing += 1;
+      if (exit === null) {
+        const claim = await readClaim(paths);
+        if (claim === null || !(await isAlive(claim))) missing += 1;
+      }
       // Seen dead twice without an exit file that could have been written between the two looks.
       const lost = missing >= 2;
       cursor = await shipAll(paths, cursor, exit !== null || lost, take);
-      if (exit !== null || lost) return { exit, results: await readResults(paths) };
+      if (exit !== null || lost) {
+        await removeMasks(paths);
+        return { exit, ...(await resultsOf(paths)) };
+      }
       if (missing === 0) await wake.next(signal);
     }
   } finally {
     wake.close();
   }
+}
+
+async function resultsOf(paths: RunPaths): Promise<Pick<RunEnd, 'results' | 'warnings'>> {
+  const results = await readResults(paths);
+  if (results === 'absent') return { results: null, warnings: [] };
+  if (results === 'broken') {
+    return { results: null, warnings: ['the results of the run cannot be read; no host was recorded'] };
+  }
+  return { results, warnings: [] };
 }
 
 async function shipAll(

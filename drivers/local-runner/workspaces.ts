@@ -1,7 +1,7 @@
 /** A session's working folder on this machine, laid out like CFS's /inventory; it holds keys, so only we may enter. */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { lstat, mkdir, readdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
 
 export interface WorkspacePaths {
   dir: string;
@@ -34,6 +34,20 @@ export interface Workspaces {
 /** Longest folder for ssh's control sockets: their names may have 107 bytes in all, of which ssh's own part takes 60. */
 const CONTROL_PATH_MAX = 45;
 
+/**
+ * Makes a folder that only we may enter. In a folder that all users share somebody else may have made one of that name:
+ * whoever owns it could take over ssh connections, so such a one is refused.
+ */
+async function makeOwn(dir: string): Promise<void> {
+  await mkdir(dir, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  const found = await lstat(dir);
+  if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0) {
+    throw new Error(`${dir} was made by somebody else or is open to others: remove it`);
+  }
+}
+
 export function createWorkspaces(options: { dir: string; shortDir: string }): Workspaces {
   const paths = (sessionId: string): WorkspacePaths => {
     const dir = join(options.dir, sessionId);
@@ -55,9 +69,10 @@ export function createWorkspaces(options: { dir: string; shortDir: string }): Wo
     layerDir: (sessionId, layer) => join(options.dir, sessionId, `layer${layer}`),
     make: async (sessionId) => {
       const made = paths(sessionId);
-      for (const dir of [made.dir, join(made.dir, 'ssh'), join(made.dir, 'tmp'), made.controlPath]) {
+      for (const dir of [made.dir, join(made.dir, 'ssh'), join(made.dir, 'tmp'), dirname(made.controlPath)]) {
         await mkdir(dir, { recursive: true, mode: 0o700 });
       }
+      await makeOwn(made.controlPath);
       return made;
     },
     writePrivate: (path, text) => writeFile(path, text, { mode: 0o600 }),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -11,12 +12,12 @@ export function openSshFiles(dir: string) {
     const key = join(dir, 'id');
     const knownHosts = join(dir, 'known_hosts');
     if ((await readFile(key, 'utf8').catch(() => null)) !== values.privateKey) {
-      const temporary = `${key}.${process.pid}.tmp`;
+      const temporary = `${key}.${randomUUID()}.tmp`;
       await writeFile(temporary, values.privateKey, { mode: 0o600 });
       await rename(temporary, key);
     }
-    const known = await readFile(knownHosts, 'utf8').catch(() => '');
-    const missing = values.knownHosts.split('\n').filter((line) => line !== '' && !known.includes(line));
+    const known = new Set((await readFile(knownHosts, 'utf8').catch(() => '')).split('\n'));
+    const missing = values.knownHosts.split('\n').filter((line) => line !== '' && !known.has(line));
     if (missing.length > 0) await appendFile(knownHosts, `${missing.join('\n')}\n`, { mode: 0o600 });
     return { key, knownHosts };
   };

@@ -37,6 +37,7 @@ import type {
   SessionRef,
   WorkspaceActivities,
 } from '../../activities/sessions/contract.ts';
+import { isErrorCode } from '../../domain/errors.ts';
 import { describeLayerFailure, type LayerOutcome, sessionOutcome } from '../../domain/sessions/outcome.ts';
 import {
   cancelSession,
@@ -302,7 +303,7 @@ function endingOf(error: unknown, state: State): Ending {
   }
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof ApplicationFailure) {
-    return { succeeded: 'false', message: cause.message, reason: cause.type ?? 'internal' };
+    return { succeeded: 'false', message: cause.message, reason: isErrorCode(cause.type) ? cause.type : 'internal' };
   }
   if (error instanceof ActivityFailure) {
     const message = `${error.activityType} got no answer from the machine that has the workspace`;

@@ -1,0 +1,40 @@
+import { CancelledFailure } from '@temporalio/activity';
+import type { Database, Kysely } from '../../control/database.ts';
+import { failureOf } from '../../control/failures.ts';
+import { noteProgress } from '../../control/sessions/session-progress.ts';
+import { ERRORS } from '../../domain/errors.ts';
+
+/** What is being done, as the record names it. */
+export interface Step {
+  phase: string;
+  /** Begins the sentence: `<what> failed, trying again: <why>`. */
+  what: string;
+  layer?: number;
+  attempt?: number;
+}
+
+const DETAIL_MAX = 500;
+
+/** Does a step of a session. When it fails the record says what and why, as long as the engine tries it again. */
+export async function reportFailure<T>(
+  db: Kysely<Database>,
+  sessionId: string,
+  step: Step,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof CancelledFailure)) await note(db, sessionId, step, error);
+    throw error;
+  }
+}
+
+async function note(db: Kysely<Database>, sessionId: string, step: Step, error: unknown): Promise<void> {
+  const { what, ...place } = step;
+  const { code, detail } = failureOf(error);
+  const again = ERRORS[code].retryable ? ', trying again' : '';
+  const message = `${what} failed${again}: ${detail.slice(0, DETAIL_MAX)}`;
+  // Where the record cannot be written either, the failure itself is what counts.
+  await noteProgress(db, sessionId, { ...place, message, reason: code }).catch(() => undefined);
+}
