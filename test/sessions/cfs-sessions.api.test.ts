@@ -335,7 +335,8 @@ describe('delete', () => {
 });
 
 test('when the database is away every route says so', async () => {
-  const away = await createTestApi({ db: openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' }) });
+  const db = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' });
+  const away = await createTestApi({ db });
   for (const [method, url, body] of [
     ['POST', '/v3/sessions', { name: 'a', configuration_name: 'web' }],
     ['GET', '/v3/sessions', undefined],
@@ -349,4 +350,5 @@ test('when the database is away every route says so', async () => {
     expect([url, answer.status]).toEqual([url, 503]);
   }
   await away.close();
+  await db.destroy();
 });

@@ -132,7 +132,8 @@ export async function musterSessionRoutes(app: ApiServer, deps: ApiDependencies)
 
 /** A body that may be absent, else JSON that fits. */
 function optionalBody<Schema extends z.ZodType>(request: FastifyRequest, schema: Schema): z.infer<Schema> {
-  const body = readJsonBody(request) ?? {};
+  const sent = readJsonBody(request);
+  const body = sent === undefined ? {} : sent;
   const parsed = schema.safeParse(body);
   if (!parsed.success) throw bodyMistake(parsed.error, body);
   return parsed.data;
