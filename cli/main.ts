@@ -14,7 +14,7 @@ const sink = (stream: NodeJS.WriteStream): Sink => ({
     stream.write(text);
   },
   terminal: stream.isTTY === true && process.env.TERM !== 'dumb',
-  columns: () => stream.columns ?? 80,
+  columns: () => stream.columns || 80,
 });
 
 /** Aborts at Ctrl-C, so that commands can say how to go on; a second press ends the process. */
