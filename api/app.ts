@@ -66,8 +66,8 @@ export function createApp(deps: ApiDependencies): ApiServer {
   requestLog(app);
   hostCheck(app, deps);
   crossSiteCheck(app);
-  requestChecks(app);
   unknownPaths(app);
+  requestChecks(app);
 
   documentation(app, deps);
   for (const prefix of deps.prefixes) {

@@ -7,6 +7,7 @@ import { dataPaths } from '../config/data-paths.ts';
 import { databaseSettings } from '../config/database-settings.ts';
 import { EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
+import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { createSessionEngine } from '../control/sessions/session-engine.ts';
@@ -77,10 +78,12 @@ async function main(): Promise<void> {
     version,
   });
 
+  const stopFollowing = followLoggingLevel(db, log);
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
     stopping = true;
+    stopFollowing();
     await streams.close();
     await app.close();
     await dispatcher.stop();

@@ -1,7 +1,6 @@
 /** Every refusal and failure as a problem document (cfs-api 2). */
 
 import type { Socket } from 'node:net';
-import { types } from 'node:util';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type ErrorCode,
@@ -43,15 +42,15 @@ const FRAMEWORK: Record<string, readonly [ErrorCode, string]> = {
 
 /** States of Postgres that the request caused: a key too long for an index, text that it cannot keep, a number too large. */
 const WRONG_VALUE = /^(54000|22021|22P05|22003)$/;
-/** Others were in the way; the same request can pass in a moment. */
-const IN_THE_WAY = /^(40001|40P01|55P03)$/;
+/** Others were in the way, or the database is not set up yet: the same request can pass in a moment. */
+const NOT_NOW = /^(40001|40P01|55P03|42P01|3D000|28000|28P01)$/;
 
 function expectedError(error: unknown): MusterError {
   if (isMusterError(error)) return error;
   const code = codeOf(error);
   const framework = FRAMEWORK[code];
   if (framework) return musterError(...framework);
-  if (isConnectionError(error) || IN_THE_WAY.test(code)) {
+  if (isConnectionError(error) || NOT_NOW.test(code)) {
     return musterError('storage_unavailable', 'The database is not available or too busy; try again.');
   }
   if (WRONG_VALUE.test(code))
@@ -62,13 +61,18 @@ function expectedError(error: unknown): MusterError {
 }
 
 function codeOf(error: unknown): string {
-  const code = types.isNativeError(error) ? (error as { code?: unknown }).code : undefined;
+  const code = memberOf(error, 'code');
   return typeof code === 'string' ? code : '';
 }
 
 function statusOf(error: unknown): number {
-  const status = types.isNativeError(error) ? (error as { statusCode?: unknown }).statusCode : undefined;
+  const status = memberOf(error, 'statusCode');
   return typeof status === 'number' ? status : 500;
+}
+
+/** Errors of the framework and of other realms are no instances of our `Error`. */
+function memberOf(error: unknown, name: string): unknown {
+  return typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 }
 
 /** Answers what Node's parser refuses before there is a request: oversized headers, garbage, a stalled sender. */

@@ -17,7 +17,6 @@ export function requestChecks(app: ApiServer): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
   app.addHook('onRequest', async (request, reply) => {
-    if (request.is404) return undefined;
     const schema = request.routeOptions.schema ?? {};
     if (Object.values(request.params as object).includes('')) return reply.callNotFound();
     if (schema.params instanceof z.ZodObject) checkPath(request, schema.params);

@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LogController } from 'fastify';
-import type { Options } from '../../domain/configurations/schema.ts';
-import type { ApiDependencies, ApiServer } from '../dependencies.ts';
+import type { ApiServer } from '../dependencies.ts';
 
 const ID = /^[A-Za-z0-9._-]{1,128}$/;
-const LEVELS: Record<Options['logging_level'], string> = {
-  DEBUG: 'debug',
-  INFO: 'info',
-  WARNING: 'warn',
-  ERROR: 'error',
-};
 
 /** The id of a request: the caller's where it is a plain word, else a new one. */
 export function requestId(request: Pick<IncomingMessage, 'headers'>): string {
@@ -31,9 +24,4 @@ export function requestLog(app: ApiServer): void {
     const line = { method: request.method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
     request.log[reply.statusCode >= 500 ? 'warn' : 'info'](line, 'request');
   });
-}
-
-/** Makes option `logging_level` the level of this process (cfs-api 4). */
-export function applyLoggingLevel(log: ApiDependencies['log'], options: Pick<Options, 'logging_level'>): void {
-  log.level = LEVELS[options.logging_level];
 }

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { musterError, problemOf } from '../../domain/errors.ts';
 import type { ApiServer } from '../dependencies.ts';
 import { sendProblem } from '../problems.ts';
@@ -8,7 +9,7 @@ export function unknownPaths(app: ApiServer): void {
   app.addHook('onRoute', ({ url, method }) => {
     routes.push({ segments: url.split('/'), methods: [method].flat() });
   });
-  app.setNotFoundHandler((request, reply) => {
+  const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.replace(/[?#].*$/s, '');
     const segments = path.split('/').map(decoded);
     const methods = routes.filter((route) => matches(route.segments, segments)).flatMap((route) => route.methods);
@@ -18,7 +19,10 @@ export function unknownPaths(app: ApiServer): void {
     reply.header('allow', [...new Set(methods)].sort().join(', '));
     const detail = `${request.method} is not allowed for ${path.slice(0, 500)}`;
     return sendProblem(reply, problemOf(musterError('method_not_allowed', detail)));
-  });
+  };
+  app.setNotFoundHandler(answer);
+  // At once: nobody reads the body of such a request.
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? answer(request, reply) : undefined));
 }
 
 function matches(route: readonly string[], path: readonly string[]): boolean {

@@ -1,8 +1,8 @@
+import { applyLoggingLevel } from '../../../control/configurations/logging-level.ts';
 import { patchOptions } from '../../../control/configurations/patch-options.ts';
 import { OptionsPatchSchema, OptionsSchema } from '../../../domain/configurations/schema.ts';
 import { readOptions } from '../../../store/options.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { applyLoggingLevel } from '../../plugins/request-log.ts';
 
 const tags = ['options'];
 
