@@ -186,20 +186,22 @@ async function call(url: string, method: string, path: string, body?: unknown): 
   return { status: response.status, body: isJson && text !== '' ? JSON.parse(text) : text };
 }
 
-/** A client that goes on while parts of the stack are away: connection refused and 503 are tried again. */
+/** A client that goes on while parts of the stack are away: connection refused and 503 are tried again for a minute. */
 async function retried(work: () => Promise<Answer>): Promise<Answer> {
-  return eventually(
-    'the API answers',
-    async () => {
-      try {
-        const answer = await work();
-        return answer.status === 503 ? null : answer;
-      } catch {
-        return null;
-      }
-    },
-    60_000,
-  );
+  let last = 'nothing';
+  const attempt = async () => {
+    try {
+      const answer = await work();
+      if (answer.status !== 503) return answer;
+      last = JSON.stringify(answer.body);
+    } catch (error) {
+      last = error instanceof Error ? `${error.message} ${String(error.cause ?? '')}` : String(error);
+    }
+    return null;
+  };
+  return eventually('the API answers', attempt, 60_000).catch((error) => {
+    throw new Error(`${error.message}; its last word: ${last}`);
+  });
 }
 
 function expectStatus(answer: Answer, status: number): void {
