@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import { type RunEnvironment, runEnvironment } from '../../domain/sessions/run-environment.ts';
+import { baseEnvironment } from '../../worker/base-environment.ts';
+
+const input: RunEnvironment = {
+  base: { PATH: '/venv/bin:/bin', HOME: '/home/u', SESSION_NAME: 'of the base' },
+  sessionName: 'web',
+  layer: 3,
+  cloneUrl: 'https://git/base.git',
+  playbook: 'site.yml',
+  commit: 'a'.repeat(40),
+  targetDefinition: 'dynamic',
+  recordsState: true,
+  paths: {
+    workspace: '/d/ws',
+    ansibleConfig: '/d/ws/ansible.cfg',
+    inventory: '/d/ws/hosts',
+    roles: '/d/ws/layer3/roles',
+    sshKey: '/d/ws/ssh/id',
+    controlPath: '/d/cp',
+    vaultPassword: null,
+  },
+};
+
+describe('the environment of a playbook', () => {
+  test('has what the runners of CFS export, over what the base says', () => {
+    expect(runEnvironment(input)).toMatchObject({
+      PATH: '/venv/bin:/bin',
+      SESSION_NAME: 'web',
+      SESSION_CLONE_URL: 'https://git/base.git',
+      SESSION_PLAYBOOK: 'site.yml',
+      LAYER_CURRENT: '3',
+      INVENTORY_TYPE: 'dynamic',
+      DISABLE_STATE_RECORDING: 'False',
+      ANSIBLE_ROLES_PATH: '/d/ws/layer3/roles',
+      ANSIBLE_CONFIG: '/d/ws/ansible.cfg',
+      ANSIBLE_INVENTORY: '/d/ws/hosts',
+    });
+  });
+
+  test('keeps what Ansible writes inside the workspace', () => {
+    const { ANSIBLE_HOME, ANSIBLE_LOCAL_TEMP } = runEnvironment(input);
+    expect([ANSIBLE_HOME, ANSIBLE_LOCAL_TEMP]).toEqual(['/d/ws/ansible-home', '/d/ws/tmp']);
+  });
+
+  test('names a file for the password of vaults only when there is one', () => {
+    expect(runEnvironment(input)).not.toHaveProperty('ANSIBLE_VAULT_PASSWORD_FILE');
+    const paths = { ...input.paths, vaultPassword: '/d/ws/ssh/vault-password' };
+    expect(runEnvironment({ ...input, paths }).ANSIBLE_VAULT_PASSWORD_FILE).toBe('/d/ws/ssh/vault-password');
+  });
+
+  test('says when results do not count as state', () => {
+    expect(runEnvironment({ ...input, recordsState: false }).DISABLE_STATE_RECORDING).toBe('True');
+  });
+});
+
+describe('the base of it', () => {
+  test('has nothing of our own settings and secrets', () => {
+    const own = {
+      MUSTER_DATABASE_URL: 'postgres://u:word@h/d',
+      TEMPORAL_API_KEY: 'key',
+      SSH_AUTH_SOCK: '/s',
+      PGPASSWORD: 'p',
+    };
+    const base = baseEnvironment(
+      { ...own, PATH: '/bin', HOME: '/home/u', HTTPS_PROXY: 'http://p', no_proxy: 'x', TZ: undefined },
+      '/venv/bin',
+    );
+    expect(base).toEqual({
+      LANG: 'C.UTF-8',
+      LC_ALL: 'C.UTF-8',
+      HOME: '/home/u',
+      HTTPS_PROXY: 'http://p',
+      no_proxy: 'x',
+      PATH: '/venv/bin:/bin',
+    });
+  });
+
+  test('finds programs without a PATH of ours', () => {
+    expect(baseEnvironment({}, '/venv/bin').PATH).toBe('/venv/bin:/usr/local/bin:/usr/bin:/bin');
+  });
+});
