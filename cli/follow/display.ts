@@ -49,7 +49,10 @@ function plainDisplay(context: CliContext): Display {
   return {
     update: (news) => {
       Object.assign(followed, news);
-      if (followed.progress === undefined || followed.progress.status === 'complete') return;
+      const { progress, queuePlace } = followed;
+      if (progress === undefined || progress.status === 'complete') return;
+      // The place comes a moment later, and one line says both.
+      if (progress.phase === 'queued' && queuePlace === undefined) return;
       const step = oneLine(stepOf(followed));
       if (step !== last) say(context, step);
       last = step;
