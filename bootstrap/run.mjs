@@ -15,7 +15,7 @@ import { SetupError } from './setup-error.mjs';
 const TASKS = {
   demo: { script: 'deploy/stack/demo.ts' },
   start: { script: 'deploy/stack/main.ts' },
-  test: { script: 'test/run.mjs', tests: true },
+  test: { script: 'test/run.ts', tests: true },
   bench: { script: 'bench/run.ts', tests: true },
 };
 

@@ -1,0 +1,72 @@
+/**
+ * Runs the test suites one after another, the cheap ones first, and goes on after a failure. The last line counts over
+ * all of them. Called by `npm test`, which has installed what the suites need:
+ *
+ *     npm test                     every suite
+ *     npm test -- domain           one suite
+ *     npm test -- domain limit     of one suite, what has "limit" in its path
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Counts, SUITES, type Suite } from './suites.ts';
+
+const strict = process.env.MUSTER_TEST_REQUIRE === 'all';
+let interrupted = false;
+
+function chosenSuites(name: string | undefined): Suite[] {
+  if (name === undefined) return SUITES;
+  const suite = SUITES.find((candidate) => candidate.name === name);
+  if (suite) return [suite];
+  process.stderr.write(`There is no suite "${name}". Suites: ${SUITES.map((one) => one.name).join(', ')}\n`);
+  process.exit(2);
+}
+
+function line({ passed, failed, skipped }: Counts): string {
+  return `${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`;
+}
+
+/** Under MUSTER_TEST_REQUIRE=all nothing may be left out, so what was skipped counts as failed. */
+function judged(counts: Counts): Counts {
+  if (!strict || counts.skipped.length === 0) return counts;
+  return { passed: counts.passed, failed: counts.failed + counts.skipped.length, skipped: [] };
+}
+
+async function main(): Promise<number> {
+  const [name, ...patterns] = process.argv.slice(2);
+  const workDir = mkdtempSync(join(tmpdir(), 'muster-tests-'));
+  const total: Counts = { passed: 0, failed: 0, skipped: [] };
+  const summary: string[] = [];
+  for (const suite of chosenSuites(name)) {
+    process.stdout.write(`\n== ${suite.name}: ${suite.title}\n`);
+    const startedAt = Date.now();
+    const found = await suite.run({ workDir, patterns });
+    if (interrupted) break;
+    const counts = judged(found);
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+    for (const test of found.skipped)
+      process.stdout.write(`${strict ? 'skipped, which fails here' : 'skipped'}: ${test}\n`);
+    summary.push(`${suite.name.padEnd(10)} ${line(counts)} (${seconds} s)`);
+    process.stdout.write(`== ${summary.at(-1)}\n`);
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    total.skipped.push(...counts.skipped);
+  }
+  rmSync(workDir, { recursive: true, force: true });
+  process.stdout.write(`\n${summary.join('\n')}\n`);
+  if (name !== undefined && total.passed + total.failed + total.skipped.length === 0) {
+    process.stderr.write('No test has that in its path.\n');
+    total.failed += 1;
+  }
+  process.stdout.write(`${line(total)}\n`);
+  if (interrupted) return 130;
+  return total.failed > 0 ? 1 : 0;
+}
+
+// The suite that runs gets the signal too and ends; no other one follows.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    interrupted = true;
+  });
+}
+process.exit(await main());

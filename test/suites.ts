@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const ROOT = dirname(import.meta.dirname);
+
+export interface Counts {
+  passed: number;
+  failed: number;
+  /** Names of the tests that were left out. */
+  skipped: string[];
+}
+
+export interface Suite {
+  name: string;
+  title: string;
+  run(options: SuiteOptions): Promise<Counts>;
+}
+
+interface SuiteOptions {
+  /** Folder for reports, removed at the end. */
+  workDir: string;
+  /** Only tests whose path has one of these in it. */
+  patterns: string[];
+}
+
+/** In the order in which they run. */
+export const SUITES: Suite[] = [
+  {
+    name: 'lint',
+    title: 'format and lint',
+    run: () => check(module('@biomejs/biome/bin/biome'), ['ci', '--error-on-warnings']),
+  },
+  { name: 'types', title: 'TypeScript', run: () => check(module('typescript/bin/tsc'), ['--noEmit']) },
+  level('domain', 'rules and architecture'),
+  { name: 'python', title: 'launcher, callback plugin and strategies', run: runPytest },
+  level('activity', 'drivers and activities'),
+  level('store', 'queries on a real Postgres'),
+  level('workflow', 'workflows on a real test server'),
+  level('api', 'HTTP routes'),
+  level('e2e', 'the whole through its outer doors'),
+];
+
+function module(path: string): string {
+  return join(ROOT, 'node_modules', path);
+}
+
+/** One level of jest tests, which is a project of jest.config.js. */
+function level(name: string, title: string): Suite {
+  return { name, title, run: (options) => runJest(name, options) };
+}
+
+/** A tool that has no tests of its own counts as one. */
+async function check(script: string, args: string[]): Promise<Counts> {
+  const ok = (await run(process.execPath, [script, ...args])) === 0;
+  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [] };
+}
+
+interface JestReport {
+  numPassedTests: number;
+  numFailedTests: number;
+  numRuntimeErrorTestSuites: number;
+  testResults: { assertionResults: { status: string; fullName: string }[] }[];
+}
+
+async function runJest(project: string, { workDir, patterns }: SuiteOptions): Promise<Counts> {
+  const report = join(workDir, `${project}.json`);
+  const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', module('jest/bin/jest.js')];
+  args.push('--selectProjects', project, '--json', `--outputFile=${report}`, '--passWithNoTests');
+  if (patterns.length > 0) args.push('--testPathPatterns', ...patterns);
+  const status = await run(process.execPath, args);
+  if (!existsSync(report)) return status === 0 ? nothing() : { ...nothing(), failed: 1 };
+  const found = JSON.parse(readFileSync(report, 'utf8')) as JestReport;
+  const failed = found.numFailedTests + found.numRuntimeErrorTestSuites;
+  const all = found.testResults.flatMap((file) => file.assertionResults);
+  return {
+    passed: found.numPassedTests,
+    // Jest also fails for reasons outside any test, such as a broken global set-up.
+    failed: status !== 0 && failed === 0 ? 1 : failed,
+    skipped: all.filter((test) => test.status === 'pending' || test.status === 'todo').map((test) => test.fullName),
+  };
+}
+
+async function runPytest({ workDir, patterns }: SuiteOptions): Promise<Counts> {
+  const binDir = process.env.MUSTER_ANSIBLE_BIN_DIR;
+  if (binDir === undefined) throw new Error('MUSTER_ANSIBLE_BIN_DIR is not set: run through "npm test"');
+  const report = join(workDir, 'python.xml');
+  const args = ['-m', 'pytest', join('ansible', 'tests'), '-q', `--junitxml=${report}`];
+  if (patterns.length > 0) args.push('-k', patterns.join(' or '));
+  const status = await run(join(binDir, 'python'), args);
+  if (!existsSync(report)) return { ...nothing(), failed: 1 };
+  const xml = readFileSync(report, 'utf8');
+  const count = (attribute: string) =>
+    Number(new RegExp(`<testsuite [^>]*\\b${attribute}="(\\d+)"`).exec(xml)?.[1] ?? 0);
+  const skipped = [...xml.matchAll(/<testcase classname="([^"]*)" name="([^"]*)"[^>]*><skipped/g)];
+  const failed = count('failures') + count('errors');
+  // Status 5: no test has the pattern in its name.
+  return {
+    passed: count('tests') - failed - skipped.length,
+    failed: status !== 0 && status !== 5 && failed === 0 ? 1 : failed,
+    skipped: skipped.map(([, file, name]) => `${file} ${name}`),
+  };
+}
+
+function nothing(): Counts {
+  return { passed: 0, failed: 0, skipped: [] };
+}
+
+/** Runs a tool on this terminal; what it writes to stdout goes to stderr, so that stdout stays a short report. */
+function run(file: string, args: string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+}
