@@ -7,7 +7,7 @@ about the run afterwards is in its directory:
     mask.json     read and removed: secrets that may not appear in the output
     claim         written: which process executes the run; a second launcher of the same run sees it and does nothing
     output.log    written: standard output and error of the run
-    exit.json     written last: {"code", "signal", "ended_at"}; the run has ended when it is there
+    exit.json     written last: {"code", "signal", "ended_at", "cpu_seconds"}; the run has ended when it is there
     launcher.log  written: what goes wrong in the launcher itself
 
 A claim without exit.json whose process is gone means that the launcher was killed: nobody knows how the run ended.
@@ -19,6 +19,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import resource
 import select
 import signal
 import sys
@@ -208,6 +209,7 @@ def _write_exit(run: str, status: int) -> None:
         'code': code if code >= 0 else 128 - code,
         'signal': _signal_name(-code) if code < 0 else None,
         'ended_at': f'{time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))}.{int(now * 1000) % 1000:03d}Z',
+        'cpu_seconds': _cpu_seconds(),
     }
     draft = os.path.join(run, _EXIT_DRAFT)
     while os.path.isdir(run):
@@ -222,6 +224,12 @@ def _write_exit(run: str, status: int) -> None:
         except OSError as error:
             _complain(f'exit.json: {error}')
             time.sleep(1)
+
+
+def _cpu_seconds() -> float:
+    """Processor time of the launcher and of every process it has reaped, which is all of the run's that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return round(sum(usage.ru_utime + usage.ru_stime for usage in usages), 3)
 
 
 def _complain(text: str) -> None:

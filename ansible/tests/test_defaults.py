@@ -38,7 +38,9 @@ def test_the_default_configuration_is_that_of_the_specification() -> None:
 def debug_playbook(bench: Workbench, name: str, *args: str, hosts: str = '[all]\nh1\nh2\n') -> Run:
     """Plays a shipped debug playbook, with the interpreter of the tests."""
     inventory = bench.directory / 'hosts'
-    inventory.write_text(f'{hosts}\n[all:vars]\nansible_connection=local\nansible_python_interpreter={sys.executable}\n')
+    inventory.write_text(
+        f'{hosts}\n[all:vars]\nansible_connection=local\nansible_python_interpreter={sys.executable}\n'
+    )
     argv = [str(PLAYBOOK), '-i', str(inventory), str(ANSIBLE / 'debug' / f'{name}.yaml'), *args]
     return Run(bench.directory / 'run').specify(argv, playbook_env(bench.home)).launch().finish()
 

@@ -95,19 +95,26 @@ def test_free_strategies_tell_the_start_of_a_task_once(bench: Workbench) -> None
     assert len(run.events('host_result')) == 6
 
 
-def test_unreachable_hosts_unmatched_plays_and_warnings_are_told(bench: Workbench) -> None:
+def test_unreachable_hosts_unmatched_plays_and_warnings_are_told(bench: Workbench, tmp_path: Path) -> None:
+    (tmp_path / 'library').mkdir()
+    (tmp_path / 'library' / 'warner.py').write_text(
+        'from ansible.module_utils.basic import AnsibleModule\n'
+        'module = AnsibleModule(argument_spec={})\n'
+        'module.warn("be careful")\n'
+        'module.exit_json(changed=False)\n'
+    )
     playbook = (
         '- hosts: nobody\n  tasks: []\n'
         '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Reach\n      ansible.builtin.raw: "true"\n'
-        '    - name: Old\n      ansible.builtin.command: {cmd: echo x, chdir: /}\n'
-        '    - name: Warn\n      ansible.builtin.command: sh -c "echo x"\n      args: {creates: "", expand_argument_vars: true}\n'
+        '    - {name: Warn, warner: {}}\n    - {name: Again, warner: {}}\n    - {name: Hidden, warner: {}, no_log: true}\n'
     )
     far = 'ansible_connection=ssh ansible_host=127.0.0.1 ansible_port=1'
-    run = bench.play(playbook, hosts={'h1': '', 'h3': far})
+    env = {'ANSIBLE_LIBRARY': str(tmp_path / 'library')}
+    run = bench.play(playbook, hosts={'h1': '', 'h3': far}, env=env)
     assert run.exit['code'] == 4
     lost = results_of(run, 'Reach')['h3']
     assert lost['result'] == 'unreachable' and 'Connection refused' in lost['message']
-    assert "no host matched play 'nobody'" in [event['message'] for event in run.events('warning')]
+    assert [event['message'] for event in run.events('warning')] == ["no host matched play 'nobody'", 'be careful']
 
 
 NO_LOG = """
@@ -157,25 +164,31 @@ NO_LOG = """
       vars: {ansible_connection: ssh, ansible_host: 127.0.0.1, ansible_port: 1}
       no_log: true
       ignore_unreachable: true
+    - name: Raw
+      ansible.builtin.raw: echo {{ secret }} $SECRET
+      environment: {SECRET: "{{ secret }}"}
+      no_log: true
     - name: Failed
       ansible.builtin.command: sh -c "echo {{ secret }} >&2; false"
       no_log: true
 """
 
 
-@pytest.mark.parametrize('args', [(), ('--diff', '-v')])
+@pytest.mark.parametrize('args', [(), ('--diff', '-vvvv')])
 def test_nothing_of_a_no_log_task_is_told(bench: Workbench, tmp_path: Path, args: tuple[str, ...]) -> None:
     run = bench.play(NO_LOG % {'place': tmp_path}, *args, hosts=('h1',))
     results = run.events('host_result')
     words = {event['task']: event['result'] for event in results}
     assert words == {
         'Value': 'ok', 'Templated': 'changed', 'Loop': 'changed', 'Some items': 'ignored', 'Diff': 'changed', 'Facts': 'ok',
-        'Assert': 'ignored', 'Skipped': 'skipped', 'Raised': 'ignored', 'Unreachable': 'ignored', 'Failed': 'failed',
+        'Assert': 'ignored', 'Skipped': 'skipped', 'Raised': 'ignored', 'Unreachable': 'ignored', 'Raw': 'changed',
+        'Failed': 'failed',
     }  # fmt: skip
     allowed = {'time', 'type', 'host', 'task', 'play', 'result', 'changed', 'duration', 'censored'}
     for event in results:
         assert event['censored'] is True and set(event) == allowed, event
-    assert 'sesame' not in run.read('events.jsonl') + run.read('results.json') + run.read('launcher.log')
+    left = '\n'.join(run.read(name) for name in ('output.log', 'events.jsonl', 'results.json', 'launcher.log'))
+    assert 'sesame' not in left
 
 
 def test_known_secrets_are_masked_in_output_and_events(bench: Workbench) -> None:

@@ -26,6 +26,7 @@ from ansible.plugins.callback import CallbackBase
 from muster_run.break_off import BreakOffWatch
 from muster_run.journal import Journal, fits_stats
 from muster_run.masking import Masker
+from muster_run.no_log import hide_no_log
 from muster_run.reports import describe, diff_of, short_action, warnings_of
 from muster_run.wording import Wording
 
@@ -71,6 +72,7 @@ class CallbackModule(CallbackBase):
         self._wording = Wording(Masker(_MASKS))
         self._watch = BreakOffWatch()
         self._watch.install()
+        hide_no_log()
         self._play = ''
         self._tasks: dict[str, str] = {}
         self._started: dict[tuple[str, str], float] = {}
