@@ -100,9 +100,13 @@ export function sendEventStream(
     gone.abort();
     leave();
   });
-  return reply
-    .header('content-type', 'text/event-stream; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .header('x-accel-buffering', 'no')
-    .send(stream);
+  return (
+    reply
+      .header('content-type', 'text/event-stream; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .header('x-accel-buffering', 'no')
+      // So that a server that closes need not wait for the connection to be idle for long.
+      .header('connection', 'close')
+      .send(stream)
+  );
 }

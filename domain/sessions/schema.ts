@@ -28,6 +28,8 @@ export const TargetBodySchema = z.object({
   image_map: z.array(ImageMapSchema).optional(),
 });
 
+export type TargetBody = z.infer<typeof TargetBodySchema>;
+
 export const TargetSchema = z.strictObject({
   definition: z.enum(TARGET_DEFINITIONS),
   groups: z.array(GroupSchema).nullable(),

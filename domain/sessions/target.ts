@@ -1,6 +1,5 @@
-import type { z } from 'zod';
 import { musterError } from '../errors.ts';
-import type { Target, TargetBodySchema } from './schema.ts';
+import type { Target, TargetBody } from './schema.ts';
 
 /** A UUID of any version, hyphens optional. */
 function isUuid(text: string): boolean {
@@ -28,7 +27,7 @@ function checkGroups(target: Target): void {
  * The target as it is stored, `dynamic` when none is given (cfs-api 9): `dynamic` and `repo` take no groups, `spec` and
  * `image` need some, with members, for images UUIDs. Throws `bad_request` that names the field.
  */
-export function checkTarget(body: z.infer<typeof TargetBodySchema> | undefined): Target {
+export function checkTarget(body: TargetBody | undefined): Target {
   const target: Target = {
     definition: body?.definition ?? 'dynamic',
     groups: body?.groups ?? null,

@@ -103,7 +103,9 @@ describe('pages', () => {
     const found = first.sessions.map(({ name }) => name);
     for (let next = first.next; next !== null; ) {
       const query = new URLSearchParams(
-        Object.entries(next).flatMap(([key, value]) => (value === null ? [] : [[key, String(value)]])),
+        Object.entries(next).flatMap(([key, value]) =>
+          value === null ? [] : [[key, String(value)] as [string, string]],
+        ),
       );
       const page = await list(query.toString());
       found.push(...page.sessions.map(({ name }) => name));
