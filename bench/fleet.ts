@@ -1,0 +1,23 @@
+/** The inputs of the session measurements: hosts on a local connection and playbooks of a few small tasks. */
+import type { TestRepository } from '../test/support/git-repository.ts';
+
+const task = (number: number) => `    - name: task ${number}
+      ansible.builtin.command: "true"
+      changed_when: false
+`;
+
+const play = (tasks: number) =>
+  `- hosts: all\n  gather_facts: false\n  tasks:\n${Array.from({ length: tasks }, (_, index) => task(index + 1)).join('')}`;
+
+/** Commits `one.yml` (one task) and `three.yml` (three). */
+export async function commitPlaybooks(repository: TestRepository): Promise<void> {
+  await repository.commit({ 'one.yml': play(1), 'three.yml': play(3) });
+}
+
+export const hostNames = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);
+
+/** What Muster writes for these hosts. */
+export function inventoryOf(hosts: string[]): string {
+  const lines = hosts.map((host) => `    "${host}":\n      "ansible_connection": !unsafe "local"\n`);
+  return `"all":\n  "hosts":\n${lines.join('')}`;
+}

@@ -1,0 +1,89 @@
+/** What Muster adds to a bare run: wall clock and processor time, in rounds of both one after the other. */
+import { readFile } from 'node:fs/promises';
+import { eventually } from '../../test/support/eventually.ts';
+import { filesOfRun, type MusterStack } from '../../test/support/muster-stack.ts';
+import { type BareRun, bareRun, cpuOf, type Usage } from '../bare-run.ts';
+import { type Measurement, round } from '../measurement.ts';
+import { median } from '../statistics.ts';
+
+export interface Rounds {
+  bare: Usage[];
+  muster: Usage[];
+}
+
+export async function measureRounds(
+  stack: MusterStack,
+  options: { rounds: number; configuration: string; limit: string; bare: BareRun },
+): Promise<Rounds> {
+  const { rounds, configuration, limit, bare } = options;
+  const result: Rounds = { bare: [], muster: [] };
+  // One of each to warm caches: imports, page cache, mirror.
+  await bareRun(bare);
+  await measuredSession(stack, configuration, limit, 'warm');
+  for (let index = 0; index < rounds; index += 1) {
+    result.bare.push(await bareRun(bare));
+    result.muster.push(await measuredSession(stack, configuration, limit, String(index)));
+  }
+  return result;
+}
+
+/** One session from POST to `complete`, seen by a client that asks often; processor time of run, API and worker. */
+async function measuredSession(
+  stack: MusterStack,
+  configuration: string,
+  limit: string,
+  label: string,
+): Promise<Usage> {
+  const own = await Promise.all([stack.pidOf('api'), stack.pidOf('worker')]);
+  const before = (await Promise.all(own.map(cpuOf))).reduce((a, b) => a + b);
+  const started = performance.now();
+  const name = await stack.create(`b-${configuration}-${label}-${Date.now() % 1e6}`, configuration, {
+    ansible_limit: limit,
+  });
+  await eventually(
+    'complete',
+    async () => {
+      const { body } = await stack.call('GET', `/v3/sessions/${name}`);
+      return body.status.session.status === 'complete';
+    },
+    300_000,
+  );
+  const wall = (performance.now() - started) / 1000;
+  const after = (await Promise.all(own.map(cpuOf))).reduce((a, b) => a + b);
+  const session = await stack.session(name);
+  if (session.status.session.succeeded !== 'true') throw new Error(session.status.session.message);
+  const exit = JSON.parse(await readFile(filesOfRun(stack, `${session.id}-1-0`).exit, 'utf8'));
+  return { wall, cpu: after - before + exit.cpu_seconds };
+}
+
+/** Held against bare + so many seconds. */
+export function heldBySeconds(what: string, { bare, muster }: Rounds, seconds: number): Measurement {
+  const added = muster.map((usage, index) => usage.wall - (bare[index]?.wall ?? 0));
+  return {
+    what,
+    bar: `bare + ${seconds} s`,
+    measured: `bare ${round(median(bare.map((usage) => usage.wall)))} s + ${round(median(added))} s`,
+    met: median(added) <= seconds,
+    samples: { bare: bare.map((usage) => round(usage.wall, 3)), muster: muster.map((usage) => round(usage.wall, 3)) },
+  };
+}
+
+/** Held against so many times bare, wall clock and processor time. */
+export function heldByRatio(what: string, { bare, muster }: Rounds, ratio: number): Measurement {
+  const ratios = (read: (usage: Usage) => number) =>
+    muster.map((usage, index) => read(usage) / read(bare[index] ?? usage));
+  const wall = median(ratios((usage) => usage.wall));
+  const cpu = median(ratios((usage) => usage.cpu));
+  return {
+    what,
+    bar: `<= ${ratio} x bare, wall and CPU`,
+    measured: `wall ${round(wall)} x, CPU ${round(cpu)} x`,
+    met: wall <= ratio && cpu <= ratio,
+    samples: {
+      bare_wall: bare.map((usage) => round(usage.wall, 3)),
+      muster_wall: muster.map((usage) => round(usage.wall, 3)),
+      bare_cpu: bare.map((usage) => round(usage.cpu, 3)),
+      muster_cpu: muster.map((usage) => round(usage.cpu, 3)),
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * Measures Muster against its bars, side by side with the bare tool in the same run, and prints a table; the figures go to
+ * `bench/results/`. Nothing here is a test: machines are noisy, ratios count. `npm run bench -- first one` runs some.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { ansibleBin } from '../test/support/ansible.ts';
+import { type MusterStack, startMusterStack } from '../test/support/muster-stack.ts';
+import { plainAnsibleConfig } from './bare-run.ts';
+import { commitPlaybooks, hostNames, inventoryOf } from './fleet.ts';
+import type { Measurement } from './measurement.ts';
+import { measureFirstProcess } from './measurements/first-process.ts';
+import { measureIdle } from './measurements/idle.ts';
+import { measureQueue } from './measurements/queue.ts';
+import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
+
+const ROUNDS = 5;
+const FLEET = 100_000;
+const root = join(import.meta.dirname, '..');
+
+interface Bench {
+  stack: MusterStack;
+  repository: string;
+  ansibleConfig: string;
+}
+
+type Work = (bench: Bench) => Promise<Measurement>;
+
+const bare = (bench: Bench, playbook: string, hosts: string[]) => ({
+  repository: bench.repository,
+  playbook,
+  inventory: inventoryOf(hosts),
+  ansibleBin: ansibleBin(),
+  ansibleConfig: bench.ansibleConfig,
+});
+
+const REAL: Record<string, Work> = {
+  idle: ({ stack }) => measureIdle(stack),
+  first: ({ stack }) => measureFirstProcess(stack, 'one', 'n0'),
+  one: async (bench) => {
+    const options = { rounds: ROUNDS, configuration: 'one', limit: 'n0', bare: bare(bench, 'one.yml', ['n0']) };
+    return heldBySeconds('session of one host and one task', await measureRounds(bench.stack, options), 1);
+  },
+  many: async (bench) => {
+    const hosts = hostNames(25);
+    const options = {
+      rounds: ROUNDS,
+      configuration: 'three',
+      limit: hosts.join(','),
+      bare: bare(bench, 'three.yml', hosts),
+    };
+    return heldByRatio('25 hosts x 3 tasks', await measureRounds(bench.stack, options), 1.1);
+  },
+  fleet: async (bench) => {
+    await addComponents(bench.stack, FLEET);
+    const options = { rounds: ROUNDS, configuration: 'one', limit: 'n0', bare: bare(bench, 'one.yml', ['n0']) };
+    return heldBySeconds('one host of a fleet of 100,000', await measureRounds(bench.stack, options), 1.5);
+  },
+};
+
+const NO_OP: Record<string, Work> = {
+  queue: ({ stack }) => measureQueue(stack, 'one'),
+};
+
+async function main(wanted: string[]): Promise<void> {
+  const names = [...Object.keys(REAL), ...Object.keys(NO_OP)];
+  const unknown = wanted.filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
+  const asked = (work: Record<string, Work>) =>
+    Object.entries(work).filter(([name]) => wanted.length === 0 || wanted.includes(name));
+  const results = [
+    ...(await measure(asked(REAL), {})),
+    ...(await measure(asked(NO_OP), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
+  ];
+  print(results);
+  await save(results);
+}
+
+async function measure(work: [string, Work][], settings: Record<string, string>): Promise<Measurement[]> {
+  if (work.length === 0) return [];
+  const dir = await mkdtemp(join(tmpdir(), 'muster-bench-'));
+  const stack = await startMusterStack(settings);
+  try {
+    const repository = await stack.repository('bench');
+    await commitPlaybooks(repository);
+    await stack.configure('one', repository.url, ['one.yml'], hostNames(25));
+    await stack.configure('three', repository.url, ['three.yml'], hostNames(25));
+    const ansibleConfig = await plainAnsibleConfig(join(root, 'ansible', 'ansible.cfg'), dir);
+    const results: Measurement[] = [];
+    for (const [name, run] of work) {
+      process.stderr.write(`measuring ${name}\n`);
+      results.push(await run({ stack, repository: repository.url, ansibleConfig }));
+    }
+    return results;
+  } finally {
+    await stack.remove();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+async function addComponents(stack: MusterStack, count: number): Promise<void> {
+  const size = 10_000;
+  const hosts = hostNames(count);
+  for (let start = 0; start < count; start += size) {
+    const body = hosts.slice(start, start + size).map((id) => ({ id, tags: { ansible_connection: 'local' } }));
+    const { status } = await stack.call('PUT', '/v3/components', body);
+    if (status !== 200) throw new Error(`PUT components: ${status}`);
+  }
+}
+
+function print(results: Measurement[]): void {
+  const rows = results.map(({ what, bar, measured, met }) => [what, bar, measured, met ? 'met' : 'MISSED']);
+  const table = [['what', 'bar', 'measured', ''], ...rows];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  for (const row of table) {
+    process.stdout.write(
+      `${row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd()}\n`,
+    );
+  }
+}
+
+async function save(results: Measurement[]): Promise<void> {
+  const folder = join(root, 'bench', 'results');
+  await mkdir(folder, { recursive: true });
+  const machine = { processor: cpus()[0]?.model, cores: cpus().length, memory_gib: Math.round(totalmem() / 2 ** 30) };
+  const at = new Date().toISOString();
+  const path = join(folder, `${at.slice(0, 19).replaceAll(':', '-')}.json`);
+  await writeFile(path, `${JSON.stringify({ at, node: process.version, machine, results }, null, 2)}\n`);
+  process.stderr.write(`written to ${path}\n`);
+}
+
+await main(process.argv.slice(2));
