@@ -22,7 +22,7 @@ export interface ApiDependencies {
   secrets: SecretStore;
   engine: SessionEngine;
   dispatcher: Dispatcher;
-  /** Never rejects; answers within 3 s. */
+  /** Never rejects; answers in about 3 s at most. */
   engineHealth(): Promise<EngineHealth>;
   log: FastifyBaseLogger;
   /** Now; tests set it. */

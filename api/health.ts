@@ -2,15 +2,15 @@ import { setTimeout } from 'node:timers/promises';
 import { pingDatabase } from '../store/service.ts';
 import type { ApiDependencies, EngineHealth } from './dependencies.ts';
 
-/** For one part to answer, ms; probes usually wait longer. */
-const PATIENCE = 3_000;
+/** For one part to answer, ms: the engine's own question ends after 3 s and says more; probes wait longer. */
+const PATIENCE = 3_500;
 
 export interface Health {
   database: EngineHealth;
   engine: EngineHealth;
 }
 
-/** Whether the parts answer, with the reason when one does not; never rejects and takes 3 s at most. */
+/** Whether the parts answer, with the reason when one does not; never rejects and takes 3.5 s at most. */
 export async function readHealth(deps: Pick<ApiDependencies, 'db' | 'engineHealth'>): Promise<Health> {
   const [database, engine] = await Promise.all([
     inTime(

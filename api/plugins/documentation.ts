@@ -17,13 +17,22 @@ export function documentation(app: ApiServer, { version }: { version: string }):
       },
       components: { schemas: { Problem: PROBLEM_SCHEMA } },
     },
-    transform: jsonSchemaTransform,
+    transform: withProblems,
   });
   app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
   app.register(async (scope) => {
     scope.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   });
 }
+
+/** Every operation may answer a problem document instead. */
+const withProblems: typeof jsonSchemaTransform = (document) => {
+  const { schema, url } = jsonSchemaTransform(document);
+  if (schema.hide) return { schema, url };
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  const problem = { description: 'A problem document', content };
+  return { schema: { ...schema, response: { ...(schema.response as object | undefined), default: problem } }, url };
+};
 
 const PROBLEM_SCHEMA = {
   type: 'object' as const,

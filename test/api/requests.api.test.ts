@@ -340,6 +340,16 @@ describe('documentation', () => {
       ]),
     );
     expect(Object.keys(body.paths).some((path) => path.startsWith('/apis/'))).toBe(false);
+    const { responses, parameters } = body.paths['/v3/components'].get;
+    expect(responses.default.content['application/problem+json'].schema.$ref).toBe('#/components/schemas/Problem');
+    expect(parameters).toContainEqual(
+      expect.objectContaining({
+        name: 'limit',
+        in: 'query',
+        schema: expect.objectContaining({ type: 'integer', minimum: 1 }),
+      }),
+    );
+    expect(body.components.schemas.Problem.required).toContain('code');
     const page = await api.call('GET', '/docs/');
     expect(page.status).toBe(200);
     expect(page.body).not.toMatch(/(src|href)="(https?:)?\/\//);
