@@ -38,6 +38,9 @@ export function openDatabase({ url, ca, poolSize = 10, name = 'muster' }: Databa
     ...(ca ? { ssl: { ca } } : {}),
   });
   pool.on('error', () => undefined);
+  // The pool listens only while a connection is idle. One that breaks in use fails its query, and that is enough: an
+  // error event that nobody hears would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 }
 
