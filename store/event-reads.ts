@@ -59,6 +59,19 @@ export async function readLastEvents(
   return rows.reverse();
 }
 
+/** The members of an event that a summary counts; output and messages stay where they are. */
+export type SummaryRow = Pick<EventRow, 'seq' | 'layer' | 'attempt' | 'type' | 'host' | 'data'>;
+
+/** At most `limit` events above a number, ascending, with only what a summary counts. */
+export async function readSummaryEvents(db: Db, streamId: string, after: number, limit: number): Promise<SummaryRow[]> {
+  const { rows } = await sql<SummaryRow>`
+    select seq, layer, attempt, type, host,
+      jsonb_build_object('play', data->'play', 'task', data->'task', 'result', data->'result') as data
+    from events where stream_id = ${streamId} and seq > ${after} order by seq limit ${limit}
+  `.execute(db);
+  return rows;
+}
+
 /** Time of the event of that number, or null. */
 export async function readEventTime(db: Db, streamId: string, seq: number): Promise<Date | null> {
   const row = await db

@@ -32,10 +32,10 @@ export function sessionExists(name: string): Error {
 }
 
 /**
- * Creates a session (cfs-api 9). The record, the snapshot of what will run and the message that starts the workflow are
- * committed together; whether the engine is there does not matter. Checks in order: limit, name (`session_exists`),
- * configuration (`configuration_invalid`), target, pass-through (`bad_request`), image targets
- * (`image_target_unsupported`). Of two equal creates at the same time the unique index lets one pass.
+ * Creates a session (cfs-api 9). The record with the snapshot of what will run, its stream and the message that starts
+ * the workflow are one statement, so committed together; whether the engine is there does not matter. Checks in order:
+ * limit, name (`session_exists`), configuration (`configuration_invalid`), target, pass-through (`bad_request`), image
+ * targets (`image_target_unsupported`). Of two equal creates at the same time the unique index lets one pass.
  */
 export async function createSession(
   deps: CreateSessionDeps,
@@ -43,46 +43,44 @@ export async function createSession(
   actor: string | null = null,
 ): Promise<CreatedSession> {
   checkAnsibleLimit(body.ansible_limit ?? '');
-  const created = await deps.db.transaction().execute(async (trx) => {
-    const inputs = await readCreationInputs(trx, body.name, body.configuration_name);
-    if (inputs.nameTaken) throw sessionExists(body.name);
-    const options = { ...DEFAULT_OPTIONS, ...inputs.options };
-    const { configuration } = inputs;
-    const ansibleConfig = body.ansible_config || options.default_ansible_config;
-    const configurationLimit = body.configuration_limit ?? '';
-    const snapshot = buildSnapshot({
-      configurationName: body.configuration_name,
-      configuration,
-      limit: configurationLimit,
-      ansibleConfig,
-      options,
-      sources: await findSources(trx, sourcesOf(configuration, options)),
-    });
-    const target = checkTarget(body.target);
-    parsePassthrough(body.ansible_passthrough ?? '');
-    if (target.definition === 'image') {
-      throw musterError('image_target_unsupported', 'Sessions on images are not available', 'target.definition');
-    }
-    const session = await insertSession(trx, {
-      id: randomUUID(),
-      name: body.name,
-      configurationName: body.configuration_name,
-      configurationLimit,
-      ansibleConfig,
-      ansibleLimit: body.ansible_limit ?? '',
-      ansibleVerbosity: body.ansible_verbosity ?? 0,
-      ansiblePassthrough: body.ansible_passthrough ?? '',
-      target,
-      tags: body.tags ?? {},
-      debugOnFailure: body.debug_on_failure ?? false,
-      snapshot,
-      retryOf: null,
-      actor,
-      now: deps.clock(),
-    });
-    if (session === null) throw sessionExists(body.name);
-    return { session, options };
+  const { db } = deps;
+  const inputs = await readCreationInputs(db, body.name, body.configuration_name);
+  if (inputs.nameTaken) throw sessionExists(body.name);
+  const options = { ...DEFAULT_OPTIONS, ...inputs.options };
+  const { configuration } = inputs;
+  const ansibleConfig = body.ansible_config || options.default_ansible_config;
+  const configurationLimit = body.configuration_limit ?? '';
+  const snapshot = buildSnapshot({
+    configurationName: body.configuration_name,
+    configuration,
+    limit: configurationLimit,
+    ansibleConfig,
+    options,
+    sources: await findSources(db, sourcesOf(configuration, options)),
   });
+  const target = checkTarget(body.target);
+  parsePassthrough(body.ansible_passthrough ?? '');
+  if (target.definition === 'image') {
+    throw musterError('image_target_unsupported', 'Sessions on images are not available', 'target.definition');
+  }
+  const session = await insertSession(db, {
+    id: randomUUID(),
+    name: body.name,
+    configurationName: body.configuration_name,
+    configurationLimit,
+    ansibleConfig,
+    ansibleLimit: body.ansible_limit ?? '',
+    ansibleVerbosity: body.ansible_verbosity ?? 0,
+    ansiblePassthrough: body.ansible_passthrough ?? '',
+    target,
+    tags: body.tags ?? {},
+    debugOnFailure: body.debug_on_failure ?? false,
+    snapshot,
+    retryOf: null,
+    actor,
+    now: deps.clock(),
+  });
+  if (session === null) throw sessionExists(body.name);
   deps.dispatcher.kick();
-  return created;
+  return { session, options };
 }

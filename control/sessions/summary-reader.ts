@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { countEvent, type EventSummary, emptySummary } from '../../domain/runs/event-summary.ts';
-import { readEventsAfter } from '../../store/event-reads.ts';
+import { readSummaryEvents } from '../../store/event-reads.ts';
 import type { Database } from '../../store/tables.ts';
 
 export interface SummaryReader {
@@ -10,7 +10,7 @@ export interface SummaryReader {
 
 /** Summaries that are kept; each holds the names of one layer's hosts. */
 const KEPT = 64;
-const PAGE = 2_000;
+const PAGE = 5_000;
 
 /** Keeps the summaries of the streams read last, so that a read costs only the events that are new since. */
 export function createSummaryReader(db: Kysely<Database>): SummaryReader {
@@ -18,7 +18,7 @@ export function createSummaryReader(db: Kysely<Database>): SummaryReader {
 
   const readOn = async (streamId: string, summary: EventSummary) => {
     for (;;) {
-      const events = await readEventsAfter(db, streamId, {}, summary.seq, PAGE);
+      const events = await readSummaryEvents(db, streamId, summary.seq, PAGE);
       for (const event of events) countEvent(summary, event);
       if (events.length < PAGE) return;
     }
