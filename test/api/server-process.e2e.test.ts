@@ -102,7 +102,10 @@ test('starts without its servers, recovers when the database comes, goes and com
     return secrets.some((secret) => secret.name === 'muster-ssh');
   });
   expect((await stat(join(dir, 'data', 'secret.key'))).mode & 0o777).toBe(0o600);
-  expect(await readdir(join(dir, 'data', 'configmaps', 'services'))).toEqual(['cfs-default-ansible-cfg']);
+  await until('the shipped ansible.cfg', async () => {
+    const folder = join(dir, 'data', 'configmaps', 'services', 'cfs-default-ansible-cfg');
+    return (await readdir(folder).catch(() => [])).includes('ansible.cfg');
+  });
 
   await gate.close();
   await until('the 503', async () => (await statusOf('/v3/components')) === 503);
