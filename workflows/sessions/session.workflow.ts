@@ -25,6 +25,7 @@ import {
   setCurrentDetails,
   setHandler,
   sleep,
+  TemporalFailure,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -49,6 +50,9 @@ import {
   slotFree,
 } from './messages.ts';
 
+/** A cancelled activity is over when its work has stopped, not when it was told to; the SDK's default does not wait. */
+const WHEN_IT_HAS_STOPPED = 'WAIT_CANCELLATION_COMPLETED';
+
 const records = proxyLocalActivities<SessionRecords>({
   startToCloseTimeout: '20s',
   retry: { initialInterval: '200ms', maximumInterval: '10s' },
@@ -57,6 +61,7 @@ const records = proxyLocalActivities<SessionRecords>({
 const { cloneLayers } = proxyActivities<WorkspaceActivities>({
   startToCloseTimeout: '1h',
   heartbeatTimeout: '10s',
+  cancellationType: WHEN_IT_HAS_STOPPED,
   retry: { initialInterval: '1s', maximumInterval: '30s', maximumAttempts: 8 },
 });
 
@@ -83,8 +88,10 @@ export async function sessionWorkflow(input: SessionRef): Promise<void> {
   receiveMessages(state);
   // A cancellation of the workflow itself, from Temporal's web UI, means the same as the command.
   CancellationScope.current().cancelRequested.catch(() => requestCancel(state, 'cancelled in Temporal', 'cancelled'));
-  await CancellationScope.nonCancellable(() => runSession(input, state));
-  await condition(allHandlersFinished);
+  await CancellationScope.nonCancellable(async () => {
+    await runSession(input, state);
+    await condition(allHandlersFinished);
+  });
 }
 
 function receiveMessages(state: State): void {
@@ -136,6 +143,10 @@ async function runSession(input: SessionRef, state: State): Promise<void> {
 
   show(state, { phase: 'teardown', message: 'cleaning up' });
   if (workspace !== null) await cleanUp(input, workspace);
+  await end(input, state, ending);
+}
+
+async function end(input: SessionRef, state: State, ending: Ending): Promise<void> {
   await records.recordEnd({ ...input, ...ending });
   show(state, { phase: 'done', message: ending.message });
   upsertSearchAttributes({ MusterStatus: [`complete-${ending.succeeded}`] });
@@ -147,20 +158,23 @@ async function waitForAdmission(input: SessionRef, state: State): Promise<Sessio
     state.slot = false;
     const admission = await records.admitSession(input);
     if (admission.state === 'admitted') return admission.plan;
-    if (admission.state === 'over') return null;
+    if (admission.state === 'over') {
+      show(state, { phase: 'done', message: 'the session had ended or was gone' });
+      return null;
+    }
     if (admission.state === 'cancelled') requestCancel(state, admission.reason, 'cancelled');
     else {
       show(state, { phase: 'queued', message: admission.message });
-      await condition(() => state.slot || state.cancel !== null, admission.retrySeconds * 1000);
+      await condition(() => state.slot || state.cancel !== null, admission.retrySeconds * 1000, {
+        summary: 'asks for a slot again',
+      });
       if (state.cancel === null && workflowInfo().continueAsNewSuggested) {
         await condition(allHandlersFinished);
         if (state.cancel === null) await continueAsNew<typeof sessionWorkflow>(input);
       }
     }
     if (state.cancel !== null) {
-      const { reason, code } = state.cancel;
-      await records.recordEnd({ ...input, succeeded: 'false', message: reason, reason: code });
-      upsertSearchAttributes({ MusterStatus: ['complete-false'] });
+      await end(input, state, cancelled(state.cancel));
       return null;
     }
   }
@@ -193,6 +207,7 @@ async function runLayer(
   layer: number,
   hosts: 'all' | 'failed',
 ): Promise<LayerOutcome> {
+  throwIfCancelled(state);
   const run = { ...input, layer, attempt: state.progress.attempt };
   show(state, { phase: 'layer', layer, message: `running layer ${layer}` });
   const running = host.runLayer({ ...run, hosts });
@@ -222,6 +237,7 @@ async function hold(
   await condition(
     () => state.finish || state.retry !== null || state.cancel !== null,
     Math.max(1, plan.debugWaitSeconds * 1000),
+    { summary: 'end of the hold' },
   );
   state.holding = false;
   throwIfCancelled(state);
@@ -244,6 +260,7 @@ function hostActivities({ hostQueue }: PreparedWorkspace): HostActivities {
     scheduleToStartTimeout: '5m',
     startToCloseTimeout: '15m',
     heartbeatTimeout: '10s',
+    cancellationType: WHEN_IT_HAS_STOPPED,
     retry: { initialInterval: '500ms', maximumInterval: '10s', maximumAttempts: 6 },
   } as const;
   const { writeInventory, removeWorkspace } = proxyActivities<HostActivities>(short);
@@ -252,13 +269,15 @@ function hostActivities({ hostQueue }: PreparedWorkspace): HostActivities {
     scheduleToStartTimeout: '24h',
     retry: { initialInterval: '200ms', maximumInterval: '5s' },
   });
-  const { runLayer } = proxyActivities<HostActivities>({
-    taskQueue: hostQueue,
-    scheduleToStartTimeout: '24h',
-    startToCloseTimeout: '30d',
-    heartbeatTimeout: '10s',
-    retry: { initialInterval: '200ms', maximumInterval: '10s' },
-  });
+  const runLayer: HostActivities['runLayer'] = (run) =>
+    proxyActivities<HostActivities>({
+      taskQueue: hostQueue,
+      summary: `layer ${run.layer}, attempt ${run.attempt}`,
+      scheduleToStartTimeout: '24h',
+      startToCloseTimeout: '30d',
+      heartbeatTimeout: '10s',
+      retry: { initialInterval: '200ms', maximumInterval: '10s' },
+    }).runLayer(run);
   return { writeInventory, removeWorkspace, endRun, runLayer };
 }
 
@@ -270,7 +289,7 @@ function throwIfCancelled(state: State): void {
   if (state.cancel !== null) throw ApplicationFailure.nonRetryable(state.cancel.reason, state.cancel.code);
 }
 
-/** Runs `work` in a scope of its own that a cancel ends. */
+/** Runs `work` in a scope of its own that a cancel ends. What is done before it hears of the cancel counts as done. */
 async function unlessCancelled<T>(state: State, work: () => Promise<T>): Promise<T> {
   throwIfCancelled(state);
   const scope = new CancellationScope();
@@ -278,9 +297,7 @@ async function unlessCancelled<T>(state: State, work: () => Promise<T>): Promise
   result.catch(() => undefined);
   await Promise.race([result, condition(() => state.cancel !== null)]);
   if (state.cancel !== null) scope.cancel();
-  const value = await result;
-  throwIfCancelled(state);
-  return value;
+  return await result;
 }
 
 function startTimeLimit(plan: SessionPlan, state: State): CancellationScope {
@@ -296,20 +313,26 @@ function startTimeLimit(plan: SessionPlan, state: State): CancellationScope {
   return scope;
 }
 
+const cancelled = ({ reason, code }: NonNullable<State['cancel']>): Ending => ({
+  succeeded: 'false',
+  message: reason,
+  reason: code,
+});
+
 /** The end of a session that broke off: cancelled, refused by a rule, or something could not be found out. */
 function endingOf(error: unknown, state: State): Ending {
-  if (state.cancel !== null && (isCancellation(error) || error instanceof ApplicationFailure)) {
-    return { succeeded: 'false', message: state.cancel.reason, reason: state.cancel.code };
-  }
+  if (!(error instanceof TemporalFailure)) throw error;
   const cause = error instanceof ActivityFailure ? error.cause : error;
+  const gone = error instanceof ActivityFailure && !(cause instanceof ApplicationFailure) && !isCancellation(error);
+  // Of a run that nobody answers for, nobody knows whether it still works, cancelled or not.
+  const runIsLeft = gone && (error.activityType === 'runLayer' || error.activityType === 'endRun');
+  if (state.cancel !== null && !runIsLeft) return cancelled(state.cancel);
   if (cause instanceof ApplicationFailure) {
     return { succeeded: 'false', message: cause.message, reason: isErrorCode(cause.type) ? cause.type : 'internal' };
   }
-  if (error instanceof ActivityFailure) {
-    const message = `${error.activityType} got no answer from the machine that has the workspace`;
-    return { succeeded: error.activityType === 'runLayer' ? 'unknown' : 'false', message, reason: 'runner_gone' };
-  }
-  throw error;
+  if (!gone) throw error;
+  const message = `${error.activityType} got no answer from the machine that has the workspace`;
+  return { succeeded: runIsLeft ? 'unknown' : 'false', message, reason: 'runner_gone' };
 }
 
 function show(state: State, progress: Partial<SessionProgress>): void {
