@@ -1,0 +1,280 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { ApplicationFailure } from '@temporalio/common';
+import { eventually } from '../support/eventually.ts';
+import { admitted, gate, layerOutcome, waiting } from '../support/fake-session.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { openSessionBench, type SessionBench } from '../support/session-bench.ts';
+import { testServerMissing } from '../support/test-server.ts';
+import { openTimeSkipping, type TestServer } from '../support/workflow-environment.ts';
+
+describeNeeding(testServerMissing(), 'session workflow', () => {
+  let server: TestServer;
+  let bench: SessionBench;
+
+  beforeAll(async () => {
+    server = await openTimeSkipping();
+    bench = await openSessionBench(server.environment);
+  }, 120_000);
+  afterEach(() => bench?.finish());
+  afterAll(async () => {
+    await bench?.close();
+    await server?.close();
+  });
+
+  const STEPS_OF_ONE_LAYER = [
+    'admitSession',
+    'cloneLayers',
+    'writeInventory',
+    'runLayer',
+    'recordLayer',
+    'removeWorkspace',
+    'recordEnd',
+  ];
+
+  test('one layer: every step once, in order, each told which session', async () => {
+    const session = await bench.start();
+    await session.result();
+    expect(session.fake.names()).toEqual(STEPS_OF_ONE_LAYER);
+    for (const { input } of session.fake.calls) expect(input.sessionId).toBe(session.sessionId);
+    expect(session.fake.inputs('runLayer')).toEqual([{ layer: 0, attempt: 1, hosts: 'all' }]);
+    expect(session.fake.inputs('recordLayer')).toEqual([{ layer: 0, attempt: 1 }]);
+    expect(session.fake.end()).toEqual({ succeeded: 'true', message: '1 layer done on 3 hosts', reason: null });
+  });
+
+  test('layers run one after the other in the order of the plan, each recorded before the next begins', async () => {
+    const session = await bench.start({ admitSession: async () => admitted({ layers: [4, 0, 2] }) });
+    await session.result();
+    const steps = session.fake.calls
+      .filter(({ name }) => name === 'runLayer' || name === 'recordLayer')
+      .map(({ name, input }) => `${name} ${input.layer}`);
+    expect(steps).toEqual([4, 0, 2].flatMap((layer) => [`runLayer ${layer}`, `recordLayer ${layer}`]));
+    expect(session.fake.end().message).toBe('3 layers done on 3 hosts');
+  });
+
+  test('work on the disk goes to the machine that made the workspace', async () => {
+    const session = await bench.start();
+    await session.result();
+    const { events } = await session.handle.fetchHistory();
+    const queues = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+      scheduled ? [[scheduled.activityType?.name, scheduled.taskQueue?.name]] : [],
+    );
+    expect(queues).toEqual(
+      ['cloneLayers', 'writeInventory', 'runLayer', 'removeWorkspace'].map((name) => [name, bench.queue]),
+    );
+  });
+
+  test('no layer selected: ends without touching a disk', async () => {
+    const session = await bench.start({ admitSession: async () => admitted({ layers: [] }) });
+    await session.result();
+    expect(session.fake.names()).toEqual(['admitSession', 'recordEnd']);
+    expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'no_layer_selected' });
+  });
+
+  test('a debugging playbook runs as layer 0 of a configuration without layers', async () => {
+    const session = await bench.start({ admitSession: async () => admitted({ layers: [], debug: true }) });
+    await session.result();
+    expect(session.fake.names()).toEqual(STEPS_OF_ONE_LAYER);
+    expect(session.fake.inputs('runLayer')).toEqual([{ layer: 0, attempt: 1, hosts: 'all' }]);
+  });
+
+  test('a record that is gone or over: nothing is done, nothing is written', async () => {
+    const session = await bench.start({ admitSession: async () => ({ state: 'over' }) });
+    await session.result();
+    expect(session.fake.names()).toEqual(['admitSession']);
+    expect((await session.progress()).phase).toBe('done');
+  });
+
+  test('in line: asks again when told that a slot is free', async () => {
+    let free = false;
+    const session = await bench.start({ admitSession: async () => (free ? admitted() : waiting(86_400)) });
+    expect((await session.inLine()).phase).toBe('queued');
+    await session.handle.signal('slotFree');
+    await eventually('it asked again', () => session.fake.inputs('admitSession').length === 2);
+    free = true;
+    const before = await server.environment.currentTimeMs();
+    await session.handle.signal('slotFree');
+    await session.inPhase('done');
+    expect((await server.environment.currentTimeMs()) - before).toBeLessThan(60_000);
+    expect(session.fake.inputs('admitSession')).toHaveLength(3);
+    expect(session.fake.end().succeeded).toBe('true');
+  });
+
+  test('in line: asks again by itself after the time that it was told', async () => {
+    let asked = 0;
+    const session = await bench.start({ admitSession: async () => (++asked < 4 ? waiting(600) : admitted()) });
+    const before = await server.environment.currentTimeMs();
+    await session.result();
+    expect(asked).toBe(4);
+    expect((await server.environment.currentTimeMs()) - before).toBeGreaterThanOrEqual(3 * 600_000);
+    expect(session.fake.end().succeeded).toBe('true');
+  });
+
+  test('a signal that comes while the session asks is not lost', async () => {
+    const asking = gate();
+    let asked = 0;
+    const session = await bench.start({
+      admitSession: async () => {
+        asked += 1;
+        if (asked > 1) return admitted();
+        await asking.pass();
+        return waiting(86_400);
+      },
+    });
+    await asking.reached;
+    await session.handle.signal('slotFree');
+    asking.open();
+    await session.inPhase('done');
+    expect(asked).toBe(2);
+  });
+
+  test('a clone that the rules refuse ends the session with the reason; nothing runs', async () => {
+    const session = await bench.start({
+      cloneLayers: async () => {
+        throw ApplicationFailure.nonRetryable('layer 0: no commit abc', 'commit_not_found');
+      },
+    });
+    await session.result();
+    expect(session.fake.names()).toEqual(['admitSession', 'cloneLayers', 'recordEnd']);
+    expect(session.fake.end()).toEqual({
+      succeeded: 'false',
+      message: 'layer 0: no commit abc',
+      reason: 'commit_not_found',
+    });
+  });
+
+  test('a clone that fails for the moment is tried again', async () => {
+    let tries = 0;
+    const session = await bench.start({
+      cloneLayers: async () => {
+        tries += 1;
+        if (tries < 3) throw ApplicationFailure.retryable('connection reset', 'clone_failed');
+        return { hostQueue: bench.queue };
+      },
+    });
+    await session.result();
+    expect(session.fake.names().filter((name) => name === 'cloneLayers')).toHaveLength(3);
+    expect(session.fake.end().succeeded).toBe('true');
+  });
+
+  test('a clone that fails again and again ends the session with the last error', async () => {
+    let tries = 0;
+    const session = await bench.start({
+      cloneLayers: async () => {
+        tries += 1;
+        throw ApplicationFailure.retryable(`failed ${tries} times`, 'clone_failed');
+      },
+    });
+    await session.result();
+    expect(tries).toBe(8);
+    expect(session.fake.end()).toEqual({ succeeded: 'false', message: 'failed 8 times', reason: 'clone_failed' });
+  });
+
+  test('an inventory without a host ends the session; the workspace goes', async () => {
+    const session = await bench.start({
+      writeInventory: async () => {
+        throw ApplicationFailure.nonRetryable('The inventory has no host', 'inventory_empty');
+      },
+    });
+    await session.result();
+    expect(session.fake.names().slice(-3)).toEqual(['writeInventory', 'removeWorkspace', 'recordEnd']);
+    expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'inventory_empty' });
+  });
+
+  test('a run that cannot be started ends the session with the reason', async () => {
+    const session = await bench.start({
+      runLayer: async () => {
+        throw ApplicationFailure.nonRetryable('layer 0: there is no playbook x.yml', 'playbook_missing');
+      },
+    });
+    await session.result();
+    expect(session.fake.names()).not.toContain('recordLayer');
+    expect(session.fake.names().slice(-2)).toEqual(['removeWorkspace', 'recordEnd']);
+    expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'playbook_missing' });
+  });
+
+  test('a layer that fails is recorded, and those after it do not run', async () => {
+    const session = await bench.start({
+      admitSession: async () => admitted({ layers: [0, 1, 2] }),
+      runLayer: async ({ layer }) => layerOutcome(layer, layer === 1 ? 2 : 0),
+    });
+    await session.result();
+    expect(session.fake.inputs('runLayer').map(({ layer }) => layer)).toEqual([0, 1]);
+    expect(session.fake.inputs('recordLayer').map(({ layer }) => layer)).toEqual([0, 1]);
+    expect(session.fake.end()).toEqual({
+      succeeded: 'false',
+      message: 'layer 1 (site.yml) failed: 1 of 3 hosts failed, exit status 2',
+      reason: 'layer_failed',
+    });
+  });
+
+  test('a lost run: unknown, not held and not started again', async () => {
+    const session = await bench.start({
+      admitSession: async () => admitted({ layers: [0, 1], debugOnFailure: true }),
+      runLayer: async ({ layer }) => layerOutcome(layer, null),
+    });
+    await session.result();
+    expect(session.fake.inputs('runLayer')).toHaveLength(1);
+    expect(session.fake.inputs('recordHold')).toEqual([]);
+    expect(session.fake.end()).toMatchObject({ succeeded: 'unknown', reason: 'run_lost' });
+  });
+
+  test('a workspace that cannot be removed does not keep the session from ending', async () => {
+    const session = await bench.start({
+      removeWorkspace: async () => {
+        throw ApplicationFailure.nonRetryable('device busy', 'internal');
+      },
+    });
+    await session.result();
+    expect(session.fake.end().succeeded).toBe('true');
+  });
+
+  test('a database that is away for a moment delays the end, no more', async () => {
+    let tries = 0;
+    const session = await bench.start({
+      recordEnd: async () => {
+        tries += 1;
+        if (tries < 4) throw new Error('connection refused');
+      },
+    });
+    await session.result();
+    expect(tries).toBe(4);
+    expect((await session.handle.describe()).status.name).toBe('COMPLETED');
+  });
+
+  test('says what it is doing to whom asks the workflow alone', async () => {
+    const [cloning, writing, running, removing] = [gate(), gate(), gate(), gate()];
+    const session = await bench.start({
+      admitSession: async () => admitted({ layers: [7] }),
+      cloneLayers: async () => {
+        await cloning.pass();
+        return { hostQueue: bench.queue };
+      },
+      writeInventory: () => writing.pass(),
+      runLayer: async ({ layer }) => {
+        await running.pass();
+        return layerOutcome(layer, 0);
+      },
+      removeWorkspace: () => removing.pass(),
+    });
+    const seen = [];
+    for (const step of [cloning, writing, running, removing]) {
+      await step.reached;
+      seen.push(await session.progress());
+      step.open();
+    }
+    await session.result();
+    seen.push(await session.progress());
+    expect(seen.map(({ phase, layer }) => [phase, layer])).toEqual([
+      ['clone', null],
+      ['inventory', null],
+      ['layer', 7],
+      ['teardown', 7],
+      ['done', 7],
+    ]);
+    for (const { message } of seen) expect(message).not.toBe('');
+  });
+
+  test('every history of these tests replays', async () => {
+    expect(await bench.replayAll()).toBeGreaterThan(15);
+  });
+});

@@ -1,0 +1,161 @@
+/** Stand-ins of the session's activities: they do nothing, note each call, and do what a test wants in place of that. */
+import { withHeartbeat } from '../../activities/heartbeat.ts';
+import type {
+  Admission,
+  HostActivities,
+  SessionPlan,
+  SessionRecords,
+  WorkspaceActivities,
+} from '../../activities/sessions/contract.ts';
+import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
+
+export type SessionActivities = SessionRecords & WorkspaceActivities & HostActivities;
+
+export interface Call {
+  name: keyof SessionActivities;
+  input: Record<string, unknown>;
+}
+
+export interface FakeSession {
+  /** Every call in the order in which they began. */
+  calls: Call[];
+  activities: SessionActivities;
+  /** Names of all calls. */
+  names(): string[];
+  /** Inputs of the calls of one activity, without the session's id. */
+  inputs(name: keyof SessionActivities): Record<string, unknown>[];
+  /** The end that was recorded; fails unless there is exactly one. */
+  end(): { succeeded: unknown; message: unknown; reason: unknown };
+}
+
+export const plan = (given: Partial<SessionPlan> = {}): SessionPlan => ({
+  layers: [0],
+  debug: false,
+  debugOnFailure: false,
+  debugWaitSeconds: 3600,
+  timeoutSeconds: 0,
+  ...given,
+});
+
+export const admitted = (given: Partial<SessionPlan> = {}): Admission => ({ state: 'admitted', plan: plan(given) });
+
+export const waiting = (retrySeconds: number): Admission => ({ state: 'waiting', message: 'in line', retrySeconds });
+
+export const layerOutcome = (index: number, exitCode: number | null): LayerOutcome => ({
+  index,
+  playbook: 'site.yml',
+  exitCode,
+  hosts: 3,
+  failedHosts: exitCode === 0 ? 0 : 1,
+});
+
+/** A session on `queue` whose every layer succeeds, unless `instead` says otherwise. */
+export function fakeSession(queue: string, instead: Partial<SessionActivities> = {}): FakeSession {
+  const calls: Call[] = [];
+  const behaviour: SessionActivities = {
+    admitSession: async () => admitted(),
+    recordLayer: async () => undefined,
+    recordHold: async () => undefined,
+    recordEnd: async () => undefined,
+    cloneLayers: async () => ({ hostQueue: queue }),
+    writeInventory: async () => undefined,
+    runLayer: async ({ layer }) => layerOutcome(layer, 0),
+    endRun: async () => undefined,
+    removeWorkspace: async () => undefined,
+    ...instead,
+  };
+  const noted = Object.entries(behaviour).map(([name, activity]) => [
+    name,
+    (input: Record<string, unknown>) => {
+      calls.push({ name: name as keyof SessionActivities, input });
+      return (activity as (given: object) => Promise<unknown>)(input);
+    },
+  ]);
+  const inputs = (name: keyof SessionActivities) =>
+    calls.filter((call) => call.name === name).map(({ input: { sessionId: _, ...rest } }) => rest);
+  return {
+    calls,
+    activities: Object.fromEntries(noted) as SessionActivities,
+    names: () => calls.map((call) => call.name),
+    inputs,
+    end: () => {
+      const [end, ...more] = inputs('recordEnd');
+      if (end === undefined || more.length > 0) throw new Error(`${inputs('recordEnd').length} ends were recorded`);
+      return { succeeded: end.succeeded, message: end.message, reason: end.reason };
+    },
+  };
+}
+
+/** Something that a test lets happen; `reached` resolves when somebody waits for it. */
+export interface Gate {
+  reached: Promise<void>;
+  pass(): Promise<void>;
+  open(): void;
+}
+
+export function gate(): Gate {
+  const reached = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
+  return {
+    reached: reached.promise,
+    open: () => opened.resolve(),
+    pass: async () => {
+      reached.resolve();
+      await opened.promise;
+    },
+  };
+}
+
+/** One set of activities for many sessions: each call goes to the fake of its session. */
+export function sharedActivities(fakes: ReadonlyMap<string, FakeSession>): object {
+  const names = Object.keys(fakeSession('').activities) as (keyof SessionActivities)[];
+  const dispatch = (name: keyof SessionActivities) => (input: { sessionId: string }) => {
+    const fake = fakes.get(input.sessionId);
+    if (fake === undefined) throw new Error(`no fake for session ${input.sessionId}`);
+    return (fake.activities[name] as (given: object) => Promise<unknown>)(input);
+  };
+  return Object.fromEntries(names.map((name) => [name, dispatch(name)]));
+}
+
+export interface EndlessWork {
+  begun: Promise<void>;
+  /** Whether it saw its cancellation. */
+  cancelled(): boolean;
+  run(): Promise<never>;
+}
+
+/** Work that lasts, with Muster's real heartbeat, until it is cancelled. */
+export function endlessWork(): EndlessWork {
+  const begun = Promise.withResolvers<void>();
+  let cancelled = false;
+  return {
+    begun: begun.promise,
+    cancelled: () => cancelled,
+    run: () =>
+      withHeartbeat(async (signal) => {
+        begun.resolve();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        cancelled = true;
+        throw new Error('aborted in the middle');
+      }),
+  };
+}
+
+/**
+ * Runs that last until they are ended, and are ended as a playbook is: `endRun` names the run, then its watch answers
+ * with the exit status of a killed process.
+ */
+export function endlessRuns(): Pick<SessionActivities, 'runLayer' | 'endRun'> & { begun: Promise<void> } {
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  return {
+    begun: begun.promise,
+    runLayer: ({ layer }) =>
+      withHeartbeat(async () => {
+        begun.resolve();
+        await ended.promise;
+        return layerOutcome(layer, 143);
+      }),
+    endRun: async () => ended.resolve(),
+  };
+}
