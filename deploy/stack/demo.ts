@@ -36,7 +36,8 @@ async function demo(args: string[]): Promise<number> {
     await untilAborted(stack.interrupted);
     return status;
   } finally {
-    say('Stopping the stack');
+    // Ctrl-C leaves the cursor behind ^C or in the live line of the session.
+    say(`${stack.interrupted.aborted ? '\n' : ''}Stopping the stack`);
     const cancelled = await cancelSessionsSince(stack.state.links.api, startedAt).catch((error: Error) => {
       say(`  sessions could not be cancelled: ${error.message}`);
       return [];

@@ -26,7 +26,10 @@ export async function runStack(options: Omit<ForegroundOptions, 'say'>): Promise
     for (const line of linksOf(stack.state)) say(line);
     tell({ type: 'up', state: stack.state });
     if (process.connected) process.disconnect();
-    await untilStopped(stack);
+    await untilInterrupted(stack);
+    say('stopping');
+    await stack.stop();
+    say('stopped');
     return 0;
   } catch (error) {
     if (!(error instanceof StackError)) throw error;
@@ -45,8 +48,6 @@ export function linksOf({ links }: StackState): string[] {
   ];
 }
 
-async function untilStopped(stack: ForegroundStack): Promise<void> {
-  // A signal handler alone does not keep the process alive, the parts' processes do.
-  if (!stack.interrupted.aborted) await once(stack.interrupted, 'abort');
-  await stack.stop();
+async function untilInterrupted({ interrupted }: ForegroundStack): Promise<void> {
+  if (!interrupted.aborted) await once(interrupted, 'abort');
 }
