@@ -13,6 +13,7 @@ import { type Environment, EnvironmentError, loadEnvironment } from '../config/e
 import { temporalSettings } from '../config/temporal-settings.ts';
 import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { connectTemporal, tlsOptions } from '../control/temporal/connect.ts';
+import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
 import { hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createGit } from '../drivers/git/create-git.ts';
 import { createInventories, type InventoryProvider } from '../drivers/inventory/create-inventories.ts';
@@ -119,6 +120,7 @@ async function main(): Promise<void> {
       ...(settings.apiKey ? { apiKey: settings.apiKey } : {}),
     });
   });
+  await again('Temporal', log, () => registerSearchAttributes(temporal.connection, settings.namespace));
   await again('Temporal', log, () => reconcileSchedules(temporal.client));
   const stopSchedules = keepSchedules(temporal.client, log);
 

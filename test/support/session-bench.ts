@@ -34,6 +34,8 @@ export interface SessionBench {
   stopWorker(): Promise<void>;
   /** Another worker on the same queue. */
   startWorker(): Promise<void>;
+  /** A worker for activities alone on another queue: a machine with a workspace. Answers how to stop it. */
+  startMachine(machineQueue: string): Promise<() => Promise<void>>;
   /** Keeps the histories of what was started since the last time; call it after each test. */
   finish(): Promise<void>;
   /** Replays all histories that `finish` kept and answers how many; fails when one does not replay. */
@@ -113,6 +115,8 @@ export async function openSessionBench(
     startWorker: async () => {
       stop = await startWorker();
     },
+    startMachine: (machineQueue) =>
+      startTestWorker(environment, { taskQueue: machineQueue, activities: sharedActivities(fakes) }),
     finish: async () => {
       const handles = unfinished;
       unfinished = [];

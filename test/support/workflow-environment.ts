@@ -73,7 +73,7 @@ export async function openDevServer(dynamicConfig: string[] = []): Promise<TestS
     server: {
       executable: { type: 'existing-path', path },
       ip: '127.0.0.1',
-      log: { format: 'pretty', level: 'error' },
+      log: { format: 'pretty', level: 'never' },
       searchAttributes: SEARCH_ATTRIBUTES.map((name) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD)),
       extraArgs: [...POLL_RPS, ...dynamicConfig.flatMap((setting) => ['--dynamic-config-value', setting])],
     },
