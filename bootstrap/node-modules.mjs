@@ -34,6 +34,7 @@ export async function ensureNodeModules() {
 /** Whether npm's own record of what it installed agrees with the lockfile; so an `npm install` by hand is not undone. */
 function matchesLockfile() {
   try {
+    if (!existsSync(join(MODULES, 'node'))) return false;
     const wanted = JSON.parse(readFileSync(LOCKFILE, 'utf8')).packages;
     const present = JSON.parse(readFileSync(join(MODULES, '.package-lock.json'), 'utf8')).packages;
     return Object.entries(wanted).every(([path, entry]) => {
