@@ -14,23 +14,47 @@ export interface LocalRunnerOptions extends LauncherOptions {
   slots: number;
 }
 
+/** How often a run that waits looks whether those before it are still there. */
+const LOOK_MS = 2_000;
+
 /** Makes the runner and takes over the runs that are there already, so that they count. */
 export async function createLocalRunner({ runsDir, slots: limit, ...launcher }: LocalRunnerOptions): Promise<Runner> {
   const slots = new RunSlots(limit);
+  /** Runs that have a slot and are about to be claimed. */
+  const starting = new Set<string>();
+  /** Gives back the slots of runs that ended without our seeing it: another worker followed them, or nobody did. */
+  const releaseEnded = async () => {
+    for (const runId of slots.held) {
+      if (!starting.has(runId) && !(await isLive(runsDir, runId)) && !starting.has(runId)) slots.release(runId);
+    }
+  };
+  const acquire = async (runId: string, signal: AbortSignal) => {
+    const look = setInterval(() => releaseEnded().catch(() => undefined), LOOK_MS);
+    try {
+      await slots.acquire(runId, signal);
+    } finally {
+      clearInterval(look);
+    }
+  };
   const runner: Runner = {
     start: async (spec, signal, onWait) => {
-      const paths = runPaths(runsDir, spec.runId);
+      const { runId } = spec;
+      const paths = runPaths(runsDir, runId);
       if ((await readClaim(paths)) !== null) {
-        slots.adopt(spec.runId);
+        slots.adopt(runId);
         return;
       }
-      if (slots.full) await onWait(slots.held, slots.limit);
-      await slots.acquire(spec.runId, signal);
+      if (slots.full) await releaseEnded();
+      if (slots.full) await onWait(slots.held.length, slots.limit);
+      starting.add(runId);
       try {
-        await startRun(paths, spec, launcher);
-      } catch (error) {
-        slots.release(spec.runId);
-        throw error;
+        await acquire(runId, signal);
+        await startRun(paths, spec, launcher).catch((error) => {
+          slots.release(runId);
+          throw error;
+        });
+      } finally {
+        starting.delete(runId);
       }
     },
     isStarted: async (runId) => (await readClaim(runPaths(runsDir, runId))) !== null,
@@ -54,11 +78,13 @@ export async function createLocalRunner({ runsDir, slots: limit, ...launcher }: 
 async function liveRuns(runsDir: string): Promise<string[]> {
   const names = await readdir(runsDir).catch(() => []);
   const live: string[] = [];
-  for (const name of names) {
-    const paths = runPaths(runsDir, name);
-    const claim = await readClaim(paths).catch(() => null);
-    if (claim === null || (await readExit(paths).catch(() => null)) !== null) continue;
-    if (await isAlive(claim)) live.push(name);
-  }
+  for (const name of names) if (await isLive(runsDir, name)) live.push(name);
   return live;
+}
+
+/** Whether the run's launcher is there; of what is no run's folder it is not. */
+async function isLive(runsDir: string, runId: string): Promise<boolean> {
+  const paths = runPaths(runsDir, runId);
+  const claim = await readClaim(paths).catch(() => null);
+  return claim !== null && (await readExit(paths)) === null && (await isAlive(claim));
 }

@@ -12,8 +12,8 @@ export class RunSlots {
   }
 
   /** Runs that hold a slot now. */
-  get held(): number {
-    return this.#held.size;
+  get held(): string[] {
+    return [...this.#held];
   }
 
   get limit(): number {
