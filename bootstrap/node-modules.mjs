@@ -52,7 +52,7 @@ async function installModules(onDetail) {
   const npm = findOnPath('npm');
   if (!npm) throw new SetupError('npm is missing (Debian package: npm).');
   let fetched = 0;
-  await run(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=http'], {
+  await run(npm, ['ci', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=http'], {
     cwd: ROOT,
     env: withoutModulesOnPath(),
     onLine: (line) => {
