@@ -34,6 +34,7 @@ import { createSecretStore } from '../store/secrets.ts';
 import { baseEnvironment } from './base-environment.ts';
 import { translateFailures } from './failure-interceptor.ts';
 import { keepSchedules, reconcileSchedules } from './schedules.ts';
+import { workflowBundle } from './workflow-bundle.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -135,7 +136,7 @@ async function main(): Promise<void> {
   const main = await Worker.create({
     ...shared,
     taskQueue: MAIN_QUEUE,
-    workflowsPath: join(ROOT, 'workflows', 'index.ts'),
+    workflowBundle: { codePath: await workflowBundle(paths.bundles) },
     activities: { ...createSessionRecords(deps), cloneLayers: host.cloneLayers, sweepSessions: sweep.sweepSessions },
     // A clone waits for the network, not for a core.
     maxConcurrentActivityTaskExecutions: 50,
