@@ -39,9 +39,12 @@ export interface SupervisorOptions {
 }
 
 /** What the stack of this checkout runs. */
+/** MiB that V8 lets grow before it collects; its default keeps each process some 20 MB larger at the same speed. */
+const SMALL_YOUNG_GENERATION = '--max-semi-space-size=4';
+
 export const MUSTER_COMMANDS: MusterCommands = {
-  api: { file: process.execPath, args: [join(ROOT, 'api', 'main.ts')] },
-  worker: { file: process.execPath, args: [join(ROOT, 'worker', 'main.ts')] },
+  api: { file: process.execPath, args: [SMALL_YOUNG_GENERATION, join(ROOT, 'api', 'main.ts')] },
+  worker: { file: process.execPath, args: [SMALL_YOUNG_GENERATION, join(ROOT, 'worker', 'main.ts')] },
 };
 
 export class Supervisor {
