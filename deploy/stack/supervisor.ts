@@ -38,10 +38,10 @@ export interface SupervisorOptions {
   onNote?: (text: string) => void;
 }
 
-/** What the stack of this checkout runs. */
 /** MiB that V8 lets grow before it collects; its default keeps each process some 20 MB larger at the same speed. */
 const SMALL_YOUNG_GENERATION = '--max-semi-space-size=4';
 
+/** What the stack of this checkout runs. */
 export const MUSTER_COMMANDS: MusterCommands = {
   api: { file: process.execPath, args: [SMALL_YOUNG_GENERATION, join(ROOT, 'api', 'main.ts')] },
   worker: { file: process.execPath, args: [SMALL_YOUNG_GENERATION, join(ROOT, 'worker', 'main.ts')] },

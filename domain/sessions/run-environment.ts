@@ -45,7 +45,6 @@ export function runEnvironment(input: RunEnvironment): Record<string, string> {
     ANSIBLE_SSH_CONTROL_PATH_DIR: paths.controlPath,
     ANSIBLE_NOCOLOR: '1',
     ANSIBLE_RETRY_FILES_ENABLED: 'False',
-    PYTHONDONTWRITEBYTECODE: '1',
     ...(paths.vaultPassword === null ? {} : { ANSIBLE_VAULT_PASSWORD_FILE: paths.vaultPassword }),
   };
 }
