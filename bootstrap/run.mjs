@@ -16,7 +16,7 @@ const TASKS = {
   demo: { script: 'deploy/stack/demo.ts' },
   start: { script: 'deploy/stack/main.ts' },
   test: { script: 'test/run.ts', tests: true },
-  bench: { script: 'bench/run.ts', tests: true },
+  bench: { script: 'bench/run.ts' },
 };
 
 async function main([name, ...args]) {
