@@ -104,7 +104,8 @@ test('starts without its servers, recovers when the database comes, goes and com
   expect((await stat(join(dir, 'data', 'secret.key'))).mode & 0o777).toBe(0o600);
   await until('the shipped ansible.cfg', async () => {
     const folder = join(dir, 'data', 'configmaps', 'services', 'cfs-default-ansible-cfg');
-    return (await readdir(folder).catch(() => [])).includes('ansible.cfg');
+    const names: string[] = await readdir(folder).catch(() => []);
+    return names.includes('ansible.cfg');
   });
 
   await gate.close();
