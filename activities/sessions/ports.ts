@@ -2,8 +2,9 @@
 import type { RepositoryAccess } from '../../control/configurations/ports.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
+import type { Workspaces } from '../../domain/sessions/workspace.ts';
 
-export type { RepositoryAccess, Runner };
+export type { RepositoryAccess, Runner, Workspaces };
 
 export interface Clones {
   clone(
@@ -15,27 +16,6 @@ export interface Clones {
       signal: AbortSignal;
     },
   ): Promise<{ commit: string; warnings: string[] }>;
-}
-
-export interface WorkspacePaths {
-  dir: string;
-  ansibleConfig: string;
-  hosts: string;
-  sshKey: string;
-  knownHosts: string;
-  controlPath: string;
-  vaultPassword: string;
-  limit: string;
-}
-
-export interface Workspaces {
-  paths(sessionId: string): WorkspacePaths;
-  layerDir(sessionId: string, layer: number): string;
-  make(sessionId: string): Promise<WorkspacePaths>;
-  writePrivate(path: string, text: string): Promise<void>;
-  inside(dir: string, relative: string): Promise<string | null>;
-  remove(sessionId: string): Promise<void>;
-  list(): Promise<string[]>;
 }
 
 /** What the inventory of a session is made from. */

@@ -2,34 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-
-export interface WorkspacePaths {
-  dir: string;
-  ansibleConfig: string;
-  /** Inventory folder; additional inventory is cloned to the same place. */
-  hosts: string;
-  sshKey: string;
-  knownHosts: string;
-  controlPath: string;
-  vaultPassword: string;
-  limit: string;
-}
-
-export interface Workspaces {
-  paths(sessionId: string): WorkspacePaths;
-  layerDir(sessionId: string, layer: number): string;
-  /** Makes the folders; harmless when they are there. */
-  make(sessionId: string): Promise<WorkspacePaths>;
-  /** Writes a file that only we may read. */
-  writePrivate(path: string, text: string): Promise<void>;
-  /** Real path of `relative` inside `dir`, or null when it is not there or lies outside. */
-  inside(dir: string, relative: string): Promise<string | null>;
-  remove(sessionId: string): Promise<void>;
-  /** Sessions that have a workspace here. */
-  list(): Promise<string[]>;
-  /** Free bytes of the disk. */
-  free(): Promise<number>;
-}
+import type { WorkspacePaths, Workspaces } from '../../domain/sessions/workspace.ts';
 
 /** Longest folder for ssh's control sockets: their names may have 107 bytes in all, of which ssh's own part takes 60. */
 const CONTROL_PATH_MAX = 45;
