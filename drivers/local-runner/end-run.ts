@@ -16,7 +16,9 @@ const GRACE_MS = 3_000;
 /** Time the launcher has to write the end when its last child is gone. */
 const LAUNCHER_GRACE_MS = 1_000;
 /** Time after which processes that we may not signal are given up. */
-const REFUSED_MS = 8_000;
+const REFUSED_MS = 5_000;
+/** Between two looks at the processes; each look reads all of /proc. */
+const PAUSE_MS = 50;
 /** A process that forks while the table is read may be missed once. */
 const EMPTY_LOOKS = 2;
 /** Stands for the start time in a claim that keeps every launcher from starting the run. */
@@ -31,8 +33,9 @@ export async function endRun(paths: RunPaths, runId: string): Promise<void> {
   await makeRunDirectory(paths);
   // Looked at first: on a full disk no new file can be made, but what runs can be ended.
   const claim = (await readClaim(paths)) ?? (await claimForNobody(paths));
+  // Also where nothing began: a run whose files were lost may still have processes.
+  await endProcesses(runId, claim);
   if (claim?.start_time === NEVER_BEGUN) await writeNeverBegun(paths);
-  else await endProcesses(runId, claim);
   await removeMasks(paths);
 }
 
@@ -61,7 +64,7 @@ async function endProcesses(runId: string, claim: ClaimFile | null): Promise<voi
     if (launcher !== null && idleSince !== null && Date.now() - idleSince > LAUNCHER_GRACE_MS) {
       signal(launcher, 'SIGKILL');
     }
-    await delay(late ? 20 : 50);
+    await delay(PAUSE_MS);
   }
 }
 
