@@ -2,24 +2,23 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { cancelSession } from '../../workflows/sessions/messages.ts';
-import { eventually } from '../support/eventually.ts';
 import { admitted, endlessRuns, endlessWork, gate, layerOutcome, waiting } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { openSessionBench, type SessionBench, type SessionUnderTest } from '../support/session-bench.ts';
-import { testServerMissing } from '../support/test-server.ts';
-import { openTimeSkipping, type TestServer } from '../support/workflow-environment.ts';
+import { temporalMissing } from '../support/temporal-binary.ts';
+import { openDevServer, type TestServer } from '../support/workflow-environment.ts';
 
 const BY_ALICE = { succeeded: 'false', message: 'cancelled by alice', reason: 'cancelled' };
 
 const cancel = (session: SessionUnderTest, reason = 'cancelled by alice') =>
   session.handle.executeUpdate(cancelSession, { args: [{ reason }] });
 
-describeNeeding(testServerMissing(), 'cancel of a session', () => {
+describeNeeding(temporalMissing(), 'cancel of a session', () => {
   let server: TestServer;
   let bench: SessionBench;
 
   beforeAll(async () => {
-    server = await openTimeSkipping();
+    server = await openDevServer();
     bench = await openSessionBench(server.environment);
   }, 120_000);
   afterEach(() => bench?.finish());
@@ -254,33 +253,6 @@ describeNeeding(testServerMissing(), 'cancel of a session', () => {
     await session.handle.cancel();
     await session.inPhase('done');
     expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'cancelled' });
-  });
-
-  test('session_timeout ends a run that takes longer', async () => {
-    const runs = endlessRuns();
-    const session = await bench.start({ ...runs, admitSession: async () => admitted({ timeoutSeconds: 2 }) });
-    await runs.begun;
-    await session.result();
-    expect(session.fake.inputs('endRun')).toHaveLength(1);
-    expect(session.fake.end()).toEqual({
-      succeeded: 'false',
-      message: 'took longer than session_timeout (2 s)',
-      reason: 'session_timeout',
-    });
-  });
-
-  test('session_timeout counts in the hold too, and not after the end', async () => {
-    const held = await bench.start({
-      admitSession: async () => admitted({ debugOnFailure: true, debugWaitSeconds: 86_400, timeoutSeconds: 600 }),
-      runLayer: async ({ layer }) => layerOutcome(layer, 2),
-    });
-    await held.result();
-    expect(held.fake.end().reason).toBe('session_timeout');
-
-    // Without waiting for the result time does not jump: the workflow ends long before its limit, not at it.
-    const quick = await bench.start({ admitSession: async () => admitted({ timeoutSeconds: 86_400 }) });
-    await eventually('it is over', async () => (await quick.handle.describe()).status.name === 'COMPLETED');
-    expect(quick.fake.end().succeeded).toBe('true');
   });
 
   test('every history of these tests replays', async () => {

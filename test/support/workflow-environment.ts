@@ -89,6 +89,7 @@ const bundles = new Map<boolean, Promise<WorkflowBundleWithSourceMap>>();
  * take it is given up after a second instead of minutes or hours, which no server skips.
  */
 export function workflowBundle({ impatient = false } = {}): Promise<WorkflowBundleWithSourceMap> {
+  quietRuntime();
   const known = bundles.get(impatient);
   if (known !== undefined) return known;
   const made = bundleWorkflowCode({

@@ -1,0 +1,49 @@
+import { readdirSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { HISTORIES, historyText, parseHistory } from '../support/history-files.ts';
+import { replayHistories } from '../support/session-bench.ts';
+
+/** Recorded by test/support/record-histories.ts. */
+const NAMES = readdirSync(HISTORIES)
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => file.replace('.json', ''));
+
+test('there is a history for each path', () => {
+  expect(NAMES.sort()).toEqual([
+    'session-cancelled-in-line',
+    'session-cancelled-in-run',
+    'session-cancelled-in-temporal',
+    'session-clone-failed',
+    'session-done',
+    'session-hold-over',
+    'session-layer-failed',
+    'session-no-layer',
+    'session-queued',
+    'session-retried-and-finished',
+    'session-run-lost',
+    'sweep',
+  ]);
+});
+
+test.each(NAMES)('%s replays', async (name) => {
+  expect(await replayHistories([parseHistory(historyText(name))])).toBe(1);
+});
+
+test.each([
+  ['another activity', '"writeInventory"', '"writeInventories"'],
+  ['another order of the ends', '"removeWorkspace"', '"endRun"'],
+])('a history with %s does not', async (_what, from, to) => {
+  const text = historyText('session-done');
+  expect(text).toContain(from);
+  const altered = parseHistory(text.replaceAll(from, to));
+  await expect(replayHistories([altered])).rejects.toThrow('do not replay');
+});
+
+test('recorded histories name no machine, no user and no folder', () => {
+  for (const name of NAMES) {
+    const text = historyText(name);
+    expect(text).not.toMatch(/\/(home|root|work|tmp|Users|usr)\//);
+    const identities = new Set([...text.matchAll(/"identity":"([^"]*)"/g)].map(([, identity]) => identity));
+    for (const identity of identities) expect(['client@test', 'worker@test', 'history-service']).toContain(identity);
+  }
+});

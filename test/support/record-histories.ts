@@ -1,0 +1,144 @@
+/**
+ * Records the histories that every later version of the workflows must be able to replay, one for each path, into
+ * test/histories. They are recorded anew only in a change that means to break with running workflows:
+ *
+ *     node bootstrap/run.mjs exec node test/support/record-histories.ts
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { cancelSession, finishDebug, retrySession, slotFree } from '../../workflows/sessions/messages.ts';
+import { admitted, endlessRuns, layerOutcome, type SessionActivities, waiting } from './fake-session.ts';
+import { writeHistory } from './history-files.ts';
+import { openSessionBench, type SessionBench, type SessionUnderTest, startTestWorker } from './session-bench.ts';
+import { openDevServer, type TestServer, workflowBundle } from './workflow-environment.ts';
+
+/** Each brings a session to its end in its own way. */
+const SESSIONS: Record<string, (bench: SessionBench) => Promise<SessionUnderTest>> = {
+  'session-done': async (bench) => ended(bench, { admitSession: async () => admitted({ layers: [0, 1, 2] }) }),
+
+  'session-no-layer': async (bench) => ended(bench, { admitSession: async () => admitted({ layers: [] }) }),
+
+  'session-layer-failed': async (bench) =>
+    ended(bench, {
+      admitSession: async () => admitted({ layers: [0, 1], timeoutSeconds: 600 }),
+      runLayer: async ({ layer }) => layerOutcome(layer, 2),
+    }),
+
+  'session-run-lost': async (bench) => ended(bench, { runLayer: async ({ layer }) => layerOutcome(layer, null) }),
+
+  'session-clone-failed': async (bench) =>
+    ended(bench, {
+      cloneLayers: async () => {
+        throw ApplicationFailure.nonRetryable('layer 0: no commit abc', 'commit_not_found');
+      },
+    }),
+
+  'session-queued': async (bench) => {
+    let asked = 0;
+    const session = await bench.start({
+      admitSession: async () => {
+        asked += 1;
+        return asked < 3 ? waiting(asked === 1 ? 1 : 3600) : admitted();
+      },
+    });
+    while (asked < 2) await session.progress();
+    await session.inLine();
+    await session.handle.signal(slotFree);
+    return finished(session);
+  },
+
+  'session-cancelled-in-line': async (bench) => {
+    const session = await bench.start({ admitSession: async () => waiting(3600) });
+    await session.inLine();
+    await cancel(session);
+    return finished(session);
+  },
+
+  'session-cancelled-in-run': async (bench) => {
+    const runs = endlessRuns();
+    const session = await bench.start(runs);
+    await runs.begun;
+    await cancel(session);
+    return finished(session);
+  },
+
+  'session-cancelled-in-temporal': async (bench) => {
+    const runs = endlessRuns();
+    const session = await bench.start(runs);
+    await runs.begun;
+    await session.handle.cancel();
+    return finished(session);
+  },
+
+  'session-retried-and-finished': async (bench) => {
+    const session = await bench.start({
+      admitSession: async () => admitted({ layers: [0, 1], debugOnFailure: true }),
+      runLayer: async ({ layer, attempt }) => layerOutcome(layer, layer === 0 && attempt > 1 ? 0 : 2),
+    });
+    await session.inPhase('hold');
+    await session.handle.executeUpdate(retrySession, { args: [{ hosts: 'failed' }] });
+    while ((await session.inPhase('hold')).layer !== 1);
+    await session.handle.executeUpdate(finishDebug);
+    return finished(session);
+  },
+
+  'session-hold-over': async (bench) =>
+    ended(bench, {
+      admitSession: async () => admitted({ debugOnFailure: true, debugWaitSeconds: 1 }),
+      runLayer: async ({ layer }) => layerOutcome(layer, 2),
+    }),
+};
+
+const ended = async (bench: SessionBench, instead: Partial<SessionActivities>) => finished(await bench.start(instead));
+
+async function finished(session: SessionUnderTest): Promise<SessionUnderTest> {
+  await session.result();
+  return session;
+}
+
+const cancel = (session: SessionUnderTest) =>
+  session.handle.executeUpdate(cancelSession, { args: [{ reason: 'cancelled by alice' }] });
+
+/** A sweep with one machine that cleans up and one that cannot. */
+async function sweep({ environment }: TestServer): Promise<string> {
+  const taskQueue = 'test-sweep';
+  const stops = [
+    await startTestWorker(environment, {
+      taskQueue,
+      workflowBundle: await workflowBundle(),
+      activities: { sweepSessions: async () => ({ hosts: ['a', 'b'] }) },
+    }),
+    await startTestWorker(environment, {
+      taskQueue: hostQueueOf('a'),
+      activities: { cleanHost: async () => undefined },
+    }),
+    await startTestWorker(environment, {
+      taskQueue: hostQueueOf('b'),
+      activities: {
+        cleanHost: async () => {
+          throw ApplicationFailure.nonRetryable('read-only file system', 'internal');
+        },
+      },
+    }),
+  ];
+  const handle = await environment.client.workflow.start('sweepWorkflow', { workflowId: 'sweep', taskQueue, args: [] });
+  await handle.result();
+  await Promise.all(stops.map((stop) => stop()));
+  return handle.workflowId;
+}
+
+async function record(name: string, { environment }: TestServer, workflowId: string): Promise<void> {
+  const history = await environment.client.workflow.getHandle(workflowId).fetchHistory();
+  writeHistory(name, workflowId, history);
+  process.stdout.write(`${name}: ${history.events?.length} events\n`);
+}
+
+const server = await openDevServer();
+const bench = await openSessionBench(server.environment);
+for (const [name, run] of Object.entries(SESSIONS)) {
+  const { handle } = await run(bench);
+  await record(name, server, handle.workflowId);
+}
+await record('sweep', server, await sweep(server));
+await bench.close();
+await server.close();
