@@ -27,7 +27,7 @@ export default {
   watchman: false,
   projects: [
     level('domain', ['**/*.domain.test.ts', 'architecture/*.test.ts'], false),
-    level('activity', ['**/*.activity.test.ts'], false),
+    level('activity', ['**/*.activity.test.ts'], true),
     level('store', ['**/*.store.test.ts'], true),
     level('workflow', ['**/*.workflow.test.ts'], true),
     level('api', ['**/*.api.test.ts'], true),

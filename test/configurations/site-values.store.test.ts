@@ -1,0 +1,136 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { SecretStore } from '../../control/configurations/ports.ts';
+import type { ConfigMaps } from '../../control/configurations/site-ports.ts';
+import { createSiteValues, ensureSiteValues } from '../../control/configurations/site-values.ts';
+import type { Source } from '../../domain/configurations/schema.ts';
+import { openConfigMaps } from '../../drivers/secrets/config-maps.ts';
+import { openSshFiles } from '../../drivers/secrets/ssh-files.ts';
+import { createMemorySecretStore } from '../support/memory-secret-store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+
+let database: TestDatabase;
+let dir: string;
+let count = 0;
+let secrets: SecretStore;
+let configMaps: ConfigMaps;
+let site: ReturnType<typeof createSiteValues>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dir = await mkdtemp(join(tmpdir(), 'muster-site-'));
+});
+afterAll(async () => {
+  await database.close();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(() => {
+  const own = join(dir, String(count++));
+  secrets = createMemorySecretStore();
+  configMaps = openConfigMaps(join(own, 'maps'));
+  site = createSiteValues({
+    db: database.db,
+    secrets,
+    configMaps,
+    sshFiles: openSshFiles(join(own, 'ssh')),
+    platformCa: 'platform CA',
+  });
+});
+
+const source = (given: Partial<Source> = {}): Source => ({
+  name: 'gitea',
+  clone_url: 'https://git.test/plays.git',
+  credentials: { authentication_method: 'password', secret_name: 'source-gitea' },
+  last_updated: '2026-11-21T10:00:00Z',
+  ca_cert: null,
+  ...given,
+});
+const withKey = () => secrets.put('muster-ssh', 'private', 'KEY');
+
+test('a new installation gets a key and the shipped ansible.cfg once; what is there stays', async () => {
+  const ensure = (text: string) =>
+    ensureSiteValues({ secrets, configMaps, makeSshKey: () => `key of ${text}`, shippedAnsibleConfig: text });
+  await ensure('one');
+  await ensure('two');
+  expect(await site.ansibleConfig('cfs-default-ansible-cfg')).toBe('one');
+  expect(await site.ssh()).toEqual({ privateKey: 'key of one\n', knownHosts: '' });
+});
+
+describe('a value that is missing is named', () => {
+  const missing = (name: string) => ({ code: 'config_missing', message: expect.stringContaining(name) });
+  test.each([
+    ['an ansible.cfg', () => site.ansibleConfig('special-cfg'), 'special-cfg'],
+    ['the ssh key', () => site.ssh(), 'muster-ssh'],
+    ['the ssh key of a clone', () => site.repositoryAccess(null), 'muster-ssh'],
+  ])('%s', async (_title, read, name) => {
+    await expect(read()).rejects.toMatchObject(missing(name));
+  });
+
+  test('the credentials of a source, and half of them', async () => {
+    await withKey();
+    await expect(site.repositoryAccess(source())).rejects.toMatchObject(missing('source-gitea'));
+    await secrets.put('source-gitea', 'username', 'u');
+    await expect(site.repositoryAccess(source())).rejects.toMatchObject(missing('source-gitea'));
+    await secrets.put('vcs-user-credentials', 'vcs_username', 'u');
+    await expect(site.repositoryAccess(null)).rejects.toMatchObject(missing('vcs-user-credentials'));
+  });
+
+  test('the CA of a source', async () => {
+    await withKey();
+    await secrets.putAll('source-gitea', { username: 'u', password: 'p' });
+    const named = source({ ca_cert: { configmap_name: 'own-ca' } });
+    await expect(site.repositoryAccess(named)).rejects.toMatchObject(missing('own-ca'));
+  });
+});
+
+describe('access to a repository', () => {
+  test('needs no credentials where everybody may read', async () => {
+    await withKey();
+    expect(await site.repositoryAccess(null)).toMatchObject({ credentials: undefined, caPem: 'platform CA' });
+  });
+
+  test('without a source has the common credentials', async () => {
+    await withKey();
+    await secrets.putAll('vcs-user-credentials', { vcs_username: 'user\n', vcs_password: 'word\n' });
+    expect(await site.repositoryAccess(null)).toMatchObject({ credentials: { username: 'user', password: 'word' } });
+  });
+
+  test("of a source has that source's credentials and CA", async () => {
+    await withKey();
+    await secrets.putAll('vcs-user-credentials', { vcs_username: 'common', vcs_password: 'common' });
+    await secrets.putAll('source-gitea', { username: 'u', password: 'p' });
+    await configMaps.put('services', 'own-ca', 'ca.crt', 'own CA');
+    await configMaps.put('other', 'own-ca', 'ca.crt', 'CA of another namespace');
+    const own = source({ ca_cert: { configmap_name: 'own-ca' } });
+    expect(await site.repositoryAccess(own)).toMatchObject({
+      credentials: { username: 'u', password: 'p' },
+      caPem: 'own CA',
+    });
+    const other = source({ ca_cert: { configmap_name: 'own-ca', configmap_namespace: 'other' } });
+    expect((await site.repositoryAccess(other)).caPem).toBe('CA of another namespace');
+  });
+
+  test('may be asked for several times at once', async () => {
+    await withKey();
+    const answers = await Promise.all(Array.from({ length: 4 }, () => site.repositoryAccess(null)));
+    expect(new Set(answers.map(({ sshKeyFile }) => sshKeyFile)).size).toBe(1);
+  });
+});
+
+test('the password of vaults is optional, and its key has any name', async () => {
+  expect(await site.vaultPassword()).toBeNull();
+  await secrets.put('ansible-vault-password', 'value', 'word');
+  expect(await site.vaultPassword()).toBe('word');
+  await secrets.put('ansible-vault-password', 'password', 'better');
+  expect(await site.vaultPassword()).toBe('better');
+});
+
+test('every secret value is masked, no name of a user and no host', async () => {
+  await secrets.putAll('muster-ssh', { private: 'KEY\n', known_hosts: 'a ssh-ed25519 AAAA' });
+  await secrets.putAll('vcs-user-credentials', { vcs_username: 'admin', vcs_password: ' word1 ' });
+  await secrets.putAll('source-gitea', { username: 'gitea', password: 'word2' });
+  await secrets.put('ansible-vault-password', 'password', 'word3');
+  await secrets.put('unrelated', 'password', 'word4');
+  expect((await site.masks([source()])).sort()).toEqual(['KEY', 'word1', 'word2', 'word3']);
+});
