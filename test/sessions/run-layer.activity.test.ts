@@ -1,0 +1,283 @@
+/** The activity that runs a layer, with shell scripts for playbooks. */
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
+import { sessionNow } from '../support/engine-sessions.ts';
+import { eventually } from '../support/eventually.ts';
+import { LAUNCHER, launcherMissing, PYTHON, processesWith } from '../support/local-runs.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import {
+  activityEnvironment,
+  openMachine,
+  perform,
+  type SessionMachine,
+  shellPlaybooks,
+  snapshotLayer,
+} from '../support/session-machine.ts';
+
+describeNeeding(launcherMissing(), 'a layer', () => {
+  let machine: SessionMachine;
+  const folders: string[] = [];
+  let shell: Awaited<ReturnType<typeof shellPlaybooks>>;
+  beforeAll(async () => {
+    shell = await shellPlaybooks();
+    machine = await openMachine({ playbookCommand: shell.command });
+  });
+  afterAll(async () => {
+    await machine.close();
+    await shell.remove();
+    for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  });
+
+  const run = (sessionId: string, worker = machine.worker(), environment = activityEnvironment()) =>
+    perform(() => worker.runLayer(machine.ref(sessionId)), environment);
+  const messageOf = async (sessionId: string) => (await sessionNow(machine.database.db, sessionId)).message;
+  const runRow = (sessionId: string) =>
+    machine.database.db.selectFrom('runs').selectAll().where('session_id', '=', sessionId).executeTakeFirst();
+  const script = (text: string, given = {}) => machine.session({ 'site.yml': text }, given);
+  /** A file in the layer's folder, in which the script runs. */
+  const inLayer = (sessionId: string, name: string) => join(machine.deps.workspaces.layerDir(sessionId, 0), name);
+  /** Another runner, with a folder of its own. */
+  const localRunner = async (slots: number, python = PYTHON) => {
+    const runsDir = await mkdtemp(join(tmpdir(), 'muster-runs-'));
+    folders.push(runsDir);
+    return createLocalRunner({ runsDir, slots, python, launcher: LAUNCHER });
+  };
+  const waitFor = (name: string) => `until [ -e ${name} ]; do sleep 0.02; done`;
+
+  test('runs in its folder with its arguments, and its exit status is the outcome', async () => {
+    const id = await script('pwd; echo "$@"; echo "$LAYER_CURRENT $SESSION_PLAYBOOK"; exit 3', {
+      ansibleVerbosity: 2,
+      ansibleLimit: 'a,b',
+      ansiblePassthrough: '-e x=1',
+    });
+    expect(await run(id)).toEqual({ index: 0, playbook: 'site.yml', exitCode: 3, hosts: 0, failedHosts: 0 });
+    const layer = machine.deps.workspaces.layerDir(id, 0);
+    expect(await machine.output(id)).toBe(`${layer}\n-vv --limit=a,b --extra-vars=x=1\n0 site.yml\n`);
+    expect(await runRow(id)).toMatchObject({ state: 'ended', exit_code: 3, host: 'test-host' });
+    expect(await messageOf(id)).toBe('running layer 0 (site.yml)');
+  });
+
+  test('is run once by workers that follow each other and at once, and all give the same answer', async () => {
+    const id = await script(`echo begun >> begun; echo one; ${waitFor('go')}; echo two`);
+    const gone = activityEnvironment();
+    const first = run(id, machine.worker(), gone);
+    await eventually('its output', async () => (await machine.output(id)) === 'one\n');
+    gone.cancel('WORKER_SHUTDOWN');
+    await expect(first).rejects.toThrow('WORKER_SHUTDOWN');
+    const others = [run(id, machine.worker()), run(id, machine.worker())];
+    await writeFile(inLayer(id, 'go'), '');
+    const answers = await Promise.allSettled(others);
+    // Of two watchers one may be overtaken; Temporal tries that one again.
+    expect(answers.some(({ status }) => status === 'fulfilled')).toBe(true);
+    expect(await run(id)).toMatchObject({ exitCode: 0 });
+    expect(await machine.output(id)).toBe('one\ntwo\n');
+    expect((await readdir(machine.deps.workspaces.layerDir(id, 0))).sort()).toEqual(['begun', 'go', 'site.yml']);
+  });
+
+  test('keeps beating while nothing happens, and stops with the work', async () => {
+    const id = await script(waitFor('go'));
+    const environment = activityEnvironment();
+    let beats = 0;
+    environment.on('heartbeat', () => {
+      beats += 1;
+    });
+    const running = run(id, machine.worker(), environment);
+    await eventually('two beats', () => beats >= 2);
+    await writeFile(inLayer(id, 'go'), '');
+    await running;
+  });
+
+  test('whose run was lost is never run again', async () => {
+    const id = await script('echo begun; exec sleep 600');
+    const first = run(id);
+    await eventually('its output', async () => (await machine.output(id)) !== '');
+    for (const pid of await processesWith(machine.runId(id))) process.kill(pid, 'SIGKILL');
+    expect(await first).toMatchObject({ exitCode: null });
+    expect(await run(id)).toMatchObject({ exitCode: null });
+    expect(await runRow(id)).toMatchObject({ state: 'lost', exit_code: null });
+    expect(await machine.output(id)).toBe('begun\n');
+  });
+
+  test('whose run lost its files is never run again', async () => {
+    const id = await script('echo begun >> begun; exec sleep 600');
+    const environment = activityEnvironment();
+    const first = run(id, machine.worker(), environment);
+    await eventually('its start', async () => (await runRow(id))?.state === 'started');
+    environment.cancel('WORKER_SHUTDOWN');
+    await expect(first).rejects.toThrow('WORKER_SHUTDOWN');
+    await machine.deps.runner.end(machine.runId(id));
+    await machine.deps.runner.remove(machine.runId(id));
+    expect(await run(id)).toMatchObject({ exitCode: null });
+    expect((await machine.events(id)).at(-1)?.data).toEqual({ message: 'layer 0: the files of its run are gone' });
+  });
+
+  test('that is ended before it began is never run', async () => {
+    const id = await script('echo begun');
+    await perform(() => machine.worker().endRun(machine.ref(id)));
+    expect(await run(id)).toMatchObject({ exitCode: 143 });
+    expect(await machine.output(id)).toBe('');
+  });
+
+  test('is ended with everything it has started, and its watch returns', async () => {
+    const id = await script(`trap '' TERM; setsid sleep 600 & echo begun; while :; do sleep 0.1; done`);
+    const running = run(id);
+    await eventually('its output', async () => (await machine.output(id)) !== '');
+    await perform(() => machine.worker().endRun(machine.ref(id)));
+    expect(await running).toMatchObject({ exitCode: 137 });
+    expect(await processesWith(machine.runId(id))).toEqual([]);
+  });
+
+  test('says that it waits for a free run, and whose turn it is then', async () => {
+    const runner = await localRunner(1);
+    const worker = machine.worker({ runner });
+    const [first, second] = await Promise.all([script(waitFor('go')), script('true')]);
+    const running = run(first, worker);
+    await eventually('the first', async () => (await messageOf(first)) === 'running layer 0 (site.yml)');
+    const waiting = run(second, worker);
+    const message = 'waiting for one of 1 local runs, 1 busy (MUSTER_LOCAL_RUNS)';
+    await eventually('a reason', async () => (await messageOf(second)) === message);
+    await writeFile(inLayer(first, 'go'), '');
+    expect(await Promise.all([running, waiting])).toMatchObject([{ exitCode: 0 }, { exitCode: 0 }]);
+    expect(await messageOf(second)).toBe('running layer 0 (site.yml)');
+  });
+
+  test('that cannot be started is tried again, says so, and is given up for good', async () => {
+    const id = await script('echo begun');
+    const runner = await localRunner(2, '/nonexistent/python3');
+    const tries: number[] = [];
+    const counting = {
+      ...runner,
+      start: async (...given: Parameters<typeof runner.start>) => {
+        tries.push(Date.now());
+        await runner.start(...given);
+      },
+    };
+    const running = run(id, machine.worker({ runner: counting, startPauses: [10, 300] }));
+    running.catch(() => undefined);
+    await eventually('a reason', async () =>
+      /^starting layer 0 failed, trying again: .*ENOENT/.test(await messageOf(id)),
+    );
+    await expect(running).rejects.toMatchObject({ code: 'run_not_started' });
+    expect(tries).toHaveLength(3);
+    expect(await messageOf(id)).toMatch(/^starting or following layer 0 failed: .*ENOENT/);
+    expect(await runRow(id)).toMatchObject({ state: 'lost' });
+    // Also where the program comes back meanwhile.
+    expect(await run(id)).toMatchObject({ exitCode: null });
+    expect(await machine.output(id)).toBe('');
+  });
+
+  test.each([
+    ['outside its repository', '../../outside.yml'],
+    ['that is not there', 'none.yml'],
+    ['that is a folder of others', '/etc/passwd'],
+  ])('refuses a playbook %s', async (_title, playbook) => {
+    const snapshot = {
+      layers: [snapshotLayer(0, { playbook })],
+      additional_inventory: null,
+      debug_playbook: null,
+      ansible_config: 'cfs-default-ansible-cfg',
+    };
+    const id = await script('echo begun', { snapshot });
+    await writeFile(join(machine.deps.workspaces.paths(id).dir, '..', 'outside.yml'), 'echo outside');
+    await expect(run(id)).rejects.toMatchObject({
+      code: 'playbook_missing',
+      message: expect.stringContaining(playbook),
+    });
+    expect(await runRow(id)).toBeUndefined();
+  });
+
+  test('says what fails while it is tried again, in every phase', async () => {
+    const id = await script('true');
+    const failing = (message: string, code?: string) => () =>
+      Promise.reject(Object.assign(new Error(message), { code }));
+    const { deps } = machine;
+    const cases: [
+      Parameters<SessionMachine['worker']>[0],
+      'cloneLayers' | 'writeInventory' | 'endRun' | 'removeWorkspace',
+      string,
+      string,
+      string,
+    ][] = [
+      [
+        { clones: { clone: failing('no route') } },
+        'cloneLayers',
+        'clone failed, trying again: no route',
+        'internal',
+        'clone',
+      ],
+      [
+        { inventories: { write: failing('no answer') } },
+        'writeInventory',
+        'inventory failed, trying again: no answer',
+        'internal',
+        'inventory',
+      ],
+      [
+        { runner: { ...deps.runner, end: failing('stuck') } },
+        'endRun',
+        'ending layer 0 failed, trying again: stuck',
+        'internal',
+        'layer',
+      ],
+      [
+        { workspaces: { ...deps.workspaces, remove: failing('busy') } },
+        'removeWorkspace',
+        'removing the workspace failed, trying again: busy',
+        'internal',
+        'teardown',
+      ],
+      [
+        { workspaces: { ...deps.workspaces, make: failing('ENOSPC: no space', 'ENOSPC') } },
+        'cloneLayers',
+        'clone failed, trying again: no space is left on the disk: ENOSPC: no space',
+        'disk_low',
+        'clone',
+      ],
+    ];
+    for (const [instead, name, message, reason, phase] of cases) {
+      const activity = machine.worker(instead)[name] as (input: object) => Promise<unknown>;
+      await expect(perform(() => activity(machine.ref(id)))).rejects.toThrow();
+      expect(await sessionNow(machine.database.db, id)).toMatchObject({ message, reason, phase });
+    }
+    const starting = machine.worker({ runner: { ...deps.runner, start: failing('EIO') } });
+    await expect(run(id, starting)).rejects.toThrow('EIO');
+    expect(await messageOf(id)).toBe('starting or following layer 0 failed, trying again: EIO');
+    // What works again is what the record says.
+    await run(id);
+    expect(await sessionNow(machine.database.db, id)).toMatchObject({
+      message: 'running layer 0 (site.yml)',
+      reason: null,
+    });
+  });
+
+  test('says nothing of a failure that is a cancellation', async () => {
+    const id = await script('true');
+    const environment = activityEnvironment();
+    const cloning = Promise.withResolvers<void>();
+    const clone = ({ signal }: { signal: AbortSignal }) => {
+      cloning.resolve();
+      return new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
+      });
+    };
+    const before = await messageOf(id);
+    const worker = machine.worker({ clones: { clone } });
+    const cancelled = perform(() => worker.cloneLayers({ sessionId: id }), environment);
+    cancelled.catch(() => undefined);
+    await cloning.promise;
+    environment.cancel('CANCELLED');
+    await expect(cancelled).rejects.toThrow('the activity was cancelled');
+    expect(await messageOf(id)).toBe(before);
+  });
+
+  test('leaves nothing on the disk when its workspace is removed', async () => {
+    const id = await script('true');
+    await run(id);
+    await perform(() => machine.worker().removeWorkspace({ sessionId: id }));
+    expect(await machine.deps.workspaces.list()).not.toContain(id);
+    await rm(join(machine.deps.workspaces.paths(id).dir), { recursive: true, force: true });
+  });
+});
