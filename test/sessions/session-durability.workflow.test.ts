@@ -90,15 +90,8 @@ describeNeeding(temporalMissing(), 'durability of a session', () => {
   });
 
   describe('a machine that goes away', () => {
-    let impatient: SessionBench;
-    beforeAll(async () => {
-      impatient = await openSessionBench(server.environment, { impatient: true });
-    });
-    afterEach(() => impatient?.finish());
-    afterAll(() => impatient?.close());
-
     test('after the clone: the session ends and says so, its workspace cannot be removed', async () => {
-      const session = await impatient.start({ cloneLayers: async () => ({ hostQueue: `gone-${randomUUID()}` }) });
+      const session = await bench.start({ cloneLayers: async () => ({ hostQueue: `away-${randomUUID()}` }) });
       await session.result();
       expect(session.fake.names()).toEqual(['admitSession', 'cloneLayers', 'recordEnd']);
       expect(session.fake.end()).toEqual({
@@ -110,10 +103,10 @@ describeNeeding(temporalMissing(), 'durability of a session', () => {
 
     /** A session whose machine is stopped in the middle of its run. */
     const startAndLose = async () => {
-      const hostQueue = `machine-${randomUUID()}`;
-      const stopMachine = await impatient.startMachine(hostQueue);
+      const hostQueue = `machine-away-${randomUUID()}`;
+      const stopMachine = await bench.startMachine(hostQueue);
       const run = endlessWork();
-      const session = await impatient.start({ cloneLayers: async () => ({ hostQueue }), runLayer: run.run });
+      const session = await bench.start({ cloneLayers: async () => ({ hostQueue }), runLayer: run.run });
       await run.begun;
       return { session, stopMachine };
     };
@@ -180,7 +173,7 @@ describeNeeding(temporalMissing(), 'durability of a session', () => {
       const description = await session.handle.describe();
       expect(description.runId).not.toBe(session.handle.firstExecutionRunId);
       expect(description.historyLength).toBeLessThan(HINT + 40);
-      expect(asked).toBe(6);
+      expect(asked).toBeGreaterThanOrEqual(6);
       expect(session.fake.end().succeeded).toBe('true');
     });
 

@@ -26,7 +26,7 @@ describeNeeding(testServerMissing(), 'what a session waits for', () => {
     const session = await bench.start({ admitSession: async () => (++asked < 4 ? waiting(600) : admitted()) });
     const before = await server.environment.currentTimeMs();
     await session.result();
-    expect(asked).toBe(4);
+    expect(asked).toBeGreaterThanOrEqual(4);
     expect((await server.environment.currentTimeMs()) - before).toBeGreaterThanOrEqual(3 * 600_000);
     expect(session.fake.end().succeeded).toBe('true');
   });

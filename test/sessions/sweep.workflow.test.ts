@@ -14,6 +14,7 @@ describeNeeding(temporalMissing(), 'sweep workflow', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await openDevServer();
+    await workflowBundle();
   }, 120_000);
   afterAll(() => server?.close());
 
@@ -27,7 +28,7 @@ describeNeeding(temporalMissing(), 'sweep workflow', () => {
     const stops = [
       await startTestWorker(server.environment, {
         taskQueue,
-        workflowBundle: await workflowBundle({ impatient: true }),
+        workflowBundle: await workflowBundle(),
         activities: { sweepSessions },
       }),
       ...(await Promise.all(
@@ -59,7 +60,8 @@ describeNeeding(temporalMissing(), 'sweep workflow', () => {
   });
 
   test('a machine that is away, or cannot clean up, keeps nobody else from it', async () => {
-    const [here = '', broken = '', away = ''] = names(3);
+    const [here = '', broken = ''] = names(2);
+    const away = `away-${randomUUID()}`;
     let cleaned = 0;
     await sweep([away, broken, here], {
       [here]: async () => {

@@ -66,11 +66,7 @@ export async function startTestWorker(
   };
 }
 
-/** `impatient`: give up after a second on machines that take no work. */
-export async function openSessionBench(
-  environment: TestWorkflowEnvironment,
-  { impatient = false } = {},
-): Promise<SessionBench> {
+export async function openSessionBench(environment: TestWorkflowEnvironment): Promise<SessionBench> {
   const queue = `test-${randomUUID()}`;
   const fakes = new Map<string, FakeSession>();
   const histories: HistoryAndWorkflowId[] = [];
@@ -78,7 +74,7 @@ export async function openSessionBench(
   const startWorker = async () =>
     startTestWorker(environment, {
       taskQueue: queue,
-      workflowBundle: await workflowBundle({ impatient }),
+      workflowBundle: await workflowBundle(),
       activities: sharedActivities(fakes),
     });
   let stop = await startWorker();

@@ -1,13 +1,23 @@
+/** Starts Temporal servers of which the programs are there already; a busy machine may take its time. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { probeTemporal } from '../../deploy/stack/temporal-probe.ts';
+import { SEARCH_ATTRIBUTES } from '../../domain/sessions/search-attributes.ts';
 import { eventually } from './eventually.ts';
 import { findProgram } from './find-program.ts';
 import { freePort } from './free-port.ts';
+import { temporalBinary, temporalMissing } from './temporal-binary.ts';
 
 const CACHE = process.env.MUSTER_CACHE_DIR ?? join(homedir(), '.cache', 'muster');
+const PATIENCE_MS = 90_000;
+
+export interface RunningServer {
+  port: number;
+  stop(): void;
+}
 
 /** Why Temporal's time-skipping test server cannot be started here, `null` when it can. */
 export function testServerMissing(): string | null {
@@ -27,21 +37,50 @@ function cachedBinary(): string | null {
   return folder === undefined ? null : join(CACHE, folder, 'temporal-test-server');
 }
 
-/** Starts a test server on a free port of 127.0.0.1; resolves when it takes connections. */
-export async function startTestServer(): Promise<{ port: number; stop(): void }> {
+/** The time-skipping test server. */
+export function startTestServer(): Promise<RunningServer> {
   const path = testServerBinary();
   if (path === null) throw new Error(testServerMissing() ?? '');
+  return start(path, (port) => [String(port)], takesConnections);
+}
+
+/** Frequent polls, so that a step of a workflow takes 20 ms instead of 100. */
+const POLL_RPS = ['transfer', 'timer', 'visibility'].map((queue) => `history.${queue}ProcessorMaxPollRPS=2000`);
+
+/** A real server, in memory, with Muster's search attributes. `dynamicConfig`: settings as `name=value`. */
+export function startDevServer(dynamicConfig: string[]): Promise<RunningServer> {
+  const path = temporalBinary();
+  if (path === null) throw new Error(temporalMissing() ?? '');
+  const words = [
+    ...['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--log-level', 'never'],
+    ...[...POLL_RPS, ...dynamicConfig].flatMap((setting) => ['--dynamic-config-value', setting]),
+    ...SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+  ];
+  return start(
+    path,
+    (port) => [...words, '--port', String(port)],
+    async (port) => (await probeTemporal(port, 'default', SEARCH_ATTRIBUTES)) === null,
+  );
+}
+
+async function start(
+  path: string,
+  argumentsFor: (port: number) => string[],
+  isReady: (port: number) => Promise<boolean>,
+): Promise<RunningServer> {
   const port = await freePort();
-  const server = spawn(path, [String(port)], { stdio: 'ignore' });
+  // The CLI looks for settings in HOME and must not find the user's.
+  const env = { PATH: process.env.PATH, HOME: tmpdir() };
+  const server = spawn(path, argumentsFor(port), { stdio: 'ignore', env });
   const stop = () => void server.kill('SIGKILL');
   process.once('exit', stop);
   await eventually(
-    'the test server takes connections',
-    async () => {
-      if (server.exitCode !== null) throw new Error(`the test server ended with ${server.exitCode}`);
-      return takesConnections(port);
+    `${path} answers`,
+    () => {
+      if (server.exitCode !== null) throw new Error(`${path} ended with ${server.exitCode}`);
+      return isReady(port);
     },
-    90_000,
+    PATIENCE_MS,
   );
   return { port, stop };
 }

@@ -1,21 +1,13 @@
-/** Temporal servers for workflow tests. Both are programs that are there already: nothing is ever downloaded. */
+/** Temporal servers for workflow tests, each of its own, and the bundle of the workflows. Nothing is ever downloaded. */
 import { fileURLToPath } from 'node:url';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { SEARCH_ATTRIBUTES } from '../../domain/sessions/search-attributes.ts';
 import { findProgram } from './find-program.ts';
-import { temporalBinary } from './temporal-binary.ts';
-import { startTestServer } from './test-server.ts';
+import { startDevServer, startTestServer } from './test-server.ts';
 
 /** Recorded in histories, so it names no machine. */
 const CLIENT = { identity: 'client@test' };
-
-/** Frequent polls, so that a step of a workflow takes 20 ms instead of 100. */
-const POLL_RPS = ['transfer', 'timer', 'visibility'].flatMap((queue) => [
-  '--dynamic-config-value',
-  `history.${queue}ProcessorMaxPollRPS=2000`,
-]);
 
 let quiet = false;
 
@@ -43,22 +35,16 @@ export interface TestServer {
  */
 export async function openTimeSkipping(): Promise<TestServer> {
   quietRuntime();
-  const server = await startTestServer();
+  const { port, stop } = await startTestServer();
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path: findProgram('sleep') ?? '/bin/sleep' }, port: server.port },
+    server: { executable: { type: 'existing-path', path: findProgram('sleep') ?? '/bin/sleep' }, port },
     client: CLIENT,
   });
   await environment.connection.operatorService.addSearchAttributes({
     namespace: 'default',
     searchAttributes: Object.fromEntries(SEARCH_ATTRIBUTES.map((name) => [name, KEYWORD])),
   });
-  return {
-    environment,
-    close: async () => {
-      await environment.teardown();
-      server.stop();
-    },
-  };
+  return testServer(environment, stop);
 }
 
 /** Number of the type Keyword in Temporal's protocol. */
@@ -66,39 +52,34 @@ const KEYWORD = 2;
 
 /** A real server in memory, in real time. `dynamicConfig`: settings as `name=value`. */
 export async function openDevServer(dynamicConfig: string[] = []): Promise<TestServer> {
-  const path = temporalBinary();
-  if (path === null) throw new Error('no Temporal server');
   quietRuntime();
-  const environment = await TestWorkflowEnvironment.createLocal({
-    server: {
-      executable: { type: 'existing-path', path },
-      ip: '127.0.0.1',
-      log: { format: 'pretty', level: 'never' },
-      searchAttributes: SEARCH_ATTRIBUTES.map((name) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD)),
-      extraArgs: [...POLL_RPS, ...dynamicConfig.flatMap((setting) => ['--dynamic-config-value', setting])],
-    },
+  const { port, stop } = await startDevServer(dynamicConfig);
+  const environment = await TestWorkflowEnvironment.createFromExistingServer({
+    address: `127.0.0.1:${port}`,
     client: CLIENT,
   });
-  return { environment, close: () => environment.teardown() };
+  return testServer(environment, stop);
 }
 
-const bundles = new Map<boolean, Promise<WorkflowBundleWithSourceMap>>();
+const testServer = (environment: TestWorkflowEnvironment, stop: () => void): TestServer => ({
+  environment,
+  close: async () => {
+    await environment.teardown();
+    stop();
+  },
+});
 
-/**
- * The bundle of Muster's workflows, built at the first call (about 1 s). `impatient`: an activity whose machine does not
- * take it is given up after a second instead of minutes or hours, which no server skips.
- */
-export function workflowBundle({ impatient = false } = {}): Promise<WorkflowBundleWithSourceMap> {
+let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
+
+/** The bundle of Muster's workflows, built at the first call (about 1 s). */
+export function workflowBundle(): Promise<WorkflowBundleWithSourceMap> {
   quietRuntime();
-  const known = bundles.get(impatient);
-  if (known !== undefined) return known;
-  const made = bundleWorkflowCode({
+  bundle ??= bundleWorkflowCode({
     workflowsPath: pathOf('../../workflows/index.ts'),
-    workflowInterceptorModules: impatient ? [pathOf('./impatient-interceptor.ts')] : [],
+    workflowInterceptorModules: [pathOf('./away-interceptor.ts')],
     logger: new DefaultLogger('WARN'),
   });
-  bundles.set(impatient, made);
-  return made;
+  return bundle;
 }
 
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
