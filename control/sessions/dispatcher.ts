@@ -14,6 +14,8 @@ export interface DispatcherOptions {
   log: { warn(fields: object, message: string): void };
   /** How often the outbox is looked at without a kick, in ms; default 1,000. */
   pollMs?: number;
+  /** How long one delivery may take, in ms; default 10,000, and always less than the lease. */
+  deliveryMs?: number;
 }
 
 /** Messages delivered at once. */
@@ -30,7 +32,13 @@ const UPDATE_MS = 5_000;
  * Delivers the outbox to Temporal: at once after a kick, and again and again until it is done. Several may run; each
  * message has one owner at a time, and delivering twice is harmless.
  */
-export function createDispatcher({ db, client, log, pollMs = 1_000 }: DispatcherOptions): Dispatcher & {
+export function createDispatcher({
+  db,
+  client,
+  log,
+  pollMs = 1_000,
+  deliveryMs = DELIVERY_MS,
+}: DispatcherOptions): Dispatcher & {
   stop(): Promise<void>;
 } {
   let stopped = false;
@@ -40,7 +48,7 @@ export function createDispatcher({ db, client, log, pollMs = 1_000 }: Dispatcher
   const deliver = async (item: OutboxItem) => {
     try {
       const send = item.kind === 'start' ? start : cancel;
-      await client.withDeadline(Date.now() + DELIVERY_MS, () => send(db, client, item.sessionId));
+      await client.withDeadline(Date.now() + deliveryMs, () => send(db, client, item.sessionId));
       await removeFromOutbox(db, item.id);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);

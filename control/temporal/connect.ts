@@ -30,11 +30,15 @@ export function tlsOptions(tls: TemporalSettings['tls']) {
   };
 }
 
+/** gRPC by itself waits up to two minutes before it looks again whether a server is back. */
+const RECONNECT = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 2_000 };
+
 /** A client that connects when it is first used and again after the server was away; making it needs no server. */
 export function connectTemporal(settings: TemporalSettings): TemporalConnection {
   const tls = tlsOptions(settings.tls ?? (settings.apiKey ? {} : undefined));
   const connection = Connection.lazy({
     address: settings.address,
+    channelArgs: RECONNECT,
     ...(tls ? { tls } : {}),
     ...(settings.apiKey ? { apiKey: settings.apiKey } : {}),
   });
