@@ -132,6 +132,8 @@ async function main(): Promise<void> {
     interceptors: { activity: [() => ({ inbound: translateFailures() })] },
     shutdownGraceTime: '1s',
     shutdownForceTime: '15s',
+    // A cancel rides on the answer to a heartbeat; the SDK's own pace would let it wait for 8 s.
+    maxHeartbeatThrottleInterval: '2s',
   };
   const main = await Worker.create({
     ...shared,

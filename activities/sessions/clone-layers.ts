@@ -41,15 +41,24 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
   const found = new Map<SnapshotRepository, string>();
   const warnings: string[] = [];
   const queue = [...jobs];
+  const failed = new AbortController();
   const worker = async () => {
     for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
       const { repository, dest, label } = job;
-      const result = await cloneOne(deps, repository, dest, label, signal);
+      const result = await cloneOne(deps, repository, dest, label, AbortSignal.any([signal, failed.signal]));
       found.set(repository, result.commit);
       warnings.push(...result.warnings.map((warning) => `${label}: ${warning}`));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(WIDTH, jobs.length) }, worker));
+  const workers = Array.from({ length: Math.min(WIDTH, jobs.length) }, () =>
+    worker().catch((error: unknown) => failed.abort(error)),
+  );
+  await Promise.all(workers);
+  if (failed.signal.aborted) {
+    // The next try starts over; what this one has written, keys too, must not lie about until a sweep.
+    await workspaces.remove(sessionId);
+    throw failed.signal.reason;
+  }
   await noteWarnings(db, sessionId, warnings);
   await pinCommits(db, sessionId, withCommits(snapshot, found));
 }
