@@ -10,7 +10,7 @@ const EVENT_CHUNK = 1024 * 1024;
 const OUTPUT_CHUNK = 256 * 1024;
 /** Files are looked at this often even if the kernel reports no change, and at most this often when it does. */
 const SLOW_MS = 1_000;
-const FAST_MS = 100;
+const FAST_MS = 250;
 
 /**
  * Follows a claimed run to its end and hands over everything it writes, in order, from `cursor` on. Resolves when the
