@@ -56,11 +56,16 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
   await Promise.all(workers);
   if (failed.signal.aborted) {
     // The next try starts over; what this one has written, keys too, must not lie about until a sweep.
-    await workspaces.remove(sessionId);
+    if (!mayBeElsewhere(signal)) await workspaces.remove(sessionId);
     throw failed.signal.reason;
   }
   await noteWarnings(db, sessionId, warnings);
   await pinCommits(db, sessionId, withCommits(snapshot, found));
+}
+
+/** Whether another worker may have taken up the work, in the same folder: it was taken from us, not cancelled. */
+function mayBeElsewhere(signal: AbortSignal): boolean {
+  return signal.aborted && !(signal.reason instanceof Error && signal.reason.message === 'CANCELLED');
 }
 
 async function cloneOne(
