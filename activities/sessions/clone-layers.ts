@@ -56,7 +56,7 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
   await Promise.all(workers);
   if (failed.signal.aborted) {
     // The next try starts over; what this one has written, keys too, must not lie about until a sweep.
-    if (!mayBeElsewhere(signal)) await workspaces.remove(sessionId);
+    if (!mayBeElsewhere(signal)) await workspaces.remove(sessionId).catch(() => undefined);
     throw failed.signal.reason;
   }
   await noteWarnings(db, sessionId, warnings);

@@ -127,5 +127,5 @@ export async function readFrom(path: string, start: number, limit: number): Prom
 }
 
 export async function removeRunDirectory(paths: RunPaths): Promise<void> {
-  await rm(paths.dir, { recursive: true, force: true });
+  await rm(paths.dir, { recursive: true, force: true, maxRetries: 3 });
 }

@@ -47,6 +47,8 @@ describeNeeding(launcherMissing(), 'a layer', () => {
   };
   const waitFor = (name: string) => `until [ -e ${name} ]; do sleep 0.02; done`;
 
+  const failing = (message: string, code?: string) => () => Promise.reject(Object.assign(new Error(message), { code }));
+
   test('runs in its folder with its arguments, and its exit status is the outcome', async () => {
     const id = await script('pwd; echo "$@"; echo "$LAYER_CURRENT $SESSION_PLAYBOOK"; exit 3', {
       ansibleVerbosity: 2,
@@ -189,67 +191,56 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     expect(await runRow(id)).toBeUndefined();
   });
 
-  test('says what fails while it is tried again, in every phase', async () => {
+  test.each<[string, () => Parameters<SessionMachine['worker']>[0], string, string, string]>([
+    ['cloneLayers', () => ({ clones: { clone: failing('no route') } }), 'clone', 'no route', 'clone'],
+    ['writeInventory', () => ({ inventories: { write: failing('no answer') } }), 'inventory', 'no answer', 'inventory'],
+    [
+      'endRun',
+      () => ({ runner: { ...machine.deps.runner, end: failing('stuck') } }),
+      'layer',
+      'stuck',
+      'ending layer 0',
+    ],
+    [
+      'removeWorkspace',
+      () => ({ workspaces: { ...machine.deps.workspaces, remove: failing('busy') } }),
+      'teardown',
+      'busy',
+      'removing the workspace',
+    ],
+    [
+      'runLayer',
+      () => ({ runner: { ...machine.deps.runner, start: failing('EIO') } }),
+      'layer',
+      'EIO',
+      'starting or following layer 0',
+    ],
+  ])(
+    'says what fails while %s is tried again, and no longer when it works',
+    async (name, instead, phase, why, what) => {
+      const id = await script('true');
+      const worker = machine.worker(instead());
+      const activity = worker[name as keyof typeof worker] as (input: object) => Promise<unknown>;
+      await expect(perform(() => activity(machine.ref(id)))).rejects.toThrow(why);
+      const message = `${what} failed, trying again: ${why}`;
+      expect(await sessionNow(machine.database.db, id)).toMatchObject({ message, reason: 'internal', phase });
+      if (name !== 'runLayer') return;
+      await run(id);
+      expect(await sessionNow(machine.database.db, id)).toMatchObject({
+        message: 'running layer 0 (site.yml)',
+        reason: null,
+      });
+    },
+  );
+
+  test('says that the disk is full', async () => {
     const id = await script('true');
-    const failing = (message: string, code?: string) => () =>
-      Promise.reject(Object.assign(new Error(message), { code }));
-    const { deps } = machine;
-    const cases: [
-      Parameters<SessionMachine['worker']>[0],
-      'cloneLayers' | 'writeInventory' | 'endRun' | 'removeWorkspace',
-      string,
-      string,
-      string,
-    ][] = [
-      [
-        { clones: { clone: failing('no route') } },
-        'cloneLayers',
-        'clone failed, trying again: no route',
-        'internal',
-        'clone',
-      ],
-      [
-        { inventories: { write: failing('no answer') } },
-        'writeInventory',
-        'inventory failed, trying again: no answer',
-        'internal',
-        'inventory',
-      ],
-      [
-        { runner: { ...deps.runner, end: failing('stuck') } },
-        'endRun',
-        'ending layer 0 failed, trying again: stuck',
-        'internal',
-        'layer',
-      ],
-      [
-        { workspaces: { ...deps.workspaces, remove: failing('busy') } },
-        'removeWorkspace',
-        'removing the workspace failed, trying again: busy',
-        'internal',
-        'teardown',
-      ],
-      [
-        { workspaces: { ...deps.workspaces, make: failing('ENOSPC: no space', 'ENOSPC') } },
-        'cloneLayers',
-        'clone failed, trying again: no space is left on the disk: ENOSPC: no space',
-        'disk_low',
-        'clone',
-      ],
-    ];
-    for (const [instead, name, message, reason, phase] of cases) {
-      const activity = machine.worker(instead)[name] as (input: object) => Promise<unknown>;
-      await expect(perform(() => activity(machine.ref(id)))).rejects.toThrow();
-      expect(await sessionNow(machine.database.db, id)).toMatchObject({ message, reason, phase });
-    }
-    const starting = machine.worker({ runner: { ...deps.runner, start: failing('EIO') } });
-    await expect(run(id, starting)).rejects.toThrow('EIO');
-    expect(await messageOf(id)).toBe('starting or following layer 0 failed, trying again: EIO');
-    // What works again is what the record says.
-    await run(id);
+    const make = failing('ENOSPC: no space', 'ENOSPC');
+    const worker = machine.worker({ workspaces: { ...machine.deps.workspaces, make } });
+    await expect(perform(() => worker.cloneLayers({ sessionId: id }))).rejects.toThrow('ENOSPC');
     expect(await sessionNow(machine.database.db, id)).toMatchObject({
-      message: 'running layer 0 (site.yml)',
-      reason: null,
+      message: 'clone failed, trying again: no space is left on the disk: ENOSPC: no space',
+      reason: 'disk_low',
     });
   });
 

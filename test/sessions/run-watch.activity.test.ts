@@ -178,7 +178,8 @@ describeNeeding(launcherMissing(), 'a watch', () => {
     await runs.start(spec);
     const { pid } = await claimOf(spec.runId);
     const watched = runs.runner.watch(spec.runId, START, async () => undefined, never);
-    await rm(join(runs.runsDir, spec.runId), { recursive: true });
+    // The launcher may be writing there.
+    await rm(join(runs.runsDir, spec.runId), { recursive: true, maxRetries: 10 });
     expect((await watched).exit).toBeNull();
     await runs.runner.end(spec.runId);
     await eventually('no launcher', async () => ((await readStat(pid))?.state ?? 'Z') === 'Z');
