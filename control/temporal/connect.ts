@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 
 /** How to reach a Temporal server; the same for the embedded one and any other. */
@@ -33,6 +34,9 @@ export function tlsOptions(tls: TemporalSettings['tls']) {
 /** gRPC by itself waits up to two minutes before it looks again whether a server is back. */
 const RECONNECT = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 2_000 };
 
+/** For an answer about health, ms: those who ask give up after 3.5 s. */
+const HEALTH_MS = 2_500;
+
 /** A client that connects when it is first used and again after the server was away; making it needs no server. */
 export function connectTemporal(settings: TemporalSettings): TemporalConnection {
   const tls = tlsOptions(settings.tls ?? (settings.apiKey ? {} : undefined));
@@ -48,7 +52,13 @@ export function connectTemporal(settings: TemporalSettings): TemporalConnection 
     connection,
     health: async () => {
       try {
-        await connection.withDeadline(Date.now() + 3_000, () => connection.workflowService.getSystemInfo({}));
+        await Promise.race([
+          connection.withDeadline(Date.now() + HEALTH_MS, () => connection.workflowService.getSystemInfo({})),
+          // The deadline does not cover the making of the connection.
+          delay(HEALTH_MS, undefined, { ref: false }).then(() => {
+            throw new Error(`no answer within ${HEALTH_MS / 1000} s`);
+          }),
+        ]);
         return null;
       } catch (error) {
         return `Temporal does not answer at ${settings.address}: ${error instanceof Error ? error.message : 'unknown'}`;

@@ -5,7 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { stackStatus, startStack, stopStack } from '../../deploy/stack/background.ts';
 import type { ComponentName, StackState } from '../../deploy/stack/stack-state.ts';
-import { processesOf } from '../../drivers/local-runner/process-table.ts';
+import { isAlive, processesOf } from '../../drivers/local-runner/process-table.ts';
 import { runPaths } from '../../drivers/local-runner/run-files.ts';
 import { ansibleBin, ansibleMissing } from './ansible.ts';
 import { eventually } from './eventually.ts';
@@ -119,9 +119,13 @@ export async function startMusterStack(settings: Record<string, string> = {}): P
     kill: async (name) => process.kill(await stack.pidOf(name), 'SIGKILL') && undefined,
     killAll: async () => {
       const { supervisor, components } = await status();
-      for (const pid of [supervisor.pid, ...Object.values(components).map((part) => part.process?.pid)]) {
-        if (pid !== undefined) process.kill(pid, 'SIGKILL');
-      }
+      const parts = Object.values(components).flatMap((part) => (part.process ? [part.process] : []));
+      for (const { pid } of [supervisor, ...parts]) process.kill(pid, 'SIGKILL');
+      // A process that was killed is still there for a moment, and a start would take the stack for a running one.
+      await eventually('all are gone', async () => {
+        for (const part of [supervisor, ...parts]) if (await isAlive(part)) return false;
+        return true;
+      });
     },
     start: async () => {
       const result = await startStack({ dataDir, env });
