@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimFile } from '../../domain/runs/schema.ts';
-import { isAlive, processesOf, readBootId, signal } from './process-table.ts';
+import { isAlive, type Processes, processesOf, readBootId, signal } from './process-table.ts';
 import {
   createExclusive,
   makeRunDirectory,
@@ -42,17 +42,18 @@ export async function endRun(paths: RunPaths, runId: string): Promise<void> {
 async function endProcesses(runId: string, claim: ClaimFile | null): Promise<void> {
   const began = Date.now();
   const told = new Set<number>();
+  let left: Processes = new Map();
   let idleSince: number | null = null;
   let empty = 0;
   for (;;) {
     const launcher = claim !== null && (await isAlive(claim)) ? claim.pid : null;
-    const left = (await processesOf(runId, launcher)).filter((pid) => pid !== launcher);
-    empty = left.length === 0 && launcher === null ? empty + 1 : 0;
+    left = await processesOf(runId, launcher, left);
+    empty = left.size === 0 && launcher === null ? empty + 1 : 0;
     if (empty === EMPTY_LOOKS) return;
     const passed = Date.now() - began;
     const late = passed >= GRACE_MS;
     const refused: number[] = [];
-    for (const pid of left) {
+    for (const pid of left.keys()) {
       if ((late || !told.has(pid)) && !signal(pid, late ? 'SIGKILL' : 'SIGTERM')) refused.push(pid);
       told.add(pid);
     }
@@ -60,7 +61,7 @@ async function endProcesses(runId: string, claim: ClaimFile | null): Promise<voi
       throw new Error(`processes of another user cannot be ended: ${refused.slice(0, 10).join(', ')}`);
     }
     // With no child left the launcher writes the exit file and goes; or it is about to start the child.
-    idleSince = left.length > 0 ? null : (idleSince ?? Date.now());
+    idleSince = left.size > 0 ? null : (idleSince ?? Date.now());
     if (launcher !== null && idleSince !== null && Date.now() - idleSince > LAUNCHER_GRACE_MS) {
       signal(launcher, 'SIGKILL');
     }

@@ -35,39 +35,40 @@ export async function isAlive(process: { pid: number; start_time: string; boot_i
   return stat !== null && stat.startTime === process.start_time && stat.state !== 'Z' && stat.state !== 'X';
 }
 
+/** Processes by number, each with its start time: with both it is the same one later. */
+export type Processes = Map<number, string>;
+
 /**
- * Processes of a run: descendants of its launcher, and every process that carries the run's id in its environment,
- * whoever its parent is by now (`setsid`, async tasks, a killed launcher). Zombies are left out.
+ * Processes of a run: those of `known` that are still there, the launcher, the descendants of all these, and every process
+ * that carries the run's id in its environment, whoever its parent is by now (`setsid`, async tasks, a killed launcher). One
+ * that was seen once is known from then on, also when its environment says nothing and its parents are gone. Zombies and
+ * the launcher itself are left out.
  */
-export async function processesOf(runId: string, launcher: number | null): Promise<number[]> {
-  const stats: ProcessStat[] = [];
+export async function processesOf(runId: string, launcher: number | null, known: Processes): Promise<Processes> {
+  const stats = new Map<number, ProcessStat>();
+  const children = new Map<number, number[]>();
   for (const entry of await readdir('/proc')) {
     if (!/^[0-9]+$/.test(entry)) continue;
     const stat = await readStat(Number(entry));
-    if (stat !== null && stat.state !== 'Z' && stat.state !== 'X') stats.push(stat);
+    if (stat === null || stat.state === 'Z' || stat.state === 'X') continue;
+    stats.set(stat.pid, stat);
+    children.set(stat.parent, [...(children.get(stat.parent) ?? []), stat.pid]);
   }
-  const children = new Map<number, number[]>();
-  for (const { pid, parent } of stats) children.set(parent, [...(children.get(parent) ?? []), pid]);
-  const found = new Set<number>();
+  const found: Processes = new Map();
   const visit = (pid: number) => {
-    for (const child of children.get(pid) ?? []) {
-      if (!found.has(child)) {
-        found.add(child);
-        visit(child);
-      }
-    }
+    const stat = stats.get(pid);
+    if (stat === undefined || found.has(pid) || pid === process.pid) return;
+    found.set(pid, stat.startTime);
+    for (const child of children.get(pid) ?? []) visit(child);
   };
   if (launcher !== null) visit(launcher);
+  for (const [pid, startTime] of known) if (stats.get(pid)?.startTime === startTime) visit(pid);
   const needle = Buffer.from(`MUSTER_RUN_ID=${runId}\0`);
-  for (const { pid } of stats) {
-    if (pid === process.pid || found.has(pid)) continue;
-    if (await hasInEnvironment(pid, needle)) {
-      found.add(pid);
-      visit(pid);
-    }
+  for (const pid of stats.keys()) {
+    if (pid !== process.pid && !found.has(pid) && (await hasInEnvironment(pid, needle))) visit(pid);
   }
-  found.delete(process.pid);
-  return [...found];
+  if (launcher !== null) found.delete(launcher);
+  return found;
 }
 
 async function hasInEnvironment(pid: number, needle: Buffer): Promise<boolean> {

@@ -36,7 +36,7 @@ const SCRIPTS: Record<string, string> = {
   'a child in a session of its own': `setsid sleep 600 & ${ready}; wait`,
   'a daemon that ignores TERM': `${PYTHON} -c "$DAEMON" "$MUSTER_RUN_DIR/ready"; sleep 600`,
   'a daemon whose parent has gone on': `${PYTHON} -c "$DAEMON" "$MUSTER_RUN_DIR/ready"; while :; do sleep 0.1; done`,
-  'a child without our environment': `env -i /bin/sh -c 'trap "" TERM; sleep 600; sleep 600' & ${ready}; wait`,
+  'a child without our environment': `env -i DIR="$MUSTER_RUN_DIR" /bin/sh -c 'trap "" TERM; sleep 600; sleep 600' & ${ready}; wait`,
   'one that makes another when it is told to end': `trap 'setsid sleep 600 & exit 9' TERM; ${ready}; while :; do sleep 0.1; done`,
 };
 
