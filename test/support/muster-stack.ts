@@ -161,7 +161,7 @@ export async function startMusterStack(settings: Record<string, string> = {}): P
       const found: number[] = [];
       for (let layer = 0; layer < 3; layer += 1) {
         for (let attempt = 1; attempt < 3; attempt += 1) {
-          found.push(...(await processesOf(`${sessionId}-${attempt}-${layer}`, null)));
+          found.push(...(await processesOf(`${sessionId}-${attempt}-${layer}`, null, new Map())).keys());
         }
       }
       return found;
