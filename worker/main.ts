@@ -11,6 +11,7 @@ import { dataPaths } from '../config/data-paths.ts';
 import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
+import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { connectTemporal, tlsOptions } from '../control/temporal/connect.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
@@ -124,6 +125,7 @@ async function main(): Promise<void> {
   await again('Temporal', log, () => registerSearchAttributes(temporal.connection, settings.namespace));
   await again('Temporal', log, () => reconcileSchedules(temporal.client));
   const stopSchedules = keepSchedules(temporal.client, log);
+  const stopFollowing = followLoggingLevel(db, log);
 
   const shared = {
     connection,
@@ -162,6 +164,7 @@ async function main(): Promise<void> {
   process.send?.('ready');
   await Promise.all([main.run(), machine.run()]);
   stopSchedules();
+  stopFollowing();
   await connection.close();
   await temporal.close();
   await db.destroy();

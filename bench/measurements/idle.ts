@@ -6,10 +6,13 @@ import type { MusterStack } from '../../test/support/muster-stack.ts';
 import { cpuOf } from '../bare-run.ts';
 import { type Measurement, round } from '../measurement.ts';
 
-const WATCHED_MS = 20_000;
+const WATCHED_MS = 40_000;
+/** Compilers and collectors go on for a while after the start. */
+const SETTLE_MS = 20_000;
 
 export async function measureIdle(stack: MusterStack): Promise<Measurement> {
   const pids = await Promise.all([stack.pidOf('api'), stack.pidOf('worker'), supervisorOf(stack)]);
+  await delay(SETTLE_MS);
   const before = await Promise.all(pids.map(cpuOf));
   await delay(WATCHED_MS);
   const after = await Promise.all(pids.map(cpuOf));
