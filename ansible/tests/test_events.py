@@ -191,6 +191,24 @@ def test_nothing_of_a_no_log_task_is_told(bench: Workbench, tmp_path: Path, args
     assert 'sesame' not in left
 
 
+NEIGHBOURS = """
+- hosts: all
+  gather_facts: false
+  tasks:
+    - name: Quiet
+      no_log: true
+      ansible.builtin.debug: {msg: sesame-literal}
+    - ansible.builtin.debug: {msg: "{{ nothing_of_that_name }}"}
+"""
+
+
+def test_a_failure_does_not_show_the_lines_of_the_task_before(bench: Workbench) -> None:
+    run = bench.play(NEIGHBOURS, hosts=('h1',))
+    left = '\n'.join(run.read(name) for name in ('output.log', 'events.jsonl'))
+    assert 'nothing_of_that_name' in left
+    assert 'sesame' not in left
+
+
 def test_known_secrets_are_masked_in_output_and_events(bench: Workbench) -> None:
     secrets = ['sesame', 'two\nlines of it', 'a "quoted" \\ one']
     playbook = """
