@@ -1,5 +1,6 @@
 import fastify from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { requestActor } from './acting.ts';
 import type { ApiDependencies, ApiServer } from './dependencies.ts';
 import { crossSiteCheck } from './plugins/cross-site-check.ts';
 import { documentation } from './plugins/documentation.ts';
@@ -63,6 +64,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
     const type = reply.getHeader('content-type');
     if (typeof type === 'string' && type.includes('json')) reply.header('content-type', type.replace(/;.*$/s, ''));
   });
+  requestActor(app);
   requestLog(app);
   hostCheck(app, deps);
   crossSiteCheck(app);
