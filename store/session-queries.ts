@@ -66,7 +66,7 @@ export type Doomed = { filter: SessionFilter } | { name: string };
 export async function deleteSessionRows(
   trx: Db,
   doomed: Doomed,
-  { reason, now }: { reason: string; now: Date },
+  { reason, actor, now }: { reason: string; actor: string | null; now: Date },
 ): Promise<{ names: string[]; cancelled: number }> {
   const candidates = narrowed(trx.selectFrom('sessions').select('id'), 'filter' in doomed ? doomed.filter : {});
   const ids = await ('name' in doomed ? candidates.where('name', '=', doomed.name) : candidates)
@@ -76,7 +76,8 @@ export async function deleteSessionRows(
   if (ids.length === 0) return { names: [], cancelled: 0 };
   const { rows } = await sql<{ name: string; open: boolean }>`
     with gone as (
-      update sessions set deleted_at = ${now}, updated_at = ${now},
+      update sessions set deleted_at = ${now}, updated_at = ${now}, updated_by = ${actor},
+        cancel_actor = case when stage <> 'ended' and cancel_requested_at is null then ${actor} else cancel_actor end,
         cancel_requested_at = case when stage <> 'ended' then coalesce(cancel_requested_at, ${now}) else cancel_requested_at end,
         cancel_reason = case when stage <> 'ended' then coalesce(cancel_reason, ${reason}) else cancel_reason end
       where id = any(${ids.map((row) => row.id)}::uuid[])

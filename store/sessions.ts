@@ -130,8 +130,13 @@ export async function lockSession(db: Db, name: string): Promise<SessionRow | nu
   return row ?? null;
 }
 
-/** Writes the status that a patch made; answers the new row. */
-export async function updateStatus(db: Db, id: string, status: PatchableStatus, now: Date): Promise<SessionRow> {
+/** Writes the status that a patch of `actor` made; answers the new row. */
+export async function updateStatus(
+  db: Db,
+  id: string,
+  status: PatchableStatus,
+  { actor, now }: { actor: string | null; now: Date },
+): Promise<SessionRow> {
   return db
     .updateTable('sessions')
     .set({
@@ -142,6 +147,7 @@ export async function updateStatus(db: Db, id: string, status: PatchableStatus, 
       start_time: status.start_time,
       completion_time: status.completion_time,
       artifacts: JSON.stringify(status.artifacts),
+      updated_by: actor,
       updated_at: now,
     })
     .where('id', '=', id)
@@ -156,18 +162,24 @@ export async function updateStatus(db: Db, id: string, status: PatchableStatus, 
 export async function requestCancel(
   db: Db,
   id: string,
-  cancel: { reason: string; message: string; now: Date },
+  cancel: { reason: string; message: string; actor: string | null; now: Date },
 ): Promise<boolean> {
-  const { reason, message, now } = cancel;
+  const { reason, message, actor, now } = cancel;
   const rows = await sql`
     with marked as (
-      update sessions set cancel_requested_at = ${now}, cancel_reason = ${reason}, message = ${message}, updated_at = ${now}
+      update sessions set cancel_requested_at = ${now}, cancel_reason = ${reason}, cancel_actor = ${actor},
+        message = ${message}, updated_by = ${actor}, updated_at = ${now}
       where id = ${id} and cancel_requested_at is null and stage <> 'ended' returning id
     )
     insert into outbox (kind, session_id, created_at, next_try_at) select 'cancel', id, ${now}, ${now} from marked
     returning session_id
   `.execute(db);
   return rows.rows.length > 0;
+}
+
+/** Notes who gave a command to the session's work. */
+export async function noteWriter(db: Db, id: string, actor: string | null): Promise<void> {
+  await db.updateTable('sessions').set({ updated_by: actor, updated_at: new Date() }).where('id', '=', id).execute();
 }
 
 /** Name and id of the live sessions that were made as retries of this one, oldest first. */

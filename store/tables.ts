@@ -88,9 +88,14 @@ export interface SessionsTable {
   admitted_at: OptionalTime;
   cancel_requested_at: OptionalTime;
   cancel_reason: string | null;
+  /** Who asked for the end of the work. */
+  cancel_actor: string | null;
   snapshot: Json<Snapshot>;
   retry_of: string | null;
+  /** Who made it. */
   actor: string | null;
+  /** Who changed it last: a patch, a command, a delete; not the engine. */
+  updated_by: string | null;
   created_at: Time;
   updated_at: Time;
   deleted_at: OptionalTime;

@@ -12,7 +12,7 @@ import { getSessionLocked } from './find-session.ts';
  * nothing. Throws `session_not_found`, `session_complete`.
  */
 export async function cancelSession(
-  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date },
+  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date; actor: string | null },
   name: string,
   reason: string | undefined,
 ): Promise<SessionRow> {
@@ -23,6 +23,7 @@ export async function cancelSession(
     const first = await requestCancel(trx, before.id, {
       reason: text,
       message: reason ? `is being cancelled: ${reason}` : 'is being cancelled',
+      actor: deps.actor,
       now: deps.clock(),
     });
     if (!first) return before;

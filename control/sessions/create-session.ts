@@ -18,7 +18,15 @@ export interface CreateSessionDeps {
   db: Kysely<Database>;
   dispatcher: Dispatcher;
   clock(): Date;
+  /** Who asks; stored with the record. */
+  actor: string | null;
 }
+
+/** What a session is made from: v3's body. Limit and pass-through are stored as they are given, absent ones as ''. */
+export type SessionWanted = Omit<SessionCreate, 'ansible_limit' | 'ansible_passthrough'> & {
+  ansible_limit?: string | null | undefined;
+  ansible_passthrough?: string | null | undefined;
+};
 
 export interface CreatedSession {
   session: SessionRow;
@@ -34,13 +42,14 @@ export function sessionExists(name: string): Error {
 /**
  * Creates a session (cfs-api 9). The record with the snapshot of what will run, its stream and the message that starts
  * the workflow are one statement, so committed together; whether the engine is there does not matter. Checks in order:
- * limit, name (`session_exists`), configuration (`configuration_invalid`), target, pass-through (`bad_request`), image
- * targets (`image_target_unsupported`). Of two equal creates at the same time the unique index lets one pass.
+ * limit, name (`session_exists`), configuration (`configuration_invalid`; `debugNames`, default true, lets the built-in
+ * debugging playbooks pass), target, pass-through (`bad_request`). Of two equal creates at the same time the unique index
+ * lets one pass.
  */
 export async function createSession(
   deps: CreateSessionDeps,
-  body: SessionCreate,
-  actor: string | null = null,
+  body: SessionWanted,
+  { debugNames = true }: { debugNames?: boolean } = {},
 ): Promise<CreatedSession> {
   checkAnsibleLimit(body.ansible_limit ?? '');
   const { db } = deps;
@@ -53,6 +62,7 @@ export async function createSession(
   const snapshot = buildSnapshot({
     configurationName: body.configuration_name,
     configuration,
+    debugNames,
     limit: configurationLimit,
     ansibleConfig,
     options,
@@ -60,27 +70,27 @@ export async function createSession(
   });
   const target = checkTarget(body.target);
   parsePassthrough(body.ansible_passthrough ?? '');
-  if (target.definition === 'image') {
-    throw musterError('image_target_unsupported', 'Sessions on images are not available', 'target.definition');
-  }
   const session = await insertSession(db, {
     id: randomUUID(),
     name: body.name,
     configurationName: body.configuration_name,
     configurationLimit,
     ansibleConfig,
-    ansibleLimit: body.ansible_limit ?? '',
+    ansibleLimit: orEmpty(body.ansible_limit),
     ansibleVerbosity: body.ansible_verbosity ?? 0,
-    ansiblePassthrough: body.ansible_passthrough ?? '',
+    ansiblePassthrough: orEmpty(body.ansible_passthrough),
     target,
     tags: body.tags ?? {},
     debugOnFailure: body.debug_on_failure ?? false,
     snapshot,
     retryOf: null,
-    actor,
+    actor: deps.actor,
     now: deps.clock(),
   });
   if (session === null) throw sessionExists(body.name);
   deps.dispatcher.kick();
   return { session, options };
 }
+
+/** Text that was left out is empty; null stays null (cfs-api 9: v2's default). */
+const orEmpty = (text: string | null | undefined): string | null => (text === undefined ? '' : text);

@@ -5,18 +5,21 @@ import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { sessionNotFound } from './find-session.ts';
 
+/** Why the work of a deleted session is cancelled. */
+export const DELETED = 'the session was deleted';
+
 /**
  * Deletes a session in any state (cfs-api 10): the name is free and the cancellation of what still runs is recorded when
  * this returns. Throws `session_not_found`.
  */
 export async function deleteSession(
-  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date },
+  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date; actor: string | null },
   name: string,
 ): Promise<void> {
   if (!isSessionName(name)) throw sessionNotFound(name);
   const { names, cancelled } = await deps.db
     .transaction()
-    .execute((trx) => deleteSessionRows(trx, { name }, { reason: 'the session was deleted', now: deps.clock() }));
+    .execute((trx) => deleteSessionRows(trx, { name }, { reason: DELETED, actor: deps.actor, now: deps.clock() }));
   if (names.length === 0) throw sessionNotFound(name);
   if (cancelled > 0) deps.dispatcher.kick();
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { deleteSessionRows } from '../../store/session-queries.ts';
 import type { Database } from '../../store/tables.ts';
+import { DELETED } from './delete-session.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { type SessionFilterQuery, sessionFilter } from './list-sessions.ts';
 
@@ -9,14 +10,14 @@ import { type SessionFilterQuery, sessionFilter } from './list-sessions.ts';
  * (cfs-api 10). Answers their names, sorted. Throws `bad_tags`.
  */
 export async function deleteSessions(
-  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date },
+  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date; actor: string | null },
   query: SessionFilterQuery,
 ): Promise<string[]> {
   const now = deps.clock();
   const filter = sessionFilter({ ...query, status: query.status ?? 'complete' }, now);
   const { names, cancelled } = await deps.db
     .transaction()
-    .execute((trx) => deleteSessionRows(trx, { filter }, { reason: 'the session was deleted', now }));
+    .execute((trx) => deleteSessionRows(trx, { filter }, { reason: DELETED, actor: deps.actor, now }));
   if (cancelled > 0) deps.dispatcher.kick();
   return names;
 }

@@ -75,8 +75,13 @@ export async function describeSession(
     cancel:
       row.cancel_requested_at === null
         ? null
-        : { requested_at: row.cancel_requested_at.toISOString(), reason: row.cancel_reason ?? '' },
+        : {
+            requested_at: row.cancel_requested_at.toISOString(),
+            reason: row.cancel_reason ?? '',
+            actor: row.cancel_actor,
+          },
     actor: row.actor,
+    updated_by: row.updated_by,
     links: {
       self,
       logs: `${self}/logs`,

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import type { SessionRow } from '../../store/session-engine.ts';
+import { noteWriter } from '../../store/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import type { SessionEngine } from './engine-port.ts';
 import { getSession } from './find-session.ts';
@@ -10,7 +11,7 @@ import { getSession } from './find-session.ts';
  * `session_not_holding`, `engine_unavailable`.
  */
 export async function finishDebug(
-  deps: { db: Kysely<Database>; engine: Pick<SessionEngine, 'finishDebug'> },
+  deps: { db: Kysely<Database>; engine: Pick<SessionEngine, 'finishDebug'>; actor: string | null },
   name: string,
 ): Promise<SessionRow> {
   const row = await getSession(deps.db, name);
@@ -21,5 +22,6 @@ export async function finishDebug(
     );
   }
   await deps.engine.finishDebug(row.id);
+  await noteWriter(deps.db, row.id, deps.actor);
   return getSession(deps.db, name);
 }

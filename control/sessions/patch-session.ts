@@ -11,24 +11,26 @@ const COMPLETED_OUTSIDE = 'completed from outside';
 
 /**
  * Applies a patch of somebody else than the engine (cfs-api 10). One that completes a session whose work goes on has that
- * work cancelled; the end that was patched in stays, the engine writes no second one. Throws `bad_request`,
- * `session_not_found`, `session_job_conflict`.
+ * work cancelled; the end that was patched in stays, the engine writes no second one. `overwriteJob` is v2's rule: a job
+ * that is set may be replaced. Throws `bad_request`, `session_not_found`, `session_job_conflict`.
  */
 export async function patchSession(
-  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date },
+  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date; actor: string | null },
   name: string,
   body: unknown,
+  rules: { overwriteJob?: boolean } = {},
 ): Promise<SessionRow> {
+  const { actor } = deps;
   const patch = readStatusPatch(body);
   const { row, cancelled } = await deps.db.transaction().execute(async (trx) => {
     const before = await getSessionLocked(trx, name);
     const now = deps.clock();
-    const next = applyStatusPatch(before, patch);
+    const next = applyStatusPatch(before, patch, rules);
     const completes = next.status === 'complete' && before.status !== 'complete';
     const cancelled =
       completes &&
-      (await requestCancel(trx, before.id, { reason: COMPLETED_OUTSIDE, message: COMPLETED_OUTSIDE, now }));
-    const row = await updateStatus(trx, before.id, next, now);
+      (await requestCancel(trx, before.id, { reason: COMPLETED_OUTSIDE, message: COMPLETED_OUTSIDE, actor, now }));
+    const row = await updateStatus(trx, before.id, next, { actor, now });
     await announceStream(trx, before.id);
     return { row, cancelled };
   });

@@ -7,7 +7,7 @@ import type { SessionRetry } from '../../domain/sessions/schema.ts';
 import { readHostsNotApplied } from '../../store/host-result-reads.ts';
 import type { SessionRow } from '../../store/session-engine.ts';
 import { readAttempts } from '../../store/session-reads.ts';
-import { findRootName, insertSession } from '../../store/sessions.ts';
+import { findRootName, insertSession, noteWriter } from '../../store/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { sessionExists } from './create-session.ts';
 import type { Dispatcher, SessionEngine } from './engine-port.ts';
@@ -23,6 +23,8 @@ export interface RetryDeps {
   dispatcher: Dispatcher;
   engine: Pick<SessionEngine, 'retryInPlace'>;
   clock(): Date;
+  /** Who asks; stored with the new record, or with the one that goes on. */
+  actor: string | null;
 }
 
 /**
@@ -42,6 +44,7 @@ export async function retrySession(
       throw musterError('bad_request', `Session ${name} holds and goes on in place, it takes no new name`, 'name');
     }
     await deps.engine.retryInPlace(original.id, hosts);
+    await noteWriter(deps.db, original.id, deps.actor);
     return { session: await getSession(deps.db, name), created: false };
   }
   if (original.status !== 'complete' || original.stage !== 'ended') {
@@ -84,7 +87,7 @@ async function insertRetry(
       debugOnFailure: original.debug_on_failure,
       snapshot: plan.snapshot,
       retryOf: original.id,
-      actor: null,
+      actor: deps.actor,
       now: deps.clock(),
     });
     if (row !== null) return row;

@@ -56,8 +56,10 @@ export const SessionDetailSchema = SessionItemSchema.extend({
   hosts: z.strictObject({ applied: count, failed: count, incomplete: count }),
   retry_of: NamedSessionSchema.nullable(),
   retried_by: z.array(NamedSessionSchema),
-  cancel: z.strictObject({ requested_at: time, reason: z.string() }).nullable(),
+  cancel: z.strictObject({ requested_at: time, reason: z.string(), actor: z.string().nullable() }).nullable(),
+  /** Who made it, and who changed it last; null where nobody is known. */
   actor: z.string().nullable(),
+  updated_by: z.string().nullable(),
   links: z.strictObject({
     self: z.string(),
     logs: z.string(),

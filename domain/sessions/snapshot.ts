@@ -15,6 +15,8 @@ export interface SnapshotInput {
   configurationName: string;
   /** The stored configuration, null where there is none of the name. */
   configuration: Configuration | null;
+  /** Whether a `debug_<x>` name may mean a built-in playbook: not in v2 (cfs-api 9). */
+  debugNames: boolean;
   /** The session's configuration limit, '' for none. */
   limit: string;
   ansibleConfig: string;
@@ -56,11 +58,11 @@ function additionalInventory({ configuration, options, sources }: SnapshotInput)
 /**
  * What a session will run, fixed at its creation: the selected layers with URL, commit and playbook, the additional
  * inventory and the Ansible configuration. Without a stored configuration a `debug_<x>` name gives the built-in playbook
- * x. Throws `configuration_invalid` for an unknown name, `source_unknown` for a source that is gone.
+ * x where such names are allowed. Throws `configuration_invalid` for an unknown name, `source_unknown` for a source that is gone.
  */
 export function buildSnapshot(input: SnapshotInput): Snapshot {
-  const { configurationName, configuration, limit, ansibleConfig, options, sources } = input;
-  if (configuration === null && !configurationName.startsWith(DEBUG_PREFIX)) {
+  const { configurationName, configuration, debugNames, limit, ansibleConfig, options, sources } = input;
+  if (configuration === null && !(debugNames && configurationName.startsWith(DEBUG_PREFIX))) {
     throw musterError('configuration_invalid', `No configurations exist named ${configurationName}`);
   }
   const layers = configuration?.layers ?? [];

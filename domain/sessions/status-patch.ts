@@ -106,9 +106,14 @@ export function readStatusPatch(body: unknown): Json {
 /**
  * The session's status after a patch (cfs-api 10, cfs-flows 1.1): `status` and `succeeded` move only forward, empty values
  * never overwrite, unknown members are ignored, artifacts are appended. Throws `session_job_conflict` for a `job` when
- * one is set, `bad_request` for a value of a wrong type; then nothing of the patch counts.
+ * one is set, even the same, unless `overwriteJob` (v2) lets it be replaced; `bad_request` for a value of a wrong type.
+ * Then nothing of the patch counts.
  */
-export function applyStatusPatch(current: PatchableStatus, patch: Json): PatchableStatus {
+export function applyStatusPatch(
+  current: PatchableStatus,
+  patch: Json,
+  { overwriteJob = false }: { overwriteJob?: boolean } = {},
+): PatchableStatus {
   const session = isEmpty(patch.session) ? {} : objectMember(patch, 'session', 'status.session');
   const given = (key: string): boolean => Object.hasOwn(session, key) && !isEmpty(session[key]);
   const at = (key: string): string => `status.session.${key}`;
@@ -120,7 +125,7 @@ export function applyStatusPatch(current: PatchableStatus, patch: Json): Patchab
   };
   if (given('job')) {
     const job = text(session.job, at('job'));
-    if (current.job) {
+    if (current.job && !overwriteJob) {
       throw musterError('session_job_conflict', `The job is ${current.job} already and cannot become ${job}`);
     }
     next.job = job;

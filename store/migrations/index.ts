@@ -1,10 +1,12 @@
 import { type Kysely, type Migration, Migrator } from 'kysely';
 import type { Database } from '../tables.ts';
 import * as foundation from './0001-foundation.ts';
+import * as sessions from './0006-sessions.ts';
 
 /** In order of their names; a released migration never changes. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
+  '0006-sessions': sessions,
 };
 
 /** Brings the database to the newest shape; safe to call from several processes at once (it takes a lock). */

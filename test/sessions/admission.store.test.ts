@@ -142,7 +142,7 @@ describe('a slot', () => {
     for (let round = 0; round < 10; round += 1) {
       const [session] = await queue(1);
       const id = session?.id ?? '';
-      const cancel = { reason: 'no more', message: 'is being cancelled', now: new Date() };
+      const cancel = { actor: null, reason: 'no more', message: 'is being cancelled', now: new Date() };
       const [state, cancelled] = await Promise.all([ask(session, 100), requestCancel(database.db, id, cancel)]);
       expect(cancelled).toBe(true);
       const { stage, admitted_at, cancel_requested_at } = await sessionNow(database.db, id);

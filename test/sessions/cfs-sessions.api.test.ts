@@ -156,17 +156,6 @@ describe('create', () => {
     expect((await post({ ...fresh, configuration_name: 'web', target: {} })).body.detail).toContain('passthrough');
   });
 
-  test('image targets are refused, after the checks of targets', async () => {
-    const members = ['5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11'];
-    const image = (groups: unknown) =>
-      post({ name: freshName(), configuration_name: 'web', target: { definition: 'image', groups } });
-    expect((await image([{ name: 'g', members }])).body).toMatchObject({
-      status: 400,
-      code: 'image_target_unsupported',
-    });
-    expect((await image([{ name: 'g', members: ['x'] }])).body).toMatchObject({ status: 400, code: 'bad_request' });
-  });
-
   test('of 50 equal creates one is taken', async () => {
     const name = freshName();
     const answers = await Promise.all(Array.from({ length: 50 }, () => post({ name, configuration_name: 'web' })));

@@ -178,7 +178,7 @@ describeNeeding(temporalMissing(), 'the dispatcher', () => {
     await database.db.deleteFrom('outbox').where('session_id', '=', unknown.id).execute();
     dispatcher();
     await eventually('its start', outboxIsEmpty);
-    const cancel = { reason: 'cancelled: no more', message: 'is being cancelled', now: new Date() };
+    const cancel = { actor: null, reason: 'cancelled: no more', message: 'is being cancelled', now: new Date() };
     for (const { id } of [session, unknown]) await requestCancel(database.db, id, cancel);
     await eventually('the word', outboxIsEmpty);
     await client.workflow.getHandle(sessionWorkflowId(session)).result();

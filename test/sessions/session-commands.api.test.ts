@@ -118,7 +118,11 @@ describe('cancel', () => {
     const before = kicks;
     const answer = await command(name, 'cancel', { reason: 'wrong limit' });
     expect(answer.status).toBe(202);
-    expect(answer.body.cancel).toEqual({ requested_at: api.now.value.toISOString(), reason: 'cancelled: wrong limit' });
+    expect(answer.body.cancel).toEqual({
+      requested_at: api.now.value.toISOString(),
+      reason: 'cancelled: wrong limit',
+      actor: null,
+    });
     expect(answer.body.status.session).toMatchObject({ status: 'pending', message: 'is being cancelled: wrong limit' });
     expect(kicks).toBe(before + 1);
     expect((await command(name, 'cancel', { reason: 'again' })).body.cancel.reason).toBe('cancelled: wrong limit');

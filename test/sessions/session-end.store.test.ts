@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const deps = () => ({ db: database.db, dispatcher: { kick: () => undefined }, clock: () => new Date() });
+const deps = () => ({ db: database.db, dispatcher: { kick: () => undefined }, clock: () => new Date(), actor: 'ann' });
 const END = { succeeded: 'false', message: 'layer 0 failed', reason: 'layer_failed' } as const;
 
 describe('the end of a session', () => {

@@ -45,7 +45,7 @@ describe('records', () => {
     const { name } = await insert();
     expect(await insertSession(db, newSession({ name }))).toBeNull();
     const made = await db.transaction().execute(async (trx) => {
-      await deleteSessionRows(trx, { name }, { reason: 'x', now });
+      await deleteSessionRows(trx, { name }, { reason: 'x', actor: null, now });
       // Waits for the end of this transaction and then finds the name free.
       return { waiting: insertSession(db, newSession({ name })) };
     });
@@ -57,7 +57,9 @@ describe('records', () => {
     const root = await insert({ name: 'root' });
     const middle = await insert({ retryOf: root.id });
     const last = await insert({ retryOf: middle.id });
-    await db.transaction().execute((trx) => deleteSessionRows(trx, { name: 'root' }, { reason: 'x', now }));
+    await db
+      .transaction()
+      .execute((trx) => deleteSessionRows(trx, { name: 'root' }, { reason: 'x', actor: null, now }));
     await insert({ name: 'root' });
     expect(await findRootName(db, last.id)).toBe('root');
     expect(await findRootName(db, root.id)).toBe('root');
@@ -66,7 +68,7 @@ describe('records', () => {
   test('of many cancels at once the first counts', async () => {
     const { id } = await insert();
     const cancels = Array.from({ length: 10 }, (_, index) =>
-      requestCancel(database.db, id, { reason: `r${index}`, message: 'm', now }),
+      requestCancel(database.db, id, { reason: `r${index}`, message: 'm', actor: null, now }),
     );
     expect((await Promise.all(cancels)).filter(Boolean)).toHaveLength(1);
     const messages = await database.db.selectFrom('outbox').select('kind').where('session_id', '=', id).execute();

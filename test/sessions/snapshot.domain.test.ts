@@ -20,6 +20,7 @@ const options = {
 const input: SnapshotInput = {
   configurationName: 'web',
   configuration,
+  debugNames: true,
   limit: '',
   ansibleConfig: 'cfg',
   options,

@@ -77,6 +77,7 @@ export const sessionDetail = (name: string, over: Partial<SessionDetail> = {}): 
   retried_by: [],
   cancel: null,
   actor: null,
+  updated_by: null,
   links: { self: '', logs: '', events: '', hosts: '', progress: '', temporal: 'http://127.0.0.1:8103/x' },
   ...over,
 });

@@ -9,6 +9,7 @@ import type { Options } from '../../../domain/configurations/schema.ts';
 import { logsLink, type SessionRecord, toSession } from '../../../domain/sessions/record.ts';
 import { type Session, SessionCreateSchema, SessionSchema } from '../../../domain/sessions/schema.ts';
 import { readOptions } from '../../../store/options.ts';
+import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { readJsonBody } from '../../json-body.ts';
 import { sendList } from '../../list-answer.ts';
@@ -39,7 +40,7 @@ export async function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies): P
       },
     },
     async (request, reply) => {
-      const { session, options } = await createSession(deps, request.body);
+      const { session, options } = await createSession(acting(deps, request), request.body);
       return reply.code(201).send(show(session, options));
     },
   );
@@ -73,7 +74,7 @@ export async function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies): P
         response: { 200: z.object({ session_ids: z.array(z.string()) }) },
       },
     },
-    async ({ query }) => ({ session_ids: await deleteSessions(deps, query) }),
+    async (request) => ({ session_ids: await deleteSessions(acting(deps, request), request.query) }),
   );
 
   app.get(
@@ -101,7 +102,7 @@ export async function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies): P
     },
     async (request) => {
       const body = readJsonBody(request);
-      return toSession(await patchSession(deps, request.params.session_name, body), null);
+      return toSession(await patchSession(acting(deps, request), request.params.session_name, body), null);
     },
   );
 
@@ -116,7 +117,7 @@ export async function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies): P
       },
     },
     async (request, reply) => {
-      await deleteSession(deps, request.params.session_name);
+      await deleteSession(acting(deps, request), request.params.session_name);
       return reply.code(204).send(undefined);
     },
   );

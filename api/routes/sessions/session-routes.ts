@@ -11,6 +11,7 @@ import { musterError } from '../../../domain/errors.ts';
 import { SessionDetailSchema, SessionItemSchema } from '../../../domain/sessions/detail-schema.ts';
 import { SessionCancelSchema, SessionRetrySchema } from '../../../domain/sessions/schema.ts';
 import type { SessionRow } from '../../../store/session-engine.ts';
+import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { readJsonBody } from '../../json-body.ts';
 import { sendList } from '../../list-answer.ts';
@@ -90,7 +91,8 @@ export async function musterSessionRoutes(app: ApiServer, deps: ApiDependencies)
     },
     async (request, reply) => {
       const { reason } = optionalBody(request, SessionCancelSchema);
-      return reply.code(202).send(await describe(await cancelSession(deps, request.params.session_name, reason)));
+      const row = await cancelSession(acting(deps, request), request.params.session_name, reason);
+      return reply.code(202).send(await describe(row));
     },
   );
 
@@ -105,7 +107,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: ApiDependencies)
       },
     },
     async (request, reply) =>
-      reply.code(202).send(await describe(await finishDebug(deps, request.params.session_name))),
+      reply.code(202).send(await describe(await finishDebug(acting(deps, request), request.params.session_name))),
   );
 
   app.post(
@@ -121,7 +123,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: ApiDependencies)
     },
     async (request, reply) => {
       const body = optionalBody(request, SessionRetrySchema);
-      const { session, created } = await retrySession(deps, request.params.session_name, body);
+      const { session, created } = await retrySession(acting(deps, request), request.params.session_name, body);
       return reply.code(created ? 201 : 202).send(await describe(session));
     },
   );
