@@ -14,6 +14,7 @@ import { createSessionEngine } from '../control/sessions/session-engine.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
 import { createGit } from '../drivers/git/create-git.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
+import { kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
@@ -34,7 +35,10 @@ async function main(): Promise<void> {
 
   const database = databaseSettings(env);
   const db = openDatabase({ ...database, name: 'muster-api' });
-  const secrets = createSecretStore(db, openSecretCipher(paths.secretKey));
+  const secrets =
+    env.MUSTER_SECRETS === 'kubernetes'
+      ? await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE)
+      : createSecretStore(db, openSecretCipher(paths.secretKey));
   const configMaps = openConfigMaps(paths.configMaps);
   const caFile = env.MUSTER_CA_FILE;
   const site = createSiteValues({

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { installedAnsible } from './ansible.mjs';
 import { findOnPath, output } from './commands.mjs';
 import { installedNode } from './installed-node.mjs';
+import { canBuildKubernetes, installedKubernetes } from './kubernetes.mjs';
 import { NEEDED } from './settings.mjs';
 import { SetupError } from './setup-error.mjs';
 import { goVersion, installedTemporal } from './temporal.mjs';
@@ -41,6 +42,11 @@ export async function checkPrerequisites({ temporal, tests, ansible }) {
   if (temporalMissing && !closed && !findOnPath('tar')) missing.push('tar (package: tar)');
   if (tests) {
     if (!findOnPath('sshd')) optional.push('sshd for the tests over SSH (package: openssh-server)');
+    if (!installedKubernetes() && !canBuildKubernetes()) {
+      optional.push(
+        'Go to build the API server of Kubernetes for the tests of secrets in a cluster (package: golang-go)',
+      );
+    }
     if (testServerMissing && closed && !canInstallTestServer()) optional.push(...missingJava());
   }
   const strict = process.env.MUSTER_TEST_REQUIRE === 'all';

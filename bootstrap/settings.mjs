@@ -14,6 +14,9 @@ export const TEMPORAL_CLI_VERSION = '1.5.1';
 /** The time-skipping server of the workflow tests. */
 export const TEST_SERVER_VERSION = '1.32.0';
 
+/** The API server that tests of what Muster keeps in a cluster talk to. */
+export const KUBERNETES_VERSION = '1.36.3';
+
 /** Lowest versions that are enough. */
 export const NEEDED = { node: 20, runtimeNode: 24, python: [3, 11], go: [1, 25], java: 17 };
 

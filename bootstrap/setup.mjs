@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ensureAnsible } from './ansible.mjs';
 import { runtimeEnvironment } from './installed-node.mjs';
+import { canBuildKubernetes, ensureKubernetes, installedKubernetes } from './kubernetes.mjs';
 import { ensureNodeModules } from './node-modules.mjs';
 import { checkPrerequisites } from './prerequisites.mjs';
 import { ensureTemporal } from './temporal.mjs';
@@ -23,6 +24,7 @@ export async function setUp({ tests = false } = {}) {
   if (tests) {
     const testServer = notes.some((note) => /Java|Maven/.test(note)) ? installedTestServer() : await ensureTestServer();
     if (testServer) env.MUSTER_TEST_SERVER_BINARY = testServer;
+    if (canBuildKubernetes() || installedKubernetes()) env.MUSTER_TEST_KUBERNETES_DIR = await ensureKubernetes();
   }
   return { node, env };
 }

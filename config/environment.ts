@@ -44,6 +44,11 @@ const VariablesSchema = z.object({
   /** Base of links to ARA in CFS records; default: the API's own pages. */
   MUSTER_ARA_URL: z.url().optional(),
 
+  /** Where secrets are kept. `database`: in Postgres, encrypted with the data directory's key; `kubernetes`: as Secrets. */
+  MUSTER_SECRETS: z.enum(['database', 'kubernetes']).default('database'),
+  /** Namespace of those Secrets. The cluster is that of KUBECONFIG, or the one that Muster runs in. */
+  MUSTER_SECRETS_NAMESPACE: z.string().min(1).default('muster'),
+
   /** Postgres; unset: the embedded one. */
   MUSTER_DATABASE_URL: z.string().min(1).optional(),
   /** PEM file of the CA of an outside Postgres. */

@@ -56,6 +56,7 @@ export const ERRORS = {
   invalid_credentials: kind(400, 'Invalid credentials', 2),
   config_missing: kind(400, 'Configuration value is missing', 1),
   secret_unreadable: kind(500, 'Secret cannot be read', 1),
+  secret_store_unavailable: kind(503, 'Service Unavailable', 7, true),
 
   // sessions
   session_not_found: kind(404, 'Session not found.', 3),

@@ -24,6 +24,7 @@ import { readHostId } from '../drivers/local-runner/host-id.ts';
 import { createLocalRunner } from '../drivers/local-runner/local-runner.ts';
 import { createWorkspaces } from '../drivers/local-runner/workspaces.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
+import { kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
@@ -51,7 +52,10 @@ async function main(): Promise<void> {
 
   const db = openDatabase({ ...databaseSettings(env), name: 'muster-worker' });
   await again('database', log, () => migrate(db));
-  const secrets = createSecretStore(db, openSecretCipher(paths.secretKey));
+  const secrets =
+    env.MUSTER_SECRETS === 'kubernetes'
+      ? await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE)
+      : createSecretStore(db, openSecretCipher(paths.secretKey));
   const configMaps = openConfigMaps(paths.configMaps);
   await ensureSiteValues({
     secrets,

@@ -33,7 +33,7 @@ export const LAYERS: Record<string, Layer> = {
   },
   // Of workflows only the messages: see `MESSAGES`. Control hands the database on to the store: it knows its type alone.
   control: { imports: ['domain', 'store', 'workflows'], vendors: TEMPORAL, vendorTypes: ['kysely'] },
-  drivers: { imports: ['domain'], vendors: ['yaml'] },
+  drivers: { imports: ['domain'], vendors: ['yaml', '@kubernetes/client-node'] },
   store: { imports: ['domain'], vendors: ['kysely', 'pg'] },
   config: { imports: [], vendors: ['zod'] },
   // Of the store only what reads: see `READING`. It hands the database on to control and names its type.

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { openKubernetesSecrets } from '../../drivers/secrets/kubernetes-secrets.ts';
+import { type KubernetesApi, kubernetesMissing, startKubernetesApi } from '../support/kubernetes-api.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { secretStoreContract } from '../support/secret-store-contract.ts';
+
+describeNeeding(kubernetesMissing(), 'secrets of a cluster', () => {
+  let kubernetes: KubernetesApi;
+  let api: CoreV1Api;
+  let namespaces = 0;
+
+  beforeAll(async () => {
+    kubernetes = await startKubernetesApi();
+    const config = new KubeConfig();
+    config.loadFromFile(kubernetes.kubeconfig);
+    api = config.makeApiClient(CoreV1Api);
+  }, 180_000);
+  afterAll(() => kubernetes?.stop());
+
+  const emptyNamespace = async () => {
+    const name = `muster-${++namespaces}`;
+    await api.createNamespace({ body: { metadata: { name } } });
+    return name;
+  };
+  const storeIn = (namespace: string) => openKubernetesSecrets({ namespace, kubeconfig: kubernetes.kubeconfig });
+
+  secretStoreContract(async () => storeIn(await emptyNamespace()));
+
+  test('are Secrets that others can use', async () => {
+    const namespace = await emptyNamespace();
+    await storeIn(namespace).putAll('vcs', { vcs_username: 'ada', vcs_password: 'pä$$' });
+    const secret = await api.readNamespacedSecret({ name: 'vcs', namespace });
+    expect(secret.type).toBe('Opaque');
+    expect(Buffer.from(secret.data?.vcs_password ?? '', 'base64').toString()).toBe('pä$$');
+  });
+
+  test('a Secret of somebody else is read by its name and not listed', async () => {
+    const namespace = await emptyNamespace();
+    const body = { metadata: { name: 'theirs' }, stringData: { password: 'hidden' } };
+    await api.createNamespacedSecret({ namespace, body });
+    const store = storeIn(namespace);
+    expect(await store.get('theirs')).toEqual({ password: 'hidden' });
+    expect(await store.list()).toEqual([]);
+  });
+
+  test('values set at the same time are all kept', async () => {
+    const store = storeIn(await emptyNamespace());
+    const keys = Array.from({ length: 12 }, (_, index) => `key-${String(index).padStart(2, '0')}`);
+    await Promise.all(keys.map((key) => store.put('vcs', key, key)));
+    expect(Object.keys((await store.get('vcs')) ?? {}).sort()).toEqual(keys);
+  });
+
+  test('of two whole secrets set at the same time one stands, never a mixture', async () => {
+    const store = storeIn(await emptyNamespace());
+    for (let round = 0; round < 5; round++) {
+      await Promise.all([store.putAll('vcs', { a: '1', shared: 'a' }), store.putAll('vcs', { b: '2', shared: 'b' })]);
+      expect([
+        { a: '1', shared: 'a' },
+        { b: '2', shared: 'b' },
+      ]).toContainEqual(await store.get('vcs'));
+    }
+  });
+
+  test('a refusal names the secret and shows no value', async () => {
+    const value = 'do-not-show';
+    const failure = storeIn('no-such-namespace').putAll('vcs', { password: value });
+    await expect(failure).rejects.toMatchObject({
+      code: 'secret_store_unavailable',
+      detail: expect.stringMatching(/^Secret vcs in namespace no-such-namespace: the cluster answered 404/),
+    });
+    await expect(failure).rejects.not.toMatchObject({ detail: expect.stringContaining(value) });
+  });
+
+  test('a cluster that is gone is said so', async () => {
+    const store = storeIn(await emptyNamespace());
+    await kubernetes.kill();
+    await expect(store.get('vcs')).rejects.toMatchObject({ code: 'secret_store_unavailable' });
+  });
+});
