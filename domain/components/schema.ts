@@ -1,6 +1,6 @@
 /** Shapes of lane components on the v3 wire (cfs-api 6). */
 import { z } from 'zod';
-import { LayerSchema } from '../configurations/schema.ts';
+import { StoredLayerSchema } from '../configurations/schema.ts';
 import { KEY_MAX, readOnly, TagsSchema, text } from '../schema.ts';
 
 export const LAYER_STATES = ['applied', 'failed', 'skipped', 'incomplete'] as const;
@@ -108,7 +108,7 @@ export const ComponentFilterPatchSchema = z.object({
 export type ComponentFilterPatch = z.infer<typeof ComponentFilterPatchSchema>;
 
 /** Entry of `desired_state`: a layer of the desired configuration with its own status. */
-export const DesiredLayerSchema = LayerSchema.extend({ status: z.enum(CONFIGURATION_STATUSES) });
+export const DesiredLayerSchema = StoredLayerSchema.extend({ status: z.enum(CONFIGURATION_STATUSES) });
 export type DesiredLayer = z.infer<typeof DesiredLayerSchema>;
 
 /** A component in answers of GET: with what is computed, and details as far as they were asked for. */

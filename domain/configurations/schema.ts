@@ -13,7 +13,10 @@ export const LayerSchema = z.strictObject({
   branch: word.optional(),
   special_parameters: z.strictObject({ ims_require_dkms: z.boolean().optional() }).optional(),
 });
-export type Layer = z.infer<typeof LayerSchema>;
+
+/** A layer as it is stored: version 2 takes one without playbook, which means option `default_playbook`. */
+export const StoredLayerSchema = LayerSchema.extend({ playbook: word.optional() });
+export type Layer = z.infer<typeof StoredLayerSchema>;
 
 export const AdditionalInventorySchema = z.strictObject({
   name: text(1, 45).optional(),
@@ -35,10 +38,16 @@ export const ConfigurationBodySchema = z.strictObject({
   name: readOnly,
   last_updated: readOnly,
 });
-export type ConfigurationBody = z.infer<typeof ConfigurationBodySchema>;
 
-export const ConfigurationSchema = ConfigurationBodySchema.extend({ name: z.string(), last_updated: z.string() });
+/** A configuration as it is stored and answered. */
+export const ConfigurationSchema = ConfigurationBodySchema.extend({
+  name: z.string(),
+  last_updated: z.string(),
+  layers: z.array(StoredLayerSchema),
+});
 export type Configuration = z.infer<typeof ConfigurationSchema>;
+/** What a PUT of either version asks for. */
+export type ConfigurationBody = Omit<Configuration, 'name' | 'last_updated'>;
 
 const CaCertSchema = z.strictObject({
   configmap_name: z.string().min(1),

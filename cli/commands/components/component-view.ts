@@ -42,7 +42,7 @@ export function componentDetails(component: ComponentAnswer, wide: boolean): str
   const reached = component.state ?? [];
   const desiredTable = table(
     [
-      { title: 'DESIRED LAYER', value: (layer) => layer.name ?? layer.playbook },
+      { title: 'DESIRED LAYER', value: (layer) => layer.name ?? cell(layer.playbook) },
       { title: 'STATUS', value: (layer) => layer.status },
       { title: 'COMMIT', value: (layer) => commit(layer.commit) },
       { title: 'REPOSITORY', value: (layer) => cell(layer.source ?? layer.clone_url) },

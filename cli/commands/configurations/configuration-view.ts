@@ -18,7 +18,7 @@ export const configurationView: View<Configuration> = {
   ],
 };
 
-const layerName = (layer: Layer): string => layer.name ?? layer.playbook;
+const layerName = (layer: Layer): string => layer.name ?? cell(layer.playbook);
 
 /** A configuration for people: its fields, then its layers. */
 export function configurationDetails(configuration: Configuration, wide: boolean): string {
@@ -35,7 +35,7 @@ export function configurationDetails(configuration: Configuration, wide: boolean
       { title: 'LAYER', value: ({ index }) => String(index) },
       { title: 'NAME', value: ({ layer }) => cell(layer.name) },
       { title: 'REPOSITORY', value: ({ layer }) => cell(layer.source ?? layer.clone_url) },
-      { title: 'PLAYBOOK', value: ({ layer }) => layer.playbook },
+      { title: 'PLAYBOOK', value: ({ layer }) => cell(layer.playbook) },
       { title: 'COMMIT', value: ({ layer }) => cell(wide ? layer.commit : layer.commit?.slice(0, 12)) },
       { title: 'BRANCH', value: ({ layer }) => cell(layer.branch) },
     ],
