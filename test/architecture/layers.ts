@@ -33,7 +33,7 @@ export const LAYERS: Record<string, Layer> = {
   },
   // Of workflows only the messages: see `MESSAGES`. Control hands the database on to the store: it knows its type alone.
   control: { imports: ['domain', 'store', 'workflows'], vendors: TEMPORAL, vendorTypes: ['kysely'] },
-  drivers: { imports: ['domain'], vendors: ['yaml', '@kubernetes/client-node'] },
+  drivers: { imports: ['domain'], vendors: ['jose', 'yaml', '@kubernetes/client-node'] },
   store: { imports: ['domain'], vendors: ['kysely', 'pg'] },
   config: { imports: [], vendors: ['zod'] },
   // Of the store only what reads: see `READING`. It hands the database on to control and names its type.
@@ -58,7 +58,7 @@ export const LAYERS: Record<string, Layer> = {
 export const COMPOSITION_ROOTS = ['api/main.ts', 'worker/main.ts'];
 
 /** Files that declare shapes. */
-export const ZOD_FILES = /^domain\/([a-z-]+\/)?([a-z-]+-)?schema\.ts$/;
+export const ZOD_FILES = /^domain\/([a-z-]+\/)?([a-z0-9-]+-)?schema\.ts$/;
 
 /** What others may load of `workflows`. */
 export const MESSAGES = /^workflows\/[a-z-]+\/messages\.ts$/;
@@ -76,16 +76,17 @@ export const ENVIRONMENT_FILES =
 /** Where queries may stand. */
 export const QUERY_FILES = /^(store|test|bench)\//;
 
-/** Lanes and those below each that it may use. `runs` lies below all. */
+/** Lanes and those below each that it may use. `access` and `runs` lie below all. */
 export const LANES: Record<string, readonly string[]> = {
-  runs: [],
-  configurations: ['runs'],
-  components: ['runs', 'configurations'],
-  sessions: ['runs', 'configurations', 'components'],
-  automation: ['runs', 'configurations', 'components', 'sessions'],
-  propagation: ['runs', 'configurations', 'components', 'sessions'],
-  operator: ['runs'],
-  deployments: ['runs'],
+  access: [],
+  runs: ['access'],
+  configurations: ['access', 'runs'],
+  components: ['access', 'runs', 'configurations'],
+  sessions: ['access', 'runs', 'configurations', 'components'],
+  automation: ['access', 'runs', 'configurations', 'components', 'sessions'],
+  propagation: ['access', 'runs', 'configurations', 'components', 'sessions'],
+  operator: ['access', 'runs'],
+  deployments: ['access', 'runs'],
 };
 
 /** Folders in which a lane has a folder of its own; `store` and `drivers` are cut by table and by vendor instead. */
