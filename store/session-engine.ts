@@ -203,6 +203,14 @@ export async function markPurged(db: Db, id: string): Promise<void> {
   await db.updateTable('sessions').set({ purged_at: new Date() }).where('id', '=', id).execute();
 }
 
+/** Removes the rows of sessions that were purged before a time and that no retry names. */
+export async function forgetSessions(db: Db, purgedBefore: Date): Promise<void> {
+  await sql`
+    delete from sessions s where deleted_at is not null and purged_at < ${purgedBefore}
+      and not exists (select from sessions retry where retry.retry_of = s.id)
+  `.execute(db);
+}
+
 /** Whether a name has the shape of a session's id. */
 export function isSessionId(name: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);

@@ -55,24 +55,23 @@ export async function listSessionPage(
   return { rows: rows.slice(0, limit), more: rows.length > limit };
 }
 
-/** Which sessions to delete: those of a filter, or the one of an id. */
-export type Doomed = { filter: SessionFilter } | { name: string };
+/**
+ * Which sessions to delete: those of a filter, the one of a name, or the complete ones whose end (else their start) is at or
+ * before a time, the oldest first, at most `limit`.
+ */
+export type Doomed = { filter: SessionFilter } | { name: string } | { endedBefore: Date; limit: number };
 
 /**
  * Deletes sessions: their names are free at once, those that have not ended are to be cancelled and their workflows get
  * a message for it, all in one transaction. Rows are locked in the order of their ids, so that two such calls do not
- * block each other. Answers the names, sorted by code point.
+ * block each other; for the old ones those that somebody else has locked are left for the next time. Answers the names, sorted by code point.
  */
 export async function deleteSessionRows(
   trx: Db,
   doomed: Doomed,
   { reason, actor, now }: { reason: string; actor: string | null; now: Date },
 ): Promise<{ names: string[]; cancelled: number }> {
-  const candidates = narrowed(trx.selectFrom('sessions').select('id'), 'filter' in doomed ? doomed.filter : {});
-  const ids = await ('name' in doomed ? candidates.where('name', '=', doomed.name) : candidates)
-    .orderBy('id')
-    .forUpdate()
-    .execute();
+  const ids = await lockDoomed(trx, doomed);
   if (ids.length === 0) return { names: [], cancelled: 0 };
   const { rows } = await sql<{ name: string; open: boolean }>`
     with gone as (
@@ -80,7 +79,7 @@ export async function deleteSessionRows(
         cancel_actor = case when stage <> 'ended' and cancel_requested_at is null then ${actor} else cancel_actor end,
         cancel_requested_at = case when stage <> 'ended' then coalesce(cancel_requested_at, ${now}) else cancel_requested_at end,
         cancel_reason = case when stage <> 'ended' then coalesce(cancel_reason, ${reason}) else cancel_reason end
-      where id = any(${ids.map((row) => row.id)}::uuid[])
+      where id = any(${ids}::uuid[])
       returning id, name, stage <> 'ended' as open
     ), messages as (
       insert into outbox (kind, session_id, created_at, next_try_at)
@@ -89,4 +88,20 @@ export async function deleteSessionRows(
     select name, open, pg_notify(${STREAM_CHANNEL}, id::text) from gone order by name
   `.execute(trx);
   return { names: rows.map((row) => row.name), cancelled: rows.filter((row) => row.open).length };
+}
+
+async function lockDoomed(trx: Db, doomed: Doomed): Promise<string[]> {
+  const live = narrowed(trx.selectFrom('sessions').select('id'), 'filter' in doomed ? doomed.filter : {});
+  const end = sql<Date>`coalesce(completion_time, start_time)`;
+  const locked =
+    'endedBefore' in doomed
+      ? live
+          .where('status', '=', 'complete')
+          .where(end, '<=', doomed.endedBefore)
+          .orderBy(end)
+          .limit(doomed.limit)
+          .forUpdate()
+          .skipLocked()
+      : ('name' in doomed ? live.where('name', '=', doomed.name) : live).orderBy('id').forUpdate();
+  return (await locked.execute()).map(({ id }) => id);
 }

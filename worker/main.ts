@@ -100,6 +100,7 @@ async function main(): Promise<void> {
     db,
     client: temporal.client,
     readOptions: () => readOptions(db),
+    clock: () => new Date(),
     freeDisk: workspaces.free,
     minFreeDisk: env.MUSTER_MIN_FREE,
     clones: git,
@@ -145,7 +146,12 @@ async function main(): Promise<void> {
     ...shared,
     taskQueue: MAIN_QUEUE,
     workflowBundle: { codePath: await workflowBundle(paths.bundles) },
-    activities: { ...createSessionRecords(deps), cloneLayers: host.cloneLayers, sweepSessions: sweep.sweepSessions },
+    activities: {
+      ...createSessionRecords(deps),
+      cloneLayers: host.cloneLayers,
+      sweepSessions: sweep.sweepSessions,
+      expireSessions: sweep.expireSessions,
+    },
     // A clone waits for the network, not for a core.
     maxConcurrentActivityTaskExecutions: 50,
     // Queued sessions sleep in the engine; holding more of them here would only cost memory.

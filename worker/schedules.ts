@@ -1,44 +1,76 @@
 import { type Client, ScheduleAlreadyRunning, type ScheduleOptions } from '@temporalio/client';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 
-const SWEEP: ScheduleOptions = {
-  scheduleId: 'muster-sweep',
-  spec: { intervals: [{ every: '1m' }] },
-  policies: { overlap: 'SKIP', catchupWindow: '1m' },
-  action: {
-    type: 'startWorkflow',
+/** A start that is this late is left out: the next one does the same. */
+const CATCH_UP = '1m';
+
+const schedule = (
+  scheduleId: string,
+  every: '1m' | '2m',
+  {
+    workflowType,
+    workflowId,
+    timeout,
+    summary,
+  }: Record<'workflowType' | 'workflowId' | 'summary', string> & {
+    timeout: '15m' | '40m';
+  },
+) =>
+  ({
+    scheduleId,
+    spec: { intervals: [{ every }] },
+    policies: { overlap: 'SKIP', catchupWindow: CATCH_UP },
+    action: {
+      type: 'startWorkflow',
+      workflowType,
+      workflowId,
+      taskQueue: MAIN_QUEUE,
+      args: [],
+      workflowExecutionTimeout: timeout,
+      staticSummary: summary,
+    },
+  }) satisfies ScheduleOptions;
+
+const SCHEDULES = [
+  schedule('muster-sweep', '1m', {
     workflowType: 'sweepWorkflow',
     workflowId: 'sweep',
-    taskQueue: MAIN_QUEUE,
-    args: [],
-    workflowExecutionTimeout: '15m',
-    staticSummary: 'compares records and workflows, ends what nobody owns',
-  },
-};
+    timeout: '15m',
+    summary: 'compares records and workflows, ends what nobody owns',
+  }),
+  // CFS promises five minutes; so one that fails does not break the promise.
+  schedule('muster-session-ttl', '2m', {
+    workflowType: 'expireSessionsWorkflow',
+    workflowId: 'session-ttl',
+    timeout: '40m',
+    summary: 'deletes complete sessions older than option session_ttl',
+  }),
+];
 
 /** Makes the schedules, or brings those that exist to what the code says. */
 export async function reconcileSchedules(client: Client): Promise<void> {
+  for (const wanted of SCHEDULES) await reconcile(client, wanted);
+}
+
+async function reconcile(client: Client, wanted: (typeof SCHEDULES)[number]): Promise<void> {
   try {
-    await client.schedule.create(SWEEP);
+    await client.schedule.create(wanted);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const { spec, policies, action } = SWEEP;
-    await client.schedule.getHandle(SWEEP.scheduleId).update((previous) => ({
-      ...previous,
-      spec,
-      ...(policies ? { policies } : {}),
-      action: { ...action, workflowId: 'sweep' },
-    }));
+    const { scheduleId, spec, policies, action } = wanted;
+    await client.schedule.getHandle(scheduleId).update((previous) => ({ ...previous, spec, policies, action }));
   }
 }
 
 /** Keeps the schedules there: a Temporal server that lost its store gets them again within a minute. */
 export function keepSchedules(client: Client, log: { warn(fields: object, message: string): void }): () => void {
   const check = async () => {
-    try {
-      await client.schedule.getHandle(SWEEP.scheduleId).describe();
-    } catch {
-      await reconcileSchedules(client).catch((error) => log.warn({ err: String(error) }, 'schedules not reconciled'));
+    for (const wanted of SCHEDULES) {
+      try {
+        await client.schedule.getHandle(wanted.scheduleId).describe();
+      } catch {
+        await reconcile(client, wanted).catch((error) => log.warn({ err: String(error) }, 'schedule not reconciled'));
+      }
     }
   };
   const timer = setInterval(check, 30_000);

@@ -1,3 +1,4 @@
 /** Entry of the workflow bundle: everything that Temporal may start by name. */
+export { expireSessionsWorkflow } from './sessions/expire-sessions.workflow.ts';
 export { sessionWorkflow } from './sessions/session.workflow.ts';
 export { sweepWorkflow } from './sessions/sweep.workflow.ts';

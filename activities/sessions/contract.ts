@@ -80,6 +80,11 @@ export interface SweepActivities {
   sweepSessions(): Promise<{ hosts: string[] }>;
 }
 
+export interface ExpiryActivities {
+  /** Answers how many sessions were deleted. */
+  expireSessions(): Promise<{ deleted: number }>;
+}
+
 export interface CleaningActivities {
   cleanHost(): Promise<void>;
 }

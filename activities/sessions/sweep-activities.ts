@@ -1,25 +1,37 @@
 import { type CleanHostDependencies, cleanHost } from '../../control/runs/clean-host.ts';
 import type { AdmitDependencies } from '../../control/sessions/admit-session.ts';
+import { type ExpireDependencies, expireSessions } from '../../control/sessions/expire-sessions.ts';
 import { sweepSessions } from '../../control/sessions/sweep-sessions.ts';
 import { withHeartbeat } from '../heartbeat.ts';
-import type { CleaningActivities, SweepActivities } from './contract.ts';
+import type { CleaningActivities, ExpiryActivities, SweepActivities } from './contract.ts';
 
 /** Mirrors that nobody used for so long go by themselves. */
 const MIRROR_UNUSED_MS = 30 * 24 * 3_600_000;
 
-export interface SweepDependencies extends CleanHostDependencies, Pick<AdmitDependencies, 'client'> {
+export interface SweepDependencies
+  extends CleanHostDependencies,
+    Pick<AdmitDependencies, 'client' | 'readOptions'>,
+    Pick<ExpireDependencies, 'clock'> {
   mirrors: { pruneMirrors(options: { unusedForMs: number; signal?: AbortSignal }): Promise<number> };
   log: { info(fields: object, message: string): void };
 }
 
-/** The orphan sweep's two halves: the stores, and this machine. */
-export function createSweepActivities(deps: SweepDependencies): SweepActivities & CleaningActivities {
+/** What goes by itself: the orphan sweep's two halves (the stores, and this machine), and sessions that are too old. */
+export function createSweepActivities(
+  deps: SweepDependencies,
+): SweepActivities & CleaningActivities & ExpiryActivities {
   return {
     sweepSessions: () =>
       withHeartbeat(async () => {
         const report = await sweepSessions(deps);
         if (report.restarted.length + report.ended.length > 0) deps.log.info({ ...report }, 'orphan sweep');
         return { hosts: [...new Set([...report.hosts, deps.hostId])] };
+      }),
+    expireSessions: () =>
+      withHeartbeat(async () => {
+        const deleted = await expireSessions(deps);
+        if (deleted > 0) deps.log.info({ deleted }, 'sessions older than session_ttl deleted');
+        return { deleted };
       }),
     cleanHost: () =>
       withHeartbeat(async (signal) => {

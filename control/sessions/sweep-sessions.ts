@@ -3,7 +3,13 @@ import type { Kysely } from 'kysely';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { addToOutbox, hasOutboxItem } from '../../store/outbox.ts';
 import { deleteSessionRuns, runHosts, sessionHasRuns } from '../../store/runs.ts';
-import { markPurged, openSessions, type SessionRow, unpurgedSessions } from '../../store/session-engine.ts';
+import {
+  forgetSessions,
+  markPurged,
+  openSessions,
+  type SessionRow,
+  unpurgedSessions,
+} from '../../store/session-engine.ts';
 import { deleteStream } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import { endSession } from './end-session.ts';
@@ -11,7 +17,11 @@ import { wakeQueue } from './wake-queue.ts';
 
 /** A session this young may still be on its way to the engine. */
 const SETTLE_MS = 20_000;
+/** Sessions looked up at once, and how long one sweep goes on with them. */
 const PURGES = 200;
+const PURGE_MS = 60_000;
+/** A deleted session is known by its id for so long: retries name it, and a machine that was away has files of it. */
+const KNOWN_MS = 30 * 24 * 3_600_000;
 
 export interface SweepReport {
   /** Names of sessions that were started again, and that were ended. */
@@ -50,15 +60,27 @@ export async function sweepSessions(deps: { db: Kysely<Database>; client: Client
     await endSession(deps, session.id, { succeeded: 'unknown', message, reason: 'workflow_ended' });
     report.ended.push(session.name);
   }
-  for (const { id } of await unpurgedSessions(db, PURGES)) {
-    await deleteStream(db, id);
-    await deleteSessionRuns(db, id);
-    await markPurged(db, id);
-    report.purged += 1;
-  }
+  report.purged = await purge(db);
+  await forgetSessions(db, new Date(Date.now() - KNOWN_MS));
   await wakeQueue(deps);
   report.hosts = await runHosts(db);
   return report;
+}
+
+/** Removes events, output and results of deleted sessions, one session after the other: one alone may have a million. */
+async function purge(db: Kysely<Database>): Promise<number> {
+  const until = Date.now() + PURGE_MS;
+  for (let purged = 0; ; ) {
+    const sessions = await unpurgedSessions(db, PURGES);
+    for (const { id } of sessions) {
+      if (Date.now() > until) return purged;
+      await deleteStream(db, id);
+      await deleteSessionRuns(db, id);
+      await markPurged(db, id);
+      purged += 1;
+    }
+    if (sessions.length < PURGES) return purged;
+  }
 }
 
 /** Ids of the session workflows that the engine lists as open; the list may lag, so what is missing is asked for singly. */

@@ -109,6 +109,7 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
     const pruned: number[] = [];
     const activities = createSweepActivities({
       ...machine.deps,
+      clock: () => new Date(),
       mirrors: {
         pruneMirrors: async ({ unusedForMs }) => {
           pruned.push(unusedForMs);

@@ -23,6 +23,7 @@ test('there is a history for each path', () => {
     'session-queued',
     'session-retried-and-finished',
     'session-run-lost',
+    'session-ttl',
     'sweep',
   ]);
 });

@@ -1,8 +1,9 @@
 /**
  * Records the histories that every later version of the workflows must be able to replay, one for each path, into
- * test/histories. They are recorded anew only in a change that means to break with running workflows:
+ * test/histories: those that are named, else all. They are recorded anew only in a change that means to break with
+ * running workflows:
  *
- *     node bootstrap/run.mjs exec node test/support/record-histories.ts
+ *     node bootstrap/run.mjs exec node test/support/record-histories.ts [NAME...]
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
@@ -127,18 +128,38 @@ async function sweep({ environment }: TestServer): Promise<string> {
   return handle.workflowId;
 }
 
+/** The deletion of old sessions. */
+async function expiry({ environment }: TestServer): Promise<string> {
+  const taskQueue = 'test-session-ttl';
+  const stop = await startTestWorker(environment, {
+    taskQueue,
+    workflowBundle: await workflowBundle(),
+    activities: { expireSessions: async () => ({ deleted: 3 }) },
+  });
+  const start = { workflowId: 'session-ttl', taskQueue, args: [] };
+  const handle = await environment.client.workflow.start('expireSessionsWorkflow', start);
+  await handle.result();
+  await stop();
+  return handle.workflowId;
+}
+
 async function record(name: string, { environment }: TestServer, workflowId: string): Promise<void> {
   const history = await environment.client.workflow.getHandle(workflowId).fetchHistory();
   writeHistory(name, workflowId, history);
   process.stdout.write(`${name}: ${history.events?.length} events\n`);
 }
 
+const wanted = process.argv.slice(2);
+const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 const server = await openDevServer();
 const bench = await openSessionBench(server.environment);
 for (const [name, run] of Object.entries(SESSIONS)) {
+  if (!isWanted(name)) continue;
   const { handle } = await run(bench);
   await record(name, server, handle.workflowId);
 }
-await record('sweep', server, await sweep(server));
+for (const [name, run] of Object.entries({ sweep, 'session-ttl': expiry })) {
+  if (isWanted(name)) await record(name, server, await run(server));
+}
 await bench.close();
 await server.close();
