@@ -25,6 +25,7 @@ export const ERRORS = {
   body_not_json: kind(400, 'Bad Request', 2),
   read_only: kind(400, 'Bad Request', 2),
   not_found: kind(404, 'Not Found', 3),
+  list_too_large: kind(400, 'The response size is too large', 2),
   method_not_allowed: kind(405, 'Method Not Allowed', 2),
   unsupported_media_type: kind(415, 'Unsupported Media Type', 2),
   body_too_large: kind(413, 'Payload Too Large', 2),
@@ -32,6 +33,12 @@ export const ERRORS = {
   request_timeout: kind(408, 'Request Timeout', 7),
   host_not_allowed: kind(421, 'Misdirected Request', 4),
   cross_site: kind(403, 'Forbidden', 4),
+  unauthenticated: kind(401, 'Unauthorized', 4),
+  forbidden: kind(403, 'Forbidden', 4),
+  too_many_failures: kind(429, 'Too Many Requests', 4),
+  issuer_unavailable: kind(503, 'Service Unavailable', 7, true),
+  token_not_found: kind(404, 'Token not found', 3),
+  token_exists: kind(409, 'Conflicting token name', 5),
   storage_unavailable: kind(503, 'Service Unavailable', 7, true),
   engine_unavailable: kind(503, 'Service Unavailable', 7, true),
   internal: kind(500, 'Internal Server Error', 1, true),
@@ -54,6 +61,9 @@ export const ERRORS = {
   source_exists: kind(409, 'Conflicting source name', 5),
   source_in_use: kind(400, 'Source is in use.', 5),
   invalid_credentials: kind(400, 'Invalid credentials', 2),
+  invalid_tenant: kind(400, 'Invalid tenant', 2),
+  tenant_forbidden: kind(403, 'Forbidden operation.', 4),
+  tenant_registry_unavailable: kind(503, 'Service Unavailable', 7, true),
   config_missing: kind(400, 'Configuration value is missing', 1),
   secret_unreadable: kind(500, 'Secret cannot be read', 1),
   secret_store_unavailable: kind(503, 'Service Unavailable', 7, true),
@@ -75,6 +85,7 @@ export const ERRORS = {
   no_layer_selected: kind(400, 'No layer is selected', 1),
   repository_url_refused: kind(400, 'Repository URL refused', 2),
   repository_auth_failed: kind(400, 'Repository refused the credentials', 1),
+  repository_untrusted: kind(400, 'Repository certificate is not trusted', 1),
   repository_not_found: kind(400, 'Repository not found', 1),
   repository_unsafe: kind(400, 'Repository is not safe to use', 1),
   commit_not_found: kind(400, 'Commit not found', 1),
@@ -136,7 +147,7 @@ export interface Problem {
 }
 
 /** Problem document of an expected error; the field, where known, ends the sentence as ` - 'path'`. */
-export function problemOf(error: MusterError): Problem {
+export function problemOf(error: Pick<MusterError, 'code' | 'detail' | 'field'>): Problem {
   const { status, title } = ERRORS[error.code];
   const detail = error.field ? `${error.detail} - '${error.field}'` : error.detail;
   return { type: 'about:blank', title, status, detail, code: error.code };

@@ -1,5 +1,6 @@
 /** The tables as Kysely sees them; the SQL that makes them is in `migrations/`. Times are UTC, names sort by code point. */
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { Role } from '../domain/access/roles.ts';
 import type { StateLayer } from '../domain/components/schema.ts';
 import type { Configuration, Options, Source } from '../domain/configurations/schema.ts';
 import type { SessionStatus, Snapshot, Succeeded, Target } from '../domain/sessions/schema.ts';
@@ -20,8 +21,10 @@ export interface OptionsTable {
 export interface ConfigurationsTable {
   name: string;
   record: Json<Configuration>;
-  /** Counts writes; compare-and-set after a branch resolution outside the transaction. */
+  /** Changes with each write and never comes again; compare-and-set after a branch resolution outside the transaction. */
   revision: Generated<number>;
+  /** Sources that layers and additional inventory name; computed by the database. */
+  source_names: ColumnType<string[], never, never>;
   updated_at: Time;
   actor: string | null;
 }
@@ -51,6 +54,14 @@ export interface SecretsTable {
   /** AES-256-GCM with the key file of the data directory. */
   ciphertext: Buffer;
   updated_at: Time;
+  actor: string | null;
+}
+
+/** A change of a source's secret that is under way, or was broken off. */
+export interface SecretChangesTable {
+  id: string;
+  secret_name: string;
+  begun_at: Generated<Date>;
 }
 
 /** How far the engine is with a session, apart from the CFS status that others may patch. */
@@ -187,12 +198,31 @@ export interface HostResultsTable {
   recorded: boolean;
 }
 
+export interface TokensTable {
+  id: string;
+  /** SHA-256 of the token, which itself is stored nowhere. */
+  hash: Buffer;
+  name: string;
+  role: Role;
+  /** The component that a token of role node speaks for. */
+  component: string | null;
+  created_at: Time;
+  /** Who made it. */
+  actor: string | null;
+  expires_at: OptionalTime;
+  /** Written now and then, not with every request. */
+  last_used_at: OptionalTime;
+  revoked_at: OptionalTime;
+}
+
 export interface Database {
+  tokens: TokensTable;
   options: OptionsTable;
   configurations: ConfigurationsTable;
   sources: SourcesTable;
   components: ComponentsTable;
   secrets: SecretsTable;
+  secret_changes: SecretChangesTable;
   sessions: SessionsTable;
   outbox: OutboxTable;
   runs: RunsTable;

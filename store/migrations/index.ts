@@ -1,12 +1,16 @@
 import { type Kysely, type Migration, Migrator } from 'kysely';
 import type { Database } from '../tables.ts';
 import * as foundation from './0001-foundation.ts';
+import * as access from './0003-access.ts';
 import * as sessions from './0006-sessions.ts';
+import * as configurations from './0007-configurations.ts';
 
 /** In order of their names; a released migration never changes. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
+  '0003-access': access,
   '0006-sessions': sessions,
+  '0007-configurations': configurations,
 };
 
 /** Brings the database to the newest shape; safe to call from several processes at once (it takes a lock). */

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { KEY_MAX, text } from '../schema.ts';
+import { ROLES } from './roles.ts';
+
+export const RoleSchema = z.enum(ROLES);
+
+/** Ids and names share a path; a name must not look like an id. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Name of a token, part of the actor that is stored with every write. */
+export const TokenNameSchema = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9]([A-Za-z0-9._@-]{0,98}[A-Za-z0-9])?$/,
+    'must have 1 to 100 letters, digits or . _ @ -, and begin and end with a letter or digit',
+  )
+  .refine((name) => !UUID.test(name), { error: 'must not look like the id of a token' });
+
+/** Seconds that a token may live at most: ten years. */
+const LONGEST_LIFE = 10 * 366 * 86_400;
+
+/** Body of a new token. */
+export const TokenCreateSchema = z
+  .strictObject({
+    role: RoleSchema,
+    name: TokenNameSchema.optional().describe('default: the role and some random digits'),
+    component: text(1, KEY_MAX).optional().describe('for the role node: the component it speaks for'),
+    expires_in: z.int().min(1).max(LONGEST_LIFE).optional().describe('seconds; default: it does not expire'),
+  })
+  .superRefine((body, context) => {
+    const complain = (message: string) => context.addIssue({ code: 'custom', path: ['component'], message });
+    if (body.role === 'node' && body.component === undefined) complain('is needed for the role node');
+    if (body.role !== 'node' && body.component !== undefined) complain('goes with the role node only');
+  });
+export type TokenCreate = z.infer<typeof TokenCreateSchema>;
+
+/** A token as it is shown: never the token itself. */
+export const TokenSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: RoleSchema,
+  component: z.string().nullable(),
+  created_at: z.string(),
+  created_by: z.string().nullable(),
+  expires_at: z.string().nullable(),
+  expired: z.boolean(),
+  last_used_at: z.string().nullable().describe('to about ten minutes'),
+});
+export type TokenView = z.infer<typeof TokenSchema>;
+
+/** The answer to a create: the only time that the token is shown. */
+export const TokenCreatedSchema = TokenSchema.extend({ token: z.string() });
+export type TokenCreated = z.infer<typeof TokenCreatedSchema>;
+
+/** A page of the list, by name. */
+export const TokenListQuerySchema = z.object({
+  limit: z.int().min(1).max(10_000).default(1000),
+  after_id: z.string().default(''),
+});
