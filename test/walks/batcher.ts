@@ -1,0 +1,257 @@
+import { expect } from '@jest/globals';
+import type { Walk } from './walk.ts';
+
+const DETAILS = { config_details: true, state_details: true };
+const A = 'walk-batch-a';
+const B = 'walk-batch-b';
+const C = 'walk-batch-c';
+const SESSION = 'batcher-5f7b9a52-6a3c-4b0e-9a57-0c5d4f1f0a11';
+const STUCK = 'batcher-0d0f3a58-51f7-4e55-8f1e-2f1f6d7f7c22';
+
+/** The batcher: readiness, options, collecting, a session to its end, what it writes afterwards (cfs-flows 5.2). */
+export const batcher: Walk = {
+  client: 'batcher',
+  base: '',
+  headers: { host: 'cray-cfs-api' },
+  steps: [
+    { does: 'waits until the service answers', method: 'GET', path: '/v3/sessions', query: { limit: 1 }, status: 200 },
+    {
+      does: 'adopts sessions of an earlier life',
+      method: 'GET',
+      path: '/v3/sessions',
+      status: 200,
+      pages: { kind: 'sessions', by: 'next' },
+    },
+    {
+      does: 'reads the options: none that it knows is missing',
+      method: 'GET',
+      path: '/v3/options',
+      status: 200,
+      reads: {
+        batcher_check_interval: expect.any(Number),
+        batch_size: 25,
+        batch_window: 60,
+        default_batcher_retry_policy: 3,
+        batcher_max_backoff: 3600,
+        batcher_disable: false,
+        batcher_pending_timeout: 300,
+        logging_level: 'INFO',
+        default_playbook: 'site.yml',
+      },
+    },
+    { does: 'writes no missing option, each pass', method: 'PATCH', path: '/v3/options', body: {}, status: 200 },
+    {
+      does: '(set-up) three components want the configuration',
+      method: 'PUT',
+      path: '/v3/components',
+      body: [A, B, C].map((id) => ({
+        id,
+        state: [],
+        desired_config: '{{configuration}}',
+        enabled: id !== C,
+        tags: { ansible_connection: 'local', rack: 'r1', place: id },
+      })),
+      status: 200,
+    },
+    { does: '(set-up) small pages', method: 'PATCH', path: '/v3/options', body: { default_page_size: 1 }, status: 200 },
+    {
+      does: 'collects what is enabled and pending, page by page',
+      method: 'GET',
+      path: '/v3/components',
+      query: { enabled: true, status: 'pending', ...DETAILS },
+      status: 200,
+      pages: { kind: 'components', by: 'next', finds: [A, B], atLeast: 2 },
+    },
+    {
+      does: '(set-up) usual pages',
+      method: 'PATCH',
+      path: '/v3/options',
+      body: { default_page_size: 1000 },
+      status: 200,
+    },
+    {
+      does: 'reads one component with all that its batch key is made of',
+      method: 'GET',
+      path: `/v3/components/${A}`,
+      query: DETAILS,
+      status: 200,
+      reads: {
+        id: A,
+        desired_config: '{{configuration}}',
+        configuration_status: 'pending',
+        enabled: true,
+        error_count: 0,
+        state: [],
+        tags: { rack: 'r1' },
+        desired_state: [
+          { clone_url: '{{repository}}', playbook: 'site.yml', commit: '{{commit}}', status: 'pending' },
+          { clone_url: '{{repository}}', playbook: 'net.yml', commit: '{{commit}}', status: 'pending' },
+        ],
+      },
+    },
+    {
+      does: 'sends the batch as a session',
+      method: 'POST',
+      path: '/v3/sessions',
+      body: {
+        name: SESSION,
+        configuration_name: '{{configuration}}',
+        configuration_limit: '0',
+        ansible_limit: `${A},${B}`,
+        target: { definition: 'dynamic' },
+        tags: { rack: 'r1', ansible_connection: 'local' },
+      },
+      status: 201,
+      reads: {
+        name: SESSION,
+        configuration: { name: '{{configuration}}', limit: '0' },
+        ansible: { limit: `${A},${B}` },
+      },
+    },
+    {
+      does: 'asks until it is complete',
+      method: 'GET',
+      path: `/v3/sessions/${SESSION}`,
+      until: { status: { session: { status: 'complete' } } },
+      status: 200,
+      reads: { name: SESSION, status: { session: { status: 'complete', succeeded: 'true' } } },
+    },
+    {
+      does: 'sees what the session left: the first layer is there, the second still pending',
+      method: 'GET',
+      path: `/v3/components/${A}`,
+      query: DETAILS,
+      status: 200,
+      reads: {
+        configuration_status: 'pending',
+        error_count: 0,
+        state: [{ commit: '{{commit}}', status: 'applied', session_name: SESSION, last_updated: expect.any(String) }],
+        desired_state: [{ status: 'configured' }, { status: 'pending' }],
+      },
+    },
+    {
+      does: 'marks a pending layer of a successful session as skipped',
+      method: 'PATCH',
+      path: `/v3/components/${A}`,
+      body: {
+        state_append: {
+          clone_url: '{{repository}}',
+          playbook: 'net.yml',
+          commit: '{{commit}}',
+          status: 'skipped',
+          session_name: SESSION,
+        },
+      },
+      status: 200,
+    },
+    {
+      does: 'finds it configured',
+      method: 'GET',
+      path: `/v3/components/${A}`,
+      query: DETAILS,
+      status: 200,
+      reads: {
+        configuration_status: 'configured',
+        desired_state: [{ status: 'configured' }, { status: 'configured' }],
+      },
+    },
+    {
+      does: 'marks the first pending layer of a session that failed before Ansible, and counts',
+      method: 'PATCH',
+      path: `/v3/components/${B}`,
+      body: {
+        state_append: {
+          clone_url: '{{repository}}',
+          playbook: 'net.yml',
+          commit: '{{commit}}',
+          status: 'failed',
+          session_name: SESSION,
+        },
+        error_count: 1,
+      },
+      status: 200,
+    },
+    {
+      does: 'finds it pending with the failure as its last state',
+      method: 'GET',
+      path: `/v3/components/${B}`,
+      query: DETAILS,
+      status: 200,
+      reads: { configuration_status: 'pending', error_count: 1, state: [{ status: 'applied' }, { status: 'failed' }] },
+    },
+    {
+      does: 'asks for a whole batch in one query',
+      method: 'GET',
+      path: '/v3/components',
+      query: {
+        ids: [A, B, C, ...Array.from({ length: 400 }, (_, index) => `x3000c0s${index}b0n0`)].join(','),
+        ...DETAILS,
+      },
+      status: 200,
+      pages: { kind: 'components', by: 'next', finds: [A, B, C] },
+    },
+    {
+      does: '(set-up) no session may run',
+      method: 'POST',
+      path: '/v3/sessions',
+      body: { name: 'walk-blocker', configuration_name: '{{endless}}' },
+      status: 201,
+    },
+    {
+      does: '(set-up) the only place is taken',
+      method: 'GET',
+      path: '/v3/sessions/walk-blocker',
+      until: { status: { session: { status: 'running' } } },
+      status: 200,
+    },
+    {
+      does: '(set-up) there is one place',
+      method: 'PATCH',
+      path: '/v3/options',
+      body: { max_running_sessions: 1 },
+      status: 200,
+    },
+    {
+      does: 'sends a batch that will wait',
+      method: 'POST',
+      path: '/v3/sessions',
+      body: {
+        name: STUCK,
+        configuration_name: '{{configuration}}',
+        configuration_limit: '1',
+        ansible_limit: B,
+        target: { definition: 'dynamic' },
+      },
+      status: 201,
+    },
+    {
+      does: 'adopts what is not complete and has batcher in its name',
+      method: 'GET',
+      path: '/v3/sessions',
+      query: { name_contains: 'batcher', status: 'pending' },
+      status: 200,
+      pages: { kind: 'sessions', by: 'next', finds: [STUCK] },
+    },
+    {
+      does: 'deletes a session that is pending for too long',
+      method: 'DELETE',
+      path: `/v3/sessions/${STUCK}`,
+      status: 204,
+    },
+    {
+      does: 'takes a session that is gone as ended',
+      method: 'GET',
+      path: `/v3/sessions/${STUCK}`,
+      status: 404,
+      reads: { title: 'Session not found.', detail: expect.stringContaining(STUCK) },
+    },
+    { does: '(set-up) the place is free again', method: 'DELETE', path: '/v3/sessions/walk-blocker', status: 204 },
+    {
+      does: '(set-up) the usual number of places',
+      method: 'PATCH',
+      path: '/v3/options',
+      body: { max_running_sessions: 50 },
+      status: 200,
+    },
+  ],
+};
