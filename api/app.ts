@@ -1,6 +1,7 @@
 import fastify from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { requestActor } from './acting.ts';
+import { cfsRoutes } from './cfs-routes.ts';
 import type { ApiDependencies, ApiServer } from './dependencies.ts';
 import { crossSiteCheck } from './plugins/cross-site-check.ts';
 import { documentation } from './plugins/documentation.ts';
@@ -10,28 +11,12 @@ import { quietLog, requestId, requestLog } from './plugins/request-log.ts';
 import { unknownPaths } from './plugins/unknown-paths.ts';
 import { answerError, answerUnreadable } from './problems.ts';
 import { parseQuery } from './query.ts';
-import { componentRoutes } from './routes/components/component-routes.ts';
-import { configurationRoutes } from './routes/configurations/configuration-routes.ts';
-import { optionRoutes } from './routes/configurations/option-routes.ts';
 import { secretRoutes } from './routes/configurations/secret-routes.ts';
-import { sourceRoutes } from './routes/configurations/source-routes.ts';
-import { healthRoutes } from './routes/service/health-routes.ts';
 import { statusRoutes } from './routes/service/status-routes.ts';
-import { versionRoutes } from './routes/service/version-routes.ts';
-import { cfsSessionRoutes } from './routes/sessions/cfs-session-routes.ts';
 import { musterSessionRoutes } from './routes/sessions/session-routes.ts';
 
 type Routes = (app: ApiServer, deps: ApiDependencies) => Promise<void>;
 
-const CFS_ROUTES: readonly Routes[] = [
-  versionRoutes,
-  healthRoutes,
-  optionRoutes,
-  configurationRoutes,
-  sourceRoutes,
-  componentRoutes,
-  cfsSessionRoutes,
-];
 const MUSTER_ROUTES: readonly Routes[] = [statusRoutes, secretRoutes, musterSessionRoutes];
 
 /** Longest request line and headers together, bytes: lists of ids travel in queries. */
@@ -76,7 +61,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
     app.register(
       async (scope: ApiServer) => {
         if (prefix !== deps.prefixes[0]) hideFromDocumentation(scope);
-        for (const routes of CFS_ROUTES) await routes(scope, deps);
+        await cfsRoutes(scope, deps);
       },
       { prefix },
     );

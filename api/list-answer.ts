@@ -1,5 +1,14 @@
+/** Lists that are sent while their records are still being read. */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { musterError } from '../domain/errors.ts';
+
+/** Records in pieces, and whether there are more of them; the latter is known when the pieces have ended. */
+export interface RecordPages<T> {
+  limit: number;
+  batches: AsyncGenerator<T[], void>;
+  more(): boolean;
+}
 
 /**
  * Answers `{"<kind>": [...], "next": ...}` while the records are still being read, so that its memory does not grow with
@@ -12,30 +21,85 @@ export async function sendList<T>(
   batches: AsyncGenerator<T[], void>,
   next: (last: T | undefined) => unknown,
 ): Promise<FastifyReply> {
-  const first = await batches.next();
-  const second = first.done ? first : await batches.next();
-  if (second.done) {
-    const records = first.value ?? [];
+  const { begun, ended } = await begin(batches);
+  if (ended) {
+    const records = begun.flat();
     return reply.send({ [kind]: records, next: next(records.at(-1)) });
   }
+  return stream(reply, joined(begun, batches), {
+    head: `{${JSON.stringify(kind)}:[`,
+    tail: (last) => `],"next":${JSON.stringify(next(last))}}`,
+  });
+}
+
+/** Answers `[...]`, v2's form of a list, in the same way. */
+export async function sendArray<T>(reply: FastifyReply, batches: AsyncGenerator<T[], void>): Promise<FastifyReply> {
+  const { begun, ended } = await begin(batches);
+  if (ended) return reply.send(begun.flat());
+  return stream(reply, joined(begun, batches), { head: '[', tail: () => ']' });
+}
+
+/**
+ * Answers all that match as `[...]`, or throws `list_too_large` when that is more than a page may have (cfs-api 3). A list of
+ * several batches is looked through first, as far as the limit, and read again to be sent: it is never held as a whole.
+ */
+export async function sendWholeList<T, Shown>(
+  reply: FastifyReply,
+  open: () => Promise<RecordPages<T>>,
+  show: (record: T) => Shown,
+): Promise<FastifyReply> {
+  const pages = await open();
+  const { begun, ended } = await begin(pages.batches);
+  while (!ended && !(await pages.batches.next()).done);
+  if (pages.more()) {
+    const detail = `More than ${pages.limit} records match; use version 3 of the API, which has pages`;
+    throw musterError('list_too_large', detail);
+  }
+  if (ended) return reply.send(begun.flat().map(show));
+  return sendArray(reply, mapBatches((await open()).batches, show));
+}
+
+/** Records of a list, piece by piece as they are read. */
+export async function* mapBatches<Row, Shown>(
+  batches: AsyncGenerator<Row[], void>,
+  show: (row: Row) => Shown,
+): AsyncGenerator<Shown[], void> {
+  for await (const rows of batches) yield rows.map(show);
+}
+
+/** The first two batches; with fewer there is nothing to gain from sending while reading. */
+async function begin<T>(batches: AsyncGenerator<T[], void>): Promise<{ begun: T[][]; ended: boolean }> {
+  const begun: T[][] = [];
+  while (begun.length < 2) {
+    const batch = await batches.next();
+    if (batch.done) return { begun, ended: true };
+    begun.push(batch.value);
+  }
+  return { begun, ended: false };
+}
+
+function stream<T>(
+  reply: FastifyReply,
+  batches: AsyncGenerator<T[], void>,
+  around: { head: string; tail(last: T | undefined): string },
+): FastifyReply {
   async function* text(): AsyncGenerator<string> {
-    yield `{${JSON.stringify(kind)}:[`;
+    yield around.head;
     let last: T | undefined;
     let separator = '';
-    for await (const batch of joined(first.value ?? [], second.value ?? [], batches)) {
+    for await (const batch of batches) {
       if (batch.length > 0) {
         yield separator + batch.map((record) => JSON.stringify(record)).join(',');
         separator = ',';
       }
       last = batch.at(-1) ?? last;
     }
-    yield `],"next":${JSON.stringify(next(last))}}`;
+    yield around.tail(last);
   }
   return reply.header('content-type', 'application/json').send(Readable.from(text(), { objectMode: false }));
 }
 
-async function* joined<T>(first: T[], second: T[], rest: AsyncGenerator<T[], void>): AsyncGenerator<T[]> {
-  yield first;
-  yield second;
+async function* joined<T>(begun: T[][], rest: AsyncGenerator<T[], void>): AsyncGenerator<T[], void> {
+  yield* begun;
   yield* rest;
 }

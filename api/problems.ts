@@ -10,6 +10,7 @@ import {
   type Problem,
   problemOf,
 } from '../domain/errors.ts';
+import { v2ProblemOf } from '../domain/v2-errors.ts';
 import { isConnectionError } from '../store/database.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -25,10 +26,24 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
 
 /** What went wrong, as the catalogue knows it; what is not expected stays in the log and is `internal` outside. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return answerErrorWith(problemOf, error, request, reply);
+}
+
+/** The same in the words of version 2 of CFS's API. */
+export function answerV2Error(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return answerErrorWith(v2ProblemOf, error, request, reply);
+}
+
+function answerErrorWith(
+  inWords: (error: MusterError) => Problem,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const expected = expectedError(error);
   if (expected.code === 'internal') request.log.error({ err: error }, 'request failed unexpectedly');
   else if (expected.code === 'storage_unavailable') request.log.warn({ err: error }, 'database is not available');
-  return sendProblem(reply, problemOf(expected));
+  return sendProblem(reply, inWords(expected));
 }
 
 /** The framework's own refusals, by its codes. */

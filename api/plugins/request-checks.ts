@@ -20,7 +20,7 @@ export function requestChecks(app: ApiServer): void {
     const schema = request.routeOptions.schema ?? {};
     if (Object.values(request.params as object).includes('')) return reply.callNotFound();
     if (schema.params instanceof z.ZodObject) checkPath(request, schema.params);
-    if (schema.querystring instanceof z.ZodObject) checkQuery(request, schema.querystring);
+    if (schema.querystring instanceof z.ZodType) checkQuery(request, schema.querystring);
     if (schema.body !== undefined) checkContentType(request);
     // A route without body takes any; a type that cannot be parsed must not be refused by the framework either.
     else delete request.headers['content-type'];
@@ -49,8 +49,8 @@ function checkPath(request: FastifyRequest, schema: z.ZodObject): void {
   request.params = result.data;
 }
 
-function checkQuery(request: FastifyRequest, schema: z.ZodObject): void {
-  const query = convertQuery(schema, request.query as Record<string, string>);
+function checkQuery(request: FastifyRequest, schema: z.ZodType): void {
+  const query = convertQuery(parametersOf(schema), request.query as Record<string, string>);
   for (const [name, value] of Object.entries(query)) {
     if (typeof value === 'string' && !isStorable(value)) {
       throw musterError('bad_request', `The query parameter '${name}' has a NUL character`);
@@ -59,6 +59,13 @@ function checkQuery(request: FastifyRequest, schema: z.ZodObject): void {
   const result = schema.safeParse(query);
   if (!result.success) throw parameterMistake(result.error, query, 'query');
   request.query = result.data;
+}
+
+/** The parameters that a schema takes, also one that goes on to rename them. */
+function parametersOf(schema: z.core.$ZodType): z.ZodObject {
+  if (schema instanceof z.ZodPipe) return parametersOf(schema.def.in);
+  if (schema instanceof z.ZodObject) return schema;
+  throw new TypeError('the schema of a query is no object');
 }
 
 function checkContentType(request: FastifyRequest): void {

@@ -7,6 +7,11 @@ export function splitCommit(text: string): { commit: string; status: LayerState 
   return { commit: status === undefined ? text : text.slice(0, at), status };
 }
 
+/** The commit with its status as v2 shows it: applied has no suffix (cfs-api 6.2). */
+export function joinCommit({ commit, status }: Pick<StateLayer, 'commit' | 'status'>): string {
+  return status === 'applied' ? commit : `${commit}_${status}`;
+}
+
 /** The layer that a `state_append` means; a suffix of the commit wins over `status`, neither means applied. */
 export function layerOfAppend(append: StateAppend, lastUpdated: string): StateLayer {
   const { commit, status } = splitCommit(append.commit);

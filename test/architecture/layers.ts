@@ -39,7 +39,7 @@ export const LAYERS: Record<string, Layer> = {
   // Of the store only what reads: see `READING`. It hands the database on to control and names its type.
   api: {
     imports: ['domain', 'control', 'store', 'workflows'],
-    vendors: ['fastify', 'fastify-type-provider-zod', '@fastify/swagger', '@fastify/swagger-ui', 'zod', 'pino'],
+    vendors: ['fastify', 'fastify-type-provider-zod', '@fastify/static', '@fastify/swagger-ui', 'zod', 'pino'],
     vendorTypes: ['kysely'],
   },
   worker: {

@@ -12,11 +12,10 @@ import { readOptions } from '../../../store/options.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { readJsonBody } from '../../json-body.ts';
-import { sendList } from '../../list-answer.ts';
+import { mapBatches, sendList } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
 import {
-  mapBatches,
   nextPage,
   SessionFilterQuerySchema,
   SessionListQuerySchema,

@@ -36,11 +36,3 @@ export function nextPage(query: SessionListQuery, limit: number, last: string): 
 
 /** Name in a path. Any text: one that cannot be a session's name is not found. */
 export const SessionNameParamsSchema = z.object({ session_name: z.string() });
-
-/** Records of a list, piece by piece as they are read. */
-export async function* mapBatches<Row, Shown>(
-  batches: AsyncGenerator<Row[], void>,
-  show: (row: Row) => Shown,
-): AsyncGenerator<Shown[], void> {
-  for await (const rows of batches) yield rows.map(show);
-}

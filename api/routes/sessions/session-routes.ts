@@ -14,11 +14,11 @@ import type { SessionRow } from '../../../store/session-engine.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { readJsonBody } from '../../json-body.ts';
-import { sendList } from '../../list-answer.ts';
+import { mapBatches, sendList } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { bodyMistake } from '../../schema-mistakes.ts';
 import { createLiveSessions } from '../../streaming/live-session.ts';
-import { mapBatches, nextPage, SessionListQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
+import { nextPage, SessionListQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
 import { sessionStateRoutes } from './session-state-routes.ts';
 import { sessionStreamRoutes } from './session-stream-routes.ts';
 
