@@ -79,6 +79,11 @@ export const ERRORS = {
   configuration_invalid: kind(400, 'Invalid configuration', 2),
   image_target_unsupported: kind(400, 'Image targets are not available', 2),
 
+  // the ingest port
+  run_position: kind(409, 'Not the next part of the run', 5),
+  run_ended: kind(409, 'Run has ended', 5),
+  run_log_full: kind(413, 'Payload Too Large', 2),
+
   // what a session can fail with
   cancelled: kind(409, 'Session was cancelled', 1),
   session_timeout: kind(409, 'Session took too long', 6),

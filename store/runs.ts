@@ -56,6 +56,12 @@ export async function findRun(db: Db, id: string): Promise<RunRow | null> {
   };
 }
 
+/** The run, held until the end of the transaction: whoever adds to it next, waits. */
+export async function holdRun(db: Db, id: string): Promise<RunRow | null> {
+  await db.selectFrom('runs').select('id').where('id', '=', id).forUpdate().execute();
+  return findRun(db, id);
+}
+
 /** The run's process was seen; a run that ended stays ended. */
 export async function markRunStarted(db: Db, id: string): Promise<void> {
   await db

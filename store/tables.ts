@@ -62,6 +62,8 @@ export interface SecretChangesTable {
   id: string;
   secret_name: string;
   begun_at: Generated<Date>;
+  /** No source will name the secret: it is being removed. */
+  settling: Generated<boolean>;
 }
 
 /** How far the engine is with a session, apart from the CFS status that others may patch. */
@@ -149,6 +151,13 @@ export interface RunsTable {
   recorded_at: OptionalTime;
 }
 
+export interface RunTokensTable {
+  run_id: string;
+  /** SHA-256 of the token. */
+  hash: Buffer;
+  issued_at: Time;
+}
+
 export interface StreamsTable {
   id: string;
   next_event: Generated<number>;
@@ -226,6 +235,7 @@ export interface Database {
   sessions: SessionsTable;
   outbox: OutboxTable;
   runs: RunsTable;
+  run_tokens: RunTokensTable;
   streams: StreamsTable;
   events: EventsTable;
   output: OutputTable;

@@ -45,7 +45,7 @@ export async function shipBatch(db: Kysely<Database>, run: RunRow, from: RunCurs
     await appendEvents(
       trx,
       { streamId, runId, layer, attempt },
-      batch.events.map(({ line, event }) => toNewEvent(line, event)),
+      batch.events.map(({ line, event }) => newEventOf(line, event)),
     );
     if (batch.output !== null) {
       await appendOutput(trx, { streamId, runId, layer, attempt }, batch.output.start, batch.output.text);
@@ -53,7 +53,8 @@ export async function shipBatch(db: Kysely<Database>, run: RunRow, from: RunCurs
   });
 }
 
-function toNewEvent(line: number, event: EventLine): NewEvent {
+/** A line of events.jsonl as a row, whichever way it came. */
+export function newEventOf(line: number, event: EventLine): NewEvent {
   const { time, type, host, ...data } = event;
   return {
     line,

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch as watchDirectory } from 'node:fs';
+import { eventOfLine } from '../../domain/runs/event-line.ts';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
-import { type EventLine, EventLineSchema } from '../../domain/runs/schema.ts';
-import { storableJson, storableText } from '../../domain/runs/storable-text.ts';
+import { storableText } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
 import { isAlive } from './process-table.ts';
 import { type RunPaths, readClaim, readExit, readFrom, readResults, removeMasks } from './run-files.ts';
@@ -80,7 +80,7 @@ async function readBatch(paths: RunPaths, cursor: RunCursor, atEnd: boolean): Pr
   if (whole > 0) {
     const text = eventBytes.subarray(0, whole).toString('utf8');
     for (const line of text.replace(/\n$/, '').split('\n')) {
-      events.push({ line: cursor.lines + events.length + 1, event: parseEvent(line) });
+      events.push({ line: cursor.lines + events.length + 1, event: eventOfLine(line, new Date()) });
     }
   }
   const outputBytes = await readFrom(paths.output, cursor.outputBytes, OUTPUT_CHUNK);
@@ -98,15 +98,6 @@ async function readBatch(paths: RunPaths, cursor: RunCursor, atEnd: boolean): Pr
       outputBytes: cursor.outputBytes + length,
     },
   };
-}
-
-/** A line that is no event (a full disk may have torn it) is kept as a warning, so that line numbers stay true. */
-function parseEvent(line: string): EventLine {
-  try {
-    return storableJson(EventLineSchema.parse(JSON.parse(line)));
-  } catch {
-    return { time: new Date().toISOString(), type: 'warning', message: 'an event could not be read and was left out' };
-  }
 }
 
 /** Waits for news in the run's directory: at once for the exit file, at most every FAST_MS for the rest. */
