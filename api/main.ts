@@ -25,6 +25,8 @@ import { openStreamFeed } from '../store/stream-feed.ts';
 import { createApp } from './app.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+/** Longest time for one statement of a request, ms; as long as CFS tries again when others are in the way. */
+const STATEMENT_MS = 60_000;
 
 async function main(): Promise<void> {
   const env = loadEnvironment(process.env);
@@ -34,7 +36,7 @@ async function main(): Promise<void> {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
 
   const database = databaseSettings(env);
-  const db = openDatabase({ ...database, name: 'muster-api' });
+  const db = openDatabase({ ...database, name: 'muster-api', statementMs: STATEMENT_MS });
   const secrets =
     env.MUSTER_SECRETS === 'kubernetes'
       ? await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE)
@@ -106,7 +108,8 @@ async function main(): Promise<void> {
   async function prepareDatabase(): Promise<void> {
     for (let pause = 100; !stopping; pause = Math.min(5_000, pause * 2)) {
       try {
-        await migrate(db);
+        const unlimited = openDatabase({ ...database, name: 'muster-migration', poolSize: 2 });
+        await migrate(unlimited).finally(() => unlimited.destroy());
         const shippedAnsibleConfig = await readFile(join(ROOT, 'ansible', 'ansible.cfg'), 'utf8');
         await ensureSiteValues({ secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig });
         return;

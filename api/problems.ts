@@ -57,8 +57,8 @@ const FRAMEWORK: Record<string, readonly [ErrorCode, string]> = {
 
 /** States of Postgres that the request caused: a key too long for an index, text that it cannot keep, a number too large. */
 const WRONG_VALUE = /^(54000|22021|22P05|22003)$/;
-/** Others were in the way, or the database is not set up yet: the same request can pass in a moment. */
-const NOT_NOW = /^(40001|40P01|55P03|42P01|3D000|28000|28P01)$/;
+/** Others were in the way, it took too long, or the database is not set up yet: the same request can pass in a moment. */
+const NOT_NOW = /^(40001|40P01|55P03|57014|42P01|3D000|28000|28P01)$/;
 
 function expectedError(error: unknown): MusterError {
   if (isMusterError(error)) return error;

@@ -1,10 +1,4 @@
-import { sql } from 'kysely';
 import type { Db } from './database.ts';
-
-/** Resolves when the database answers. */
-export async function pingDatabase(db: Db): Promise<void> {
-  await sql`select 1`.execute(db);
-}
 
 export interface WorkCounts {
   sessions: { pending: number; running: number; complete: number };

@@ -8,12 +8,18 @@ export interface TcpProxy {
   /** Ends all connections and refuses new ones. */
   cut(): Promise<void>;
   mend(): Promise<void>;
+  /** From now on nothing passes in either direction, though every connection stays open and new ones are taken. */
+  freeze(): void;
+  /** What was held back passes, and all else again. */
+  thaw(): void;
 }
 
 /** Opens a way to `target` (host:port); close it with `cut()`. */
 export async function openProxy(target: string): Promise<TcpProxy> {
   const [host, port] = target.split(':');
   const sockets = new Set<Socket>();
+  const ways = new Set<{ stop(): void; go(): void }>();
+  let frozen = false;
   const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -25,8 +31,18 @@ export async function openProxy(target: string): Promise<TcpProxy> {
       const far = connect(Number(port), host);
       keep(near);
       keep(far);
-      near.pipe(far);
-      far.pipe(near);
+      const way = {
+        stop: () => {
+          for (const socket of [near, far]) socket.unpipe().pause();
+        },
+        go: () => {
+          near.pipe(far);
+          far.pipe(near);
+        },
+      };
+      ways.add(way);
+      near.on('close', () => ways.delete(way));
+      if (!frozen) way.go();
       near.on('close', () => far.destroy());
       far.on('close', () => near.destroy());
     });
@@ -49,6 +65,14 @@ export async function openProxy(target: string): Promise<TcpProxy> {
     },
     mend: async () => {
       await listen(own);
+    },
+    freeze: () => {
+      frozen = true;
+      for (const way of ways) way.stop();
+    },
+    thaw: () => {
+      frozen = false;
+      for (const way of ways) way.go();
     },
   };
 }
