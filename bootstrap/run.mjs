@@ -2,7 +2,7 @@
  * Entry of every npm script: installs what its task needs, then hands over to Node 24. Node 20 runs this file and what
  * it imports, before any npm module is there.
  *
- *     node bootstrap/run.mjs demo|start|test|bench [arguments]
+ *     node bootstrap/run.mjs demo|start|test|bench|openapi [arguments]
  *     node bootstrap/run.mjs setup               install only
  *     node bootstrap/run.mjs exec COMMAND ...    run any command with the environment that the tests have
  */
@@ -17,6 +17,7 @@ const TASKS = {
   start: { script: 'deploy/stack/main.ts' },
   test: { script: 'test/run.ts', tests: true },
   bench: { script: 'bench/run.ts' },
+  openapi: { script: 'test/support/write-openapi.ts' },
 };
 
 async function main([name, ...args]) {

@@ -1,47 +1,66 @@
-import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
-import { jsonSchemaTransform } from 'fastify-type-provider-zod';
-import type { ApiServer } from '../dependencies.ts';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import type { ApiDependencies, ApiServer } from '../dependencies.ts';
+import { buildDocument } from '../documentation/build-document.ts';
+import { collectRoutes } from '../documentation/described-routes.ts';
+import { DOCUMENT_PATHS, DOCUMENTS } from '../documentation/surfaces.ts';
 
-/** The OpenAPI document of all routes at `/openapi.json`, and an interactive page of it at `/docs`, from own files only. */
-export function documentation(app: ApiServer, { version }: { version: string }): void {
-  app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Muster',
-        version,
-        description:
-          "The Configuration Framework Service API, and what is Muster's own under /api/v1. Times of sessions have no " +
-          'zone and are UTC; members that are not known yet are null.',
+const PAGE = fileURLToPath(new URL('../documentation/page', import.meta.url));
+const LIBRARY = fileURLToPath(new URL('static', import.meta.resolve('@fastify/swagger-ui')));
+/** Files of the page by folder, so that nothing else of the folders is served. */
+const PAGE_FILES = [
+  [PAGE, ['index.html', 'initializer.js', 'page.css']],
+  [LIBRARY, ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js', 'favicon-32x32.png']],
+] as const;
+
+/** The page loads from this API alone, and nothing of it can be framed or sent elsewhere. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * The OpenAPI documents of the routes that are declared after it (`/openapi.json`: all; `/openapi/v2.json`,
+ * `/openapi/v3.json`, `/openapi/muster.json`), and an interactive page of them at `/docs`, from own files only; all under
+ * every prefix.
+ */
+export function documentation(app: ApiServer, deps: Pick<ApiDependencies, 'version' | 'prefixes'>): void {
+  const routes = collectRoutes(app, deps.prefixes);
+  const built = new Map<string, Buffer>();
+  for (const prefix of deps.prefixes) {
+    app.register(
+      async (scope: ApiServer) => {
+        for (const name of DOCUMENTS) {
+          scope.get(DOCUMENT_PATHS[name], { schema: { hide: true } }, async (_request, reply) => {
+            const text = built.get(name) ?? Buffer.from(JSON.stringify(buildDocument(name, routes(), deps)));
+            built.set(name, text);
+            return reply.header('content-type', 'application/json').send(text);
+          });
+        }
+        page(scope);
       },
-      components: { schemas: { Problem: PROBLEM_SCHEMA } },
-    },
-    transform: withProblems,
-  });
-  app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
-  app.register(async (scope) => {
-    scope.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
-  });
+      { prefix },
+    );
+  }
 }
 
-/** Every operation may answer a problem document instead. */
-const withProblems: typeof jsonSchemaTransform = (document) => {
-  const { schema, url } = jsonSchemaTransform(document);
-  if (schema.hide) return { schema, url };
-  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
-  const problem = { description: 'A problem document', content };
-  return { schema: { ...schema, response: { ...(schema.response as object | undefined), default: problem } }, url };
-};
-
-const PROBLEM_SCHEMA = {
-  type: 'object' as const,
-  required: ['type', 'title', 'status', 'detail', 'code'],
-  properties: {
-    type: { type: 'string' as const },
-    title: { type: 'string' as const },
-    status: { type: 'integer' as const },
-    detail: { type: 'string' as const },
-    code: { type: 'string' as const },
-  },
-};
+function page(scope: ApiServer): void {
+  scope.addHook('onSend', async (_request, reply) => {
+    reply.header('content-security-policy', POLICY).header('x-content-type-options', 'nosniff');
+  });
+  scope.register(fastifyStatic, { root: PAGE, serve: false });
+  // The page's own links are relative, so that it works behind any prefix; they need the slash at the end.
+  scope.get('/docs', { schema: { hide: true } }, async (_request, reply) => reply.redirect('docs/', 308));
+  scope.get('/docs/', { schema: { hide: true } }, async (_request, reply) => reply.sendFile('index.html'));
+  for (const [folder, names] of PAGE_FILES) {
+    for (const name of names) {
+      scope.get(`/docs/${name}`, { schema: { hide: true } }, async (_request, reply) => reply.sendFile(name, folder));
+    }
+  }
+}

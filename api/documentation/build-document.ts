@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { ERRORS } from '../../domain/errors.ts';
+import { OPTIONAL_BODIES } from './bodies.ts';
+import type { DescribedRoute } from './described-routes.ts';
+import { type JsonSchema, referredComponents, toJsonSchemas } from './json-schemas.ts';
+import { operationOf } from './operations.ts';
+import { type DocumentName, isInDocument, TITLES } from './surfaces.ts';
+
+const DESCRIPTION = `Times of sessions (\`start_time\`, \`completion_time\`) have no zone and are UTC; all other times end with \`Z\`.
+Members that are not known yet are null. Lengths count code points. Integers are written without fraction and exponent: \`10.0\`
+is refused.
+
+Refusals are problem documents (RFC 7807) whose \`code\` is stable. Besides what each operation lists, any request may be
+answered with 404 and 405 (path or method unknown), 408 (sent too slowly), 421 (other host) and 431 (URL and headers above 256 KiB).
+
+Unknown query parameters are ignored, the last of a repeated one wins. Unknown members of a body are refused.`;
+
+/**
+ * The OpenAPI 3.1 document of a surface. Paths are in code-point order, so that the same routes give the same document.
+ * Throws when a route is in no document at all.
+ */
+export function buildDocument(
+  name: DocumentName,
+  routes: readonly DescribedRoute[],
+  { version, prefixes }: { version: string; prefixes: readonly string[] },
+): JsonSchema {
+  const stray = routes.find(({ path }) => !isInDocument(path, 'all'));
+  if (stray) throw new Error(`${stray.method} ${stray.path} is in no document: see surfacesOf`);
+  const chosen = routes
+    .filter((route) => isInDocument(route.path, name))
+    .sort((one, other) => compare(`${one.path} ${one.method}`, `${other.path} ${other.method}`));
+  const requests = toJsonSchemas([...chosen.flatMap(requestSchemas), ...Object.values(OPTIONAL_BODIES)], 'input');
+  const answers = toJsonSchemas(chosen.flatMap(answerSchemas), 'output');
+  const paths: Record<string, JsonSchema> = {};
+  for (const route of chosen) {
+    const item = paths[route.path] ?? {};
+    paths[route.path] = item;
+    item[route.method] = operationOf(route, requests, answers);
+  }
+  const schemas: Record<string, JsonSchema> = { Problem: PROBLEM, ...requests.named, ...answers.named };
+  const used = referredComponents(paths, schemas);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: TITLES[name],
+      version,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: serversOf(name, prefixes),
+    tags: tagsOf(chosen),
+    paths,
+    components: {
+      schemas: Object.fromEntries([...used].sort(compare).map((id) => [id, schemas[id]])),
+      headers: HEADERS,
+    },
+  };
+}
+
+/** Muster's own routes have no prefix besides their own. */
+function serversOf(name: DocumentName, prefixes: readonly string[]): JsonSchema[] {
+  const given = name === 'muster' ? [''] : prefixes;
+  return given.map((prefix) => ({
+    url: prefix === '' ? '/' : prefix,
+    description: prefix === '' ? 'The service itself' : 'Behind the gateway',
+  }));
+}
+
+function requestSchemas({ schema }: DescribedRoute): z.ZodType[] {
+  return [schema.params, schema.querystring, schema.body].filter((part) => part instanceof z.ZodType);
+}
+
+function answerSchemas({ schema }: DescribedRoute): z.ZodType[] {
+  const answers = Object.values((schema.response ?? {}) as Record<string, unknown>);
+  return answers.filter((part) => part instanceof z.ZodType && !(part instanceof z.ZodUndefined)) as z.ZodType[];
+}
+
+const TAG_TEXTS: Record<string, string> = {
+  components: 'Machines with their desired and reached state.',
+  configurations: 'Ordered layers of repositories and playbooks.',
+  options: 'Settings of the service.',
+  secrets: 'Values that are set and never shown.',
+  service: 'Versions, health and status.',
+  sessions: 'Runs of a configuration on its hosts.',
+  sources: 'Repositories with their credentials.',
+};
+
+function tagsOf(routes: readonly DescribedRoute[]): JsonSchema[] {
+  const names = [...new Set(routes.flatMap(({ schema }) => schema.tags ?? []))].sort(compare);
+  return names.map((name) => ({ name, ...(TAG_TEXTS[name] === undefined ? {} : { description: TAG_TEXTS[name] }) }));
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+const HEADERS = {
+  RequestId: {
+    description:
+      "The request's id in the log: that of the request header `X-Request-Id` if it is a plain word, else a new one.",
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  },
+  RetryAfter: {
+    description: 'Seconds after which it is worth while to try again.',
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
+};
+
+const PROBLEM = {
+  type: 'object',
+  description: 'Why a request was refused (RFC 7807).',
+  required: ['type', 'title', 'status', 'detail', 'code'],
+  properties: {
+    type: { const: 'about:blank' },
+    title: { type: 'string', description: 'What kind of problem it is; fixed for a code.' },
+    status: { type: 'integer', description: 'The status of the answer.' },
+    detail: { type: 'string', description: 'A sentence for people; it names the value or the field.' },
+    code: { enum: Object.keys(ERRORS), description: 'Stable word for programs.' },
+  },
+  additionalProperties: false,
+};

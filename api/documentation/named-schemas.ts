@@ -1,0 +1,86 @@
+/** Schemas that have a name in the documents; all others are written where they are used. */
+import type { z } from 'zod';
+import {
+  ComponentBodySchema,
+  ComponentFilterPatchSchema,
+  ComponentSchema,
+  ComponentViewSchema,
+  DesiredLayerSchema,
+  StateAppendSchema,
+  StateLayerInputSchema,
+  StateLayerSchema,
+} from '../../domain/components/schema.ts';
+import { V2Component, V2ComponentBody, V2ComponentView } from '../../domain/components/v2-schema.ts';
+import {
+  AdditionalInventorySchema,
+  ConfigurationBodySchema,
+  ConfigurationSchema,
+  LayerSchema,
+  OptionsPatchSchema,
+  OptionsSchema,
+  SourceCreateSchema,
+  SourcePatchSchema,
+  SourceRestoreSchema,
+  SourceSchema,
+} from '../../domain/configurations/schema.ts';
+import {
+  LogEntrySchema,
+  SessionDetailSchema,
+  SessionEventSchema,
+  SessionHostSchema,
+  SessionItemSchema,
+  SessionProgressSchema,
+} from '../../domain/sessions/detail-schema.ts';
+import {
+  SessionCancelSchema,
+  SessionCreateSchema,
+  SessionRetrySchema,
+  SessionSchema,
+  SnapshotSchema,
+  TargetBodySchema,
+  TargetSchema,
+} from '../../domain/sessions/schema.ts';
+
+/** In requests. */
+export const NAMED_REQUESTS: Record<string, z.ZodType> = {
+  ComponentBody: ComponentBodySchema,
+  ComponentFilterPatch: ComponentFilterPatchSchema,
+  StateLayerBody: StateLayerInputSchema,
+  StateAppend: StateAppendSchema,
+  ConfigurationBody: ConfigurationBodySchema,
+  LayerBody: LayerSchema,
+  AdditionalInventoryBody: AdditionalInventorySchema,
+  OptionsPatch: OptionsPatchSchema,
+  SourceCreate: SourceCreateSchema,
+  SourcePatch: SourcePatchSchema,
+  SourceRestore: SourceRestoreSchema,
+  SessionCreate: SessionCreateSchema,
+  TargetBody: TargetBodySchema,
+  SessionCancel: SessionCancelSchema,
+  SessionRetry: SessionRetrySchema,
+  ComponentBodyV2: V2ComponentBody.input,
+};
+
+/** In answers. */
+export const NAMED_ANSWERS: Record<string, z.ZodType> = {
+  Component: ComponentSchema,
+  ComponentView: ComponentViewSchema,
+  StateLayer: StateLayerSchema,
+  DesiredLayer: DesiredLayerSchema,
+  Configuration: ConfigurationSchema,
+  Layer: LayerSchema,
+  AdditionalInventory: AdditionalInventorySchema,
+  Options: OptionsSchema,
+  Source: SourceSchema,
+  Session: SessionSchema,
+  Target: TargetSchema,
+  Snapshot: SnapshotSchema,
+  SessionItem: SessionItemSchema,
+  SessionDetail: SessionDetailSchema,
+  SessionProgress: SessionProgressSchema,
+  SessionEvent: SessionEventSchema,
+  SessionHost: SessionHostSchema,
+  LogEntry: LogEntrySchema,
+  ComponentV2: V2Component.object,
+  ComponentViewV2: V2ComponentView.object,
+};
