@@ -1,30 +1,35 @@
 import fastify from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { listenerOptions } from './access/tls-listener.ts';
 import { requestActor } from './acting.ts';
 import { cfsRoutes } from './cfs-routes.ts';
 import type { ApiDependencies, ApiServer } from './dependencies.ts';
+import { access, nodeReports } from './plugins/access.ts';
 import { crossSiteCheck } from './plugins/cross-site-check.ts';
 import { documentation } from './plugins/documentation.ts';
 import { hostCheck } from './plugins/host-check.ts';
+import { idempotency } from './plugins/idempotency.ts';
 import { requestChecks } from './plugins/request-checks.ts';
 import { quietLog, requestId, requestLog } from './plugins/request-log.ts';
 import { unknownPaths } from './plugins/unknown-paths.ts';
 import { answerError, answerUnreadable } from './problems.ts';
 import { parseQuery } from './query.ts';
+import { tokenRoutes } from './routes/access/token-routes.ts';
 import { secretRoutes } from './routes/configurations/secret-routes.ts';
 import { statusRoutes } from './routes/service/status-routes.ts';
 import { musterSessionRoutes } from './routes/sessions/session-routes.ts';
 
 type Routes = (app: ApiServer, deps: ApiDependencies) => Promise<void>;
 
-const MUSTER_ROUTES: readonly Routes[] = [statusRoutes, secretRoutes, musterSessionRoutes];
+const MUSTER_ROUTES: readonly Routes[] = [statusRoutes, secretRoutes, musterSessionRoutes, tokenRoutes];
 
 /** Longest request line and headers together, bytes: lists of ids travel in queries. */
 const MAX_HEADER = 256 * 1024;
 
 /**
  * The HTTP API without a listener. CFS's routes answer under every prefix, Muster's own under `/api/v1` (cfs-api 1). Checks
- * run in this order: host, cross-site write, path and query, content type, JSON, schema, then the rules of the route.
+ * run in this order: host, cross-site write, who asks and may, path and query, content type, JSON, schema, then the rules of
+ * the route.
  */
 export function createApp(deps: ApiDependencies): ApiServer {
   const app: ApiServer = fastify({
@@ -33,7 +38,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
     genReqId: requestId,
     bodyLimit: deps.maxBody,
     routerOptions: { maxParamLength: MAX_HEADER, querystringParser: parseQuery },
-    http: { maxHeaderSize: MAX_HEADER },
+    ...listenerOptions(deps.tls, MAX_HEADER),
     // A client must send its whole request in this time, ms; large bodies over slow lines included.
     requestTimeout: 300_000,
     forceCloseConnections: 'idle',
@@ -53,8 +58,11 @@ export function createApp(deps: ApiDependencies): ApiServer {
   requestLog(app);
   hostCheck(app, deps);
   crossSiteCheck(app);
+  access(app, deps);
   unknownPaths(app);
+  idempotency(app, deps);
   requestChecks(app);
+  nodeReports(app);
 
   documentation(app, deps);
   for (const prefix of deps.prefixes) {

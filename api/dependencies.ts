@@ -4,10 +4,32 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Kysely } from 'kysely';
-import type { GitReferences, ReadRepositoryAccess, SecretStore } from '../control/configurations/ports.ts';
+import type { AuthenticateDependencies } from '../control/access/authenticate.ts';
+import type {
+  GitReferences,
+  ReadRepositoryAccess,
+  SecretStore,
+  TenantRegistry,
+} from '../control/configurations/ports.ts';
 import type { Dispatcher, SessionEngine } from '../control/sessions/engine-port.ts';
 import type { StreamFeed } from '../store/stream-feed.ts';
 import type { Database } from '../store/tables.ts';
+
+/** Who is let in. `none`: everybody; a gateway in front may name who asks in a header. */
+export type AccessSettings =
+  | { mode: 'none'; actorHeader: string | undefined }
+  | {
+      mode: 'token';
+      issuer: AuthenticateDependencies['issuer'];
+      /** How often the token of a lasting answer is looked at again, ms. Default 5,000. */
+      lookAgainMs?: number;
+    };
+
+/** Certificate chain and key of this server, PEM. */
+export interface TlsPair {
+  cert: string;
+  key: string;
+}
 
 /** Health of the workflow engine; `reason` says what is wrong when it is not ok. */
 export interface EngineHealth {
@@ -20,6 +42,7 @@ export interface ApiDependencies {
   git: GitReferences;
   repositoryAccess: ReadRepositoryAccess;
   secrets: SecretStore;
+  tenants: TenantRegistry;
   engine: SessionEngine;
   dispatcher: Dispatcher;
   /** Never rejects; answers in about 3 s at most. */
@@ -31,6 +54,9 @@ export interface ApiDependencies {
   prefixes: readonly string[];
   /** Host names (without port) that are answered besides loopback names and the address a request came in by. */
   allowedHosts: readonly string[];
+  access: AccessSettings;
+  /** What the listener speaks TLS with; undefined: plain HTTP. */
+  tls: TlsPair | undefined;
   /** Largest request body, bytes. */
   maxBody: number;
   /** Base of this API for links, without slash at the end. */

@@ -3,26 +3,35 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
+import { isOnLoopback } from '../config/access-variables.ts';
 import { dataPaths } from '../config/data-paths.ts';
 import { databaseSettings } from '../config/database-settings.ts';
-import { EnvironmentError, loadEnvironment } from '../config/environment.ts';
+import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
+import { tlsSettings } from '../config/tls-settings.ts';
+import { ensureAdminToken } from '../control/access/ensure-admin-token.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
+import { keepSourceSecretsTidy } from '../control/configurations/source-secrets.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { createSessionEngine } from '../control/sessions/session-engine.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
 import { createGit } from '../drivers/git/create-git.ts';
+import { createJwtVerifier } from '../drivers/oidc/verify-jwt.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
 import { kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
+import { openHttpRegistry } from '../drivers/tenants/http-registry.ts';
+import { withoutRegistry } from '../drivers/tenants/no-registry.ts';
 import { openDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrations/index.ts';
 import { createSecretStore } from '../store/secrets.ts';
 import { openStreamFeed } from '../store/stream-feed.ts';
+import { followTlsFiles } from './access/tls-listener.ts';
 import { createApp } from './app.ts';
+import type { AccessSettings } from './dependencies.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Longest time for one statement of a request, ms; as long as CFS tries again when others are in the way. */
@@ -36,6 +45,14 @@ async function main(): Promise<void> {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
 
   const database = databaseSettings(env);
+  const tls = tlsSettings(env);
+  for (const warning of tls?.warnings ?? []) log.warn(warning);
+  if (env.MUSTER_AUTH === 'token' && tls === undefined && !isOnLoopback(env)) {
+    log.warn(
+      { host: env.MUSTER_API_HOST },
+      'tokens cross the network in the clear: set MUSTER_TLS_CERT and MUSTER_TLS_KEY',
+    );
+  }
   const db = openDatabase({ ...database, name: 'muster-api', statementMs: STATEMENT_MS });
   const secrets =
     env.MUSTER_SECRETS === 'kubernetes'
@@ -43,12 +60,14 @@ async function main(): Promise<void> {
       : createSecretStore(db, openSecretCipher(paths.secretKey));
   const configMaps = openConfigMaps(paths.configMaps);
   const caFile = env.MUSTER_CA_FILE;
+  const platformCa = caFile === undefined ? undefined : await readFile(caFile, 'utf8');
+  const registry = env.MUSTER_TENANT_REGISTRY_URL;
   const site = createSiteValues({
     db,
     secrets,
     configMaps,
     sshFiles: openSshFiles(paths.ssh),
-    platformCa: caFile === undefined ? undefined : await readFile(caFile, 'utf8'),
+    platformCa,
   });
   const temporal = connectTemporal(temporalSettings(env, 'api'));
   const dispatcher = createDispatcher({ db, client: temporal.client, log });
@@ -65,6 +84,7 @@ async function main(): Promise<void> {
     }),
     repositoryAccess: site.repositoryAccess,
     secrets,
+    tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: platformCa }),
     engine: createSessionEngine({ db, client: temporal.client }),
     dispatcher,
     engineHealth: async () => {
@@ -75,8 +95,10 @@ async function main(): Promise<void> {
     clock: () => new Date(),
     prefixes: env.MUSTER_API_PREFIXES,
     allowedHosts: env.MUSTER_ALLOWED_HOSTS,
+    access: accessSettings(env, platformCa, (message) => log.warn(message)),
+    tls: tls?.pair,
     maxBody: env.MUSTER_MAX_BODY,
-    publicUrl: `http://${host}:${env.MUSTER_API_PORT}`,
+    publicUrl: `${tls === undefined ? 'http' : 'https'}://${host}:${env.MUSTER_API_PORT}`,
     araUrl: env.MUSTER_ARA_URL,
     temporalUiUrl: env.MUSTER_TEMPORAL_UI_URL,
     temporalNamespace: env.MUSTER_TEMPORAL_NAMESPACE,
@@ -84,12 +106,16 @@ async function main(): Promise<void> {
     version,
   });
 
-  const stopFollowing = followLoggingLevel(db, log);
+  const stopFollowing = followLoggingLevel({ db, database, log });
+  const stopTls = tls === undefined ? () => undefined : followTlsFiles(app, tls.files, tls.pair, log);
+  const stopTidying = keepSourceSecretsTidy({ db, secrets, log });
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
     stopping = true;
-    stopFollowing();
+    stopTidying();
+    stopTls();
+    await stopFollowing();
     await streams.close();
     await app.close();
     await dispatcher.stop();
@@ -112,6 +138,8 @@ async function main(): Promise<void> {
         await migrate(unlimited).finally(() => unlimited.destroy());
         const shippedAnsibleConfig = await readFile(join(ROOT, 'ansible', 'ansible.cfg'), 'utf8');
         await ensureSiteValues({ secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig });
+        const file = env.MUSTER_ADMIN_TOKEN_FILE;
+        if (file !== undefined) await ensureAdminToken({ db, clock: () => new Date(), file, log });
         return;
       } catch (error) {
         log.warn({ err: error instanceof Error ? error.message : String(error) }, 'the database is not ready yet');
@@ -119,6 +147,24 @@ async function main(): Promise<void> {
       }
     }
   }
+}
+
+/** Who is let in; `ca` is trusted for the issuer instead of the platform's certificates. */
+function accessSettings(env: Environment, ca: string | undefined, warn: (message: string) => void): AccessSettings {
+  if (env.MUSTER_AUTH === 'none') return { mode: 'none', actorHeader: env.MUSTER_ACTOR_HEADER };
+  const { MUSTER_OIDC_ISSUER: issuer, MUSTER_OIDC_AUDIENCE: audience } = env;
+  if (issuer === undefined || audience === undefined) return { mode: 'token', issuer: undefined };
+  return {
+    mode: 'token',
+    issuer: {
+      verify: createJwtVerifier({ issuer, audience, jwksUrl: env.MUSTER_OIDC_JWKS_URL, ca, log: warn }),
+      rules: {
+        rolesClaim: env.MUSTER_OIDC_ROLES_CLAIM,
+        roleMap: env.MUSTER_OIDC_ROLE_MAP,
+        componentClaim: env.MUSTER_OIDC_COMPONENT_CLAIM,
+      },
+    },
+  };
 }
 
 main().catch((error) => {

@@ -2,15 +2,10 @@
 import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { ACCESS_VARIABLES, accessMistakes } from './access-variables.ts';
+import { flag, list } from './variable-forms.ts';
 
 const port = z.coerce.number().int().min(1).max(65535);
-const flag = z.enum(['0', '1', 'true', 'false']).transform((value) => value === '1' || value === 'true');
-const list = z.string().transform((value) =>
-  value
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== ''),
-);
 const bytes = z
   .string()
   .regex(/^[0-9]+(KiB|MiB|GiB)?$/, 'must be a number, with KiB, MiB or GiB if not bytes')
@@ -37,10 +32,7 @@ const VariablesSchema = z.object({
   MUSTER_ALLOWED_HOSTS: list.default([]),
   /** Largest request body. Default 64 MiB: a bulk PUT of 100,000 components. */
   MUSTER_MAX_BODY: bytes.default(64 * 2 ** 20),
-  /** `none`: no check, only on loopback. `token` comes with the access lane. */
-  MUSTER_AUTH: z.enum(['none']).default('none'),
-  /** Set where a gateway in front checks access; allows `none` on other than loopback addresses. */
-  MUSTER_TRUST_GATEWAY: flag.default(false),
+  ...ACCESS_VARIABLES,
   /** Base of links to ARA in CFS records; default: the API's own pages. */
   MUSTER_ARA_URL: z.url().optional(),
 
@@ -87,7 +79,9 @@ const VariablesSchema = z.object({
   MUSTER_INVENTORY: z.enum(['components', 'hsm']).default('components'),
   /** Base URL of the hardware state manager. */
   MUSTER_HSM_URL: z.url().default('http://cray-smd/hsm/v2'),
-  /** PEM file of the CA for HSM and repositories without their own. */
+  /** Base URL of the registry that knows the tenants; unset: there are none. */
+  MUSTER_TENANT_REGISTRY_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** PEM file of the CA for HSM, the tenant registry, and repositories without their own. */
   MUSTER_CA_FILE: z.string().optional(),
   /** Whether a component may say `ansible_connection=local`. Default: only on an embedded stack. */
   MUSTER_ALLOW_LOCAL_CONNECTION: flag.optional(),
@@ -128,14 +122,7 @@ const EnvironmentSchema = VariablesSchema.transform((env) => {
     ],
   };
 }).superRefine((env, context) => {
-  const loopback = /^(127\.|localhost$|::1$|\[::1\]$)/.test(env.MUSTER_API_HOST);
-  if (env.MUSTER_AUTH === 'none' && !loopback && !env.MUSTER_TRUST_GATEWAY) {
-    context.addIssue({
-      code: 'custom',
-      path: ['MUSTER_API_HOST'],
-      message: 'is not loopback: without access control that needs MUSTER_TRUST_GATEWAY=1',
-    });
-  }
+  for (const [name, message] of accessMistakes(env)) context.addIssue({ code: 'custom', path: [name], message });
 });
 
 export type Environment = z.infer<typeof EnvironmentSchema>;
@@ -162,7 +149,7 @@ export function loadEnvironment(env: Record<string, string | undefined>): Enviro
   return parsed.data;
 }
 
-const SECRET_NAMES = new Set(['MUSTER_TEMPORAL_API_KEY']);
+const SECRET_NAMES = new Set(['MUSTER_TOKEN', 'MUSTER_TEMPORAL_API_KEY']);
 
 /** The settings for people: secrets and passwords in URLs replaced by ********. */
 export function printableEnvironment(env: Environment): Record<string, unknown> {

@@ -58,6 +58,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
     },
     repositoryAccess: async () => ({}),
     secrets: createSecretStore(database.db, openSecretCipher(join(dir, 'secret.key'))),
+    tenants: { hasTenant: async (name) => name.startsWith('known') },
     engine: {
       finishDebug: async () => undefined,
       retryInPlace: async () => undefined,
@@ -71,6 +72,8 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
     clock: () => now.value,
     prefixes: ['', '/apis/cfs'],
     allowedHosts: [],
+    access: { mode: 'none', actorHeader: undefined },
+    tls: undefined,
     maxBody: 64 * 2 ** 20,
     publicUrl: 'http://127.0.0.1:8100',
     araUrl: undefined,

@@ -1,0 +1,101 @@
+/** The one table that says who may use which route. A route that is not in it is closed to all but administrators. */
+import type { RouteAccess } from '../../domain/access/roles.ts';
+
+const open: RouteAccess = { least: 'public' };
+const reader: RouteAccess = { least: 'reader' };
+const operator: RouteAccess = { least: 'operator' };
+const admin: RouteAccess = { least: 'admin' };
+
+/**
+ * Method and path of every route; HEAD is as GET. `{v}` is v2 or v3, `:id` any parameter, `*` the rest; the prefixes of CFS's
+ * routes are left away.
+ *
+ * Whoever may write a configuration, an option that names a repository, or a session, may run code as the user of the
+ * runner: those are operators. Sources name the credentials that go to their URL, so who may change one could have them
+ * sent elsewhere: administrators. A node reports its own component and changes nothing of what is to run on it.
+ */
+export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
+  // Probes and clients ask these before they have a token, and all of it is the same for everybody.
+  'GET /': open,
+  'GET /versions': open,
+  'GET /v2': open,
+  'GET /v3': open,
+  'GET /healthz': open,
+  'GET /docs': open,
+  'GET /docs/': open,
+  'GET /docs/*': open,
+  'GET /openapi.json': open,
+  'GET /openapi/v2.json': open,
+  'GET /openapi/v3.json': open,
+  'GET /openapi/muster.json': open,
+
+  'GET /{v}/options': reader,
+  'PATCH /{v}/options': operator,
+
+  'GET /{v}/configurations': reader,
+  'GET /{v}/configurations/:id': reader,
+  'PUT /{v}/configurations/:id': operator,
+  'PATCH /{v}/configurations/:id': operator,
+  'DELETE /{v}/configurations/:id': operator,
+
+  'GET /v3/sources': reader,
+  'POST /v3/sources': admin,
+  'GET /v3/sources/:id': reader,
+  'POST /v3/sources/:id': admin,
+  'PATCH /v3/sources/:id': admin,
+  'DELETE /v3/sources/:id': admin,
+
+  'GET /{v}/components': reader,
+  'PUT /{v}/components': operator,
+  'PATCH /{v}/components': operator,
+  'GET /{v}/components/:id': { ...reader, ownComponent: true },
+  'PUT /{v}/components/:id': operator,
+  'PATCH /{v}/components/:id': { ...operator, ownComponent: true },
+  'DELETE /{v}/components/:id': operator,
+
+  'GET /{v}/sessions': reader,
+  'POST /{v}/sessions': operator,
+  'DELETE /{v}/sessions': operator,
+  'GET /{v}/sessions/:id': reader,
+  'PATCH /{v}/sessions/:id': operator,
+  'DELETE /{v}/sessions/:id': operator,
+
+  'GET /api/v1/status': reader,
+  'GET /api/v1/sessions': reader,
+  'GET /api/v1/sessions/:id': reader,
+  'GET /api/v1/sessions/:id/events': reader,
+  'GET /api/v1/sessions/:id/logs': reader,
+  'GET /api/v1/sessions/:id/hosts': reader,
+  'GET /api/v1/sessions/:id/progress': reader,
+  'POST /api/v1/sessions/:id/cancel': operator,
+  'POST /api/v1/sessions/:id/finish-debug': operator,
+  'POST /api/v1/sessions/:id/retry': operator,
+
+  'GET /api/v1/secrets': admin,
+  'PUT /api/v1/secrets/:id/:id': admin,
+
+  'GET /api/v1/tokens': admin,
+  'POST /api/v1/tokens': admin,
+  'GET /api/v1/tokens/:id': admin,
+  'DELETE /api/v1/tokens/:id': admin,
+};
+
+const CLOSED: RouteAccess = admin;
+
+/** The row of the table for a route as it is registered. */
+export function routeKey(method: string, url: string, prefixes: readonly string[]): string {
+  const own = prefixes
+    .filter((prefix) => prefix !== '' && (url === prefix || url.startsWith(`${prefix}/`)))
+    .sort((one, other) => other.length - one.length)[0];
+  const path = url.slice(own?.length ?? 0) || '/';
+  const plain = path.replace(/:[A-Za-z0-9_]+/g, ':id');
+  const verb = method === 'HEAD' ? 'GET' : method;
+  const exact = `${verb} ${plain}`;
+  return exact in ROUTE_ROLES ? exact : `${verb} ${plain.replace(/^\/v[23](?=\/)/, '/{v}')}`;
+}
+
+/** Who may use a route as it is registered. */
+export function accessOf(method: string, url: string, prefixes: readonly string[]): RouteAccess {
+  const key = routeKey(method, url, prefixes);
+  return Object.hasOwn(ROUTE_ROLES, key) ? (ROUTE_ROLES[key] ?? CLOSED) : CLOSED;
+}

@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import { Server } from 'node:https';
+import { createSecureContext } from 'node:tls';
+import type { FastifyBaseLogger } from 'fastify';
+import type { ApiServer, TlsPair } from '../dependencies.ts';
+
+/** Older ones are refused. */
+const OLDEST = 'TLSv1.2';
+/** How often the files are looked at, ms: renewals come days before the end. */
+const LOOK_EVERY_MS = 10_000;
+
+/**
+ * What the framework's listener is made with: plain HTTP, or TLS of version 1.2 or newer. The framework's own type knows the
+ * plain one only; both serve the same requests.
+ */
+export function listenerOptions(tls: TlsPair | undefined, maxHeaderSize: number): { http: { maxHeaderSize: number } } {
+  if (tls === undefined) return { http: { maxHeaderSize } };
+  const secure = { https: { maxHeaderSize, ...tls, minVersion: OLDEST } };
+  return secure as unknown as { http: { maxHeaderSize: number } };
+}
+
+export interface TlsFiles {
+  cert: string;
+  key: string;
+}
+
+/**
+ * Takes a renewed certificate while the server runs: new connections get it, open ones go on. A pair that cannot be used
+ * (half written, key of another certificate) is said and left; the next look may find it whole.
+ * @returns ends the looking
+ */
+export function followTlsFiles(
+  app: ApiServer,
+  files: TlsFiles,
+  current: TlsPair,
+  log: Pick<FastifyBaseLogger, 'info' | 'warn'>,
+  everyMs = LOOK_EVERY_MS,
+): () => void {
+  const server: unknown = app.server;
+  if (!(server instanceof Server)) return () => undefined;
+  let used = current;
+  let complained: string | undefined;
+  const look = async () => {
+    try {
+      const [cert, key] = await Promise.all([readFile(files.cert, 'utf8'), readFile(files.key, 'utf8')]);
+      if (cert === used.cert && key === used.key) return;
+      createSecureContext({ cert, key });
+      server.setSecureContext({ cert, key, minVersion: OLDEST });
+      used = { cert, key };
+      complained = undefined;
+      log.info({ file: files.cert }, 'the certificate was renewed');
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason !== complained) log.warn({ file: files.cert, reason }, 'the new certificate cannot be used');
+      complained = reason;
+    }
+  };
+  const timer = setInterval(() => void look(), everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

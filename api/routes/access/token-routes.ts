@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { createToken } from '../../../control/access/create-token.ts';
+import { getToken, pageOfTokens } from '../../../control/access/read-tokens.ts';
+import { revokeToken } from '../../../control/access/revoke-token.ts';
+import {
+  TokenCreatedSchema,
+  TokenCreateSchema,
+  TokenListQuerySchema,
+  TokenSchema,
+} from '../../../domain/access/schema.ts';
+import { musterError } from '../../../domain/errors.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { NextSchema } from '../../next-page.ts';
+import { NoContentSchema } from '../../no-content.ts';
+
+const params = z.object({ token: z.string() });
+const tags = ['tokens'];
+
+/** Tokens of this API: made once, never shown again, revoked at once. */
+export async function tokenRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.get(
+    '/tokens',
+    {
+      schema: {
+        tags,
+        summary: 'List the tokens that are not revoked, by name',
+        querystring: TokenListQuerySchema,
+        response: { 200: z.object({ tokens: z.array(TokenSchema), next: NextSchema }) },
+      },
+    },
+    async ({ query: { limit, after_id } }) => {
+      const { tokens, more } = await pageOfTokens(deps, after_id, limit);
+      return { tokens, next: more ? { limit, after_id: tokens.at(-1)?.name ?? after_id } : null };
+    },
+  );
+
+  app.post(
+    '/tokens',
+    {
+      schema: {
+        tags,
+        summary: 'Make a token; the answer is the only place where it is shown',
+        body: TokenCreateSchema,
+        response: { 201: TokenCreatedSchema },
+      },
+    },
+    async (request, reply) => {
+      if (deps.access.mode === 'none') {
+        throw musterError('forbidden', 'Nobody is known here (MUSTER_AUTH=none): set MUSTER_AUTH=token to make tokens');
+      }
+      const created = await createToken(acting(deps, request), request.body);
+      const { id, name, role, component, expires_at } = created;
+      request.log.info({ token: { id, name, role, component, expires_at }, actor: request.actor }, 'token created');
+      return reply.code(201).header('cache-control', 'no-store').send(created);
+    },
+  );
+
+  app.get(
+    '/tokens/:token',
+    { schema: { tags, summary: 'Read a token by id or name', params, response: { 200: TokenSchema } } },
+    ({ params }) => getToken(deps, params.token),
+  );
+
+  app.delete(
+    '/tokens/:token',
+    { schema: { tags, summary: 'Revoke a token by id or name, at once', params, response: { 204: NoContentSchema } } },
+    async (request, reply) => {
+      const { id, name, role } = await revokeToken(deps, request.params.token);
+      request.log.info({ token: { id, name, role }, actor: request.actor }, 'token revoked');
+      return reply.code(204).send();
+    },
+  );
+}
