@@ -1,7 +1,7 @@
 /** A run's way into the database: opened, shipped piece by piece, closed. Shared by all lanes. */
 import type { Kysely } from 'kysely';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
-import type { EventLine, HostResult } from '../../domain/runs/schema.ts';
+import type { EventLine, HostResult, ResultsFile } from '../../domain/runs/schema.ts';
 import { storableHost, storableText, storableTime } from '../../domain/runs/storable-text.ts';
 import { countHostResults, insertHostResults } from '../../store/host-results.ts';
 import {
@@ -65,13 +65,15 @@ export function newEventOf(line: number, event: EventLine): NewEvent {
   };
 }
 
+/** The hosts of a results file as rows. */
+export function hostResultsOf({ hosts }: ResultsFile): HostResult[] {
+  return Object.entries(hosts).map(([host, result]) => ({ ...result, host: storableHost(host) }));
+}
+
 /** Stores how the run ended and what its hosts reached, once, with what was wrong with its files among its events. */
 export async function closeRun(db: Kysely<Database>, run: RunRow, end: RunEnd): Promise<void> {
   const { id: runId, streamId, layer, attempt } = run;
-  const results: HostResult[] = Object.entries(end.results?.hosts ?? {}).map(([host, result]) => ({
-    ...result,
-    host: storableHost(host),
-  }));
+  const results = end.results === null ? [] : hostResultsOf(end.results);
   const time = new Date();
   const warnings: NewEvent[] = end.warnings.map((message) => ({
     time,

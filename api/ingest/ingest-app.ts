@@ -1,0 +1,44 @@
+import fastify from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { listenerOptions } from '../access/tls-listener.ts';
+import { requestActor } from '../acting.ts';
+import type { ApiServer } from '../dependencies.ts';
+import { requestChecks } from '../plugins/request-checks.ts';
+import { quietLog, requestId, requestLog } from '../plugins/request-log.ts';
+import { unknownPaths } from '../plugins/unknown-paths.ts';
+import { answerError, answerUnreadable } from '../problems.ts';
+import { parseQuery } from '../query.ts';
+import type { IngestDependencies } from './dependencies.ts';
+import { runAccess } from './run-access.ts';
+import { runRoutes } from './run-routes.ts';
+
+const MAX_HEADER = 32 * 1024;
+/** A runner must send a whole request in this time, ms. */
+const REQUEST_MS = 120_000;
+
+/**
+ * The server that runners elsewhere hand their events, output, results and exit status to, on a port of its own and without a
+ * listener here. It serves nothing else: who reaches this port with a run's token can write that run (design: access).
+ */
+export function createIngestApp(deps: IngestDependencies): ApiServer {
+  const app: ApiServer = fastify({
+    ...listenerOptions(deps.tls, MAX_HEADER),
+    loggerInstance: deps.log,
+    logController: quietLog,
+    genReqId: requestId,
+    routerOptions: { maxParamLength: 1024, querystringParser: parseQuery },
+    requestTimeout: REQUEST_MS,
+    forceCloseConnections: 'idle',
+    frameworkErrors: answerError,
+    clientErrorHandler: answerUnreadable,
+  }).withTypeProvider<ZodTypeProvider>();
+  app.setErrorHandler(answerError);
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  requestActor(app);
+  requestLog(app);
+  runAccess(app, deps);
+  unknownPaths(app);
+  requestChecks(app);
+  app.register(async (scope: ApiServer) => runRoutes(scope, deps));
+  return app;
+}
