@@ -1,7 +1,7 @@
 /** Lists that are sent while their records are still being read. */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { musterError } from '../domain/errors.ts';
+import { type MusterError, musterError } from '../domain/errors.ts';
 
 /** Records in pieces, and whether there are more of them; the latter is known when the pieces have ended. */
 export interface RecordPages<T> {
@@ -51,12 +51,15 @@ export async function sendWholeList<T, Shown>(
   const pages = await open();
   const { begun, ended } = await begin(pages.batches);
   while (!ended && !(await pages.batches.next()).done);
-  if (pages.more()) {
-    const detail = `More than ${pages.limit} records match; use version 3 of the API, which has pages`;
-    throw musterError('list_too_large', detail);
-  }
+  if (pages.more()) throw listTooLarge(pages.limit);
   if (ended) return reply.send(begun.flat().map(show));
   return sendArray(reply, mapBatches((await open()).batches, show));
+}
+
+/** The refusal of a list without pages that would have more than `limit` records. */
+export function listTooLarge(limit: number): MusterError {
+  const detail = `More than ${limit} records match; use version 3 of the API, which has pages`;
+  return musterError('list_too_large', detail);
 }
 
 /** Records of a list, piece by piece as they are read. */

@@ -23,11 +23,15 @@ export function bodyMistake(error: z.core.$ZodError, body: unknown): MusterError
   if (value === undefined && typeof name === 'string') {
     return musterError('bad_request', `'${name}' is a required property`, fieldOf(issue.path.slice(0, -1)));
   }
-  return musterError('bad_request', `${shown(value)}: ${wording(issue)}`, fieldOf(issue.path));
+  return musterError('bad_request', `${shownAt(value, issue.path)}: ${wording(issue)}`, fieldOf(issue.path));
 }
 
-/** The first mistake of path or query parameters; their values have the right type already. */
-export function parameterMistake(error: z.core.$ZodError, values: unknown, kind: 'path' | 'query'): MusterError {
+/** The first mistake of path, query or header parameters; their values have the right type already. */
+export function parameterMistake(
+  error: z.core.$ZodError,
+  values: unknown,
+  kind: 'path' | 'query' | 'header',
+): MusterError {
   const issue = error.issues[0];
   const path = issue?.path ?? [];
   const value = valueAt(values, path);
@@ -66,6 +70,15 @@ function valueAt(data: unknown, path: Path): unknown {
     const isContainer = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
     return isContainer ? (value as Record<PropertyKey, unknown>)[key] : undefined;
   }, data);
+}
+
+/** Members that hold credentials, or stand where they belong. */
+const SECRET_MEMBERS: ReadonlySet<PropertyKey> = new Set(['credentials', 'username', 'password', 'value']);
+
+/** The value for a sentence, unless it may be a secret: then only that there is one. */
+function shownAt(value: unknown, path: Path): string {
+  const isHidden = path.length === 0 || path.some((key) => SECRET_MEMBERS.has(key));
+  return isHidden && ['string', 'number', 'bigint'].includes(typeof value) ? 'The value' : shown(value);
 }
 
 /** The value for a sentence: short, and without looking into objects, whose depth is the sender's choice. */

@@ -21,6 +21,7 @@ export function requestChecks(app: ApiServer): void {
     if (Object.values(request.params as object).includes('')) return reply.callNotFound();
     if (schema.params instanceof z.ZodObject) checkPath(request, schema.params);
     if (schema.querystring instanceof z.ZodType) checkQuery(request, schema.querystring);
+    if (schema.headers instanceof z.ZodObject) checkHeaders(request, schema.headers);
     if (schema.body !== undefined) checkContentType(request);
     // A route without body takes any; a type that cannot be parsed must not be refused by the framework either.
     else delete request.headers['content-type'];
@@ -66,6 +67,11 @@ function parametersOf(schema: z.core.$ZodType): z.ZodObject {
   if (schema instanceof z.ZodPipe) return parametersOf(schema.def.in);
   if (schema instanceof z.ZodObject) return schema;
   throw new TypeError('the schema of a query is no object');
+}
+
+function checkHeaders(request: FastifyRequest, schema: z.ZodObject): void {
+  const result = schema.safeParse(request.headers);
+  if (!result.success) throw parameterMistake(result.error, request.headers, 'header');
 }
 
 function checkContentType(request: FastifyRequest): void {

@@ -1,86 +1,103 @@
-import { z } from 'zod';
 import { deleteConfiguration } from '../../../control/configurations/delete-configuration.ts';
 import { putConfiguration } from '../../../control/configurations/put-configuration.ts';
-import { getConfiguration, listConfigurations } from '../../../control/configurations/read-configuration.ts';
+import { getConfigurationFor } from '../../../control/configurations/read-configuration.ts';
 import { refreshConfiguration } from '../../../control/configurations/refresh-configuration.ts';
-import {
-  ConfigurationBodySchema,
-  ConfigurationNameSchema,
-  ConfigurationSchema,
-  InUseListQuerySchema,
-} from '../../../domain/configurations/schema.ts';
+import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { NextSchema, nextByName } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import { TenantHeadersSchema as headers, tenantOf } from '../../tenant.ts';
+import type { ConfigurationWire } from './configuration-wires.ts';
 
-const params = z.object({ configuration_id: ConfigurationNameSchema });
 const tags = ['configurations'];
 
-/** CFS's configurations, version 3 (cfs-api 11). */
-export async function configurationRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+/** CFS's configurations in one version of the API (cfs-api 11). */
+export function configurationRoutes(app: ApiServer, deps: ApiDependencies, wire: ConfigurationWire): void {
+  const { params, answers } = wire;
+  const path = `${wire.path}/:configuration_id`;
+
   app.get(
-    '/v3/configurations',
+    wire.path,
     {
       schema: {
         tags,
         summary: 'List configurations',
-        querystring: InUseListQuerySchema,
-        response: { 200: z.object({ configurations: z.array(ConfigurationSchema), next: NextSchema }) },
+        headers: wire.readerHeaders,
+        querystring: wire.query,
+        response: { 200: answers.list },
       },
     },
-    async ({ query }) => {
-      const page = await listConfigurations(deps.db, query);
-      return { configurations: page.records, next: nextByName(query, page) };
-    },
+    (request, reply) => wire.sendPage(reply, deps, request.query, wire.readerOf(request)),
   );
 
   app.get(
-    '/v3/configurations/:configuration_id',
-    { schema: { tags, summary: 'Read a configuration', params, response: { 200: ConfigurationSchema } } },
-    async ({ params }) => (await getConfiguration(deps.db, params.configuration_id)).record,
+    path,
+    {
+      schema: {
+        tags,
+        summary: 'Read a configuration',
+        headers: wire.readerHeaders,
+        params,
+        response: { 200: answers.record },
+      },
+    },
+    async (request) =>
+      wire.record(await getConfigurationFor(deps, request.params.configuration_id, wire.readerOf(request))),
   );
 
   app.put(
-    '/v3/configurations/:configuration_id',
+    path,
     {
       schema: {
         tags,
         summary: 'Create or replace a configuration; branches become commits',
-        params,
-        querystring: z.object({ drop_branches: z.boolean().optional() }),
-        body: ConfigurationBodySchema,
-        response: { 200: ConfigurationSchema },
+        headers,
+        params: wire.newParams,
+        querystring: wire.putQuery,
+        body: wire.body,
+        response: { 200: answers.record },
       },
     },
-    ({ params, query, body }) =>
-      putConfiguration(deps, params.configuration_id, body, { dropBranches: query.drop_branches ?? false }),
+    async (request) => {
+      const { params, query, body } = request;
+      const options = {
+        dropBranches: query.drop_branches ?? false,
+        tenant: tenantOf(request),
+        version2: wire.version2,
+      };
+      return wire.record(await putConfiguration(acting(deps, request), params.configuration_id, body, options));
+    },
   );
 
   app.patch(
-    '/v3/configurations/:configuration_id',
+    path,
     {
       schema: {
         tags,
         summary: 'Set every branch to its head commit; a body is ignored',
+        headers,
         params,
-        response: { 200: ConfigurationSchema },
+        response: { 200: answers.record },
       },
     },
-    ({ params }) => refreshConfiguration(deps, params.configuration_id),
+    async (request) => {
+      const { configuration_id } = request.params;
+      return wire.record(await refreshConfiguration(acting(deps, request), configuration_id, tenantOf(request)));
+    },
   );
 
   app.delete(
-    '/v3/configurations/:configuration_id',
+    path,
     {
       schema: {
         tags,
         summary: 'Delete a configuration that no component desires',
+        headers,
         params,
         response: { 204: NoContentSchema },
       },
     },
-    async ({ params }, reply) => {
-      await deleteConfiguration(deps.db, params.configuration_id);
+    async (request, reply) => {
+      await deleteConfiguration(deps, request.params.configuration_id, tenantOf(request));
       return reply.code(204).send();
     },
   );

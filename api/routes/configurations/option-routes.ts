@@ -1,24 +1,45 @@
+import type { z } from 'zod';
 import { applyLoggingLevel } from '../../../control/configurations/logging-level.ts';
-import { patchOptions } from '../../../control/configurations/patch-options.ts';
-import { OptionsPatchSchema, OptionsSchema } from '../../../domain/configurations/schema.ts';
+import { type OptionsChange, patchOptions } from '../../../control/configurations/patch-options.ts';
+import { type Options, OptionsPatchSchema, OptionsSchema } from '../../../domain/configurations/schema.ts';
+import { V2Options, V2OptionsPatch } from '../../../domain/configurations/v2-schema.ts';
 import { readOptions } from '../../../store/options.ts';
+import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+
+export interface OptionWire {
+  path: string;
+  patch: z.ZodType<OptionsChange>;
+  record: z.ZodType;
+  show(options: Options): unknown;
+}
+
+export const OPTIONS_V3: OptionWire = {
+  path: '/v3/options',
+  patch: OptionsPatchSchema,
+  record: OptionsSchema,
+  show: (options) => options,
+};
+
+export const OPTIONS_V2: OptionWire = {
+  path: '/v2/options',
+  patch: V2OptionsPatch.input,
+  record: V2Options.object,
+  show: V2Options.show,
+};
 
 const tags = ['options'];
 
-/** CFS's options, version 3 (cfs-api 5). */
-export async function optionRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
-  app.get('/v3/options', { schema: { tags, summary: 'Read the options', response: { 200: OptionsSchema } } }, () =>
-    readOptions(deps.db),
+/** CFS's options in one version of the API (cfs-api 5). */
+export function optionRoutes(app: ApiServer, deps: ApiDependencies, wire: OptionWire): void {
+  const response = { 200: wire.record };
+  app.get(wire.path, { schema: { tags, summary: 'Read the options', response } }, async () =>
+    wire.show(await readOptions(deps.db)),
   );
 
-  app.patch(
-    '/v3/options',
-    { schema: { tags, summary: 'Change options', body: OptionsPatchSchema, response: { 200: OptionsSchema } } },
-    async ({ body }) => {
-      const options = await patchOptions(deps, body);
-      applyLoggingLevel(deps.log, options);
-      return options;
-    },
-  );
+  app.patch(wire.path, { schema: { tags, summary: 'Change options', body: wire.patch, response } }, async (request) => {
+    const options = await patchOptions(acting(deps, request), request.body);
+    applyLoggingLevel(deps.log, options);
+    return wire.show(options);
+  });
 }

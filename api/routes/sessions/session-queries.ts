@@ -13,6 +13,12 @@ export const SessionFilterQuerySchema = z.object({
   max_age: AgeSchema.optional(),
 });
 
+/** In v2 empty text is no status (cfs-api 3). */
+export const V2SessionFilterQuerySchema = SessionFilterQuerySchema.extend({
+  status: z.enum(SESSION_STATUSES).optional(),
+  succeeded: z.enum(SUCCEEDED).optional(),
+});
+
 export const SessionListQuerySchema = SessionFilterQuerySchema.extend({
   limit: z.int().min(1).optional(),
   after_id: z.string().optional(),

@@ -1,0 +1,85 @@
+/** What differs between the versions of the API for configurations: names, forms and who sees what (cfs-api 11). */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { listConfigurations } from '../../../control/configurations/read-configuration.ts';
+import {
+  type Configuration,
+  type ConfigurationBody,
+  ConfigurationBodySchema,
+  ConfigurationNameSchema,
+  ConfigurationSchema,
+  type InUseListQuery,
+  InUseListQuerySchema,
+} from '../../../domain/configurations/schema.ts';
+import type { Tenant } from '../../../domain/configurations/tenancy.ts';
+import {
+  V2Configuration,
+  V2ConfigurationBody,
+  V2ConfigurationListQuery,
+  V2ConfigurationNameSchema,
+} from '../../../domain/configurations/v2-schema.ts';
+import type { ApiDependencies } from '../../dependencies.ts';
+import { listTooLarge } from '../../list-answer.ts';
+import { NextSchema, nextByName } from '../../next-page.ts';
+import { TenantHeadersSchema, tenantOf } from '../../tenant.ts';
+
+type IdParams = z.ZodType<{ configuration_id: string }>;
+
+export interface ConfigurationWire {
+  path: string;
+  version2: boolean;
+  /** The id in a path, and that of a record that may be made. */
+  params: IdParams;
+  newParams: IdParams;
+  query: z.ZodType<InUseListQuery>;
+  putQuery: z.ZodType<{ drop_branches?: boolean | undefined }>;
+  body: z.ZodType<ConfigurationBody>;
+  answers: { record: z.ZodType; list: z.ZodType };
+  record(configuration: Configuration): unknown;
+  /** The tenant whose configurations a reader sees: v2 shows all to everybody. */
+  readerOf(request: FastifyRequest): Tenant;
+  readerHeaders: z.ZodObject;
+  sendPage(reply: FastifyReply, deps: ApiDependencies, query: InUseListQuery, tenant: Tenant): Promise<FastifyReply>;
+}
+
+const limited = z.object({ configuration_id: ConfigurationNameSchema });
+
+export const CONFIGURATIONS_V3: ConfigurationWire = {
+  path: '/v3/configurations',
+  version2: false,
+  params: limited,
+  newParams: limited,
+  query: InUseListQuerySchema,
+  putQuery: z.object({ drop_branches: z.boolean().optional() }),
+  body: ConfigurationBodySchema,
+  answers: {
+    record: ConfigurationSchema,
+    list: z.object({ configurations: z.array(ConfigurationSchema), next: NextSchema }),
+  },
+  record: (configuration) => configuration,
+  readerOf: tenantOf,
+  readerHeaders: TenantHeadersSchema,
+  async sendPage(reply, deps, query, tenant) {
+    const page = await listConfigurations(deps, query, tenant);
+    return reply.send({ configurations: page.records, next: nextByName(query, page) });
+  },
+};
+
+export const CONFIGURATIONS_V2: ConfigurationWire = {
+  path: '/v2/configurations',
+  version2: true,
+  params: z.object({ configuration_id: z.string() }),
+  newParams: z.object({ configuration_id: V2ConfigurationNameSchema }),
+  query: V2ConfigurationListQuery.input,
+  putQuery: z.object({}),
+  body: V2ConfigurationBody.input,
+  answers: { record: V2Configuration.object, list: z.array(V2Configuration.object) },
+  record: V2Configuration.show,
+  readerOf: () => null,
+  readerHeaders: z.object({}),
+  async sendPage(reply, deps, query, tenant) {
+    const page = await listConfigurations(deps, query, tenant);
+    if (page.more) throw listTooLarge(page.limit);
+    return reply.send(page.records.map(V2Configuration.show));
+  },
+};
