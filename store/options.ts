@@ -21,10 +21,14 @@ export async function lockOptions(trx: Db): Promise<Options> {
   return { ...DEFAULT_OPTIONS, ...row?.record };
 }
 
-/** Adds `patch` to what is stored. */
-export async function mergeOptions(trx: Db, patch: Partial<Options>, now: Date): Promise<void> {
+/** Channel on which each change of the options is announced when it is committed. */
+export const OPTIONS_CHANNEL = 'muster_options';
+
+/** Adds `patch` to what is stored, and tells every process that listens. */
+export async function mergeOptions(trx: Db, patch: Partial<Options>, now: Date, actor: string | null): Promise<void> {
   await trx
     .updateTable('options')
-    .set({ record: sql`record || ${JSON.stringify(patch)}::jsonb`, updated_at: now })
+    .set({ record: sql`record || ${JSON.stringify(patch)}::jsonb`, updated_at: now, actor })
     .execute();
+  await sql`select pg_notify(${OPTIONS_CHANNEL}, '')`.execute(trx);
 }

@@ -1,5 +1,5 @@
 /** Secret values in a table, encrypted before they get there: the stand-in for Secrets of a cluster. */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Database } from './tables.ts';
 
 /** Encrypts a value so that it opens only in its own place (`context`). */
@@ -11,11 +11,12 @@ export interface SecretCipher {
 
 /** The store of secrets over table `secrets`. */
 export function createSecretStore(db: Kysely<Database>, cipher: SecretCipher) {
-  const sealed = (name: string, key: string, value: string) => ({
+  const sealed = (name: string, key: string, value: string, actor: string | null) => ({
     name,
     key,
     ciphertext: cipher.encrypt(value, place(name, key)),
     updated_at: new Date(),
+    actor,
   });
   return {
     async get(name: string): Promise<Record<string, string> | null> {
@@ -23,21 +24,42 @@ export function createSecretStore(db: Kysely<Database>, cipher: SecretCipher) {
       if (rows.length === 0) return null;
       return Object.fromEntries(rows.map((row) => [row.key, cipher.decrypt(row.ciphertext, place(name, row.key))]));
     },
-    async put(name: string, key: string, value: string): Promise<void> {
-      const row = sealed(name, key, value);
+    async put(name: string, key: string, value: string, actor: string | null = null): Promise<void> {
+      const row = sealed(name, key, value, actor);
       await db
         .insertInto('secrets')
         .values(row)
         .onConflict((conflict) =>
-          conflict.columns(['name', 'key']).doUpdateSet({ ciphertext: row.ciphertext, updated_at: row.updated_at }),
+          conflict
+            .columns(['name', 'key'])
+            .doUpdateSet({ ciphertext: row.ciphertext, updated_at: row.updated_at, actor }),
         )
         .execute();
     },
-    async putAll(name: string, values: Record<string, string>): Promise<void> {
-      const rows = Object.entries(values).map(([key, value]) => sealed(name, key, value));
+    async putAll(name: string, values: Record<string, string>, actor: string | null = null): Promise<void> {
+      const rows = Object.entries(values).map(([key, value]) => sealed(name, key, value, actor));
+      // In one order, and over what another writer leaves at the same moment.
+      rows.sort((a, b) => (a.key < b.key ? -1 : 1));
+      const keys = rows.map((row) => row.key);
       await db.transaction().execute(async (trx) => {
-        await trx.deleteFrom('secrets').where('name', '=', name).execute();
-        if (rows.length > 0) await trx.insertInto('secrets').values(rows).execute();
+        if (rows.length > 0) {
+          await trx
+            .insertInto('secrets')
+            .values(rows)
+            .onConflict((conflict) =>
+              conflict.columns(['name', 'key']).doUpdateSet((eb) => ({
+                ciphertext: eb.ref('excluded.ciphertext'),
+                updated_at: eb.ref('excluded.updated_at'),
+                actor: eb.ref('excluded.actor'),
+              })),
+            )
+            .execute();
+        }
+        await trx
+          .deleteFrom('secrets')
+          .where('name', '=', name)
+          .where(sql<boolean>`key <> all(${keys}::text[])`)
+          .execute();
       });
     },
     async delete(name: string): Promise<void> {

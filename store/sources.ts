@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Source } from '../domain/configurations/schema.ts';
 import type { Db } from './database.ts';
+import { findNamed, type NamedPage, pageNamed } from './named-records.ts';
 
 /** The source of this name, or undefined. */
 export async function findSource(db: Db, name: string): Promise<Source | undefined> {
@@ -10,13 +11,7 @@ export async function findSource(db: Db, name: string): Promise<Source | undefin
 
 /** The existing ones of these sources, by name. */
 export async function findSources(db: Db, names: readonly string[]): Promise<Map<string, Source>> {
-  if (names.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('sources')
-    .select(['name', 'record'])
-    .where('name', '=', sql<string>`any(${names})`)
-    .execute();
-  return new Map(rows.map((row) => [row.name, row.record]));
+  return findNamed(db, 'sources', names);
 }
 
 /** Which of these sources exist; they cannot be deleted before the transaction ends. */
@@ -38,46 +33,31 @@ export async function lockSource(trx: Db, name: string): Promise<Source | undefi
   return row?.record;
 }
 
-export interface SourcePage {
-  /** Only what a configuration or the options name (true) or do not (false); undefined: all. */
-  inUse: boolean | undefined;
-  afterName: string;
-  limit: number;
-}
-
 /** At most `limit` sources after a name, by code point. */
-export async function pageSources(db: Db, page: SourcePage): Promise<Source[]> {
-  let query = db
-    .selectFrom('sources')
-    .select('record')
-    .where('name', '>', page.afterName)
-    .orderBy('name')
-    .limit(page.limit);
-  if (page.inUse === true) query = query.where('name', 'in', namesInUse());
-  if (page.inUse === false) query = query.where('name', 'not in', namesInUse());
-  return (await query.execute()).map((row) => row.record);
+export async function pageSources(db: Db, page: NamedPage): Promise<Source[]> {
+  return pageNamed(db, 'sources', page, named(sql.ref('sources.name')));
 }
 
 /** Whether a layer or an additional inventory of a configuration, or the option, names the source (cfs-api 12). */
 export async function isSourceInUse(db: Db, name: string): Promise<boolean> {
-  const result = await sql<{ used: boolean }>`select ${name} in ${namesInUse()} as used`.execute(db);
-  return result.rows[0]?.used ?? false;
+  const { rows } = await sql<{ used: boolean }>`select ${named(sql`${name}::text`)} as used`.execute(db);
+  return rows[0]?.used ?? false;
 }
 
 /** Inserts a source; answers false when one of that name exists. */
-export async function insertSource(db: Db, record: Source, now: Date): Promise<boolean> {
+export async function insertSource(db: Db, record: Source, now: Date, actor: string | null): Promise<boolean> {
   const result = await db
     .insertInto('sources')
-    .values({ name: record.name, record: JSON.stringify(record), updated_at: now, actor: null })
+    .values({ name: record.name, record: JSON.stringify(record), updated_at: now, actor })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .executeTakeFirst();
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-export async function updateSource(db: Db, record: Source, now: Date): Promise<void> {
+export async function updateSource(db: Db, record: Source, now: Date, actor: string | null): Promise<void> {
   await db
     .updateTable('sources')
-    .set({ record: JSON.stringify(record), updated_at: now })
+    .set({ record: JSON.stringify(record), updated_at: now, actor })
     .where('name', '=', record.name)
     .execute();
 }
@@ -86,23 +66,7 @@ export async function deleteSource(db: Db, name: string): Promise<void> {
   await db.deleteFrom('sources').where('name', '=', name).execute();
 }
 
-/** Whether some source keeps its credentials under this name. */
-export async function isSecretOfSource(db: Db, secretName: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('sources')
-    .select('name')
-    .where(sql<boolean>`record #>> '{credentials,secret_name}' = ${secretName}`)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-function namesInUse(): RawBuilder<string> {
-  return sql<string>`(
-    select layer ->> 'source' from configurations, jsonb_array_elements(record -> 'layers') layer
-      where layer ->> 'source' is not null
-    union select record #>> '{additional_inventory,source}' from configurations
-      where record #>> '{additional_inventory,source}' is not null
-    union select record ->> 'additional_inventory_source' from options
-      where record ->> 'additional_inventory_source' is not null)`;
+function named(name: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`(exists (select from configurations where source_names ? ${name} limit 1)
+    or exists (select from options where record ->> 'additional_inventory_source' = ${name}))`;
 }

@@ -1,5 +1,5 @@
 /** Tells readers of a stream that there may be something new: one connection a process, whatever the number of readers. */
-import pg from 'pg';
+import { type Listener, openListener } from './listener.ts';
 import { STREAM_CHANNEL } from './streams.ts';
 
 /** One stream while anybody reads it. */
@@ -38,10 +38,9 @@ interface Entry {
 
 /** Hears of changes by LISTEN; connects when the first reader comes and again whenever the connection is lost. */
 export function openStreamFeed(options: StreamFeedOptions): StreamFeed {
-  const { url, ca, safetyMs = 2_000, reconnectMs = 1_000 } = options;
+  const { url, ca, safetyMs = 2_000, reconnectMs } = options;
   const entries = new Map<string, Entry>();
-  let client: pg.Client | null = null;
-  let retry: NodeJS.Timeout | null = null;
+  let listener: Listener | null = null;
   let closed = false;
 
   const bump = (entry: Entry) => {
@@ -56,40 +55,23 @@ export function openStreamFeed(options: StreamFeedOptions): StreamFeed {
   const safety = setInterval(bumpAll, safetyMs);
   safety.unref();
 
-  const lost = (gone: pg.Client) => {
-    if (client !== gone) return;
-    client = null;
-    gone.end().catch(() => undefined);
-    if (closed) return;
-    retry = setTimeout(connect, reconnectMs);
-    retry.unref();
-  };
-  const connect = () => {
-    if (closed || client !== null) return;
-    const opened = new pg.Client({
-      connectionString: url,
-      keepAlive: true,
-      connectionTimeoutMillis: 4_000,
-      application_name: 'muster-streams',
-      ...(ca ? { ssl: { ca } } : {}),
+  const listen = () =>
+    openListener({
+      url,
+      ca,
+      name: 'muster-streams',
+      channel: STREAM_CHANNEL,
+      onNotification: (streamId) => {
+        const entry = entries.get(streamId);
+        if (entry !== undefined) bump(entry);
+      },
+      onConnected: bumpAll,
+      ...(reconnectMs === undefined ? {} : { reconnectMs }),
     });
-    client = opened;
-    opened.on('error', () => lost(opened));
-    opened.on('end', () => lost(opened));
-    opened.on('notification', ({ payload }) => {
-      const entry = entries.get(payload ?? '');
-      if (entry !== undefined) bump(entry);
-    });
-    opened
-      .connect()
-      .then(() => opened.query(`listen ${STREAM_CHANNEL}`))
-      // What happened before the connection stood was not heard.
-      .then(bumpAll, () => lost(opened));
-  };
 
   return {
     join: (streamId) => {
-      if (client === null && retry === null) connect();
+      if (!closed) listener ??= listen();
       const entry = entries.get(streamId) ?? { readers: 0, version: 0, waiting: new Set() };
       entry.readers += 1;
       entries.set(streamId, entry);
@@ -110,11 +92,8 @@ export function openStreamFeed(options: StreamFeedOptions): StreamFeed {
     close: async () => {
       closed = true;
       clearInterval(safety);
-      if (retry !== null) clearTimeout(retry);
       bumpAll();
-      const open = client;
-      client = null;
-      await open?.end().catch(() => undefined);
+      await listener?.close();
     },
   };
 }

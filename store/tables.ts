@@ -224,7 +224,20 @@ export interface TokensTable {
   revoked_at: OptionalTime;
 }
 
+export interface IdempotentRequestsTable {
+  scope: Buffer;
+  fingerprint: Buffer;
+  operation: string;
+  holder: string;
+  held_until: Time;
+  created_at: Time;
+  /** Status and headers, sealed; null while the request is worked on. */
+  answer_head: Buffer | null;
+  answer_body: Buffer | null;
+}
+
 export interface Database {
+  idempotent_requests: IdempotentRequestsTable;
   tokens: TokensTable;
   options: OptionsTable;
   configurations: ConfigurationsTable;

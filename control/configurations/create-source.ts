@@ -5,14 +5,20 @@ import { secretNameOf } from '../../domain/configurations/source-rules.ts';
 import { musterError } from '../../domain/errors.ts';
 import { KEY_MAX } from '../../domain/schema.ts';
 import { wireTime } from '../../domain/times.ts';
+import type { Db } from '../../store/database.ts';
 import { findSource, insertSource } from '../../store/sources.ts';
 import type { Database } from '../../store/tables.ts';
 import type { SecretStore } from './ports.ts';
+import { beginChange, endChange, type SourceSecretDependencies, settleChange } from './source-secrets.ts';
 
-export interface SourceDependencies {
+export interface SourceDependencies extends SourceSecretDependencies {
   db: Kysely<Database>;
   secrets: SecretStore;
   clock(): Date;
+  /** Who asks, stored with the record. */
+  actor: string | null;
+  /** Id of the work under an idempotency key: what an earlier try of it has made is answered, not refused. */
+  operation?: string | null;
 }
 
 /**
@@ -24,25 +30,33 @@ export async function createSource(deps: SourceDependencies, body: SourceCreate)
   if ([...name].length > KEY_MAX) {
     throw musterError('bad_request', `A clone_url of more than ${KEY_MAX} characters needs a name`, 'name');
   }
-  if (await findSource(deps.db, name)) throw sourceExists(name);
+  const secretName = secretNameOf(deps.operation ?? randomUUID());
+  const existing = await findSource(deps.db, name);
+  if (existing?.credentials.secret_name === secretName) return existing;
+  if (existing) throw sourceExists(name);
   const { username, password } = body.credentials;
-  const secretName = secretNameOf(randomUUID());
-  await deps.secrets.putAll(secretName, { username, password });
+  const change = await beginChange(deps.db, secretName);
   try {
-    return await insert(deps, name, body, secretName);
+    await deps.secrets.putAll(secretName, { username, password }, deps.actor);
+    return await deps.db.transaction().execute(async (trx) => {
+      const record = await insert(deps, trx, name, body, secretName);
+      await endChange(trx, change);
+      return record;
+    });
   } catch (error) {
-    await deps.secrets.delete(secretName).catch(() => undefined);
+    await settleChange(deps, change);
     throw error;
   }
 }
 
 /** Makes a source again that names an existing secret, which is neither made nor checked. */
 export async function restoreSource(deps: SourceDependencies, name: string, body: SourceRestore): Promise<Source> {
-  return insert(deps, name, body, body.credentials.secret_name);
+  return insert(deps, deps.db, name, body, body.credentials.secret_name);
 }
 
 async function insert(
   deps: SourceDependencies,
+  db: Db,
   name: string,
   body: Pick<SourceCreate, 'description' | 'clone_url' | 'ca_cert'>,
   secretName: string,
@@ -56,7 +70,7 @@ async function insert(
     credentials: { authentication_method: 'password', secret_name: secretName },
     ca_cert: body.ca_cert ?? null,
   };
-  if (!(await insertSource(deps.db, record, now))) throw sourceExists(name);
+  if (!(await insertSource(db, record, now, deps.actor))) throw sourceExists(name);
   return record;
 }
 

@@ -1,13 +1,39 @@
 import type { Kysely } from 'kysely';
+import { refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
 import { musterError } from '../../domain/errors.ts';
-import { deleteUndesiredConfiguration } from '../../store/configurations.ts';
+import {
+  deleteConfiguration as deleteRecord,
+  isDesired,
+  lockConfigurationAgainstDesire,
+} from '../../store/configurations.ts';
 import type { Database } from '../../store/tables.ts';
-import { getConfiguration } from './read-configuration.ts';
+import { admitTenant } from './admit-tenant.ts';
+import type { TenantRegistry } from './ports.ts';
+import { configurationNotFound } from './read-configuration.ts';
 
-/** Deletes a configuration unless a component desires it; check and delete are one (cfs-api 11; 15, 14). */
-export async function deleteConfiguration(db: Kysely<Database>, name: string): Promise<void> {
-  if (await deleteUndesiredConfiguration(db, name)) return;
-  await getConfiguration(db, name);
-  const detail = `Configuration ${name} is referenced by the desired state of some components`;
-  throw musterError('configuration_in_use', detail);
+export interface DeleteConfigurationDependencies {
+  db: Kysely<Database>;
+  tenants: TenantRegistry;
+}
+
+/**
+ * Deletes a configuration unless a component desires it. Checks in this order: it exists, the tenant owns it, no component
+ * desires it (cfs-api 11); check and delete are one transaction that no component can slip into (15, 14).
+ */
+export async function deleteConfiguration(
+  deps: DeleteConfigurationDependencies,
+  name: string,
+  tenant: Tenant,
+): Promise<void> {
+  await admitTenant(deps.tenants, tenant);
+  await deps.db.transaction().execute(async (trx) => {
+    const stored = await lockConfigurationAgainstDesire(trx, name);
+    if (stored === undefined) throw configurationNotFound(name);
+    refuseForeign(tenant, stored);
+    if (await isDesired(trx, name)) {
+      const detail = `Configuration ${name} is referenced by the desired state of some components`;
+      throw musterError('configuration_in_use', detail);
+    }
+    await deleteRecord(trx, name);
+  });
 }

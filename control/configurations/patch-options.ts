@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { sourceUnknown } from '../../domain/configurations/layer-rules.ts';
-import type { Options, OptionsPatch } from '../../domain/configurations/schema.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { lockOptions, mergeOptions } from '../../store/options.ts';
 import { holdSources } from '../../store/sources.ts';
@@ -12,14 +12,19 @@ export interface PatchOptionsDependencies {
   engine: QueuePoker;
   clock(): Date;
   log: { warn(object: object, message: string): void };
+  /** Who asks, stored with the record. */
+  actor: string | null;
 }
+
+/** Members of the options to set; which of them a client may set is the business of its schema. */
+export type OptionsChange = { [K in keyof Options]?: Options[K] | undefined };
 
 /**
  * Merges members into the options and answers all of them (cfs-api 5). Both kinds of additional inventory at once, or an
  * unknown source, are refused. Another limit of running sessions is told to the queue, without waiting for
  * it: the queue also looks by itself.
  */
-export async function patchOptions(deps: PatchOptionsDependencies, patch: OptionsPatch): Promise<Options> {
+export async function patchOptions(deps: PatchOptionsDependencies, patch: OptionsChange): Promise<Options> {
   const { before, after } = await deps.db.transaction().execute(async (trx) => {
     const stored = await lockOptions(trx);
     const merged = { ...stored, ...patch } as Options;
@@ -29,7 +34,7 @@ export async function patchOptions(deps: PatchOptionsDependencies, patch: Option
     }
     const source = patch.additional_inventory_source;
     if (source && !(await holdSources(trx, [source])).has(source)) throw sourceUnknown(source);
-    if (Object.keys(patch).length > 0) await mergeOptions(trx, patch as Partial<Options>, deps.clock());
+    if (Object.keys(patch).length > 0) await mergeOptions(trx, patch as Partial<Options>, deps.clock(), deps.actor);
     return { before: stored, after: merged };
   });
   if (after.max_running_sessions !== before.max_running_sessions) {

@@ -1,9 +1,12 @@
 import type { Source, SourcePatch } from '../../domain/configurations/schema.ts';
-import { credentialsOf, isSourceSecret, patchSource as patched } from '../../domain/configurations/source-rules.ts';
+import { credentialsOf, patchSource as patched } from '../../domain/configurations/source-rules.ts';
+import { isMusterError } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/times.ts';
-import { isSecretOfSource, lockSource, updateSource } from '../../store/sources.ts';
+import type { Db } from '../../store/database.ts';
+import { lockSource, updateSource } from '../../store/sources.ts';
 import type { SourceDependencies } from './create-source.ts';
 import { getSource, sourceNotFound } from './read-source.ts';
+import { beginChange, endChange, settleChange } from './source-secrets.ts';
 
 /**
  * Changes a source (cfs-api 12). Credentials keep the name of their secret and are written first: a failure after that
@@ -12,19 +15,39 @@ import { getSource, sourceNotFound } from './read-source.ts';
 export async function patchSource(deps: SourceDependencies, name: string, patch: SourcePatch): Promise<Source> {
   const stored = await getSource(deps.db, name);
   const credentials = credentialsOf(patch);
+  if (credentials === null) return deps.db.transaction().execute((trx) => update(deps, trx, name, patch));
   const secretName = stored.credentials.secret_name;
-  if (credentials) await deps.secrets.putAll(secretName, { ...(await deps.secrets.get(secretName)), ...credentials });
-  const record = await deps.db.transaction().execute(async (trx) => {
-    const locked = await lockSource(trx, name);
-    if (locked === undefined) return undefined;
-    const now = deps.clock();
-    const next = patched(locked, patch, wireTime(now));
-    await updateSource(trx, next, now);
-    return next;
-  });
-  if (record) return record;
-  // Deleted meanwhile, its secret perhaps before ours was written.
-  const ours = credentials !== null && isSourceSecret(secretName) && !(await isSecretOfSource(deps.db, secretName));
-  if (ours) await deps.secrets.delete(secretName);
-  throw sourceNotFound(name);
+  const change = await beginChange(deps.db, secretName);
+  try {
+    const others = await otherValues(deps, secretName);
+    await deps.secrets.putAll(secretName, { ...others, ...credentials }, deps.actor);
+    return await deps.db.transaction().execute(async (trx) => {
+      const record = await update(deps, trx, name, patch);
+      await endChange(trx, change);
+      return record;
+    });
+  } catch (error) {
+    // Deleted meanwhile, its secret perhaps before ours was written.
+    await settleChange(deps, change);
+    throw error;
+  }
+}
+
+async function update(deps: SourceDependencies, trx: Db, name: string, patch: SourcePatch): Promise<Source> {
+  const locked = await lockSource(trx, name);
+  if (locked === undefined) throw sourceNotFound(name);
+  const now = deps.clock();
+  const next = patched(locked, patch, wireTime(now));
+  await updateSource(trx, next, now, deps.actor);
+  return next;
+}
+
+/** A restored source may name a secret with more keys than its own two. What cannot be read any more is given up. */
+async function otherValues(deps: SourceDependencies, secretName: string): Promise<Record<string, string>> {
+  try {
+    return (await deps.secrets.get(secretName)) ?? {};
+  } catch (error) {
+    if (isMusterError(error) && error.code === 'secret_unreadable') return {};
+    throw error;
+  }
 }

@@ -17,8 +17,6 @@ export interface RefRequest extends RepositoryAccess {
   /** Branch, tag, or 7 to 40 digits of a commit id. */
   ref: string;
   signal: AbortSignal;
-  /** For all of it together. */
-  timeoutMs?: number;
 }
 
 /** Asks a remote for the full commit id that `ref` means; refusals are MusterErrors. */
@@ -33,14 +31,23 @@ export type ReadRepositoryAccess = (source: Source | null) => Promise<Repository
 export interface SecretStore {
   /** The values by key, or `null` when there is no secret of that name. */
   get(name: string): Promise<Record<string, string> | null>;
-  /** Sets one value and leaves the others. */
-  put(name: string, key: string, value: string): Promise<void>;
+  /** Sets one value and leaves the others; `actor` is who asked for it, kept where the store can. */
+  put(name: string, key: string, value: string, actor?: string | null): Promise<void>;
   /** Replaces the whole secret. */
-  putAll(name: string, values: Record<string, string>): Promise<void>;
+  putAll(name: string, values: Record<string, string>, actor?: string | null): Promise<void>;
   /** Removes the whole secret; no error when it is not there. */
   delete(name: string): Promise<void>;
   /** Names with their keys, sorted; never a value. */
   list(): Promise<{ name: string; keys: string[] }[]>;
+}
+
+/** Knows which tenants there are. */
+export interface TenantRegistry {
+  /**
+   * Whether there is a tenant of this name; `tenant_registry_unavailable` when the registry does not tell in time,
+   * `invalid_tenant` when this installation has none.
+   */
+  hasTenant(name: string): Promise<boolean>;
 }
 
 /** Tells the queue of sessions that there may be room now. */

@@ -7,40 +7,70 @@ import {
   withoutEmpty,
 } from '../../domain/configurations/layer-rules.ts';
 import type { AdditionalInventory, Configuration, ConfigurationBody } from '../../domain/configurations/schema.ts';
+import { ownerOfPut, refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
 import { wireTime } from '../../domain/times.ts';
-import { saveConfiguration } from '../../store/configurations.ts';
+import {
+  findConfiguration,
+  insertConfiguration,
+  lockConfiguration,
+  updateConfiguration,
+} from '../../store/configurations.ts';
+import type { Db } from '../../store/database.ts';
+import { readOptions } from '../../store/options.ts';
 import { findSources, holdSources } from '../../store/sources.ts';
 import type { Database } from '../../store/tables.ts';
-import { type ResolveDependencies, resolveBranches } from './resolve-branches.ts';
+import { admitTenant } from './admit-tenant.ts';
+import type { TenantRegistry } from './ports.ts';
+import { type ResolveDependencies, resolutionDeadline, resolveBranches } from './resolve-branches.ts';
 
 export interface PutConfigurationDependencies extends ResolveDependencies {
   db: Kysely<Database>;
+  tenants: TenantRegistry;
   clock(): Date;
+  log: { warn(object: object, message: string): void };
+  /** Who asks, stored with the record. */
+  actor: string | null;
+}
+
+export interface PutConfigurationOptions {
+  /** Stores only the commits that branches were resolved to. */
+  dropBranches: boolean;
+  tenant: Tenant;
+  /**
+   * The body has no version 3 members because its sender cannot know them: the stored `tenant_name` stays, and losing sources is
+   * logged (cfs-api 15, 21 and 23).
+   */
+  version2?: boolean;
 }
 
 /**
- * Creates or replaces a configuration (cfs-api 11). Checks layer by layer, resolves branches outside the transaction, then
- * stores it while its sources are held. The last PUT wins: nothing of an older record survives, so there is no comparison.
+ * Creates or replaces a configuration (cfs-api 11). Checks the tenant, then layer by layer, resolves branches outside the
+ * transaction, then stores it while its sources are held. The last PUT wins, but never over a record of another tenant.
  */
 export async function putConfiguration(
   deps: PutConfigurationDependencies,
   name: string,
   body: ConfigurationBody,
-  { dropBranches }: { dropBranches: boolean },
+  options: PutConfigurationOptions,
 ): Promise<Configuration> {
-  const names = [...new Set(layersOf(body).flatMap(({ layer }) => layer.source || []))];
-  const sources = new Set((await findSources(deps.db, names)).keys());
+  const owner = await checkOwner(deps, name, body, options.tenant);
+  const sources = [...new Set(layersOf(body).flatMap(({ layer }) => layer.source || []))];
+  const known = new Set((await findSources(deps.db, sources)).keys());
   for (const layer of layersOf(body)) {
-    const mistake = layerMistake(layer, sources);
+    const mistake = layerMistake(layer, known);
     if (mistake) throw mistake;
   }
-  const { layers, additional_inventory } = await resolveBranches(deps, {
-    layers: body.layers.map(withoutEmpty),
-    additional_inventory: body.additional_inventory && withoutEmpty(body.additional_inventory),
-  });
-  const conflict = conflictingLayers(layers);
+  const { layers, additional_inventory } = await resolveBranches(
+    deps,
+    {
+      layers: body.layers.map(withoutEmpty),
+      additional_inventory: body.additional_inventory && withoutEmpty(body.additional_inventory),
+    },
+    resolutionDeadline(),
+  );
+  const conflict = conflictingLayers(layers, (await readOptions(deps.db)).default_playbook);
   if (conflict) throw conflict;
-  const kept = <T extends AdditionalInventory>(layer: T): T => (dropBranches ? withoutBranch(layer) : layer);
+  const kept = <T extends AdditionalInventory>(layer: T): T => (options.dropBranches ? withoutBranch(layer) : layer);
   const now = deps.clock();
   const record: Configuration = {
     name,
@@ -48,15 +78,57 @@ export async function putConfiguration(
     last_updated: wireTime(now),
     layers: layers.map(kept),
     ...(additional_inventory ? { additional_inventory: kept(additional_inventory) } : {}),
-    ...(body.tenant_name === undefined ? {} : { tenant_name: body.tenant_name }),
+    ...(owner === undefined ? {} : { tenant_name: owner }),
   };
-  await deps.db.transaction().execute(async (trx) => {
-    const held = await holdSources(trx, names);
-    const gone = names.find((source) => !held.has(source));
+  return deps.db.transaction().execute(async (trx) => {
+    const held = await holdSources(trx, sources);
+    const gone = sources.find((source) => !held.has(source));
     if (gone !== undefined) throw sourceUnknown(gone);
-    await saveConfiguration(trx, record, now);
+    return save(deps, trx, record, now, options);
   });
-  return record;
+}
+
+/** Whose the configuration will be; refuses who may not write it before any remote is asked. */
+async function checkOwner(
+  deps: PutConfigurationDependencies,
+  name: string,
+  body: ConfigurationBody,
+  tenant: Tenant,
+): Promise<string | undefined> {
+  await admitTenant(deps.tenants, tenant);
+  const owner = ownerOfPut(tenant, body.tenant_name);
+  const stored = tenant === null ? undefined : await findConfiguration(deps.db, name);
+  if (stored) refuseForeign(tenant, stored.record);
+  return owner;
+}
+
+/** Writes the record over the one that is there now, which may be newer than the one that was checked. */
+async function save(
+  deps: PutConfigurationDependencies,
+  trx: Db,
+  record: Configuration,
+  now: Date,
+  { tenant, version2 = false }: PutConfigurationOptions,
+): Promise<Configuration> {
+  for (;;) {
+    const stored = await lockConfiguration(trx, record.name);
+    if (stored === undefined) {
+      // Somebody else may make one of this name at the same moment.
+      if (await insertConfiguration(trx, record, now, deps.actor)) return record;
+      continue;
+    }
+    refuseForeign(tenant, stored);
+    const next = version2 ? withOwnerOf(stored, record) : record;
+    await updateConfiguration(trx, next, now, deps.actor);
+    if (version2 && layersOf(stored).some(({ layer }) => layer.source)) {
+      deps.log.warn({ configuration: record.name }, 'version 2 replaced layers with sources, which it cannot show');
+    }
+    return next;
+  }
+}
+
+function withOwnerOf(stored: Configuration, record: Configuration): Configuration {
+  return stored.tenant_name === undefined ? record : { ...record, tenant_name: stored.tenant_name };
 }
 
 function withoutBranch<T extends AdditionalInventory>({ branch: _, ...rest }: T): T {

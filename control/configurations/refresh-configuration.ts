@@ -1,10 +1,12 @@
 import type { Configuration } from '../../domain/configurations/schema.ts';
+import { refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
 import { musterError } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/times.ts';
-import { saveConfigurationIfUnchanged } from '../../store/configurations.ts';
+import { updateConfigurationIfUnchanged } from '../../store/configurations.ts';
+import { admitTenant } from './admit-tenant.ts';
 import type { PutConfigurationDependencies } from './put-configuration.ts';
 import { getConfiguration } from './read-configuration.ts';
-import { resolveBranches } from './resolve-branches.ts';
+import { resolutionDeadline, resolveBranches } from './resolve-branches.ts';
 
 /** How often it begins again when the record was written while the remotes were asked. */
 const ATTEMPTS = 5;
@@ -13,13 +15,20 @@ const ATTEMPTS = 5;
  * Resolves every branch of a stored configuration anew (PATCH, cfs-api 11). The remotes are asked outside the transaction;
  * what was written meanwhile is never overwritten.
  */
-export async function refreshConfiguration(deps: PutConfigurationDependencies, name: string): Promise<Configuration> {
+export async function refreshConfiguration(
+  deps: Omit<PutConfigurationDependencies, 'log'>,
+  name: string,
+  tenant: Tenant,
+): Promise<Configuration> {
+  await admitTenant(deps.tenants, tenant);
+  const deadline = resolutionDeadline();
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const { record, revision } = await getConfiguration(deps.db, name);
-    const resolved = await resolveBranches(deps, record);
+    refuseForeign(tenant, record);
+    const resolved = await resolveBranches(deps, record, deadline);
     const now = deps.clock();
     const next = { ...record, ...resolved, last_updated: wireTime(now) };
-    if (await saveConfigurationIfUnchanged(deps.db, next, revision, now)) return next;
+    if (await updateConfigurationIfUnchanged(deps.db, next, revision, now, deps.actor)) return next;
   }
   throw musterError('changed_meanwhile', `Configuration ${name} is being changed by others; try again.`);
 }

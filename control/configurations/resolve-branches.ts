@@ -1,9 +1,9 @@
 import { layersOf, sourceUnknown } from '../../domain/configurations/layer-rules.ts';
 import type { AdditionalInventory, Layer, Source } from '../../domain/configurations/schema.ts';
-import { isMusterError, musterError } from '../../domain/errors.ts';
+import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/database.ts';
 import { findSources } from '../../store/sources.ts';
-import type { GitReferences, ReadRepositoryAccess } from './ports.ts';
+import type { GitReferences, ReadRepositoryAccess, RepositoryAccess } from './ports.ts';
 
 export interface ResolveDependencies {
   db: Db;
@@ -16,35 +16,46 @@ interface Repositories {
   additional_inventory?: AdditionalInventory | undefined;
 }
 
+/** One branch of one repository, however many layers name it, and the first of them. */
+interface Question {
+  source: Source | null;
+  url: string;
+  ref: string;
+  path: string;
+}
+
 /** Remotes asked at once for one configuration. */
 const PARALLEL = 8;
-/** For one remote, ms (cfs-api 15, 15). */
+/** For all branches of a request together, ms (cfs-api 15, 15). */
 const TIMEOUT = 30_000;
+
+/** Aborts when the time for all branches of one request is over. */
+export function resolutionDeadline(): AbortSignal {
+  return AbortSignal.timeout(TIMEOUT);
+}
 
 /**
  * The layers with the head commit of every `branch` written into `commit`; asks the remotes, so it belongs outside every
- * transaction. One that cannot be resolved is `branch_not_resolved` with git's failure, and nothing has changed.
+ * transaction. Each remote is asked once for each branch. One that cannot be resolved, or not before `deadline`, is
+ * `branch_not_resolved` with git's failure, and nothing has changed.
  */
-export async function resolveBranches(deps: ResolveDependencies, body: Repositories): Promise<Repositories> {
+export async function resolveBranches(
+  deps: ResolveDependencies,
+  body: Repositories,
+  deadline: AbortSignal,
+): Promise<Repositories> {
   const open = layersOf(body).filter(({ layer }) => layer.branch);
-  const names = open.flatMap(({ layer }) => layer.source ?? []);
-  const sources = await findSources(deps.db, names);
-  const commits = new Map<AdditionalInventory, string>();
-  const abort = new AbortController();
-  const queue = open.values();
-  const resolveNext = async (): Promise<void> => {
-    for (const { layer, path } of queue) {
-      commits.set(layer, await resolveBranch(deps, layer, path, sources, abort.signal));
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: Math.min(PARALLEL, open.length) }, resolveNext));
-  } catch (error) {
-    abort.abort();
-    throw error;
+  const sources = await findSources(deps.db, [...new Set(open.flatMap(({ layer }) => layer.source ?? []))]);
+  const questions = new Map<string, Question>();
+  for (const { layer, path } of open) {
+    const source = layer.source === undefined ? null : sources.get(layer.source);
+    if (source === undefined) throw sourceUnknown(layer.source ?? '');
+    const url = source?.clone_url ?? layer.clone_url ?? '';
+    if (!questions.has(keyOf(layer))) questions.set(keyOf(layer), { source, url, ref: layer.branch ?? '', path });
   }
+  const commits = await askAll(deps, questions, deadline);
   const resolved = <T extends AdditionalInventory>(layer: T): T => {
-    const commit = commits.get(layer);
+    const commit = layer.branch ? commits.get(keyOf(layer)) : undefined;
     return commit === undefined ? layer : { ...layer, commit };
   };
   return {
@@ -53,22 +64,47 @@ export async function resolveBranches(deps: ResolveDependencies, body: Repositor
   };
 }
 
-async function resolveBranch(
+function keyOf({ source, clone_url, branch }: AdditionalInventory): string {
+  return JSON.stringify([source ?? null, clone_url ?? null, branch]);
+}
+
+async function askAll(
   deps: ResolveDependencies,
-  layer: AdditionalInventory,
-  path: string,
-  sources: ReadonlyMap<string, Source>,
-  signal: AbortSignal,
-): Promise<string> {
-  const source = layer.source === undefined ? null : sources.get(layer.source);
-  if (source === undefined) throw sourceUnknown(layer.source ?? '');
-  const url = source?.clone_url ?? layer.clone_url ?? '';
+  questions: ReadonlyMap<string, Question>,
+  deadline: AbortSignal,
+): Promise<Map<string, string>> {
+  const commits = new Map<string, string>();
+  const accesses = new Map<Source | null, Promise<RepositoryAccess>>();
+  const accessOf = (source: Source | null): Promise<RepositoryAccess> => {
+    const known = accesses.get(source) ?? deps.repositoryAccess(source);
+    accesses.set(source, known);
+    return known;
+  };
+  const failed = new AbortController();
+  const signal = AbortSignal.any([failed.signal, deadline]);
+  const queue = questions.entries();
+  const askNext = async (): Promise<void> => {
+    for (const [key, { source, url, ref, path }] of queue) {
+      try {
+        const request = { ...(await accessOf(source)), url, sourceName: source?.name ?? null, ref, signal };
+        commits.set(key, await deps.git.resolveRef(request));
+      } catch (error) {
+        throw translated(error, ref, path, deadline);
+      }
+    }
+  };
   try {
-    const access = await deps.repositoryAccess(source);
-    const request = { ...access, url, sourceName: source?.name ?? null, ref: layer.branch ?? '', signal };
-    return await deps.git.resolveRef({ ...request, timeoutMs: TIMEOUT });
+    await Promise.all(Array.from({ length: Math.min(PARALLEL, questions.size) }, askNext));
   } catch (error) {
-    if (!isMusterError(error)) throw error;
-    throw musterError('branch_not_resolved', `${layer.branch}: ${error.detail}`, `${path}.branch`);
+    failed.abort();
+    throw error;
   }
+  return commits;
+}
+
+/** What a remote says is the request's business; what our own storage says is not. */
+function translated(error: unknown, ref: string, path: string, deadline: AbortSignal): unknown {
+  const refusal = (detail: string) => musterError('branch_not_resolved', `${ref}: ${detail}`, `${path}.branch`);
+  if (deadline.aborted) return refusal(`the remotes did not answer within ${TIMEOUT / 1000} s`);
+  return isMusterError(error) && ERRORS[error.code].status !== 503 ? refusal(error.detail) : error;
 }

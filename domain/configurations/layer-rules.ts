@@ -31,15 +31,19 @@ export function sourceUnknown(name: string): MusterError {
   return musterError('source_unknown', `The source ${name} does not exist.`);
 }
 
-/** Refuses two layers of one repository and playbook: their states could not be told apart. */
-export function conflictingLayers(layers: readonly Layer[]): MusterError | null {
+/**
+ * Refuses two layers of one repository and playbook: their states could not be told apart. A layer without playbook runs
+ * `defaultPlaybook`.
+ */
+export function conflictingLayers(layers: readonly Layer[], defaultPlaybook: string): MusterError | null {
   const seen = new Map<string, number>();
   for (const [index, layer] of layers.entries()) {
     const repository = layer.source || layer.clone_url || '';
-    const key = JSON.stringify([repository, layer.playbook]);
+    const playbook = layer.playbook || defaultPlaybook;
+    const key = JSON.stringify([repository, playbook]);
     const first = seen.get(key);
     if (first !== undefined) {
-      const detail = `Layers ${first} and ${index} have the same repository ${repository} and playbook ${layer.playbook}`;
+      const detail = `Layers ${first} and ${index} have the same repository ${repository} and playbook ${playbook}`;
       return musterError('conflicting_layers', detail);
     }
     seen.set(key, index);

@@ -2,6 +2,7 @@ import { type Kysely, type Migration, Migrator } from 'kysely';
 import type { Database } from '../tables.ts';
 import * as foundation from './0001-foundation.ts';
 import * as access from './0003-access.ts';
+import * as idempotency from './0004-idempotency.ts';
 import * as runTokens from './0005-run-tokens.ts';
 import * as sessions from './0006-sessions.ts';
 import * as configurations from './0007-configurations.ts';
@@ -10,6 +11,7 @@ import * as configurations from './0007-configurations.ts';
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
   '0003-access': access,
+  '0004-idempotency': idempotency,
   '0005-run-tokens': runTokens,
   '0006-sessions': sessions,
   '0007-configurations': configurations,

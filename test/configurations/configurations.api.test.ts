@@ -117,9 +117,9 @@ describe('PUT', () => {
     const kept = await put('c1', body);
     expect(kept.body.layers[1]).toEqual({ source: 'src', playbook: 'other.yml', branch: 'main', commit: B });
     expect(kept.body.additional_inventory).toEqual({ clone_url: R1, branch: 'inv', commit: C });
-    expect(api.asked.map((one) => [one.url, one.sourceName, one.ref, one.timeoutMs])).toEqual([
-      [R1, 'src', 'main', 30_000],
-      [R1, null, 'inv', 30_000],
+    expect(api.asked.map((one) => [one.url, one.sourceName, one.ref])).toEqual([
+      [R1, 'src', 'main'],
+      [R1, null, 'inv'],
     ]);
     const dropped = await put('c2', body, '?drop_branches=TRUE');
     expect(dropped.body.layers[1]).toEqual({ source: 'src', playbook: 'other.yml', commit: B });

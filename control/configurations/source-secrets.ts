@@ -1,0 +1,73 @@
+/**
+ * Writes of sources' secrets. Record and secret live in two places, so each change is noted before it touches the secret and the
+ * note goes with the record's transaction. A note that stays, because the process died or a step failed, is settled
+ * later: a secret that no source names is removed (cfs-api 15, 18). Secrets that nobody noted are never touched: an
+ * administrator may bring them back before the sources that name them.
+ */
+import { randomUUID } from 'node:crypto';
+import { isSourceSecret } from '../../domain/configurations/source-rules.ts';
+import { musterError } from '../../domain/errors.ts';
+import type { Db } from '../../store/database.ts';
+import {
+  beginSecretChange,
+  breakOffSecretChange,
+  endSecretChange,
+  listSecretChanges,
+  removeSecretChange,
+} from '../../store/secret-changes.ts';
+import type { SecretStore } from './ports.ts';
+
+export interface SourceSecretDependencies {
+  db: Db;
+  secrets: Pick<SecretStore, 'delete'>;
+  log: { warn(object: object, message: string): void };
+}
+
+/** Age at which a change counts as broken off, ms: no request lasts so long. */
+const BROKEN_OFF = 10 * 60_000;
+/** How often broken-off changes are looked for, ms. */
+const PERIOD = 60_000;
+
+/** Notes that a secret is about to be changed; answers the id of the change. */
+export async function beginChange(db: Db, secretName: string): Promise<string> {
+  const id = randomUUID();
+  await beginSecretChange(db, id, secretName);
+  return id;
+}
+
+/** Ends a change in the transaction that writes its record; one that was settled meanwhile fails with 503. */
+export async function endChange(trx: Db, id: string): Promise<void> {
+  if (await endSecretChange(trx, id)) return;
+  throw musterError('changed_meanwhile', 'The credentials took too long to store; try again.');
+}
+
+/**
+ * Settles one change: its secret goes unless a source names it or Muster did not make it. A failure is logged, not thrown: the
+ * change stays and is settled later.
+ */
+export async function settleChange(deps: SourceSecretDependencies, id: string): Promise<void> {
+  try {
+    const secretName = await breakOffSecretChange(deps.db, id);
+    if (secretName !== undefined && isSourceSecret(secretName)) await deps.secrets.delete(secretName);
+    await removeSecretChange(deps.db, id);
+  } catch (error) {
+    deps.log.warn({ err: error }, "a source's secret could not be tidied up; it is tried again");
+  }
+}
+
+/** Settles every change that was broken off before then. */
+export async function settleBrokenOffChanges(deps: SourceSecretDependencies, before: Date): Promise<void> {
+  for (const id of await listSecretChanges(deps.db, before)) await settleChange(deps, id);
+}
+
+/** Settles broken-off changes now and each minute; answers how to stop. */
+export function keepSourceSecretsTidy(deps: SourceSecretDependencies): () => void {
+  const settle = () => {
+    // While the database is away there is nothing to settle.
+    settleBrokenOffChanges(deps, new Date(Date.now() - BROKEN_OFF)).catch(() => undefined);
+  };
+  settle();
+  const timer = setInterval(settle, PERIOD);
+  timer.unref();
+  return () => clearInterval(timer);
+}
