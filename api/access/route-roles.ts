@@ -7,8 +7,8 @@ const operator: RouteAccess = { least: 'operator' };
 const admin: RouteAccess = { least: 'admin' };
 
 /**
- * Method and path of every route; HEAD is as GET. `{v}` is v2 or v3, `:id` any parameter, `*` the rest; the prefixes of CFS's
- * routes are left away.
+ * Method and path of every route; HEAD is as GET. `{v}` is v2 or v3, `:id` any parameter, `*` one more part
+ * that no other row names; the prefixes of CFS's routes are left away.
  *
  * Whoever may write a configuration, an option that names a repository, or a session, may run code as the user of the
  * runner: those are operators. Sources name the credentials that go to their URL, so who may change one could have them
@@ -91,7 +91,8 @@ export function routeKey(method: string, url: string, prefixes: readonly string[
   const plain = path.replace(/:[A-Za-z0-9_]+/g, ':id');
   const verb = method === 'HEAD' ? 'GET' : method;
   const exact = `${verb} ${plain}`;
-  return exact in ROUTE_ROLES ? exact : `${verb} ${plain.replace(/^\/v[23](?=\/)/, '/{v}')}`;
+  const keys = [exact, `${verb} ${plain.replace(/^\/v[23](?=\/)/, '/{v}')}`, `${verb} ${plain.replace(/[^/]+$/, '*')}`];
+  return keys.find((key) => Object.hasOwn(ROUTE_ROLES, key)) ?? exact;
 }
 
 /** Who may use a route as it is registered. */

@@ -81,14 +81,16 @@ function checkTokens(app: ApiServer, deps: AccessDependencies, { issuer, lookAga
   app.addHook('onClose', async () => streams.close());
 
   app.addHook('onRequest', async (request, reply) => {
-    const needed = request.is404 ? undefined : request.routeOptions.config.access;
+    const parameters = Object.values(request.params as Record<string, string>);
+    // An empty part of a path is no record of that name: there is nothing at such a path.
+    const isNowhere = request.is404 || parameters.includes('');
+    const needed = isNowhere ? undefined : request.routeOptions.config.access;
     if (needed?.least === 'public') return;
     const token = await identify(request, reply);
     const { caller } = request;
     if (caller === null) return;
     streams.opened(token, reply.raw);
-    const component = Object.values(request.params as Record<string, string>)[0];
-    const refused = needed === undefined ? null : refusal(needed, caller, component);
+    const refused = needed === undefined ? null : refusal(needed, caller, parameters[0]);
     if (refused !== null) throw musterError('forbidden', refused);
   });
 

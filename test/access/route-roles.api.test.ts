@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ROUTE_ROLES, routeKey } from '../../api/access/route-roles.ts';
+import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+
+let api: TokenApi;
+beforeAll(async () => {
+  api = await createTokenApi();
+});
+afterAll(() => api.close());
+
+const ROLES = ['admin', 'operator', 'reader', 'node'] as const;
+const MAY: Record<string, readonly string[]> = {
+  reader: ['admin', 'operator', 'reader'],
+  operator: ['admin', 'operator'],
+  admin: ['admin'],
+};
+const KEYS = Object.keys(ROUTE_ROLES).sort();
+/** Rows of the table, each in both versions where it stands for both. */
+const ROWS = KEYS.flatMap((key) => (key.includes('{v}') ? ['v2', 'v3'].map((v) => key.replace('{v}', v)) : [key])).map(
+  (row) => {
+    const [method = '', path = ''] = row.split(' ');
+    const access = ROUTE_ROLES[row] ?? ROUTE_ROLES[routeKey(method, path, [])];
+    return { row, method, path, access };
+  },
+);
+const CLOSED = ROWS.filter(({ access }) => access?.least !== 'public');
+
+test('every route has a row in the table, and every row a route', () => {
+  const routes = api.app.routeAccess.map(({ method, url, key }) => ({
+    key,
+    version: /^(\/apis\/cfs)?\/(v[23])\//.exec(url)?.[2],
+    method,
+  }));
+  expect(routes.length).toBeGreaterThan(100);
+  expect([...new Set(routes.map(({ key }) => key))].filter((key) => !Object.hasOwn(ROUTE_ROLES, key)).sort()).toEqual(
+    [],
+  );
+  const registered = new Set(routes.map(({ key, version }) => key.replace('{v}', version ?? '')));
+  expect(ROWS.map(({ row }) => row).filter((row) => !registered.has(row))).toEqual([]);
+});
+
+test.each([
+  ['GET', '/', 'GET /'],
+  ['GET', '/apis/cfs', 'GET /'],
+  ['GET', '/apis/cfs/', 'GET /'],
+  ['HEAD', '/apis/cfs/v2/options', 'GET /{v}/options'],
+  ['PATCH', '/v3/components/:component_id', 'PATCH /{v}/components/:id'],
+  ['GET', '/v3', 'GET /v3'],
+  ['GET', '/v2/sources', 'GET /v2/sources'],
+  ['GET', '/docs/page.css', 'GET /docs/*'],
+  ['GET', '/apis/cfsx/v3/options', 'GET /apis/cfsx/v3/options'],
+])('%s %s is row %s', (method, url, key) => {
+  expect(routeKey(method, url, ['', '/apis/cfs'])).toBe(key);
+});
+
+test('the table is a table of its own properties', async () => {
+  for (const path of ['/constructor', '/__proto__', '/v3/toString']) {
+    expect((await api.call('GET', path)).status).toBe(401);
+    expect((await api.as(api.tokens.reader, 'GET', path)).status).toBe(404);
+  }
+});
+
+/** A path of the row; its parameters name nothing that exists. */
+const pathOf = (path: string) => path.replaceAll(':id', 'nothing').replace('*', 'index.html');
+/** A body that no route takes, so that a request that is let in changes nothing. */
+const send = (method: string, path: string, token?: string) => {
+  const body = method === 'GET' || method === 'DELETE' ? undefined : { no_such_member: 1 };
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return api.call(method, path, body, headers);
+};
+
+describe.each(
+  ROWS.filter(({ access }) => access?.least === 'public').map(({ row, method, path }) => [row, method, path]),
+)('%s', (_row, method, path) => {
+  test('needs no token, and does not mind a wrong one', async () => {
+    for (const token of [undefined, 'nonsense', api.tokens.node]) {
+      expect([200, 301, 302, 308, 404]).toContain((await send(method, pathOf(path), token)).status);
+    }
+  });
+});
+
+describe.each(CLOSED.map(({ row, method, path, access }) => [row, method, path, access?.least ?? ''] as const))(
+  '%s',
+  (_row, method, path, least) => {
+    test('is 401 without a token, in every prefix, and says how to come in', async () => {
+      const prefixes = path.startsWith('/api/') ? [''] : ['', '/apis/cfs'];
+      for (const prefix of prefixes) {
+        const answer = await send(method, prefix + pathOf(path));
+        expect(answer.body).toMatchObject({ status: 401, code: 'unauthenticated', title: 'Unauthorized' });
+        expect(answer.headers['www-authenticate']).toBe('Bearer realm="muster"');
+        expect(answer.headers['content-type']).toBe('application/problem+json');
+      }
+    });
+
+    test.each(ROLES)(`answers the role %s as ${least} is needed`, async (role) => {
+      const answer = await send(method, pathOf(path), api.tokens[role]);
+      if (MAY[least]?.includes(role)) {
+        expect([200, 204, 400, 404, 415]).toContain(answer.status);
+        expect(answer.body?.code).not.toBe('forbidden');
+      } else {
+        expect(answer.body).toMatchObject({ status: 403, code: 'forbidden', title: 'Forbidden' });
+      }
+    });
+
+    if (method === 'GET') {
+      test('treats HEAD as GET', async () => {
+        expect((await send('HEAD', pathOf(path))).status).toBe(401);
+        expect((await send('HEAD', pathOf(path), api.tokens.admin)).status).not.toBe(403);
+      });
+    }
+  },
+);
+
+describe('what is not there', () => {
+  test.each([
+    '/v3/nothing',
+    '/nothing',
+    '/apis/cfs/v3/components/a/b',
+    '/v3/components/',
+    '/api/v1',
+    '/api/v1/tokens/a/b',
+  ])('%s is 401 to strangers and 404 to whoever is known', async (path) => {
+    expect((await api.call('GET', path)).status).toBe(401);
+    for (const role of ROLES) expect((await api.as(api.tokens[role], 'GET', path)).status).toBe(404);
+  });
+  test.each([
+    ['POST', '/v3/options'],
+    ['OPTIONS', '/v3/components'],
+    ['TRACE', '/healthz'],
+  ])('%s %s is 401 to strangers and 405 to whoever is known', async (method, path) => {
+    expect((await api.call(method, path)).status).toBe(401);
+    expect((await api.as(api.tokens.reader, method, path)).status).toBe(405);
+  });
+  test('a stranger does not learn whether query, type or body would be right', async () => {
+    expect((await api.call('GET', '/v3/components?limit=x')).status).toBe(401);
+    expect((await api.call('PUT', '/v3/components/x', '{', { 'content-type': 'text/plain' })).status).toBe(401);
+    expect((await api.as(api.tokens.reader, 'PUT', '/v3/components/x', '{')).status).toBe(403);
+  });
+  test('a path that cannot be decoded is refused without a word about routes', async () => {
+    expect([400, 401]).toContain((await api.call('GET', '/v3/components/%zz')).status);
+  });
+});
