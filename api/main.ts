@@ -32,6 +32,7 @@ import { openStreamFeed } from '../store/stream-feed.ts';
 import { followTlsFiles } from './access/tls-listener.ts';
 import { createApp } from './app.ts';
 import type { AccessSettings } from './dependencies.ts';
+import { createIngestApp } from './ingest/ingest-app.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Longest time for one statement of a request, ms; as long as CFS tries again when others are in the way. */
@@ -106,18 +107,31 @@ async function main(): Promise<void> {
     version,
   });
 
+  const ingest =
+    env.MUSTER_INGEST_PORT === undefined
+      ? undefined
+      : createIngestApp({
+          db,
+          log,
+          clock: () => new Date(),
+          spoolSeconds: env.MUSTER_INGEST_SPOOL,
+          logMax: env.MUSTER_LOG_MAX,
+          tls: tls?.pair,
+        });
+
   const stopFollowing = followLoggingLevel({ db, database, log });
-  const stopTls = tls === undefined ? () => undefined : followTlsFiles(app, tls.files, tls.pair, log);
+  const servers = ingest === undefined ? [app] : [app, ingest];
+  const stopTls = tls === undefined ? [] : servers.map((server) => followTlsFiles(server, tls.files, tls.pair, log));
   const stopTidying = keepSourceSecretsTidy({ db, secrets, log });
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
     stopping = true;
     stopTidying();
-    stopTls();
+    for (const stopFollowingFiles of stopTls) stopFollowingFiles();
     await stopFollowing();
     await streams.close();
-    await app.close();
+    await Promise.all(servers.map((server) => server.close()));
     await dispatcher.stop();
     await temporal.close();
     await db.destroy();
@@ -128,6 +142,11 @@ async function main(): Promise<void> {
 
   await app.listen({ host: env.MUSTER_API_HOST, port: env.MUSTER_API_PORT });
   log.info({ host: env.MUSTER_API_HOST, port: env.MUSTER_API_PORT, version }, 'listening');
+  if (ingest !== undefined) {
+    const listener = { host: env.MUSTER_INGEST_HOST, port: env.MUSTER_INGEST_PORT };
+    await ingest.listen(listener);
+    log.info(listener, 'taking in runs that are executed elsewhere');
+  }
   await prepareDatabase();
 
   /** Until the database is there and in shape, requests are answered 503; nothing else waits for it. */

@@ -89,6 +89,14 @@ const VariablesSchema = z.object({
   MUSTER_REPOSITORY_SCHEMES: list.optional(),
   /** Largest stored log of a layer; head and tail are kept. */
   MUSTER_LOG_MAX: bytes.default(64 * 2 ** 20),
+  /** Port that takes in runs executed elsewhere, each by a token of its own. Default: none is opened. */
+  MUSTER_INGEST_PORT: port.optional(),
+  /** Address of that port. Default loopback; pods need another one, and then TLS or a network of their own. */
+  MUSTER_INGEST_HOST: z.string().min(1).default('127.0.0.1'),
+  /** How long after the end of a run its token is good, seconds. Default: an hour, for what a runner could not deliver before. */
+  MUSTER_INGEST_SPOOL: z.coerce.number().int().min(0).default(3_600),
+  /** Token of the CFS that `muster import` reads. Read by the command line alone; known here as MUSTER_URL is. */
+  MUSTER_IMPORT_TOKEN: z.string().min(1).optional(),
   /** Free disk below which no session is admitted. */
   MUSTER_MIN_FREE: bytes.default(2 ** 30),
   /** Downloads and builds shared by all checkouts. */
@@ -149,7 +157,7 @@ export function loadEnvironment(env: Record<string, string | undefined>): Enviro
   return parsed.data;
 }
 
-const SECRET_NAMES = new Set(['MUSTER_TOKEN', 'MUSTER_TEMPORAL_API_KEY']);
+const SECRET_NAMES = new Set(['MUSTER_TOKEN', 'MUSTER_IMPORT_TOKEN', 'MUSTER_TEMPORAL_API_KEY']);
 
 /** The settings for people: secrets and passwords in URLs replaced by ********. */
 export function printableEnvironment(env: Environment): Record<string, unknown> {
