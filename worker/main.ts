@@ -50,7 +50,8 @@ async function main(): Promise<void> {
   const paths = dataPaths(env.MUSTER_DATA_DIR);
   await mkdir(paths.temporary, { recursive: true, mode: 0o700 });
 
-  const db = openDatabase({ ...databaseSettings(env), name: 'muster-worker' });
+  const database = databaseSettings(env);
+  const db = openDatabase({ ...database, name: 'muster-worker' });
   await again('database', log, () => migrate(db));
   const secrets =
     env.MUSTER_SECRETS === 'kubernetes'
@@ -130,7 +131,7 @@ async function main(): Promise<void> {
   await again('Temporal', log, () => registerSearchAttributes(temporal.connection, settings.namespace));
   await again('Temporal', log, () => reconcileSchedules(temporal.client));
   const stopSchedules = keepSchedules(temporal.client, log);
-  const stopFollowing = followLoggingLevel(db, log);
+  const stopFollowing = followLoggingLevel({ db, database, log });
 
   const shared = {
     connection,
@@ -174,7 +175,7 @@ async function main(): Promise<void> {
   process.send?.('ready');
   await Promise.all([main.run(), machine.run()]);
   stopSchedules();
-  stopFollowing();
+  await stopFollowing();
   await connection.close();
   await temporal.close();
   await db.destroy();

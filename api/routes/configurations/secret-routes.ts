@@ -30,8 +30,8 @@ export async function secretRoutes(app: ApiServer, { secrets }: Pick<ApiDependen
         response: { 204: NoContentSchema },
       },
     },
-    async ({ params, body }, reply) => {
-      await secrets.put(params.name, params.key, body.value);
+    async ({ params, body, actor }, reply) => {
+      await secrets.put(params.name, params.key, body.value, actor);
       return reply.code(204).send();
     },
   );

@@ -13,6 +13,7 @@ import {
 } from '../../../domain/configurations/schema.ts';
 import { sourceNameOfPath } from '../../../domain/configurations/source-rules.ts';
 import { isMusterError, musterError, problemOf } from '../../../domain/errors.ts';
+import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { isStorable } from '../../json-body.ts';
 import { NextSchema, nextByName } from '../../next-page.ts';
@@ -43,19 +44,20 @@ export async function sourceRoutes(app: ApiServer, deps: ApiDependencies): Promi
         response: { 201: SourceSchema },
       },
     },
-    async ({ params, body }, reply) => {
+    async (request, reply) => {
+      const { params, body } = request;
       const name = nameOf(params);
       if (!SourceNameSchema.safeParse(name).success) throw musterError('bad_request', `The name ${name} is too long`);
-      return reply.code(201).send(await restoreSource(deps, name, body));
+      return reply.code(201).send(await restoreSource(acting(deps, request), name, body));
     },
   );
 
   app.patch(
     '/v3/sources/:source_id',
     { schema: { tags, summary: 'Change a source', params, body: SourcePatchSchema, response: { 200: SourceSchema } } },
-    async ({ params, body }, reply) => {
+    async (request, reply) => {
       try {
-        return await patchSource(deps, nameOf(params), body);
+        return await patchSource(acting(deps, request), nameOf(request.params), request.body);
       } catch (error) {
         if (!isMusterError(error) || error.code !== 'source_not_found') throw error;
         // CFS ends this one title with a dot (cfs-api 2).
@@ -68,8 +70,8 @@ export async function sourceRoutes(app: ApiServer, deps: ApiDependencies): Promi
   app.delete(
     '/v3/sources/:source_id',
     { schema: { tags, summary: 'Delete a source that nothing names', params, response: { 204: NoContentSchema } } },
-    async ({ params }, reply) => {
-      await deleteSource(deps, nameOf(params));
+    async (request, reply) => {
+      await deleteSource(acting(deps, request), nameOf(request.params));
       return reply.code(204).send();
     },
   );
@@ -95,7 +97,7 @@ function collectionRoutes(app: ApiServer, deps: ApiDependencies): void {
   app.post(
     '/v3/sources',
     { schema: { tags, summary: 'Make a source', body: SourceCreateSchema, response: { 201: SourceSchema } } },
-    async ({ body }, reply) => reply.code(201).send(await createSource(deps, body)),
+    async (request, reply) => reply.code(201).send(await createSource(acting(deps, request), request.body)),
   );
 }
 
