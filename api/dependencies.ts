@@ -31,7 +31,7 @@ export interface TlsPair {
   key: string;
 }
 
-/** Health of the workflow engine; `reason` says what is wrong when it is not ok. */
+/** Health of a part; `reason` says what is wrong when it is not ok. */
 export interface EngineHealth {
   ok: boolean;
   reason: string | null;
@@ -47,6 +47,8 @@ export interface ApiDependencies {
   dispatcher: Dispatcher;
   /** Never rejects; answers in about 3 s at most. */
   engineHealth(): Promise<EngineHealth>;
+  /** Whether database and site are in the shape that this process needs, and why not. */
+  setup(): EngineHealth;
   log: FastifyBaseLogger;
   /** Now; tests set it. */
   clock(): Date;

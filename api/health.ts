@@ -8,10 +8,12 @@ const PATIENCE = 3_500;
 export interface Health {
   database: EngineHealth;
   engine: EngineHealth;
+  /** Whether this process is set up: the database in shape, the site's values in place. */
+  setup: EngineHealth;
 }
 
 /** Whether the parts answer, with the reason when one does not; never rejects and takes 3.5 s at most. */
-export async function readHealth(deps: Pick<ApiDependencies, 'db' | 'engineHealth'>): Promise<Health> {
+export async function readHealth(deps: Pick<ApiDependencies, 'db' | 'engineHealth' | 'setup'>): Promise<Health> {
   const [database, engine] = await Promise.all([
     inTime(
       pingDatabase(deps.db).then(
@@ -21,7 +23,7 @@ export async function readHealth(deps: Pick<ApiDependencies, 'db' | 'engineHealt
     ),
     inTime(deps.engineHealth()),
   ]);
-  return { database, engine };
+  return { database, engine, setup: deps.setup() };
 }
 
 async function inTime(answer: Promise<EngineHealth>): Promise<EngineHealth> {

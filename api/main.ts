@@ -31,7 +31,7 @@ import { createSecretStore } from '../store/secrets.ts';
 import { openStreamFeed } from '../store/stream-feed.ts';
 import { followTlsFiles } from './access/tls-listener.ts';
 import { createApp } from './app.ts';
-import type { AccessSettings } from './dependencies.ts';
+import type { AccessSettings, EngineHealth } from './dependencies.ts';
 import { createIngestApp } from './ingest/ingest-app.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -73,6 +73,7 @@ async function main(): Promise<void> {
   const temporal = connectTemporal(temporalSettings(env, 'api'));
   const dispatcher = createDispatcher({ db, client: temporal.client, log });
   const streams = openStreamFeed(database);
+  let setup: EngineHealth = { ok: false, reason: 'it is being set up' };
   const host = env.MUSTER_API_HOST.includes(':') ? `[${env.MUSTER_API_HOST}]` : env.MUSTER_API_HOST;
   const app = createApp({
     db,
@@ -92,6 +93,7 @@ async function main(): Promise<void> {
       const reason = await temporal.health();
       return { ok: reason === null, reason };
     },
+    setup: () => setup,
     log,
     clock: () => new Date(),
     prefixes: env.MUSTER_API_PREFIXES,
@@ -159,9 +161,12 @@ async function main(): Promise<void> {
         await ensureSiteValues({ secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig });
         const file = env.MUSTER_ADMIN_TOKEN_FILE;
         if (file !== undefined) await ensureAdminToken({ db, clock: () => new Date(), file, log });
+        setup = { ok: true, reason: null };
         return;
       } catch (error) {
-        log.warn({ err: error instanceof Error ? error.message : String(error) }, 'the database is not ready yet');
+        const reason = error instanceof Error ? error.message : String(error);
+        setup = { ok: false, reason };
+        log.warn({ err: reason }, 'the database is not ready yet');
         await delay(pause);
       }
     }

@@ -9,6 +9,10 @@ const KINDS: readonly (readonly [ErrorCode, RegExp])[] = [
     /transport '[^']*' not allowed|strange (?:host|path)name .* blocked|credential url cannot be/i,
   ],
   [
+    'repository_untrusted',
+    /SSL certificate problem|certificate verif(?:y|ication) (?:failed|locations)|no alternative certificate subject name|certificate subject name .* does not match|does not match (?:the )?(?:target )?host|problem with the (?:SSL CA|local SSL) cert|error setting certificate/i,
+  ],
+  [
     'commit_not_found',
     /not our ref|unadvertised object|couldn't find remote ref|no such remote ref|reference is not a tree/i,
   ],

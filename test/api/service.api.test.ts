@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { openDatabase } from '../../store/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
@@ -21,6 +22,20 @@ describe('health', () => {
     const answer = await other.call('GET', '/healthz');
     expect([answer.status, answer.body]).toEqual([503, { db_status: 'ok', kafka_status: 'not_available' }]);
     expect((await other.call('GET', '/api/v1/status')).body.engine).toEqual({ ok: false, reason: 'no server' });
+    await other.close();
+  });
+  test('is 500 when both answer and this process is not set up', async () => {
+    const setup = { ok: false, reason: 'no disk' };
+    const other = await createTestApi({ setup: () => setup });
+    const answer = await other.call('GET', '/healthz');
+    expect([answer.status, answer.body]).toEqual([500, { db_status: 'ok', kafka_status: 'ok' }]);
+    expect((await other.call('GET', '/api/v1/status')).body.setup).toEqual(setup);
+    await other.close();
+  });
+  test('does not need the options', async () => {
+    const other = await createTestApi();
+    await sql`drop table options`.execute(other.database.db);
+    expect((await other.call('GET', '/healthz')).status).toBe(200);
     await other.close();
   });
   test('does not wait for an engine that does not answer', async () => {
@@ -91,6 +106,7 @@ test('the status counts what is there and links on', async () => {
     versions: { muster: '0.0.0-test', cfs: '1.31.1' },
     database: { ok: true, reason: null },
     engine: { ok: true, reason: null },
+    setup: { ok: true, reason: null },
     counts: { sessions: { pending: 0, running: 0, complete: 0 }, queue: 0, active_runs: 0 },
     links: {
       docs: 'http://127.0.0.1:8100/docs',

@@ -68,6 +68,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
     },
     dispatcher: { kick: () => undefined },
     engineHealth: async () => ({ ok: true, reason: null }),
+    setup: () => ({ ok: true, reason: null }),
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     clock: () => now.value,
     prefixes: ['', '/apis/cfs'],

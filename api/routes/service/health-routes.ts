@@ -5,16 +5,26 @@ import { readHealth } from '../../health.ts';
 const HealthWordSchema = z.enum(['ok', 'not_available']);
 const HealthSchema = z.object({ db_status: HealthWordSchema, kafka_status: HealthWordSchema });
 
-/** Readiness and liveness; `kafka_status` is the workflow engine's health under CFS's name for it (cfs-api 4). */
+/**
+ * Readiness and liveness; `kafka_status` is the workflow engine's health under CFS's name for it. 500 when both answer but
+ * this process is not set up (cfs-api 4); the reason is in the status and in the log.
+ */
 export async function healthRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
   app.get(
     '/healthz',
-    { schema: { tags: ['service'], summary: 'Health', response: { 200: HealthSchema, 503: HealthSchema } } },
+    {
+      schema: {
+        tags: ['service'],
+        summary: 'Health',
+        response: { 200: HealthSchema, 500: HealthSchema, 503: HealthSchema },
+      },
+    },
     async (_request, reply) => {
-      const { database, engine } = await readHealth(deps);
+      const { database, engine, setup } = await readHealth(deps);
       const word = ({ ok }: { ok: boolean }) => (ok ? ('ok' as const) : ('not_available' as const));
       const health = { db_status: word(database), kafka_status: word(engine) };
-      return reply.code(database.ok && engine.ok ? 200 : 503).send(health);
+      const status = !database.ok || !engine.ok ? 503 : setup.ok ? 200 : 500;
+      return reply.code(status).send(health);
     },
   );
 }

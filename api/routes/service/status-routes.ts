@@ -10,6 +10,7 @@ const StatusSchema = z.object({
   versions: z.object({ muster: z.string(), cfs: z.string() }),
   database: PartSchema,
   engine: PartSchema,
+  setup: PartSchema,
   counts: z
     .object({
       sessions: z.object({ pending: z.int(), running: z.int(), complete: z.int() }),

@@ -16,6 +16,7 @@ export interface StatusAnswer {
   versions: { muster: string; cfs: string };
   database: Part;
   engine: Part;
+  setup?: Part;
   counts: {
     sessions: { pending: number; running: number; complete: number };
     queue: number;
@@ -69,7 +70,11 @@ export async function showStatus(context: CliContext, options: OutputOptions): P
   }
   const { api, failure } = report;
   if (failure?.fix) say(context, failure.fix);
-  context.exit = failure ? failure.exit : api?.database.ok && api.engine.ok ? EXIT.done : EXIT.failed;
+  context.exit = failure
+    ? failure.exit
+    : api?.database.ok && api.engine.ok && api.setup?.ok !== false
+      ? EXIT.done
+      : EXIT.failed;
 }
 
 async function readReport(context: CliContext, options: OutputOptions): Promise<Report> {
@@ -118,6 +123,7 @@ function rowsOf({ url, api, failure, stack }: Report): Row[] {
     reason: cell(reason),
   });
   if (api) rows.push(seen('database for the api', api.database), seen('engine for the api', api.engine));
+  if (api?.setup && !api.setup.ok) rows.push(seen('set-up of the api', api.setup));
   return rows;
 }
 
