@@ -23,6 +23,8 @@ export interface CliContext {
   version: string;
   /** Base URL of the API when `--url` is absent. */
   defaultUrl: string;
+  /** The token to send to an API; undefined: none. Throws a `CliFailure` when the one that was named cannot be read. */
+  tokenFor(url: string): Promise<string | undefined>;
   /** Aborted by the first Ctrl-C. */
   signal: AbortSignal;
   /** Milliseconds since 1970. */

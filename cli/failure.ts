@@ -31,6 +31,15 @@ export class CliFailure extends Error {
 
 const FIXES: Record<string, string> = {
   unreachable: 'start the stack with `./muster up`, or name a running one with --url or MUSTER_URL',
+  unauthenticated:
+    'name a token with MUSTER_TOKEN_FILE or MUSTER_TOKEN; an administrator makes one: `./muster token create`',
+  forbidden: 'the token that is used has too weak a role; an administrator makes another: `./muster token create`',
+  too_many_failures: 'wrong tokens were sent too often from here: correct MUSTER_TOKEN or MUSTER_TOKEN_FILE, then wait',
+  issuer_unavailable:
+    'the API cannot reach the issuer of the token; a token made by `./muster token create` still works',
+  certificate_refused: 'name its CA with MUSTER_CA_FILE, and the API by a name that is in the certificate (MUSTER_URL)',
+  token_not_found: '`./muster token list` shows the tokens',
+  token_exists: 'choose another name, or revoke that one with `./muster token revoke NAME`',
   storage_unavailable: 'the API cannot reach Postgres; `./muster status` says more',
   engine_unavailable: 'the API cannot reach Temporal; `./muster status` says more',
   session_not_found: '`./muster session list` shows the sessions',

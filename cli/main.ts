@@ -1,10 +1,13 @@
 /** Composition root of the command line: arguments, streams, signals and environment of this process. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { readOwnStack } from '../deploy/stack/own-stack.ts';
+import { trustCertificates } from '../deploy/stack/trusted-certificates.ts';
 import type { CliContext, Sink } from './context.ts';
 import { EXIT } from './failure.ts';
 import { runCli } from './program.ts';
 import { embeddedStack } from './stack.ts';
+import { openTokens } from './token.ts';
 
 /** One press arrives twice when the launcher passes it on too; a second press later than this (ms) ends at once. */
 const SAME_PRESS = 500;
@@ -45,18 +48,23 @@ const { env } = process;
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as {
   version: string;
 };
+const dataDir = resolve(env.MUSTER_DATA_DIR || '.muster');
+trustCertificates([env.MUSTER_CA_FILE, env.MUSTER_TLS_CERT]);
+const ownUrl = (): string => `${env.MUSTER_TLS_CERT ? 'https' : 'http'}://127.0.0.1:${env.MUSTER_API_PORT || 8100}`;
+const defaultUrl = env.MUSTER_URL || (!env.MUSTER_API_PORT && readOwnStack(dataDir)?.url) || ownUrl();
 const context: CliContext = {
   out: sink(process.stdout),
   err: sink(process.stderr),
   stdin: process.stdin,
   version,
-  defaultUrl: env.MUSTER_URL || `http://127.0.0.1:${env.MUSTER_API_PORT || 8100}`,
+  defaultUrl,
+  tokenFor: openTokens(env, dataDir),
   signal: interrupts.signal,
   now: () => Date.now(),
   exit: 0,
   stack: embeddedStack({
     env,
-    dataDir: resolve(env.MUSTER_DATA_DIR || '.muster'),
+    dataDir,
     releaseSignals: interrupts.release,
   }),
 };

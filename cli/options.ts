@@ -51,10 +51,10 @@ export const withLimit = (command: Command): Command =>
 
 /** The client of the API that the options or the environment name. */
 export const apiOf = (context: CliContext, options: ServerOptions): ApiClient =>
-  new ApiClient(options.url ?? context.defaultUrl, context.signal);
+  new ApiClient(options.url ?? context.defaultUrl, context.signal, (url) => context.tokenFor(url));
 
 /** Members of a body that `--dry-run` does not show. */
-const HIDDEN = new Set(['password', 'value']);
+const HIDDEN = new Set(['password', 'value', 'token']);
 
 /** Shows the requests that a command would make, as method, URL and body; passwords and secret values are not shown. */
 export function showRequests(context: CliContext, api: ApiClient, requests: ApiRequest[]): void {

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { tokenCommands } from './commands/access/token-commands.ts';
 import { componentCommands } from './commands/components/component-commands.ts';
 import { configurationCommands } from './commands/configurations/configuration-commands.ts';
 import { optionCommands } from './commands/configurations/option-commands.ts';
@@ -31,6 +32,7 @@ function program(context: CliContext): Command {
   sourceCommands(root, context);
   optionCommands(root, context);
   secretCommands(root, context);
+  tokenCommands(root, context);
   return root;
 }
 

@@ -20,10 +20,13 @@ export const sourceSegment = (name: string): string => encodeURIComponent(encode
 export class ApiClient {
   readonly #base: string;
   readonly #signal: AbortSignal;
+  readonly #tokenFor: (url: string) => Promise<string | undefined>;
 
-  constructor(base: string, signal: AbortSignal) {
+  /** @param tokenFor the token to send to this API; asked for each request, so that a renewed one is taken up */
+  constructor(base: string, signal: AbortSignal, tokenFor: (url: string) => Promise<string | undefined>) {
     this.#base = base.replace(/\/+$/, '');
     this.#signal = signal;
+    this.#tokenFor = tokenFor;
   }
 
   /** Full URL of a request; null and undefined members of the query are left out. */
@@ -58,10 +61,14 @@ export class ApiClient {
     const signals = [this.#signal, options.signal, options.timeout && AbortSignal.timeout(options.timeout * 1000)];
     const headers: Record<string, string> = { accept: 'application/json', ...options.headers };
     if (request.body !== undefined) headers['content-type'] = 'application/json';
+    const token = await this.#tokenFor(this.#base);
+    if (token !== undefined) headers.authorization = `Bearer ${token}`;
     const response = await this.#reading(
       fetch(this.url(request.path, request.query), {
         method: request.method,
         headers,
+        // The token goes to the API that was named and nowhere else.
+        redirect: 'error',
         signal: AbortSignal.any(signals.filter((signal) => signal instanceof AbortSignal)),
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
       }),
@@ -105,5 +112,9 @@ function transportFailure(base: string, error: unknown): CliFailure {
     return usage(`${base} is not a URL`, 'write it like http://127.0.0.1:8100');
   }
   const reason = String(cause?.code ?? cause?.message ?? message ?? error);
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(reason)) {
+    const detail = `the certificate of ${base} is not trusted (${reason})`;
+    return new CliFailure('certificate_refused', detail, EXIT.unreachable);
+  }
   return new CliFailure('unreachable', `${base} does not answer (${reason})`, EXIT.unreachable);
 }

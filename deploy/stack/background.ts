@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { environmentOfProcesses } from '../../config/file-settings.ts';
 import { isAlive } from '../../drivers/local-runner/process-table.ts';
 import { activeRuns } from './active-runs.ts';
 import { prepareDataDirectory } from './data-directory.ts';
@@ -53,7 +54,7 @@ export async function startStack({
   }
   const log = openSync(join(dataDir, 'logs', 'stack.log'), 'a', 0o600);
   const child = spawn(process.execPath, [entry], {
-    env: { ...env, MUSTER_DATA_DIR: dataDir },
+    env: { ...environmentOfProcesses(env), MUSTER_DATA_DIR: dataDir },
     cwd: dataDir,
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],

@@ -8,8 +8,14 @@ import { StackError } from './stack-error.ts';
 /** A cancelled run is gone within 10 s; then its session needs a moment to end. */
 const CANCEL_WITHIN_MS = 20_000;
 
+/** The API and the token to use it with; null where it asks for none. */
+export interface DemoApi {
+  url: string;
+  token: string | null;
+}
+
 /** Stores the quickstart's components and its configuration, whose layers get the repository of this machine. */
-export async function applyQuickstart(api: string, source: string, repository: QuickstartRepository): Promise<void> {
+export async function applyQuickstart(api: DemoApi, source: string, repository: QuickstartRepository): Promise<void> {
   const configuration = JSON.parse(await readFile(join(source, 'configuration.json'), 'utf8')) as {
     name: string;
     description?: string;
@@ -30,7 +36,7 @@ interface SessionAnswer {
  * Cancels the sessions that were created since `startedAt` and have not ended, and waits until they have.
  * @returns their names
  */
-export async function cancelSessionsSince(api: string, startedAt: Date): Promise<string[]> {
+export async function cancelSessionsSince(api: DemoApi, startedAt: Date): Promise<string[]> {
   // Wire times have no fraction of a second.
   const since = startedAt.toISOString().slice(0, 19);
   const open = async (): Promise<string[]> => {
@@ -49,10 +55,14 @@ export async function cancelSessionsSince(api: string, startedAt: Date): Promise
   return names;
 }
 
-async function send(api: string, method: string, path: string, body?: unknown): Promise<unknown> {
-  const response = await fetch(`${api}${path}`, {
+async function send({ url, token }: DemoApi, method: string, path: string, body?: unknown): Promise<unknown> {
+  const response = await fetch(`${url}${path}`, {
     method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
   if (!response.ok) throw new StackError(`${method} ${path} was answered ${response.status}: ${text}`, 1);

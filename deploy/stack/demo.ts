@@ -6,11 +6,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import { applyQuickstart, cancelSessionsSince } from './demo-api.ts';
+import { applyQuickstart, cancelSessionsSince, type DemoApi } from './demo-api.ts';
 import { type ForegroundStack, startInForeground } from './foreground.ts';
+import { adminTokenFileOf } from './muster-processes.ts';
+import { readAdminToken } from './own-stack.ts';
 import { makeQuickstartRepository } from './quickstart-repository.ts';
 import { linksOf } from './run-stack.ts';
 import { StackError } from './stack-error.ts';
+import { trustCertificates } from './trusted-certificates.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 const QUICKSTART = join(ROOT, 'examples', 'quickstart');
@@ -38,7 +41,7 @@ async function demo(args: string[]): Promise<number> {
   } finally {
     // Ctrl-C leaves the cursor behind ^C or in the live line of the session.
     say(`${stack.interrupted.aborted ? '\n' : ''}Stopping the stack`);
-    const cancelled = await cancelSessionsSince(stack.state.links.api, startedAt).catch((error: Error) => {
+    const cancelled = await cancelSessionsSince(await apiOf(stack), startedAt).catch((error: Error) => {
       say(`  sessions could not be cancelled: ${error.message}`);
       return [];
     });
@@ -52,7 +55,7 @@ async function showSession(stack: ForegroundStack): Promise<number> {
   const { api } = stack.state.links;
   const folder = join(stack.environment.MUSTER_DATA_DIR, 'demo', 'quickstart');
   const repository = await makeQuickstartRepository(QUICKSTART, folder);
-  await applyQuickstart(api, QUICKSTART, repository);
+  await applyQuickstart(await apiOf(stack), QUICKSTART, repository);
   if (stack.interrupted.aborted) return INTERRUPTED;
   say(`\nRunning a session of configuration quickstart, cloned from ${repository.url}`);
   const args = ['session', 'run', '--url', api, '--configuration', 'quickstart', '--require-hosts'];
@@ -68,6 +71,15 @@ async function showSession(stack: ForegroundStack): Promise<number> {
   const [status] = (await end) as [ChildProcess['exitCode']];
   stack.interrupted.removeEventListener('abort', stopFollowing);
   return status ?? 1;
+}
+
+/** The demo is a client like any other: it has a token where one is needed, and trusts the stack's own certificate. */
+async function apiOf({ state, environment }: ForegroundStack): Promise<DemoApi> {
+  const { MUSTER_DATA_DIR: dataDir, MUSTER_TLS_CERT, MUSTER_CA_FILE } = environment;
+  trustCertificates([MUSTER_TLS_CERT, MUSTER_CA_FILE]);
+  const url = state.links.api;
+  if (environment.MUSTER_AUTH === 'none') return { url, token: null };
+  return { url, token: await readAdminToken(dataDir, url, adminTokenFileOf(environment)) };
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 /** Runs the stack in this process until a signal ends it: `npm start`, `muster up` and the demo. */
 import { type Environment, EnvironmentError, loadEnvironment } from '../../config/environment.ts';
+import { tlsSettings } from '../../config/tls-settings.ts';
 import { StackError } from './stack-error.ts';
 import type { ComponentName, StackState } from './stack-state.ts';
 import { MUSTER_COMMANDS, Supervisor } from './supervisor.ts';
@@ -34,7 +35,7 @@ export async function startInForeground({
   commands = MUSTER_COMMANDS,
   say,
 }: ForegroundOptions): Promise<ForegroundStack> {
-  const environment = readEnvironment(env);
+  const environment = readEnvironment(env, say);
   const startedAt = Date.now();
   const shown = new Map<ComponentName, string>();
   const supervisor = await Supervisor.create({
@@ -85,9 +86,12 @@ function showChanges(
   }
 }
 
-function readEnvironment(env: NodeJS.ProcessEnv): Environment {
+/** What the API would stumble over at its start is said here, where somebody reads it. */
+function readEnvironment(env: NodeJS.ProcessEnv, say: (line: string) => void): Environment {
   try {
-    return loadEnvironment(env);
+    const environment = loadEnvironment(env);
+    for (const warning of tlsSettings(environment)?.warnings ?? []) say(`warning: ${warning}`);
+    return environment;
   } catch (error) {
     if (error instanceof EnvironmentError) throw new StackError(error.message);
     throw error;

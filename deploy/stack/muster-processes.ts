@@ -1,8 +1,11 @@
 /** API and worker as parts of the stack. */
-import { get } from 'node:http';
-import { join } from 'node:path';
+import { get as getPlain } from 'node:http';
+import { get as getSecure } from 'node:https';
+import { join, resolve } from 'node:path';
 import type { Environment } from '../../config/environment.ts';
+import { environmentOfProcesses } from '../../config/file-settings.ts';
 import type { ComponentPlan } from './component.ts';
+import { adminTokenFile } from './own-stack.ts';
 
 /** The API itself waits 3 s for its servers. */
 const PROBE_TIMEOUT_MS = 4_000;
@@ -29,7 +32,8 @@ export function childEnvironment(
   { databaseUrl, temporalAddress }: EmbeddedAddresses,
 ): NodeJS.ProcessEnv {
   return {
-    ...base,
+    ...environmentOfProcesses(base),
+    ...(environment.MUSTER_AUTH === 'token' ? { MUSTER_ADMIN_TOKEN_FILE: adminTokenFileOf(environment) } : {}),
     MUSTER_DATA_DIR: environment.MUSTER_DATA_DIR,
     MUSTER_DATABASE_URL: databaseUrl ?? environment.MUSTER_DATABASE_URL,
     MUSTER_TEMPORAL_ADDRESS: temporalAddress ?? environment.MUSTER_TEMPORAL_ADDRESS,
@@ -39,10 +43,15 @@ export function childEnvironment(
   };
 }
 
+/** File with the administrator's token of this stack; the API makes it at its first start. */
+export function adminTokenFileOf(environment: Environment): string {
+  return resolve(environment.MUSTER_ADMIN_TOKEN_FILE ?? adminTokenFile(environment.MUSTER_DATA_DIR));
+}
+
 /** Address at which the API is reached from this machine, whatever it listens on. */
-export function apiUrl({ MUSTER_API_HOST: host, MUSTER_API_PORT: port }: Environment): string {
+export function apiUrl({ MUSTER_API_HOST: host, MUSTER_API_PORT: port, MUSTER_TLS_CERT: cert }: Environment): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable}:${port}`;
+  return `${cert === undefined ? 'http' : 'https'}://${reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable}:${port}`;
 }
 
 export function apiPlan(
@@ -87,7 +96,9 @@ export function workerPlan(
 
 function probeHealth(url: string): Promise<string | null> {
   return new Promise((resolve) => {
-    const request = get(url, { timeout: PROBE_TIMEOUT_MS }, (response) => {
+    // The certificate may be for another name than loopback, and nothing secret is sent or believed here.
+    const get = url.startsWith('https:') ? getSecure : getPlain;
+    const request = get(url, { timeout: PROBE_TIMEOUT_MS, rejectUnauthorized: false }, (response) => {
       let body = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
         body = (body + chunk).slice(0, 500);

@@ -1,11 +1,20 @@
 /** The embedded stack: starts Postgres and Temporal, then API and worker, and keeps them running until it is stopped. */
+import { existsSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from '../../config/environment.ts';
 import { prepareDataDirectory } from './data-directory.ts';
 import { endLeftovers } from './leftovers.ts';
 import { rotateLog } from './log-file.ts';
-import { apiPlan, apiUrl, childEnvironment, type MusterCommands, workerPlan } from './muster-processes.ts';
+import {
+  adminTokenFileOf,
+  apiPlan,
+  apiUrl,
+  childEnvironment,
+  type MusterCommands,
+  workerPlan,
+} from './muster-processes.ts';
 import { checkPorts, type PortNeed } from './ports.ts';
 import { type EmbeddedPostgres, embeddedPostgres } from './postgres.ts';
 import { identify } from './process-identity.ts';
@@ -24,6 +33,7 @@ import { ansibleVersion, musterVersion } from './versions.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 const ROTATE_EVERY_MS = 30_000;
+const ADMIN_TOKEN_WITHIN_MS = 15_000;
 /** A component that ends this often before the stack was ever up will not come up by trying again. */
 const FRUITLESS_STARTS = 5;
 
@@ -145,6 +155,7 @@ export class Supervisor {
     await this.bringUp(['postgres', 'temporal']);
     await postgres?.ensureDatabase();
     await this.bringUp(['api', 'worker']);
+    if (environment.MUSTER_AUTH === 'token') await untilThere(adminTokenFileOf(environment));
   }
 
   private async bringUp(names: ComponentName[]): Promise<void> {
@@ -195,6 +206,14 @@ export class Supervisor {
     }
     this.write({ state: 'stopped', reason: null });
     await new Promise((resolve) => (this.lock ? this.lock.close(resolve) : resolve(undefined)));
+  }
+}
+
+/** The API makes the file when its database is ready, which may be a moment after it answers. */
+async function untilThere(file: string): Promise<void> {
+  for (let waited = 0; !existsSync(file); waited += 50) {
+    if (waited >= ADMIN_TOKEN_WITHIN_MS) throw new StackError(`The API has not made ${file}: see its log.`, 1);
+    await delay(50);
   }
 }
 

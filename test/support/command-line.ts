@@ -10,6 +10,8 @@ export interface CommandLineOptions {
   /** Whether stdout and stderr are terminals. */
   terminal?: boolean;
   stack?: StackCommands;
+  /** Sent with every request. */
+  token?: string;
 }
 
 export interface CommandLine {
@@ -34,6 +36,7 @@ export function startCli(args: string[], options: CommandLineOptions = {}): Comm
     stdin: options.stdin === undefined ? new PassThrough().end() : Readable.from([options.stdin]),
     version: '1.2.3',
     defaultUrl: options.url ?? 'http://127.0.0.1:1',
+    tokenFor: async () => options.token,
     signal: interrupt.signal,
     now: () => Date.now(),
     exit: 0,

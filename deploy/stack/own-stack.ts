@@ -1,0 +1,47 @@
+/** What a client on this machine may know of the stack of a data directory. No schema library: every command reads it. */
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAlive } from '../../drivers/local-runner/process-table.ts';
+
+/** Where the administrator's token of a stack is, unless MUSTER_ADMIN_TOKEN_FILE says otherwise. */
+export const adminTokenFile = (dataDir: string): string => join(dataDir, 'admin-token');
+
+interface OwnStack {
+  /** Base URL of its API. */
+  url: string;
+  /** The API's process, while it has one. */
+  api: { pid: number; start_time: string; boot_id: string } | null;
+}
+
+/** The stack as it last wrote about itself; null when none was ever started here. */
+export function readOwnStack(dataDir: string): OwnStack | null {
+  try {
+    const state = JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
+    const url: unknown = state.links?.api;
+    return typeof url === 'string' ? { url, api: state.components?.api?.process ?? null } : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The administrator's token of the stack at `url`, for whoever may read its data directory; null for any other API, and while
+ * the stack's own API does not run: somebody else could listen there and take the token.
+ */
+export async function readAdminToken(
+  dataDir: string,
+  url: string,
+  file = adminTokenFile(dataDir),
+): Promise<string | null> {
+  const stack = readOwnStack(dataDir);
+  if (stack === null || stack.api === null || !isSameOrigin(stack.url, url) || !(await isAlive(stack.api))) return null;
+  return readFile(file, 'utf8').then(
+    (text) => text.trim() || null,
+    () => null,
+  );
+}
+
+function isSameOrigin(one: string, other: string): boolean {
+  return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin;
+}
