@@ -14,6 +14,12 @@ export function requestActor(app: ApiServer): void {
 }
 
 /** What a write needs: the dependencies, and who asks for it. */
-export function acting(deps: ApiDependencies, request: FastifyRequest): ApiDependencies & { actor: string | null } {
-  return { ...deps, actor: request.actor };
+export interface Acting extends ApiDependencies {
+  actor: string | null;
+  /** Id of the work under an `Idempotency-Key`, by which a create that is tried again after a crash knows its own record. */
+  operation: string | null;
+}
+
+export function acting(deps: ApiDependencies, request: FastifyRequest): Acting {
+  return { ...deps, actor: request.actor, operation: request.operation?.id ?? null };
 }

@@ -17,7 +17,7 @@ export const PROBLEM_TYPE = 'application/problem+json';
 
 /** Sends a problem document; as bytes, to which the framework adds no charset. */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  if (problem.status === 503) reply.header('retry-after', '2');
+  if (problem.status === 503 || problem.code === 'request_in_progress') reply.header('retry-after', '2');
   return reply
     .code(problem.status)
     .header('content-type', PROBLEM_TYPE)

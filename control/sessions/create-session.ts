@@ -9,7 +9,7 @@ import type { SessionCreate } from '../../domain/sessions/schema.ts';
 import { buildSnapshot, sourcesOf } from '../../domain/sessions/snapshot.ts';
 import { checkTarget } from '../../domain/sessions/target.ts';
 import type { SessionRow } from '../../store/session-engine.ts';
-import { insertSession, readCreationInputs } from '../../store/sessions.ts';
+import { findSession, insertSession, readCreationInputs } from '../../store/sessions.ts';
 import { findSources } from '../../store/sources.ts';
 import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
@@ -20,6 +20,8 @@ export interface CreateSessionDeps {
   clock(): Date;
   /** Who asks; stored with the record. */
   actor: string | null;
+  /** Id of the work under an idempotency key: what an earlier try of it has made is answered, not refused. */
+  operation?: string | null;
 }
 
 /** What a session is made from: v3's body. Limit and pass-through are stored as they are given, absent ones as ''. */
@@ -54,8 +56,8 @@ export async function createSession(
   checkAnsibleLimit(body.ansible_limit ?? '');
   const { db } = deps;
   const inputs = await readCreationInputs(db, body.name, body.configuration_name);
-  if (inputs.nameTaken) throw sessionExists(body.name);
   const options = { ...DEFAULT_OPTIONS, ...inputs.options };
+  if (inputs.nameTaken) return { session: await madeBefore(deps, body.name), options };
   const { configuration } = inputs;
   const ansibleConfig = body.ansible_config || options.default_ansible_config;
   const configurationLimit = body.configuration_limit ?? '';
@@ -71,7 +73,7 @@ export async function createSession(
   const target = checkTarget(body.target);
   parsePassthrough(body.ansible_passthrough ?? '');
   const session = await insertSession(db, {
-    id: randomUUID(),
+    id: deps.operation ?? randomUUID(),
     name: body.name,
     configurationName: body.configuration_name,
     configurationLimit,
@@ -87,9 +89,16 @@ export async function createSession(
     actor: deps.actor,
     now: deps.clock(),
   });
-  if (session === null) throw sessionExists(body.name);
+  if (session === null) return { session: await madeBefore(deps, body.name), options };
   deps.dispatcher.kick();
   return { session, options };
+}
+
+/** The session of that name when an earlier try of the same operation made it, else `session_exists`. */
+async function madeBefore({ db, operation }: CreateSessionDeps, name: string): Promise<SessionRow> {
+  const session = operation ? await findSession(db, name) : null;
+  if (session === null || session.id !== operation) throw sessionExists(name);
+  return session;
 }
 
 /** Text that was left out is empty; null stays null (cfs-api 9: v2's default). */

@@ -5,7 +5,7 @@ import { retryName } from '../../domain/sessions/naming.ts';
 import { planRetry, type RetryPlan } from '../../domain/sessions/retry-plan.ts';
 import type { SessionRetry } from '../../domain/sessions/schema.ts';
 import { readHostsNotApplied } from '../../store/host-result-reads.ts';
-import type { SessionRow } from '../../store/session-engine.ts';
+import { findSessionById, type SessionRow } from '../../store/session-engine.ts';
 import { readAttempts } from '../../store/session-reads.ts';
 import { findRootName, insertSession, noteWriter } from '../../store/sessions.ts';
 import type { Database } from '../../store/tables.ts';
@@ -25,6 +25,8 @@ export interface RetryDeps {
   clock(): Date;
   /** Who asks; stored with the new record, or with the one that goes on. */
   actor: string | null;
+  /** Id of the work under an idempotency key: what an earlier try of it has made is answered, not refused. */
+  operation?: string | null;
 }
 
 /**
@@ -38,6 +40,8 @@ export async function retrySession(
   request: SessionRetry,
 ): Promise<{ session: SessionRow; created: boolean }> {
   const hosts = request.hosts ?? 'all';
+  const made = deps.operation ? await findSessionById(deps.db, deps.operation) : null;
+  if (made !== null) return { session: made, created: true };
   const original = await getSession(deps.db, name);
   if (original.status !== 'complete' && original.phase === 'hold') {
     if (request.name !== undefined) {
@@ -74,7 +78,7 @@ async function insertRetry(
   for (let attempt = 0; attempt < NAME_TRIES; attempt++) {
     const name = wanted ?? retryName(root, randomBytes(4).toString('hex'));
     const row = await insertSession(deps.db, {
-      id: randomUUID(),
+      id: deps.operation ?? randomUUID(),
       name,
       configurationName: original.configuration_name,
       configurationLimit: plan.configurationLimit,
