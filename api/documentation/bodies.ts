@@ -65,6 +65,10 @@ export const REQUEST_EXAMPLES: Record<string, Record<string, unknown>> = {
     limited: { name: 'one-host', configuration_name: 'site', ansible_limit: 'x1', configuration_limit: 'base' },
   },
   post_sessions_v2: { small: { name: 'nightly', configurationName: 'site' } },
+  post_tokens: {
+    reporter: { role: 'node', component: 'x1' },
+    week: { role: 'operator', name: 'ci', expires_in: 604800 },
+  },
   put_secret: { value: { value: 'example' } },
   post_session_cancel: { reason: { reason: 'maintenance begins' } },
   post_session_retry: { failed: { hosts: 'failed' } },

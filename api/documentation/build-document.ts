@@ -53,6 +53,7 @@ export function buildDocument(
     components: {
       schemas: Object.fromEntries([...used].sort(compare).map((id) => [id, schemas[id]])),
       headers: HEADERS,
+      securitySchemes: { bearer: BEARER },
     },
   };
 }
@@ -67,7 +68,7 @@ function serversOf(name: DocumentName, prefixes: readonly string[]): JsonSchema[
 }
 
 function requestSchemas({ schema }: DescribedRoute): z.ZodType[] {
-  return [schema.params, schema.querystring, schema.body].filter((part) => part instanceof z.ZodType);
+  return [schema.params, schema.querystring, schema.headers, schema.body].filter((part) => part instanceof z.ZodType);
 }
 
 function answerSchemas({ schema }: DescribedRoute): z.ZodType[] {
@@ -83,6 +84,7 @@ const TAG_TEXTS: Record<string, string> = {
   service: 'Versions, health and status.',
   sessions: 'Runs of a configuration on its hosts.',
   sources: 'Repositories with their credentials.',
+  tokens: 'Tokens of this API.',
 };
 
 function tagsOf(routes: readonly DescribedRoute[]): JsonSchema[] {
@@ -93,6 +95,15 @@ function tagsOf(routes: readonly DescribedRoute[]): JsonSchema[] {
 function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
+
+const BEARER = {
+  type: 'http',
+  scheme: 'bearer',
+  description:
+    'A token of `muster token create`, or one of the issuer that is set. `x-muster-role` of an operation is the weakest role ' +
+    'that may use it; with `x-muster-own-component` a token of the role node may use it for its own component. Where ' +
+    '`MUSTER_AUTH` is `none`, no token is asked for.',
+};
 
 const HEADERS = {
   RequestId: {

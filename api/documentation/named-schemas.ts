@@ -1,5 +1,6 @@
 /** Schemas that have a name in the documents; all others are written where they are used. */
 import type { z } from 'zod';
+import { TokenCreatedSchema, TokenCreateSchema, TokenSchema } from '../../domain/access/schema.ts';
 import {
   ComponentBodySchema,
   ComponentFilterPatchSchema,
@@ -24,6 +25,12 @@ import {
   SourceSchema,
 } from '../../domain/configurations/schema.ts';
 import {
+  V2Configuration,
+  V2ConfigurationBody,
+  V2Options,
+  V2OptionsPatch,
+} from '../../domain/configurations/v2-schema.ts';
+import {
   LogEntrySchema,
   SessionDetailSchema,
   SessionEventSchema,
@@ -40,6 +47,7 @@ import {
   TargetBodySchema,
   TargetSchema,
 } from '../../domain/sessions/schema.ts';
+import { V2Session, V2SessionCreate } from '../../domain/sessions/v2-schema.ts';
 
 /** In requests. */
 export const NAMED_REQUESTS: Record<string, z.ZodType> = {
@@ -58,7 +66,11 @@ export const NAMED_REQUESTS: Record<string, z.ZodType> = {
   TargetBody: TargetBodySchema,
   SessionCancel: SessionCancelSchema,
   SessionRetry: SessionRetrySchema,
+  TokenCreate: TokenCreateSchema,
   ComponentBodyV2: V2ComponentBody.input,
+  ConfigurationBodyV2: V2ConfigurationBody.input,
+  OptionsPatchV2: V2OptionsPatch.input,
+  SessionCreateV2: V2SessionCreate.input,
 };
 
 /** In answers. */
@@ -83,4 +95,9 @@ export const NAMED_ANSWERS: Record<string, z.ZodType> = {
   LogEntry: LogEntrySchema,
   ComponentV2: V2Component.object,
   ComponentViewV2: V2ComponentView.object,
+  ConfigurationV2: V2Configuration.object,
+  OptionsV2: V2Options.object,
+  SessionV2: V2Session.object,
+  Token: TokenSchema,
+  TokenCreated: TokenCreatedSchema,
 };

@@ -6,7 +6,7 @@ import { OPTIONAL_BODIES, OTHER_MEDIA, REQUEST_EXAMPLES } from './bodies.ts';
 import type { DescribedRoute } from './described-routes.ts';
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts';
 import { parametersOf } from './parameters.ts';
-import { refusalsOf } from './refusals.ts';
+import { accessOfRoute, refusalsOf } from './refusals.ts';
 import { operationId } from './surfaces.ts';
 
 const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
@@ -17,7 +17,8 @@ export function operationOf(route: DescribedRoute, requests: JsonSchemas, answer
   const { schema } = route;
   const id = operationId(route.method, route.path);
   const body = requestBody(id, route, requests);
-  const parameters = parametersOf(schema, requests);
+  const parameters = parametersOf(route, requests);
+  const access = accessOfRoute(route);
   return {
     operationId: id,
     summary: schema.summary,
@@ -26,6 +27,9 @@ export function operationOf(route: DescribedRoute, requests: JsonSchemas, answer
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: responses(id, route, answers),
+    security: access.least === 'public' ? [] : [{ bearer: [] }],
+    'x-muster-role': access.least,
+    ...(access.ownComponent ? { 'x-muster-own-component': true } : {}),
   };
 }
 

@@ -1,5 +1,5 @@
-import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
+import type { DescribedRoute } from './described-routes.ts';
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts';
 
 /** What each parameter means, by its name; the same name means the same everywhere. */
@@ -11,6 +11,7 @@ export const PARAMETER_TEXTS: Record<string, string> = {
   session_name: 'Name of the session.',
   name: 'Name of the secret: a lower-case DNS name.',
   key: 'Key of the value within the secret.',
+  token: 'Id or name of the token.',
   // of pages
   limit: 'Most records of the page. Default of the CFS lists: the option `default_page_size`.',
   after_id: 'Key of the last record of the page before, as `next` gives it. It need not exist any more.',
@@ -41,12 +42,27 @@ export const PARAMETER_TEXTS: Record<string, string> = {
   result: 'Only events with this result of a task.',
 };
 
-/** Path and query parameters of an operation. */
-export function parametersOf(schema: FastifySchema, schemas: JsonSchemas): JsonSchema[] {
-  return [...parametersIn('path', schema.params, schemas), ...parametersIn('query', schema.querystring, schemas)];
+/** Every write may be sent again with the same key. */
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A write that comes again with the same key within 24 h gets the first answer again and changes nothing.',
+  schema: { type: 'string', pattern: '^[\\x20-\\x7e]{1,255}$' },
+};
+
+/** Path, query and header parameters of an operation. */
+export function parametersOf({ method, schema }: DescribedRoute, schemas: JsonSchemas): JsonSchema[] {
+  return [
+    ...parametersIn('path', schema.params, schemas),
+    ...parametersIn('query', schema.querystring, schemas),
+    ...parametersIn('header', schema.headers, schemas),
+    ...(method === 'get' ? [] : [IDEMPOTENCY_KEY]),
+  ];
 }
 
-function parametersIn(place: 'path' | 'query', schema: unknown, schemas: JsonSchemas): JsonSchema[] {
+function parametersIn(place: 'path' | 'query' | 'header', schema: unknown, schemas: JsonSchemas): JsonSchema[] {
   if (!(schema instanceof z.ZodType)) return [];
   const { properties, required } = schemas.of(schema) as {
     properties: Record<string, JsonSchema>;

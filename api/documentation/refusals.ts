@@ -1,21 +1,22 @@
 /** Which problems an operation can answer, as codes of the catalogue. */
+import type { RouteAccess } from '../../domain/access/roles.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { accessOf } from '../access/route-roles.ts';
 import type { DescribedRoute } from './described-routes.ts';
 import { pathWithoutVersion } from './surfaces.ts';
 
-const NEW_CONFIGURATION: ErrorCode[] = [
-  'branch_and_commit',
-  'source_or_url',
+/** What asking the remotes for branches can end with. */
+const BRANCHES: ErrorCode[] = [
   'source_unknown',
   'branch_not_resolved',
-  'branch_not_found',
-  'conflicting_layers',
-  'repository_url_refused',
   'changed_meanwhile',
+  'secret_store_unavailable',
 ];
+const LAYERS: ErrorCode[] = ['branch_and_commit', 'source_or_url', 'conflicting_layers'];
+const TENANTS: ErrorCode[] = ['invalid_tenant', 'tenant_forbidden', 'tenant_registry_unavailable'];
 const SESSION_COMMAND: ErrorCode[] = ['session_not_found', 'session_complete', 'engine_unavailable'];
 
-/** What the rules of single operations refuse; paths without their version. */
+/** What the rules of single operations refuse; paths without their version where both are alike. */
 const OWN: Record<string, readonly ErrorCode[]> = {
   'patch /options': ['source_unknown', 'read_only'],
   'get /components': ['bad_tags'],
@@ -26,14 +27,14 @@ const OWN: Record<string, readonly ErrorCode[]> = {
   'patch /components/{component_id}': ['component_not_found', 'read_only'],
   'delete /components/{component_id}': ['component_not_found'],
   'get /configurations/{configuration_id}': ['configuration_not_found'],
-  'put /configurations/{configuration_id}': [...NEW_CONFIGURATION, 'read_only'],
-  'patch /configurations/{configuration_id}': ['configuration_not_found', ...NEW_CONFIGURATION],
+  'put /configurations/{configuration_id}': [...BRANCHES, ...LAYERS, 'read_only'],
+  'patch /configurations/{configuration_id}': ['configuration_not_found', ...BRANCHES],
   'delete /configurations/{configuration_id}': ['configuration_not_found', 'configuration_in_use'],
-  'post /sources': ['source_exists', 'read_only'],
+  'post /sources': ['source_exists', 'read_only', 'secret_store_unavailable'],
   'get /sources/{source_id}': ['source_not_found'],
   'post /sources/{source_id}': ['source_exists', 'read_only'],
-  'patch /sources/{source_id}': ['source_not_found', 'invalid_credentials', 'read_only'],
-  'delete /sources/{source_id}': ['source_not_found', 'source_in_use'],
+  'patch /sources/{source_id}': ['source_not_found', 'invalid_credentials', 'read_only', 'secret_store_unavailable'],
+  'delete /sources/{source_id}': ['source_not_found', 'source_in_use', 'secret_store_unavailable'],
   'get /sessions': ['bad_tags'],
   'post /sessions': ['session_exists', 'configuration_invalid', 'image_target_unsupported'],
   'delete /sessions': ['bad_tags'],
@@ -55,6 +56,14 @@ const OWN: Record<string, readonly ErrorCode[]> = {
   'get /sessions/{session_name}/logs': ['session_not_found'],
   'get /sessions/{session_name}/hosts': ['session_not_found'],
   'get /sessions/{session_name}/progress': ['session_not_found'],
+  'get /v2/components': ['list_too_large'],
+  'get /v2/configurations': ['list_too_large'],
+  'get /v2/sessions': ['list_too_large'],
+  'get /secrets': ['secret_store_unavailable'],
+  'put /secrets/{name}/{key}': ['secret_store_unavailable'],
+  'post /tokens': ['token_exists'],
+  'get /tokens/{token}': ['token_not_found'],
+  'delete /tokens/{token}': ['token_not_found'],
 };
 
 /** Operations with refusals of their own, for the test that all of them exist. */
@@ -63,16 +72,31 @@ export const OPERATIONS_WITH_REFUSALS = Object.keys(OWN);
 /** Paths that read nothing from the database. */
 const WITHOUT_STORAGE = new Set(['/', '/versions', '/v2', '/v3', '/healthz', '/status']);
 
+/** Who may use the operation. */
+export function accessOfRoute({ method, path }: DescribedRoute): RouteAccess {
+  return accessOf(method.toUpperCase(), path.replace(/\{(\w+)\}/g, ':$1'), []);
+}
+
 /** Codes of one operation, by status in ascending order. */
-export function refusalsOf({ method, path, schema }: DescribedRoute): Map<number, ErrorCode[]> {
+export function refusalsOf(route: DescribedRoute): Map<number, ErrorCode[]> {
+  const { method, path, schema } = route;
   const common = pathWithoutVersion(path);
-  const takesInput = schema.params !== undefined || schema.querystring !== undefined || schema.body !== undefined;
-  const codes = new Set<ErrorCode>(OWN[`${method} ${common}`] ?? []);
-  codes.add('host_not_allowed');
-  if (takesInput || codes.has('body_not_json')) codes.add('bad_request');
-  if (schema.body !== undefined) codes.add('body_not_json').add('unsupported_media_type');
-  if (method !== 'get') codes.add('cross_site').add('body_too_large');
-  if (!WITHOUT_STORAGE.has(common)) codes.add('storage_unavailable');
+  const codes = new Set<ErrorCode>([...(OWN[`${method} ${common}`] ?? []), ...(OWN[`${method} ${path}`] ?? [])]);
+  const add = (...more: ErrorCode[]) => {
+    for (const code of more) codes.add(code);
+  };
+  add('host_not_allowed');
+  if (accessOfRoute(route).least !== 'public') {
+    add('unauthenticated', 'forbidden', 'too_many_failures', 'issuer_unavailable', 'overloaded');
+  }
+  const takesInput = [schema.params, schema.querystring, schema.headers, schema.body].some(
+    (part) => part !== undefined,
+  );
+  if (takesInput || method !== 'get') add('bad_request');
+  if (schema.headers !== undefined) add(...TENANTS);
+  if (schema.body !== undefined) add('body_not_json', 'unsupported_media_type');
+  if (method !== 'get') add('cross_site', 'body_too_large', 'request_in_progress', 'idempotency_key_reused');
+  if (!WITHOUT_STORAGE.has(common)) add('storage_unavailable');
   const order = Object.keys(ERRORS);
   const sorted = [...codes].sort((one, other) => order.indexOf(one) - order.indexOf(other));
   return new Map([...Map.groupBy(sorted, (code) => ERRORS[code].status)].sort(([one], [other]) => one - other));
