@@ -10,6 +10,7 @@ import { type MusterStack, startMusterStack } from '../test/support/muster-stack
 import { plainAnsibleConfig } from './bare-run.ts';
 import { commitPlaybooks, hostNames, inventoryOf } from './fleet.ts';
 import type { Measurement } from './measurement.ts';
+import { measureBurst } from './measurements/burst.ts';
 import { measureFirstProcess } from './measurements/first-process.ts';
 import { measureIdle } from './measurements/idle.ts';
 import { measureQueue } from './measurements/queue.ts';
@@ -61,6 +62,7 @@ const REAL: Record<string, Work> = {
 
 const NO_OP: Record<string, Work> = {
   queue: ({ stack }) => measureQueue(stack, 'one'),
+  burst: ({ stack }) => measureBurst(stack, 'one'),
 };
 
 async function main(wanted: string[]): Promise<void> {

@@ -19,14 +19,19 @@ export async function addToOutbox(db: Db, kind: OutboxKind, sessionId: string): 
 }
 
 /**
- * Takes up to `limit` due messages, oldest first, for `leaseSeconds`: another dispatcher does not see them meanwhile,
+ * Takes up to `limit` due messages of a kind, oldest first, for `leaseSeconds`: another dispatcher does not see them meanwhile,
  * and if this one dies they are due again.
  */
-export async function takeFromOutbox(db: Db, limit: number, leaseSeconds: number): Promise<OutboxItem[]> {
+export async function takeFromOutbox(
+  db: Db,
+  kind: OutboxKind,
+  limit: number,
+  leaseSeconds: number,
+): Promise<OutboxItem[]> {
   const { rows } = await sql<{ id: number; kind: OutboxKind; session_id: string; attempts: number }>`
     update outbox set next_try_at = now() + make_interval(secs => ${leaseSeconds}), attempts = attempts + 1
     where id in (
-      select id from outbox where next_try_at <= now() order by id limit ${limit} for update skip locked
+      select id from outbox where next_try_at <= now() and kind = ${kind} order by id limit ${limit} for update skip locked
     )
     returning id, kind, session_id, attempts
   `.execute(db);
@@ -35,9 +40,9 @@ export async function takeFromOutbox(db: Db, limit: number, leaseSeconds: number
     .sort((a, b) => a.id - b.id);
 }
 
-/** The message was delivered. */
-export async function removeFromOutbox(db: Db, id: number): Promise<void> {
-  await db.deleteFrom('outbox').where('id', '=', id).execute();
+/** The messages were delivered. */
+export async function removeFromOutbox(db: Db, ids: number[]): Promise<void> {
+  if (ids.length > 0) await db.deleteFrom('outbox').where('id', 'in', ids).execute();
 }
 
 /** The message could not be delivered: due again after `delaySeconds`. */

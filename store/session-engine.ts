@@ -17,6 +17,11 @@ export async function findSessionById(db: Db, id: string): Promise<SessionRow | 
   return (await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 }
 
+/** The sessions of these ids, deleted ones too. */
+export async function findSessionsById(db: Db, ids: string[]): Promise<SessionRow[]> {
+  return ids.length === 0 ? [] : db.selectFrom('sessions').selectAll().where('id', 'in', ids).execute();
+}
+
 export interface AdmissionResult {
   /** `withdrawn`: there is nothing to let in any more (cancelled, deleted, completed from outside, ended). */
   state: 'admitted' | 'waiting' | 'withdrawn';
@@ -26,7 +31,8 @@ export interface AdmissionResult {
 
 /**
  * Takes `running`, `job` and a slot together if a slot is free and nobody waits longer; first come, first served. A
- * session that was admitted before is answered as admitted again.
+ * session that was admitted before is answered as admitted again. One that has to wait is told so without the lock: who
+ * frees a slot, or is let in before it, wakes the next in line afterwards.
  */
 export async function admit(
   db: Kysely<Database>,
@@ -34,20 +40,16 @@ export async function admit(
   job: string,
   maxRunning: number,
 ): Promise<AdmissionResult> {
+  const line = await readLine(db, maxRunning, id);
+  if (line.waits && (line.free === 0 || line.head !== id)) return { state: 'waiting', free: line.free };
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${ADMISSION_LOCK})`.execute(trx);
     // Locked, so that a cancel is either seen here or comes after the slot was taken.
     const mine = await trx.selectFrom('sessions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
-    const { rows } = await sql<{ running: number; head: string | null }>`
-      select (select count(*) from sessions where stage = 'admitted') as running,
-        (select id from sessions
-          where stage = 'queued' and deleted_at is null and cancel_requested_at is null and status <> 'complete'
-          order by queue limit 1) as head
-    `.execute(trx);
-    const free = Math.max(0, maxRunning - (rows[0]?.running ?? 0));
+    const { free, head } = await readLine(trx, maxRunning, id);
     if (mine === undefined || isWithdrawn(mine)) return { state: 'withdrawn', free };
     if (mine.stage === 'admitted') return { state: 'admitted', free };
-    if (free === 0 || rows[0]?.head !== id) return { state: 'waiting', free };
+    if (free === 0 || head !== id) return { state: 'waiting', free };
     const now = new Date();
     await trx
       .updateTable('sessions')
@@ -66,6 +68,22 @@ export async function admit(
     await announceStream(trx, id);
     return { state: 'admitted', free: free - 1 };
   });
+}
+
+/** Free slots, who is next in line, and whether this session is in it. */
+async function readLine(
+  db: Db,
+  maxRunning: number,
+  id: string,
+): Promise<{ free: number; head: string | null; waits: boolean }> {
+  const waiting = sql`stage = 'queued' and deleted_at is null and cancel_requested_at is null and status <> 'complete'`;
+  const { rows } = await sql<{ running: number; head: string | null; waits: boolean }>`
+    select (select count(*) from sessions where stage = 'admitted') as running,
+      (select id from sessions where ${waiting} order by queue limit 1) as head,
+      exists(select from sessions where id = ${id} and ${waiting}) as waits
+  `.execute(db);
+  const { running = 0, head = null, waits = false } = rows[0] ?? {};
+  return { free: Math.max(0, maxRunning - running), head, waits };
 }
 
 /** Whether the session is not to be worked on: cancelled, deleted, completed from outside, or ended. */

@@ -32,9 +32,8 @@ const DISK_RETRY_SECONDS = 15;
  */
 export async function admitSession(deps: AdmitDependencies, sessionId: string): Promise<AdmitAnswer> {
   const { db } = deps;
-  const session = await findSessionById(db, sessionId);
+  const [session, options] = await Promise.all([findSessionById(db, sessionId), deps.readOptions()]);
   if (session === null || isWithdrawn(session)) return withdrawn(session);
-  const options = await deps.readOptions();
   const { max_running_sessions: limit } = options;
   const wait = async (message: string, reason: ErrorCode | null, retrySeconds: number): Promise<AdmitAnswer> => {
     if (session.message !== message) await writeProgress(db, sessionId, { phase: 'queued', message, reason });

@@ -2,8 +2,8 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { type OutboxItem, postponeOutbox, removeFromOutbox, takeFromOutbox } from '../../store/outbox.ts';
-import { findSessionById } from '../../store/session-engine.ts';
-import type { Database } from '../../store/tables.ts';
+import { findSessionsById, type SessionRow } from '../../store/session-engine.ts';
+import type { Database, OutboxKind } from '../../store/tables.ts';
 import { cancelSession } from '../../workflows/sessions/messages.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { startSessionWorkflow } from './start-workflow.ts';
@@ -18,8 +18,11 @@ export interface DispatcherOptions {
   deliveryMs?: number;
 }
 
-/** Messages delivered at once. */
-const WIDTH = 16;
+/**
+ * Messages delivered at once. Few starts: in a burst each costs the engine and its worker more than the request did, and the
+ * requests come first. Cancels wait for the worker's answer, so more of them; and they hold no start up.
+ */
+const WIDTH: Record<OutboxKind, number> = { start: 4, cancel: 16 };
 /** A message that was taken is due again after this, should we die. */
 const LEASE_SECONDS = 15;
 const MAX_DELAY_SECONDS = 30;
@@ -29,8 +32,8 @@ const DELIVERY_MS = 10_000;
 const UPDATE_MS = 5_000;
 
 /**
- * Delivers the outbox to Temporal: at once after a kick, and again and again until it is done. Several may run; each
- * message has one owner at a time, and delivering twice is harmless.
+ * Delivers the outbox to Temporal, starts and cancels each on their own: at once after a kick, and again and again until it
+ * is done. Several may run; each message has one owner at a time, and delivering twice is harmless.
  */
 export function createDispatcher({
   db,
@@ -42,34 +45,50 @@ export function createDispatcher({
   stop(): Promise<void>;
 } {
   let stopped = false;
-  let kicked = false;
-  let wake: () => void = () => undefined;
+  const wakes = new Set<() => void>();
 
-  const deliver = async (item: OutboxItem) => {
+  /** Delivers one message; answers whether that worked. */
+  const deliver = async (item: OutboxItem, session: SessionRow | undefined): Promise<boolean> => {
+    // What has ended needs neither a start nor a word.
+    if (session === undefined || session.stage === 'ended') return true;
+    const send = item.kind === 'start' ? startSessionWorkflow : cancelWorkflow;
     try {
-      const send = item.kind === 'start' ? start : cancel;
-      await client.withDeadline(Date.now() + deliveryMs, () => send(db, client, item.sessionId));
-      await removeFromOutbox(db, item.id);
+      await client.withDeadline(Date.now() + deliveryMs, () => send(client, session));
+      return true;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       log.warn({ sessionId: item.sessionId, kind: item.kind, attempts: item.attempts, err: message }, 'not delivered');
       const delay = Math.min(MAX_DELAY_SECONDS, 2 ** Math.min(10, item.attempts) / 4);
       await postponeOutbox(db, item.id, delay, message).catch(() => undefined);
+      return false;
     }
   };
 
-  const work = async () => {
+  const work = async (kind: OutboxKind) => {
     for (;;) {
-      const items = await takeFromOutbox(db, WIDTH, LEASE_SECONDS);
-      await Promise.all(items.map(deliver));
-      if (items.length < WIDTH) return;
+      const items = await takeFromOutbox(db, kind, WIDTH[kind], LEASE_SECONDS);
+      const ids = items.map(({ sessionId }) => sessionId);
+      const sessions = new Map((await findSessionsById(db, ids)).map((session) => [session.id, session]));
+      const delivered = await Promise.all(items.map((item) => deliver(item, sessions.get(item.sessionId))));
+      const done = items.filter((_, index) => delivered[index]);
+      await removeFromOutbox(
+        db,
+        done.map(({ id }) => id),
+      );
+      if (items.length < WIDTH[kind]) return;
     }
   };
 
-  const loop = async () => {
+  const loop = async (kind: OutboxKind) => {
+    let kicked = false;
+    let wake: () => void = () => undefined;
+    wakes.add(() => {
+      kicked = true;
+      wake();
+    });
     while (!stopped) {
       kicked = false;
-      await work().catch((error) => log.warn({ err: String(error) }, 'outbox not readable'));
+      await work(kind).catch((error) => log.warn({ err: String(error) }, 'outbox not readable'));
       if (kicked || stopped) continue;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pollMs);
@@ -81,30 +100,22 @@ export function createDispatcher({
     }
   };
 
-  const running = loop();
+  const running = Promise.all([loop('start'), loop('cancel')]);
+  const kick = () => {
+    for (const wake of wakes) wake();
+  };
   return {
-    kick: () => {
-      kicked = true;
-      wake();
-    },
+    kick,
     stop: async () => {
       stopped = true;
-      wake();
+      kick();
       await running;
     },
   };
 }
 
-async function start(db: Kysely<Database>, client: Client, sessionId: string): Promise<void> {
-  const session = await findSessionById(db, sessionId);
-  if (session === null || session.stage === 'ended') return;
-  await startSessionWorkflow(client, session);
-}
-
 /** A workflow that is not there (yet) needs no word: admission reads the request from the record. */
-async function cancel(db: Kysely<Database>, client: Client, sessionId: string): Promise<void> {
-  const session = await findSessionById(db, sessionId);
-  if (session === null || session.stage === 'ended') return;
+async function cancelWorkflow(client: Client, session: SessionRow): Promise<void> {
   const handle = client.workflow.getHandle(sessionWorkflowId(session));
   try {
     await client.withDeadline(Date.now() + UPDATE_MS, () =>
