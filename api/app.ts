@@ -15,13 +15,22 @@ import { unknownPaths } from './plugins/unknown-paths.ts';
 import { answerError, answerUnreadable } from './problems.ts';
 import { parseQuery } from './query.ts';
 import { tokenRoutes } from './routes/access/token-routes.ts';
+import { componentImportRoutes } from './routes/components/import-routes.ts';
+import { configurationImportRoutes } from './routes/configurations/import-routes.ts';
 import { secretRoutes } from './routes/configurations/secret-routes.ts';
 import { statusRoutes } from './routes/service/status-routes.ts';
 import { musterSessionRoutes } from './routes/sessions/session-routes.ts';
 
 type Routes = (app: ApiServer, deps: ApiDependencies) => Promise<void>;
 
-const MUSTER_ROUTES: readonly Routes[] = [statusRoutes, secretRoutes, musterSessionRoutes, tokenRoutes];
+const MUSTER_ROUTES: readonly Routes[] = [
+  statusRoutes,
+  secretRoutes,
+  musterSessionRoutes,
+  tokenRoutes,
+  configurationImportRoutes,
+  componentImportRoutes,
+];
 
 /** Longest request line and headers together, bytes: lists of ids travel in queries. */
 const MAX_HEADER = 256 * 1024;

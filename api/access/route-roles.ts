@@ -74,6 +74,12 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'GET /api/v1/secrets': admin,
   'PUT /api/v1/secrets/:id/:id': admin,
 
+  // Records come in as they are, sources with the names of their secrets among them.
+  'POST /api/v1/import/sources': admin,
+  'POST /api/v1/import/configurations': admin,
+  'POST /api/v1/import/options': admin,
+  'POST /api/v1/import/components': admin,
+
   'GET /api/v1/tokens': admin,
   'POST /api/v1/tokens': admin,
   'GET /api/v1/tokens/:id': admin,

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { importComponents } from '../../../control/components/import-components.ts';
+import { ImportAnswerSchema, ImportBodySchema, ImportQuerySchema } from '../../../domain/import-schema.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+
+const ComponentsQuerySchema = ImportQuerySchema.extend({
+  enable: z.boolean().optional().describe('false: components are disabled, so that nothing starts by itself'),
+});
+
+/** Components of another CFS, taken over as they are (what `muster import` sends). */
+export async function componentImportRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.post(
+    '/import/components',
+    {
+      schema: {
+        tags: ['import'],
+        summary: 'Import components with their state and its times',
+        querystring: ComponentsQuerySchema,
+        body: ImportBodySchema,
+        response: { 200: ImportAnswerSchema },
+      },
+    },
+    async (request) => {
+      const { dry_run: dryRun = false, keep = false, enable = true } = request.query;
+      const results = await importComponents(acting(deps, request), request.body.records, { dryRun, keep, enable });
+      return { results };
+    },
+  );
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { importConfigurations } from '../../../control/configurations/import-configurations.ts';
+import { importOptions } from '../../../control/configurations/import-options.ts';
+import { importSources } from '../../../control/configurations/import-sources.ts';
+import { ImportAnswerSchema, ImportBodySchema, ImportQuerySchema } from '../../../domain/import-schema.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+
+const tags = ['import'];
+const response = { 200: ImportAnswerSchema };
+
+const ConfigurationsBodySchema = ImportBodySchema.extend({
+  sources: z.array(z.string()).optional().describe('for a dry run: sources that the same import would make'),
+});
+
+/** How an import treats what it finds, from its query. */
+const importMode = ({ dry_run = false, keep = false }: z.infer<typeof ImportQuerySchema>) => ({
+  dryRun: dry_run,
+  keep,
+});
+
+/** Records of another CFS, taken over as they are (what `muster import` sends). */
+export async function configurationImportRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.post(
+    '/import/sources',
+    { schema: { tags, summary: 'Import sources', querystring: ImportQuerySchema, body: ImportBodySchema, response } },
+    async (request) => ({
+      results: await importSources(acting(deps, request), request.body.records, importMode(request.query)),
+    }),
+  );
+
+  app.post(
+    '/import/configurations',
+    {
+      schema: {
+        tags,
+        summary: 'Import configurations with their commits',
+        querystring: ImportQuerySchema,
+        body: ConfigurationsBodySchema,
+        response,
+      },
+    },
+    async (request) => {
+      const { records, sources = [] } = request.body;
+      const mode = { ...importMode(request.query), comingSources: sources };
+      return { results: await importConfigurations(acting(deps, request), records, mode) };
+    },
+  );
+
+  app.post(
+    '/import/options',
+    {
+      schema: {
+        tags,
+        summary: 'Import options, each a record of name and value',
+        querystring: ImportQuerySchema,
+        body: ImportBodySchema,
+        response,
+      },
+    },
+    async (request) => ({
+      results: await importOptions(acting(deps, request), request.body.records, importMode(request.query)),
+    }),
+  );
+}

@@ -1,0 +1,56 @@
+import type { Kysely } from 'kysely';
+import { importedComponent } from '../../domain/components/import-component.ts';
+import { type ForeignComponent, ForeignComponentSchema } from '../../domain/components/import-schema.ts';
+import type { Component } from '../../domain/components/schema.ts';
+import {
+  importMistake,
+  importName,
+  importOutcome,
+  importResult,
+  importWrites,
+  sameJson,
+} from '../../domain/import-record.ts';
+import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
+import { wireTime } from '../../domain/times.ts';
+import { lockComponents, upsertComponents } from '../../store/components.ts';
+import type { Database } from '../../store/tables.ts';
+
+export interface ImportComponentsDependencies {
+  db: Kysely<Database>;
+  clock(): Date;
+  /** Who asks, stored with the records. */
+  actor: string | null;
+}
+
+/**
+ * Takes over components of another CFS as it shows them, state and times included, which a PUT would not take. One transaction;
+ * one result for each record in its place. Of two with one id the later stands.
+ */
+export async function importComponents(
+  deps: ImportComponentsDependencies,
+  records: readonly unknown[],
+  mode: ImportMode & { enable: boolean },
+): Promise<ImportResult[]> {
+  const parsed = records.map((record) => ForeignComponentSchema.safeParse(record));
+  const ids = [...new Set(parsed.flatMap(({ data }) => data?.id ?? []))];
+  const now = deps.clock();
+  return deps.db.transaction().execute(async (trx) => {
+    const stored = await lockComponents(trx, ids);
+    const writes = new Map<string, Component>();
+    const results = parsed.map((read, index): ImportResult => {
+      const name = importName(records[index], 'id', index);
+      if (!read.success) return importResult(name, 'failed', [importMistake(read.error.issues)]);
+      return take(read.data, name);
+    });
+    if (writes.size > 0) await upsertComponents(trx, [...writes.values()], now);
+    return results;
+
+    function take(foreign: ForeignComponent, name: string): ImportResult {
+      const before = stored.get(foreign.id);
+      const { component, notes } = importedComponent(foreign, before, { now: wireTime(now), enable: mode.enable });
+      const outcome = importOutcome(before !== undefined, sameJson(component, before), mode);
+      if (importWrites(outcome, mode)) writes.set(component.id, component);
+      return importResult(name, outcome, outcome === 'equal' ? [] : notes);
+    }
+  });
+}

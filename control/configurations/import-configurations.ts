@@ -1,0 +1,81 @@
+import type { Kysely } from 'kysely';
+import {
+  importedConfiguration,
+  importedConfigurationMistake,
+  importedConfigurationNotes,
+} from '../../domain/configurations/import-records.ts';
+import { type ForeignConfiguration, ForeignConfigurationSchema } from '../../domain/configurations/import-schema.ts';
+import { layersOf } from '../../domain/configurations/layer-rules.ts';
+import {
+  importMistake,
+  importName,
+  importOutcome,
+  importResult,
+  importWrites,
+  sameJson,
+  withoutAbsent,
+} from '../../domain/import-record.ts';
+import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
+import { wireTime } from '../../domain/times.ts';
+import { insertConfiguration, lockConfiguration, updateConfiguration } from '../../store/configurations.ts';
+import { readOptions } from '../../store/options.ts';
+import { holdSources } from '../../store/sources.ts';
+import type { Database } from '../../store/tables.ts';
+
+export interface ImportDependencies {
+  db: Kysely<Database>;
+  clock(): Date;
+  /** Who asks, stored with the records. */
+  actor: string | null;
+}
+
+export interface ImportConfigurationsMode extends ImportMode {
+  /** Sources that the same import would make: a dry run takes them for existing ones. */
+  comingSources: readonly string[];
+}
+
+/**
+ * Takes over configurations of another CFS with the commits that their branches were resolved to, which a PUT would resolve anew.
+ * Each record by itself: one result for each, in its place.
+ */
+export async function importConfigurations(
+  deps: ImportDependencies,
+  records: readonly unknown[],
+  mode: ImportConfigurationsMode,
+): Promise<ImportResult[]> {
+  const results: ImportResult[] = [];
+  for (const [index, record] of records.entries()) {
+    const name = importName(record, 'name', index);
+    const read = ForeignConfigurationSchema.safeParse(withoutAbsent(record));
+    results.push(
+      read.success
+        ? await importOne(deps, read.data, name, mode)
+        : importResult(name, 'failed', [importMistake(read.error.issues)]),
+    );
+  }
+  return results;
+}
+
+async function importOne(
+  { db, clock, actor }: ImportDependencies,
+  foreign: ForeignConfiguration,
+  name: string,
+  mode: ImportConfigurationsMode,
+): Promise<ImportResult> {
+  const now = clock();
+  const sources = [...new Set(layersOf(foreign).flatMap(({ layer }) => layer.source ?? []))];
+  return db.transaction().execute(async (trx) => {
+    const held = new Set([...(await holdSources(trx, sources)), ...(mode.dryRun ? mode.comingSources : [])]);
+    const mistake = importedConfigurationMistake(foreign, held, (await readOptions(trx)).default_playbook);
+    if (mistake !== null) return importResult(name, 'failed', [mistake.detail]);
+    const stored = await lockConfiguration(trx, foreign.name);
+    const record = importedConfiguration(foreign, stored, wireTime(now));
+    const outcome = importOutcome(stored !== undefined, sameJson(record, stored), mode);
+    if (importWrites(outcome, mode)) {
+      // One that was made since the look is written over, like one that was there.
+      const inserted = stored === undefined && (await insertConfiguration(trx, record, now, actor));
+      if (!inserted) await updateConfiguration(trx, record, now, actor);
+    }
+    return importResult(name, outcome, outcome === 'equal' ? [] : importedConfigurationNotes(record));
+  });
+}

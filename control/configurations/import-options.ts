@@ -1,0 +1,52 @@
+import { ForeignOptionSchema } from '../../domain/configurations/import-schema.ts';
+import { type Options, OptionsSchema } from '../../domain/configurations/schema.ts';
+import { isMusterError } from '../../domain/errors.ts';
+import { importMistake, importName, importOutcome, importResult, importWrites } from '../../domain/import-record.ts';
+import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
+import { readOptions } from '../../store/options.ts';
+import { type PatchOptionsDependencies, patchOptions } from './patch-options.ts';
+
+/**
+ * Takes over options of another CFS, each by itself: `{name, value}`. Those that Muster does not have are skipped. Also
+ * `default_playbook`, which only version 2 can set: layers without playbook mean it.
+ */
+export async function importOptions(
+  deps: PatchOptionsDependencies,
+  records: readonly unknown[],
+  mode: ImportMode,
+): Promise<ImportResult[]> {
+  const current = await readOptions(deps.db);
+  const results: ImportResult[] = [];
+  for (const [index, record] of records.entries()) {
+    results.push(await importOne(deps, current, record, importName(record, 'name', index), mode));
+  }
+  return results;
+}
+
+async function importOne(
+  deps: PatchOptionsDependencies,
+  current: Options,
+  record: unknown,
+  name: string,
+  mode: ImportMode,
+): Promise<ImportResult> {
+  const read = ForeignOptionSchema.safeParse(record);
+  if (!read.success) return importResult(name, 'failed', [importMistake(read.error.issues)]);
+  if (!Object.hasOwn(OptionsSchema.shape, read.data.name)) {
+    return importResult(name, 'skipped', ['Muster has no such option']);
+  }
+  const value = OptionsSchema.partial().safeParse({ [read.data.name]: read.data.value });
+  if (!value.success) return importResult(name, 'failed', [importMistake(value.error.issues)]);
+  const before = current[read.data.name as keyof Options];
+  // Every option has a value, so none is ever created.
+  const outcome = importOutcome(true, before === read.data.value, mode);
+  const detail = outcome === 'changed' ? [`${JSON.stringify(before)} becomes ${JSON.stringify(read.data.value)}`] : [];
+  if (!importWrites(outcome, mode)) return importResult(name, outcome, detail);
+  try {
+    await patchOptions(deps, value.data);
+    return importResult(name, outcome, detail);
+  } catch (error) {
+    if (!isMusterError(error)) throw error;
+    return importResult(name, 'failed', [error.detail]);
+  }
+}
