@@ -112,6 +112,21 @@ test.each([
     'clone_failed',
     'fatal: early EOF',
   ],
+  ...[
+    'server certificate verification failed. CAfile: /tmp/ca.pem CRLfile: none',
+    'SSL certificate problem: unable to get local issuer certificate',
+    'SSL certificate problem: self-signed certificate in certificate chain',
+    'SSL certificate problem: certificate has expired',
+    "SSL: no alternative certificate subject name matches target host name 'h'",
+    "SSL: certificate subject name (x) does not match target host name 'h'",
+    'error setting certificate verify locations:  CAfile: /tmp/ca.pem',
+    'Problem with the SSL CA cert (path? access rights?)',
+  ].map((words): [string, string, string] => [
+    `fatal: unable to access 'https://h/a/': ${words}\n`,
+    'repository_untrusted',
+    words,
+  ]),
+  ["fatal: unable to access 'https://h/': gnutls_handshake() failed: timeout\n", 'clone_failed', 'gnutls_handshake'],
   ['', 'clone_failed', 'git gave no reason'],
 ])('of %j git failed with %s', (stderr, code, line) => {
   const failure = readGitFailure(stderr);

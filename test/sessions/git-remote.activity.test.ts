@@ -212,9 +212,12 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'ove
     expect(await readdir(join(dir, 'tmp'))).toEqual([]);
   });
 
-  test('without it the clone fails', async () => {
+  test('without it the clone fails, and is not tried again', async () => {
     const error = await clone({ url, credentials: account }).catch((caught: unknown) => caught);
-    expect(isMusterError(error) && error.detail).toMatch(/certificate/);
+    expect(isMusterError(error) && [error.code, error.detail]).toEqual([
+      'repository_untrusted',
+      expect.stringMatching(/certificate/),
+    ]);
   });
 });
 
