@@ -1,9 +1,9 @@
-import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Component } from '../domain/components/schema.ts';
 import type { Db } from './database.ts';
-import type { ComponentsTable, Database } from './tables.ts';
+import type { ComponentsTable } from './tables.ts';
 
-/** What SQL filters of components; all members must match. The status is computed by the caller. */
+/** What SQL filters of components; all members must match. By status: `component-status.ts`. */
 export interface ComponentSelection {
   ids?: readonly string[] | undefined;
   enabled?: boolean | undefined;
@@ -14,8 +14,12 @@ export interface ComponentSelection {
 /** Rows that one statement writes at most; bounds the memory of bulk writes. */
 const WRITE_CHUNK = 2_000;
 
+/** What makes a component. */
+export const COLUMNS = ['id', 'desired_config', 'error_count', 'retry_policy', 'enabled', 'tags', 'state'] as const;
+export type ComponentRow = Pick<Selectable<ComponentsTable>, (typeof COLUMNS)[number]>;
+
 export async function findComponent(db: Db, id: string): Promise<Component | undefined> {
-  const row = await db.selectFrom('components').selectAll().where('id', '=', id).executeTakeFirst();
+  const row = await db.selectFrom('components').select(COLUMNS).where('id', '=', id).executeTakeFirst();
   return row && toComponent(row);
 }
 
@@ -41,11 +45,11 @@ export async function lockComponentPage(
   return rows.map(toComponent);
 }
 
-/** The existing ones of these components by id, locked until the transaction ends. */
+/** The existing ones of these components by id, in the order of ids, locked until the transaction ends. */
 export async function lockComponents(trx: Db, ids: readonly string[]): Promise<Map<string, Component>> {
   const rows = await trx
     .selectFrom('components')
-    .selectAll()
+    .select(COLUMNS)
     .where('id', '=', sql<string>`any(${ids})`)
     .orderBy('id')
     .forUpdate()
@@ -54,11 +58,16 @@ export async function lockComponents(trx: Db, ids: readonly string[]): Promise<M
 }
 
 /** Creates or replaces components, each id once. */
-export async function upsertComponents(trx: Db, components: readonly Component[], now: Date): Promise<void> {
+export async function upsertComponents(
+  trx: Db,
+  components: readonly Component[],
+  now: Date,
+  actor: string | null,
+): Promise<void> {
   for (const chunk of chunksOf(components)) {
     await sql`
-      insert into components (id, desired_config, error_count, retry_policy, enabled, tags, state, updated_at)
-      select id, desired_config, error_count, retry_policy, enabled, tags, state, ${now}::timestamptz
+      insert into components (id, desired_config, error_count, retry_policy, enabled, tags, state, updated_at, actor)
+      select id, desired_config, error_count, retry_policy, enabled, tags, state, ${now}::timestamptz, ${actor}::text
       from ${recordset(chunk)} order by id collate "C"
       on conflict (id) do update set desired_config = excluded.desired_config, error_count = excluded.error_count,
         retry_policy = excluded.retry_policy, enabled = excluded.enabled, tags = excluded.tags, state = excluded.state,
@@ -66,14 +75,26 @@ export async function upsertComponents(trx: Db, components: readonly Component[]
   }
 }
 
+/** Who writes, when, and whether any state may have changed: what is left alone costs nothing. */
+export interface ComponentUpdate {
+  now: Date;
+  actor: string | null;
+  withState: boolean;
+}
+
 /** Writes components that the transaction has locked. */
-export async function updateComponents(trx: Db, components: readonly Component[], now: Date): Promise<void> {
+export async function updateComponents(
+  trx: Db,
+  components: readonly Component[],
+  { now, actor, withState }: ComponentUpdate,
+): Promise<void> {
   for (const chunk of chunksOf(components)) {
+    const written = withState ? chunk : chunk.map(({ state: _, ...rest }) => rest);
     await sql`
       update components c set desired_config = r.desired_config, error_count = r.error_count,
-        retry_policy = r.retry_policy, enabled = r.enabled, tags = r.tags, state = r.state,
-        updated_at = ${now}::timestamptz
-      from ${recordset(chunk)} where c.id = r.id`.execute(trx);
+        retry_policy = r.retry_policy, enabled = r.enabled, tags = r.tags, ${withState ? sql`state = r.state,` : sql``}
+        updated_at = ${now}::timestamptz, actor = ${actor}::text
+      from ${recordset(written)} where c.id = r.id`.execute(trx);
   }
 }
 
@@ -83,21 +104,23 @@ export async function deleteComponent(db: Db, id: string): Promise<boolean> {
   return result.numDeletedRows > 0n;
 }
 
-function pageQuery(
-  db: Db,
-  selection: ComponentSelection,
-  afterId: string,
-  limit: number,
-): SelectQueryBuilder<Database, 'components', Selectable<ComponentsTable>> {
-  let query = db.selectFrom('components').selectAll().where('id', '>', afterId).orderBy('id').limit(limit);
-  if (selection.ids !== undefined) query = query.where('id', '=', sql<string>`any(${selection.ids})`);
-  if (selection.enabled !== undefined) query = query.where('enabled', '=', selection.enabled);
+/** The conditions of a selection but the desired configuration, over `components`. */
+export function restricted({ ids, enabled, tags }: ComponentSelection): RawBuilder<boolean>[] {
+  return [
+    ...(ids === undefined ? [] : [sql<boolean>`components.id = any(${ids})`]),
+    ...(enabled === undefined ? [] : [sql<boolean>`components.enabled = ${enabled}`]),
+    ...(tags ?? []).map(([key, value]) => sql<boolean>`components.tags ->> ${key} = ${value}`),
+  ];
+}
+
+function pageQuery(db: Db, selection: ComponentSelection, afterId: string, limit: number) {
+  let query = db.selectFrom('components').select(COLUMNS).where('id', '>', afterId).orderBy('id').limit(limit);
   if (selection.desiredConfig !== undefined) query = query.where('desired_config', '=', selection.desiredConfig);
-  for (const [key, value] of selection.tags ?? []) query = query.where(sql<boolean>`tags ->> ${key} = ${value}`);
+  for (const condition of restricted(selection)) query = query.where(condition);
   return query;
 }
 
-function toComponent(row: Selectable<ComponentsTable>): Component {
+export function toComponent(row: ComponentRow): Component {
   return {
     id: row.id,
     state: row.state,
@@ -109,7 +132,7 @@ function toComponent(row: Selectable<ComponentsTable>): Component {
   };
 }
 
-function recordset(components: readonly Component[]) {
+function recordset(components: readonly Partial<Component>[]) {
   return sql`jsonb_to_recordset(${JSON.stringify(components)}::jsonb) as r(id text, desired_config text,
     error_count bigint, retry_policy bigint, enabled boolean, tags jsonb, state jsonb)`;
 }

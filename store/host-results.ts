@@ -56,7 +56,7 @@ export async function reportLayer(db: Db, report: LayerReport): Promise<string[]
           where (s.entry->>'clone_url' = ${report.cloneUrl} and s.entry->>'playbook' = ${report.playbook}) is not true
         ), '[]') || jsonb_build_array(${JSON.stringify(entry)}::jsonb || jsonb_build_object('status', target.status)),
         error_count = case target.status when 'failed' then c.error_count + 1 when 'applied' then 0 else c.error_count end,
-        updated_at = ${report.now}
+        updated_at = ${report.now}, actor = ${`session/${report.sessionName}`}
       from target where c.id = target.id
       returning c.id
     )

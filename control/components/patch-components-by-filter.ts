@@ -1,8 +1,9 @@
 import type { ComponentFilter, ComponentFilterPatch } from '../../domain/components/schema.ts';
 import { patchComponent as patched } from '../../domain/components/write-component.ts';
 import { musterError } from '../../domain/errors.ts';
-import { lockComponentPage, updateComponents } from '../../store/components.ts';
+import { updateComponents } from '../../store/components.ts';
 import { readOptions } from '../../store/options.ts';
+import { touchesState } from './patch-components.ts';
 import type { WriteComponentsDependencies } from './put-components.ts';
 import { selectComponents, selectionOf } from './select-components.ts';
 
@@ -34,17 +35,16 @@ export async function patchComponentsByFilter(
     const batches = selectComponents({
       db: trx,
       options: await readOptions(trx),
+      selection,
       status: filter.status,
       afterId: '',
-      read: (after, size) => lockComponentPage(trx, selection, after, size),
+      lock: true,
     });
+    const update = { now, actor: deps.actor, withState: touchesState(patch) };
     const ids: string[] = [];
     for await (const { components } of batches) {
-      await updateComponents(
-        trx,
-        components.map((component) => patched(component, patch, now)),
-        now,
-      );
+      const after = components.map((component) => patched(component, patch, now));
+      await updateComponents(trx, after, update);
       for (const component of components) ids.push(component.id);
     }
     return ids;

@@ -4,10 +4,13 @@ import { putComponent as put } from '../../domain/components/write-component.ts'
 import { musterError } from '../../domain/errors.ts';
 import { upsertComponents } from '../../store/components.ts';
 import type { Database } from '../../store/tables.ts';
+import { inSlices } from '../in-slices.ts';
 
 export interface WriteComponentsDependencies {
   db: Kysely<Database>;
   clock(): Date;
+  /** Who asks, stored with each component that is written. */
+  actor: string | null;
 }
 
 /** Creates or replaces one component; the id of the path wins over one in the body (cfs-api 6.3 rule 6). */
@@ -18,7 +21,7 @@ export async function putComponent(
 ): Promise<Component> {
   const now = deps.clock();
   const component = put(id, body, now);
-  await upsertComponents(deps.db, [component], now);
+  await upsertComponents(deps.db, [component], now, deps.actor);
   return component;
 }
 
@@ -28,9 +31,10 @@ export async function putComponents(
   bodies: readonly ComponentBody[],
 ): Promise<Component[]> {
   const now = deps.clock();
-  const components = bodies.map((body, index) => put(requiredId(body, index), body, now));
+  const components = await inSlices(bodies, (body, index) => put(requiredId(body, index), body, now));
   const last = new Map(components.map((component) => [component.id, component]));
-  await deps.db.transaction().execute((trx) => upsertComponents(trx, sortedById([...last.values()]), now));
+  const sorted = sortedById([...last.values()]);
+  await deps.db.transaction().execute((trx) => upsertComponents(trx, sorted, now, deps.actor));
   return components;
 }
 
@@ -40,8 +44,16 @@ export function requiredId(body: ComponentBody, index: number): string {
   return body.id;
 }
 
-/** All writers take their locks in the order of code points, so that none waits in a circle. */
+const SURROGATE = /[\uD800-\uDFFF]/;
+
+/**
+ * All writers take their locks in the order of code points, so that none waits in a circle. JavaScript's own order of
+ * texts is the same where no character is beyond the first plane, and far cheaper.
+ */
 function sortedById(components: Component[]): Component[] {
+  if (!components.some(({ id }) => SURROGATE.test(id))) {
+    return components.sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)));
+  }
   const keys = new Map(components.map((component) => [component, Buffer.from(component.id)]));
   const key = (component: Component) => keys.get(component) ?? Buffer.of();
   return components.sort((a, b) => Buffer.compare(key(a), key(b)));

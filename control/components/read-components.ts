@@ -2,7 +2,7 @@ import type { Component, ComponentListQuery, ComponentView } from '../../domain/
 import { componentLogs, componentView } from '../../domain/components/view.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { type MusterError, musterError } from '../../domain/errors.ts';
-import { findComponent, pageComponents } from '../../store/components.ts';
+import { findComponent } from '../../store/components.ts';
 import type { Db } from '../../store/database.ts';
 import { readOptions } from '../../store/options.ts';
 import { createStatusReader, type StatusReader } from './desired-layers.ts';
@@ -26,9 +26,8 @@ export async function getComponent(
   id: string,
   details: Details,
 ): Promise<ComponentView> {
-  const component = await findComponent(deps.db, id);
+  const [component, options] = await Promise.all([findComponent(deps.db, id), readOptions(deps.db)]);
   if (component === undefined) throw componentNotFound(id);
-  const options = await readOptions(deps.db);
   const reader = createStatusReader(deps.db, options);
   await reader.prepare([component]);
   return view(deps, component, reader, details, options);
@@ -57,10 +56,11 @@ export async function listComponents(
     const batchesOfRecords = selectComponents({
       db: deps.db,
       options,
+      selection,
       status: query.status,
       afterId: query.after_id ?? '',
       wanted: limit + 1,
-      read: (after, size) => pageComponents(deps.db, selection, after, size),
+      lock: false,
     });
     for await (const { components, reader } of batchesOfRecords) {
       more = components.length > left;

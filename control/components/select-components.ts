@@ -1,7 +1,8 @@
 import type { Component, ComponentFilter } from '../../domain/components/schema.ts';
 import type { StatusOptions } from '../../domain/components/status.ts';
 import { parseTagFilter } from '../../domain/components/tags.ts';
-import type { ComponentSelection } from '../../store/components.ts';
+import { lockComponentsByStatus, pageComponentsByStatus } from '../../store/component-status.ts';
+import { type ComponentSelection, lockComponentPage, pageComponents } from '../../store/components.ts';
 import type { Db } from '../../store/database.ts';
 import { createStatusReader, type StatusReader } from './desired-layers.ts';
 
@@ -19,37 +20,50 @@ export function selectionOf(filter: ComponentFilter): ComponentSelection {
 }
 
 export interface SelectionSteps {
+  /** A transaction when the components are to be locked. */
   db: Db;
   options: StatusOptions;
+  selection: ComponentSelection;
   status: ComponentFilter['status'];
   afterId: string;
   /** Stops early when fewer are needed; default: all. */
   wanted?: number;
-  /** The next components after an id that match everything but the status, at most `limit`. */
-  read(afterId: string, limit: number): Promise<Component[]>;
+  /** Whether they are locked until the transaction ends. */
+  lock: boolean;
 }
 
 /**
- * Matching components in the order of their ids, in batches; each comes with the reader that knows their statuses. The
- * status is computed here, all else is filtered in SQL.
+ * Matching components in the order of their ids, in batches; each comes with a reader that knows their statuses. SQL
+ * filters; what another writer changed before it was locked, or whose configuration changed between two statements, is
+ * judged again, so that nothing is answered or changed whose status is another.
  */
 export async function* selectComponents(
   steps: SelectionSteps,
 ): AsyncGenerator<{ components: Component[]; reader: StatusReader }> {
-  const reader = createStatusReader(steps.db, steps.options);
   let after = steps.afterId;
   let wanted = steps.wanted ?? Number.POSITIVE_INFINITY;
   while (wanted > 0) {
-    const size = steps.status ? BATCH : Math.min(BATCH, wanted);
-    const batch = await steps.read(after, size);
+    const size = Math.min(BATCH, wanted);
+    const batch = await readBatch(steps, after, size);
+    const last = batch.at(-1);
+    if (last === undefined) return;
+    const reader = createStatusReader(steps.db, steps.options);
     await reader.prepare(batch);
-    const components = batch
-      .filter((component) => !steps.status || reader.of(component).status === steps.status)
-      .slice(0, wanted);
+    const components = steps.status ? batch.filter((one) => reader.of(one).status === steps.status) : batch;
     wanted -= components.length;
     if (components.length > 0) yield { components, reader };
-    const last = batch.at(-1);
-    if (last === undefined || batch.length < size) return;
+    // One that was deleted while its lock was waited for is missing in its batch, which is no sign of the end.
+    if (batch.length < size && !steps.lock) return;
     after = last.id;
   }
+}
+
+function readBatch(
+  { db, selection, status, options, lock }: SelectionSteps,
+  after: string,
+  size: number,
+): Promise<Component[]> {
+  if (!status) return (lock ? lockComponentPage : pageComponents)(db, selection, after, size);
+  const withStatus = { ...selection, status, options };
+  return (lock ? lockComponentsByStatus : pageComponentsByStatus)(db, withStatus, after, size);
 }

@@ -1,6 +1,7 @@
 import { type Kysely, type Migration, Migrator } from 'kysely';
 import type { Database } from '../tables.ts';
 import * as foundation from './0001-foundation.ts';
+import * as componentStatus from './0002-component-status.ts';
 import * as access from './0003-access.ts';
 import * as idempotency from './0004-idempotency.ts';
 import * as runTokens from './0005-run-tokens.ts';
@@ -10,6 +11,7 @@ import * as configurations from './0007-configurations.ts';
 /** In order of their names; a released migration never changes. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
+  '0002-component-status': componentStatus,
   '0003-access': access,
   '0004-idempotency': idempotency,
   '0005-run-tokens': runTokens,
