@@ -22,7 +22,7 @@ export interface DispatcherOptions {
  * Messages delivered at once. Few starts: in a burst each costs the engine and its worker more than the request did, and the
  * requests come first. Cancels wait for the worker's answer, so more of them; and they hold no start up.
  */
-const WIDTH: Record<OutboxKind, number> = { start: 4, cancel: 16 };
+const WIDTH: Record<OutboxKind, number> = { start: 2, cancel: 16 };
 /** A message that was taken is due again after this, should we die. */
 const LEASE_SECONDS = 15;
 const MAX_DELAY_SECONDS = 30;
