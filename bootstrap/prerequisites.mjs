@@ -3,6 +3,7 @@ import { installedAnsible } from './ansible.mjs';
 import { findOnPath, output } from './commands.mjs';
 import { installedNode } from './installed-node.mjs';
 import { canBuildKubernetes, installedKubernetes } from './kubernetes.mjs';
+import { installedSchemathesis } from './schemathesis.mjs';
 import { NEEDED } from './settings.mjs';
 import { SetupError } from './setup-error.mjs';
 import { goVersion, installedTemporal } from './temporal.mjs';
@@ -26,7 +27,7 @@ export async function checkPrerequisites({ temporal, tests, ansible }) {
   }
   if (!findOnPath('git')) missing.push('git (package: git)');
   if (!installedNode() && !findOnPath('npm')) missing.push('npm (package: npm)');
-  if (ansible && !installedAnsible({ tests })) {
+  if ((ansible && !installedAnsible({ tests })) || (tests && !installedSchemathesis())) {
     const found = findPython();
     python = found.path;
     if (!python) missing.push(found.reason);

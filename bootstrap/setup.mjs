@@ -4,6 +4,7 @@ import { runtimeEnvironment } from './installed-node.mjs';
 import { canBuildKubernetes, ensureKubernetes, installedKubernetes } from './kubernetes.mjs';
 import { ensureNodeModules } from './node-modules.mjs';
 import { checkPrerequisites } from './prerequisites.mjs';
+import { ensureSchemathesis } from './schemathesis.mjs';
 import { ensureTemporal } from './temporal.mjs';
 import { ensureTestServer, installedTestServer } from './test-server.mjs';
 
@@ -24,6 +25,7 @@ export async function setUp({ tests = false } = {}) {
   if (tests) {
     const testServer = notes.some((note) => /Java|Maven/.test(note)) ? installedTestServer() : await ensureTestServer();
     if (testServer) env.MUSTER_TEST_SERVER_BINARY = testServer;
+    env.MUSTER_TEST_SCHEMATHESIS = await ensureSchemathesis(python);
     if (canBuildKubernetes() || installedKubernetes()) env.MUSTER_TEST_KUBERNETES_DIR = await ensureKubernetes();
   }
   return { node, env };

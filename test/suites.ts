@@ -38,6 +38,7 @@ export const SUITES: Suite[] = [
   level('store', 'queries on a real Postgres'),
   level('workflow', 'workflows on a real test server'),
   level('api', 'HTTP routes'),
+  { name: 'fuzz', title: 'requests made from the API documents', run: runSchemathesis },
   level('e2e', 'the whole through its outer doors'),
 ];
 
@@ -100,6 +101,27 @@ async function runPytest({ workDir, patterns }: SuiteOptions): Promise<Counts> {
     failed: status !== 0 && status !== 5 && failed === 0 ? 1 : failed,
     skipped: skipped.map(([, file, name]) => `${file} ${name}`),
   };
+}
+
+/** Each operation of each document counts as one. A pattern is the name of a document. */
+async function runSchemathesis({ workDir, patterns }: SuiteOptions): Promise<Counts> {
+  if (process.env.MUSTER_TEST_SCHEMATHESIS === undefined) {
+    return { ...nothing(), skipped: ['fuzz: schemathesis is not installed, run through "npm test"'] };
+  }
+  const status = await run(process.execPath, [join(ROOT, 'test', 'fuzz', 'schemathesis.ts'), workDir, ...patterns]);
+  const counts = nothing();
+  for (const document of ['v2', 'v3', 'muster']) {
+    const report = join(workDir, `schemathesis-${document}.xml`);
+    if (!existsSync(report)) continue;
+    const [suites = ''] = /<testsuites [^>]*>/.exec(readFileSync(report, 'utf8')) ?? [];
+    const count = (attribute: string) => Number(new RegExp(`\\b${attribute}="(\\d+)"`).exec(suites)?.[1] ?? 0);
+    const failed = count('failures') + count('errors');
+    counts.failed += failed;
+    counts.passed += count('tests') - failed - count('skipped');
+  }
+  // It also fails for reasons outside any operation: time over, a document that cannot be read.
+  if (status !== 0 && counts.failed === 0) counts.failed = 1;
+  return counts;
 }
 
 function nothing(): Counts {
