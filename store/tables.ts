@@ -1,5 +1,5 @@
 /** The tables as Kysely sees them; the SQL that makes them is in `migrations/`. Times are UTC, names sort by code point. */
-import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { Role } from '../domain/access/roles.ts';
 import type { StateLayer } from '../domain/components/schema.ts';
 import type { Configuration, Options, Source } from '../domain/configurations/schema.ts';
@@ -46,6 +46,8 @@ export interface ComponentsTable {
   state: Json<StateLayer[]>;
   updated_at: Time;
   actor: string | null;
+  /** What its status depends on beside the error count; made by Postgres. */
+  standing: GeneratedAlways<string>;
 }
 
 export interface SecretsTable {
