@@ -59,6 +59,7 @@ const context: CliContext = {
   version,
   defaultUrl,
   tokenFor: openTokens(env, dataDir),
+  importToken: env.MUSTER_IMPORT_TOKEN || undefined,
   signal: interrupts.signal,
   now: () => Date.now(),
   exit: 0,

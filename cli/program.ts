@@ -5,6 +5,7 @@ import { configurationCommands } from './commands/configurations/configuration-c
 import { optionCommands } from './commands/configurations/option-commands.ts';
 import { secretCommands } from './commands/configurations/secret-commands.ts';
 import { sourceCommands } from './commands/configurations/source-commands.ts';
+import { importCommand } from './commands/import/import-command.ts';
 import { sessionCommands } from './commands/sessions/session-commands.ts';
 import { stackCommands } from './commands/stack/stack-commands.ts';
 import { type CliContext, say } from './context.ts';
@@ -32,6 +33,7 @@ function program(context: CliContext): Command {
   sourceCommands(root, context);
   optionCommands(root, context);
   secretCommands(root, context);
+  importCommand(root, context);
   tokenCommands(root, context);
   return root;
 }

@@ -42,7 +42,7 @@ export async function importComponents(
       if (!read.success) return importResult(name, 'failed', [importMistake(read.error.issues)]);
       return take(read.data, name);
     });
-    if (writes.size > 0) await upsertComponents(trx, [...writes.values()], now);
+    if (writes.size > 0) await upsertComponents(trx, [...writes.values()], now, deps.actor);
     return results;
 
     function take(foreign: ForeignComponent, name: string): ImportResult {

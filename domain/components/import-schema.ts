@@ -5,7 +5,7 @@ import { LAYER_STATES } from './schema.ts';
 
 export const ForeignComponentSchema = z.object({
   id: text(1, KEY_MAX),
-  state: z.unknown(),
+  state: z.unknown().optional(),
   desired_config: text(0, KEY_MAX).nullish(),
   error_count: z.int().nullish(),
   retry_policy: z.int().nullish(),
