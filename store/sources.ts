@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Source } from '../domain/configurations/schema.ts';
 import type { Db } from './database.ts';
 import { findNamed, type NamedPage, pageNamed } from './named-records.ts';
@@ -33,14 +33,21 @@ export async function lockSource(trx: Db, name: string): Promise<Source | undefi
   return row?.record;
 }
 
+/** Of one source in a list: whether something names it. All names are gathered once, not asked for source by source. */
+const NAMED = sql<boolean>`(name in (select jsonb_array_elements_text(source_names) from configurations)
+  or name in (select record ->> 'additional_inventory_source' from options
+    where record ->> 'additional_inventory_source' is not null))`;
+
 /** At most `limit` sources after a name, by code point. */
 export async function pageSources(db: Db, page: NamedPage): Promise<Source[]> {
-  return pageNamed(db, 'sources', page, named(sql.ref('sources.name')));
+  return pageNamed(db, 'sources', page, NAMED);
 }
 
 /** Whether a layer or an additional inventory of a configuration, or the option, names the source (cfs-api 12). */
 export async function isSourceInUse(db: Db, name: string): Promise<boolean> {
-  const { rows } = await sql<{ used: boolean }>`select ${named(sql`${name}::text`)} as used`.execute(db);
+  const { rows } = await sql<{ used: boolean }>`
+    select exists (select from configurations where source_names ? ${name})
+      or exists (select from options where record ->> 'additional_inventory_source' = ${name}) as used`.execute(db);
   return rows[0]?.used ?? false;
 }
 
@@ -64,9 +71,4 @@ export async function updateSource(db: Db, record: Source, now: Date, actor: str
 
 export async function deleteSource(db: Db, name: string): Promise<void> {
   await db.deleteFrom('sources').where('name', '=', name).execute();
-}
-
-function named(name: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`(exists (select from configurations where source_names ? ${name} limit 1)
-    or exists (select from options where record ->> 'additional_inventory_source' = ${name}))`;
 }
