@@ -220,7 +220,7 @@ describe('from a CFS with its oddities', () => {
         extra: 1,
       },
       { id: 'list', state: {} },
-      { id: '', state: [] },
+      { id: 'x'.repeat(700), state: [] },
       { id: 'bad-count', error_count: 'many' },
       { no: 'id' },
     ]);
