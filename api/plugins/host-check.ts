@@ -3,7 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { musterError } from '../../domain/errors.ts';
 import type { ApiDependencies, ApiServer } from '../dependencies.ts';
 
-const LOOPBACK = /^(localhost|.+\.localhost|127\.[0-9.]+|::1)$/;
+/** Names that no resolver gives to another machine: browsers answer `*.localhost` themselves. */
+const LOOPBACK = /^(localhost|([a-z0-9-]+\.)+localhost|127(\.[0-9]{1,3}){3}|::1)$/;
 
 /**
  * Answers only requests that name this API in `Host`: a loopback name, the address the connection came in by, or a listed
@@ -20,11 +21,9 @@ export function hostCheck(app: ApiServer, { allowedHosts }: Pick<ApiDependencies
 
 /** The name without port, brackets and a final dot. */
 function hostOf(header: string): string {
-  const name = header
-    .trim()
-    .toLowerCase()
-    .replace(/:[0-9]*$/, '');
-  return name.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  const [, bracketed, name = ''] =
+    /^(?:\[([0-9a-f:.]*)\]|([^:[\]]*))(?::[0-9]*)?$/.exec(header.trim().toLowerCase()) ?? [];
+  return bracketed ?? name.replace(/\.$/, '');
 }
 
 function ownAddress(request: FastifyRequest): string | undefined {
