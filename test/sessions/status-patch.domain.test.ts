@@ -72,6 +72,19 @@ describe('job', () => {
   });
 });
 
+describe('job where it may be overwritten (v2)', () => {
+  const overwrite = (session: unknown) =>
+    applyStatusPatch({ ...current, job: 'cfs-1' }, { session }, { overwriteJob: true });
+  test('is replaced, with the rest of the patch', () => {
+    expect(overwrite({ job: 'cfs-2', status: 'complete' })).toMatchObject({ job: 'cfs-2', status: 'complete' });
+    expect(overwrite({ job: 'cfs-1' }).job).toBe('cfs-1');
+  });
+  test.each([[''], [null], [false], [[]]])('stays when %j comes', (job) =>
+    expect(overwrite({ job }).job).toBe('cfs-1'),
+  );
+  test('is text, too', () => expect(() => overwrite({ job: 5 })).toThrow('must be a string'));
+});
+
 describe('other members', () => {
   test('overwrite, unless empty', () => {
     const next = patch({ ims_job: 'i', start_time: '2026-01-01T00:00:00', completion_time: '2026-01-02T00:00:00' });
