@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { ansibleBin } from '../test/support/ansible.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { type MusterStack, startMusterStack } from '../test/support/muster-stack.ts';
 import { plainAnsibleConfig } from './bare-run.ts';
 import { commitPlaybooks, hostNames, inventoryOf } from './fleet.ts';
@@ -13,6 +14,7 @@ import type { Measurement } from './measurement.ts';
 import { measureBurst } from './measurements/burst.ts';
 import { measureFirstProcess } from './measurements/first-process.ts';
 import { measureIdle } from './measurements/idle.ts';
+import { measureIngest } from './measurements/ingest.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
 
@@ -65,8 +67,11 @@ const NO_OP: Record<string, Work> = {
   burst: ({ stack }) => measureBurst(stack, 'one'),
 };
 
+/** What comes in by the port for runs that are executed elsewhere. */
+const REMOTE: Record<string, Work> = { ingest: ({ stack }) => measureIngest(stack) };
+
 async function main(wanted: string[]): Promise<void> {
-  const names = [...Object.keys(REAL), ...Object.keys(NO_OP)];
+  const names = [...Object.keys(REAL), ...Object.keys(NO_OP), ...Object.keys(REMOTE)];
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
   const asked = (work: Record<string, Work>) =>
@@ -74,6 +79,7 @@ async function main(wanted: string[]): Promise<void> {
   const results = [
     ...(await measure(asked(REAL), {})),
     ...(await measure(asked(NO_OP), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
+    ...(await measure(asked(REMOTE), { MUSTER_INGEST_PORT: String(await freePort()) })),
   ];
   print(results);
   await save(results);
