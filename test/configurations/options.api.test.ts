@@ -74,6 +74,97 @@ test.each<[string, string]>([
   expect((await api.call('GET', '/v3/options')).body).toEqual(DEFAULT_OPTIONS);
 });
 
+/** Whole numbers by their least value, and yes or no (cfs-api 5, and Muster's own). */
+const NUMBERS: [string, number][] = [
+  ['hardware_sync_interval', 1],
+  ['batcher_check_interval', 1],
+  ['batch_size', 1],
+  ['batch_window', 0],
+  ['default_batcher_retry_policy', 0],
+  ['batcher_max_backoff', 0],
+  ['batcher_pending_timeout', 1],
+  ['default_page_size', 1],
+  ['debug_wait_time', 0],
+  ['max_running_sessions', 0],
+  ['session_timeout', 0],
+];
+const FLAGS = ['batcher_disable', 'include_ara_links', 'allow_overlap', 'allow_partial_inventory'];
+const TEXTS: [string, string[], string[]][] = [
+  ['default_ansible_config', ['', 'x'.repeat(60), 'a b', '\u{1F511}'.repeat(60)], ['x'.repeat(61)]],
+  [
+    'session_ttl',
+    ['', '0m', '7d', '30M', '1H', '2w', '123456789W'],
+    ['7', 'd', '7s', ' 7d', '7d ', '-1d', '1d2h', '7.5d', '1234567890d', '\u0667d'],
+  ],
+  [
+    'additional_inventory_url',
+    ['', 'https://h/x', 'x'.repeat(240), 'git@h:x'],
+    ['a b', 'a;b', 'a\tb', 'a\nb', '\u00a0', 'x'.repeat(241)],
+  ],
+  ['additional_inventory_source', [''], ['x'.repeat(61)]],
+  ['logging_level', ['DEBUG', 'INFO', 'WARNING', 'ERROR'], ['', 'info', 'WARN', 'CRITICAL', 'DEBUG ']],
+  ['inventory_scope', ['limit', 'all'], ['', 'Limit', 'none']],
+];
+
+describe('each option by itself', () => {
+  test('all of them are in these tables', () => {
+    const named = [...NUMBERS.map(([name]) => name), ...FLAGS, ...TEXTS.map(([name]) => name), 'default_playbook'];
+    expect(named.sort()).toEqual(Object.keys(DEFAULT_OPTIONS).sort());
+  });
+
+  const refused = async (name: string, values: string[]) => {
+    for (const value of values) {
+      const answer = await patch(`{"${name}": ${value}}`);
+      expect([value, answer.status, answer.body.title]).toEqual([value, 400, 'Bad Request']);
+      expect(answer.body.detail).toContain(name);
+    }
+    expect((await api.call('GET', '/v3/options')).body).toEqual(DEFAULT_OPTIONS);
+  };
+  const taken = async (name: string, values: unknown[]) => {
+    for (const value of values) {
+      const answer = await patch({ [name]: value });
+      expect([value, answer.status, answer.body[name]]).toEqual([value, 200, value]);
+    }
+  };
+
+  test.each(NUMBERS)('%s is a whole number from %i', async (name, least) => {
+    await refused(name, [`${least - 1}`, '-5', '10.0', '1e1', '1.5', 'true', '"10"', '""', 'null', '[]', '[1]', '{}']);
+    await taken(name, [least, least + 1, 2 ** 31, 2 ** 53 - 1]);
+  });
+  test.each(FLAGS)('%s is yes or no', async (name) => {
+    await refused(name, ['0', '1', '"true"', '""', 'null', '[]', '{}']);
+    await taken(name, [true, false]);
+  });
+  test.each(TEXTS)('%s is a text', async (name, good, bad) => {
+    await refused(name, ['1', 'true', 'null', '[]', '{}', ...bad.map((value) => JSON.stringify(value))]);
+    await taken(name, good);
+  });
+  test('default_playbook is read-only in version 3, whatever is sent', () =>
+    refused('default_playbook', ['"site.yml"', '""', 'null', '1', '{}']));
+});
+
+test('who changed them is stored', async () => {
+  await patch({ batch_size: 3 });
+  const { actor } = await api.database.db.selectFrom('options').select('actor').executeTakeFirstOrThrow();
+  expect(actor).toBeNull();
+  const acting = await createTestApi({ access: { mode: 'none', actorHeader: 'x-user' } });
+  await acting.call('PATCH', '/v3/options', { batch_size: 3 }, { 'x-user': 'ada' });
+  expect(await acting.database.db.selectFrom('options').select('actor').execute()).toEqual([{ actor: 'ada' }]);
+  const body = { layers: [{ clone_url: 'u', playbook: 'p', branch: 'm' }] };
+  acting.refs.set('u m', 'a'.repeat(40));
+  await acting.call('PUT', '/v3/configurations/c', body, { 'x-user': 'ada' });
+  const actorOf = async () =>
+    (await acting.database.db.selectFrom('configurations').select('actor').execute())[0]?.actor;
+  expect(await actorOf()).toBe('ada');
+  await acting.call('PATCH', '/v3/configurations/c', undefined, { 'x-user': 'bob' });
+  expect(await actorOf()).toBe('bob');
+  await acting.call('PUT', '/v3/configurations/c', body, { 'x-user': 'eve' });
+  expect(await actorOf()).toBe('eve');
+  await acting.call('PUT', '/api/v1/secrets/s/k', { value: 'v' }, { 'x-user': 'eve' });
+  expect(await acting.database.db.selectFrom('secrets').select('actor').execute()).toEqual([{ actor: 'eve' }]);
+  await acting.close();
+});
+
 describe('additional inventory', () => {
   test('has one origin at most, and an existing source', async () => {
     const unknown = await patch({ additional_inventory_source: 'none' });

@@ -95,6 +95,99 @@ describe('POST /sources', () => {
   });
 });
 
+describe('credentials travel in no refusal', () => {
+  const HIDDEN = 'hidden-5b7e';
+  test.each<[string, string, unknown]>([
+    ['POST', '/v3/sources', { clone_url: URL1, credentials: HIDDEN }],
+    ['POST', '/v3/sources', { clone_url: URL1, credentials: [HIDDEN] }],
+    ['POST', '/v3/sources', { clone_url: URL1, credentials: { username: HIDDEN } }],
+    ['POST', '/v3/sources', { clone_url: URL1, credentials: { username: 'u', password: [HIDDEN] } }],
+    ['POST', '/v3/sources', { clone_url: URL1, credentials: { username: 'u', password: { [HIDDEN]: 1 } } }],
+    ['POST', '/v3/sources', { clone_url: '', credentials: { username: 'u', password: HIDDEN } }],
+    ['POST', '/v3/sources', { clone_url: URL1, credentials: { username: 'u', password: `${HIDDEN}\u0000` } }],
+    ['POST', '/v3/sources', { clone_url: URL1, credentials: { username: 'u', password: HIDDEN, token: HIDDEN } }],
+    ['POST', '/v3/sources', { clone_url: URL1, credentials: { authentication_method: HIDDEN } }],
+    ['POST', '/v3/sources', JSON.stringify(HIDDEN)],
+    ['POST', '/v3/sources', `{"credentials": {"password": "${HIDDEN}"`],
+    ['POST', '/v3/sources/x', { clone_url: URL1, credentials: { secret_name: 's', password: HIDDEN } }],
+    ['PATCH', '/v3/sources/one', { credentials: { password: HIDDEN } }],
+    ['PATCH', '/v3/sources/one', { credentials: HIDDEN }],
+    ['PATCH', '/v3/sources/none', { credentials: { username: 'u', password: HIDDEN } }],
+    ['PUT', '/api/v1/secrets/a/b', JSON.stringify(HIDDEN)],
+    ['PUT', '/api/v1/secrets/a/b', { value: [HIDDEN] }],
+  ])('%s %s %j', async (method, url, body) => {
+    await create({ name: 'one' });
+    api.logged.length = 0;
+    const answer = await api.call(method, url, body);
+    expect([400, 404]).toContain(answer.status);
+    expect(JSON.stringify(answer.body) + JSON.stringify(api.logged)).not.toContain(HIDDEN);
+  });
+
+  test.each([
+    ['POST', '/v3/sources'],
+    ['PATCH', '/v3/sources/one'],
+    ['PUT', '/api/v1/secrets/a/b'],
+  ])('a number as a password is not shown either: %s %s', async (method, url) => {
+    await create({ name: 'one' });
+    const wrong = 424_242_001;
+    const body = url.endsWith('b')
+      ? { value: wrong }
+      : { clone_url: URL1, credentials: { username: 'u', password: wrong } };
+    const answer = await api.call(method, url, body);
+    expect([answer.status, answer.body.title]).toEqual([400, 'Bad Request']);
+    expect(answer.body.detail).not.toContain(String(wrong));
+    expect(answer.body.detail).toMatch(/password|value/);
+  });
+});
+
+describe('names in paths', () => {
+  const NAMES = [
+    'a/b',
+    '100%',
+    '%2F',
+    '%252F',
+    'a?b#c',
+    'ü ß \u{1F511}',
+    'a+b',
+    'a b',
+    '..',
+    'https://u@h:1/x?y=1&z=2',
+  ];
+  test.each(NAMES)('%j is found, changed and deleted by its name, encoded twice', async (name) => {
+    expect((await create({ name })).status).toBe(201);
+    const path = `/v3/sources/${twice(name)}`;
+    expect((await api.call('GET', path)).body.name).toBe(name);
+    expect((await api.call('PATCH', path, { description: 'd' })).body).toMatchObject({ name, description: 'd' });
+    expect((await api.call('DELETE', path)).status).toBe(204);
+    expect((await api.call('GET', path)).status).toBe(404);
+    const body = { clone_url: URL1, credentials: { authentication_method: 'password', secret_name: 's' } };
+    expect((await api.call('POST', path, body)).body.name).toBe(name);
+  });
+  test.each(['a/b', 'a?b#c', 'ü ß', 'a+b', '100%', URL1])('%j is found encoded once', async (name) => {
+    await create({ name });
+    expect((await api.call('GET', `/v3/sources/${encodeURIComponent(name)}`)).body.name).toBe(name);
+    expect((await api.call('GET', `/apis/cfs/v3/sources/${encodeURIComponent(name)}`)).status).toBe(200);
+  });
+  test('text that cannot be stored is no name', async () => {
+    for (const id of ['%00', '%2500']) {
+      expect((await api.call('GET', `/v3/sources/${id}`)).status).toBe(400);
+    }
+    expect((await api.call('GET', '/v3/sources/%25ED%25A0%2580')).status).toBe(404);
+  });
+  test('in a list the page after a name of any kind is found again by feeding next back', async () => {
+    for (const name of NAMES) await create({ name });
+    const seen: string[] = [];
+    for (let query: string | null = '?limit=3'; query !== null; ) {
+      const { body } = await api.call('GET', `/v3/sources${query}`);
+      seen.push(...body.sources.map((one: { name: string }) => one.name));
+      const members = Object.entries(body.next ?? {}).filter(([, value]) => value !== null) as [string, string][];
+      query = body.next === null ? null : `?${new URLSearchParams(members)}`;
+    }
+    const byCodePoint = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+    expect(seen).toEqual([...NAMES].sort(byCodePoint));
+  });
+});
+
 describe('POST /sources/{id}', () => {
   const body = { clone_url: URL1, credentials: { authentication_method: 'password', secret_name: 'vcs' } };
   test('restores the record and neither makes nor checks the secret', async () => {
