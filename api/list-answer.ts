@@ -53,7 +53,13 @@ export async function sendWholeList<T, Shown>(
   while (!ended && !(await pages.batches.next()).done);
   if (pages.more()) throw listTooLarge(pages.limit);
   if (ended) return reply.send(begun.flat().map(show));
-  return sendArray(reply, mapBatches((await open()).batches, show));
+  return sendArray(reply, wholeOf(await open(), show));
+}
+
+/** Ends with an error when more records have come since they were counted: what is cut off must not look complete. */
+async function* wholeOf<T, Shown>(pages: RecordPages<T>, show: (record: T) => Shown): AsyncGenerator<Shown[], void> {
+  yield* mapBatches(pages.batches, show);
+  if (pages.more()) throw listTooLarge(pages.limit);
 }
 
 /** The refusal of a list without pages that would have more than `limit` records. */
