@@ -61,6 +61,10 @@ export interface ApiDependencies {
   tls: TlsPair | undefined;
   /** Largest request body, bytes. */
   maxBody: number;
+  /** Quick requests that are worked on at once; the limits of the other kinds follow from it. */
+  maxRequests: number;
+  /** A client that sends or takes nothing for so long, in the middle of a body or of an answer, is given up, ms. */
+  stallMs: number;
   /** Base of this API for links, without slash at the end. */
   publicUrl: string;
   /** Base of links to ARA, without slash at the end; `undefined`: links lead to the API's own pages. */

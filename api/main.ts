@@ -37,6 +37,8 @@ import { createIngestApp } from './ingest/ingest-app.ts';
 const ROOT = join(import.meta.dirname, '..');
 /** Longest time for one statement of a request, ms; as long as CFS tries again when others are in the way. */
 const STATEMENT_MS = 60_000;
+/** Longest pause of a client in the middle of a body or of an answer, ms. */
+const STALL_MS = 30_000;
 
 async function main(): Promise<void> {
   const env = loadEnvironment(process.env);
@@ -101,6 +103,8 @@ async function main(): Promise<void> {
     access: accessSettings(env, platformCa, (message) => log.warn(message)),
     tls: tls?.pair,
     maxBody: env.MUSTER_MAX_BODY,
+    maxRequests: env.MUSTER_MAX_REQUESTS,
+    stallMs: STALL_MS,
     publicUrl: `${tls === undefined ? 'http' : 'https'}://${host}:${env.MUSTER_API_PORT}`,
     araUrl: env.MUSTER_ARA_URL,
     temporalUiUrl: env.MUSTER_TEMPORAL_UI_URL,

@@ -32,6 +32,11 @@ const VariablesSchema = z.object({
   MUSTER_ALLOWED_HOSTS: list.default([]),
   /** Largest request body. Default 64 MiB: a bulk PUT of 100,000 components. */
   MUSTER_MAX_BODY: bytes.default(64 * 2 ** 20),
+  /**
+   * Requests of single records that are worked on at once; others wait for a moment or are answered 503. Default 16: it keeps
+   * one process and its connections to the database busy, more only make each slower. Raise it with the database's cores.
+   */
+  MUSTER_MAX_REQUESTS: z.coerce.number().int().min(1).default(16),
   ...ACCESS_VARIABLES,
   /** Base of links to ARA in CFS records; default: the API's own pages. */
   MUSTER_ARA_URL: z.url().optional(),

@@ -13,9 +13,6 @@ const JSON_TYPE = /^application\/json[ \t]*(;|$)/i;
  * JSON; then its schema.
  */
 export function requestChecks(app: ApiServer): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-
   app.addHook('onRequest', async (request, reply) => {
     const schema = request.routeOptions.schema ?? {};
     if (Object.values(request.params as object).includes('')) return reply.callNotFound();

@@ -20,6 +20,7 @@ export function requestLog(app: ApiServer): void {
     reply.header('x-request-id', request.id);
   });
   app.addHook('onResponse', async (request, reply) => {
+    if (request.isOverload) return;
     const path = request.url.replace(/[?#].*$/s, '').slice(0, 500);
     const line = { method: request.method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
     request.log[reply.statusCode >= 500 ? 'warn' : 'info'](line, 'request');

@@ -76,6 +76,8 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
     access: { mode: 'none', actorHeader: undefined },
     tls: undefined,
     maxBody: 64 * 2 ** 20,
+    maxRequests: 16,
+    stallMs: 30_000,
     publicUrl: 'http://127.0.0.1:8100',
     araUrl: undefined,
     temporalUiUrl: undefined,

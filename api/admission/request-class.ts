@@ -1,0 +1,48 @@
+import type { GateLimits } from './request-gate.ts';
+
+/**
+ * Kinds of requests by what they cost, so that none waits for a dearer one: `quick` ones touch single records, `list` ones
+ * read many, `bulk` ones write many or bring a large body, `remote` ones may wait for another server (git, the secret store, a
+ * tenant registry, the engine). `free` ones say how the service is and are always answered.
+ */
+export type RequestClass = 'free' | 'quick' | 'list' | 'bulk' | 'remote';
+
+/** A body above this size, bytes, makes any write a bulk one. */
+const LARGE_BODY = 64 * 1024;
+const FREE = /\/(versions|healthz|v2|v3|metrics)?$|\/api\/v1\/status$/;
+const REMOTE = /\/(configurations|sources|secrets)(\/|$)|\/sessions\/[^/]+\/(cancel|retry|finish-debug)$/;
+
+/** What is known of a body: its length in bytes, and whether it is a JSON object. */
+export interface BodyShape {
+  length: number;
+  isObject: boolean;
+}
+
+const NO_BODY: BodyShape = { length: 0, isObject: false };
+
+/** The class of a request by its method, the pattern of its route (`/v3/components/:id`, with prefix) and its body. */
+export function classOfRequest(method: string, pattern: string, body = NO_BODY): RequestClass {
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (isRead && FREE.test(pattern)) return 'free';
+  const isOfOne = /\/:[^/]+$/.test(pattern);
+  if (isRead) return isOfOne || pattern.endsWith('/options') ? 'quick' : 'list';
+  if (body.length > LARGE_BODY) return 'bulk';
+  if (REMOTE.test(pattern)) return 'remote';
+  // Deletes of many, and changes of all components that match: nobody knows yet how many.
+  const isOfMany = (method === 'DELETE' && !isOfOne) || (pattern.endsWith('/components') && body.isObject);
+  return isOfMany ? 'bulk' : 'quick';
+}
+
+/**
+ * The limits of each class when `requests` quick ones may be worked on at once. One process does one thing at a time and has
+ * ten connections to the database, so that more at once only makes each slower: 16 keep both busy.
+ */
+export function gateLimits(requests: number): Record<Exclude<RequestClass, 'free'>, GateLimits> {
+  const share = (part: number) => Math.max(1, Math.round(requests * part));
+  return {
+    quick: { active: requests, waiting: 4_000, patience: 300, longest: 1_000 },
+    list: { active: share(1 / 4), waiting: 500, patience: 1_000, longest: 3_000 },
+    bulk: { active: share(1 / 8), waiting: 100, patience: 10_000, longest: 30_000 },
+    remote: { active: share(1), waiting: 200, patience: 5_000, longest: 15_000 },
+  };
+}

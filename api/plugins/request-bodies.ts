@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import { musterError } from '../../domain/errors.ts';
+import type { ApiDependencies, ApiServer } from '../dependencies.ts';
+
+/** Bodies that are held at once, in largest bodies: what each becomes when it is parsed takes several times its size. */
+const HELD_BODIES = 4;
+/** Bodies up to this size, bytes, are read however many large ones there are. */
+const SMALL_BODY = 1024 * 1024;
+
+/**
+ * Reads bodies as bytes, whatever their type. Refused are one above the limit (413, as soon as it is known), an encoding
+ * (415), a large one while many are held (503), and one of which nothing comes for `stallMs` (408). Only what has arrived is
+ * held, so that announcing a large body costs nothing.
+ */
+export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBody' | 'stallMs'>): void {
+  const { maxBody, stallMs } = deps;
+  const sizes = new WeakMap<FastifyRequest, number>();
+  let held = 0;
+
+  /** Takes the next piece in, or says why it is refused. */
+  const refusalOf = (size: number, piece: number): Error | null => {
+    if (size + piece > maxBody) return tooLarge(maxBody);
+    if (size + piece > SMALL_BODY && held + piece > HELD_BODIES * maxBody) {
+      return musterError('overloaded', 'Too many large bodies are worked on; try again in a moment');
+    }
+    return null;
+  };
+
+  const read = (request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> => {
+    const announced = Number(request.headers['content-length'] ?? Number.NaN);
+    if (announced > maxBody) return Promise.reject(tooLarge(maxBody));
+    const chunks: Buffer[] = [];
+    let size = 0;
+    return new Promise((resolve, reject) => {
+      const end = (error: Error | null) => {
+        clearTimeout(stalled);
+        // What comes yet is let by, so that the client can send to the end and read the answer.
+        payload.off('data', take).off('end', finish).off('error', end).resume();
+        if (error === null) resolve(Buffer.concat(chunks, size));
+        else reject(error);
+      };
+      const take = (chunk: Buffer) => {
+        stalled.refresh();
+        const refusal = refusalOf(size, chunk.length);
+        if (refusal !== null) return end(refusal);
+        size += chunk.length;
+        held += chunk.length;
+        sizes.set(request, size);
+        chunks.push(chunk);
+      };
+      const finish = () => {
+        const isWhole = Number.isNaN(announced) || size === announced;
+        end(isWhole ? null : musterError('bad_request', 'The body is not as long as Content-Length says'));
+      };
+      const stalled = setTimeout(() => end(musterError('request_timeout', 'Nothing more of the body came')), stallMs);
+      payload.on('data', take).on('end', finish).on('error', end);
+    });
+  };
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', read);
+  app.addHook('onRequest', async (request) => {
+    const encoding = request.headers['content-encoding']?.trim().toLowerCase();
+    if (encoding === undefined || encoding === 'identity' || !request.routeOptions.schema?.body) return;
+    throw musterError(
+      'unsupported_media_type',
+      `A body in Content-Encoding '${encoding}' cannot be read: send it as it is`,
+    );
+  });
+  app.addHook('onSend', async (request, reply) => {
+    held -= sizes.get(request) ?? 0;
+    sizes.delete(request);
+    // The framework closes the connection of a body that was not read to its end, and the client would not see why.
+    if (reply.statusCode === 413 || reply.statusCode === 503) reply.removeHeader('connection');
+  });
+}
+
+function tooLarge(limit: number) {
+  return musterError('body_too_large', `The request body is larger than the limit of ${limit} bytes`);
+}

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { classOfRequest } from '../../api/admission/request-class.ts';
+import { createRequestGate, type RequestGate } from '../../api/admission/request-gate.ts';
+
+describe('the class of a request', () => {
+  type Row = [method: string, pattern: string, kind: string, body?: { length: number; isObject: boolean }];
+  test.each<Row>([
+    ['GET', '/healthz', 'free'],
+    ['HEAD', '/healthz', 'free'],
+    ['GET', '/apis/cfs/healthz', 'free'],
+    ['GET', '/', 'free'],
+    ['GET', '/v3', 'free'],
+    ['GET', '/apis/cfs/versions', 'free'],
+    ['GET', '/api/v1/status', 'free'],
+    ['GET', '/v3/components/:component_id', 'quick'],
+    ['GET', '/v3/options', 'quick'],
+    ['GET', '/v3/components', 'list'],
+    ['GET', '/apis/cfs/v2/sessions', 'list'],
+    ['GET', '/api/v1/sessions/:session_name/hosts', 'list'],
+    ['PATCH', '/v3/components/:component_id', 'quick', { length: 300, isObject: true }],
+    ['PATCH', '/v3/components', 'quick', { length: 300, isObject: false }],
+    ['PATCH', '/v3/components', 'bulk', { length: 100_000, isObject: false }],
+    ['PATCH', '/v2/components', 'bulk', { length: 40, isObject: true }],
+    ['PUT', '/v3/components', 'bulk', { length: 60_000_000, isObject: false }],
+    ['PUT', '/v3/components/:component_id', 'bulk', { length: 1_000_000, isObject: true }],
+    ['POST', '/v3/sessions', 'quick', { length: 500, isObject: true }],
+    ['DELETE', '/v3/sessions', 'bulk'],
+    ['DELETE', '/v3/sessions/:session_name', 'quick'],
+    ['POST', '/api/v1/sessions/:session_name/retry', 'remote'],
+    ['PUT', '/v3/configurations/:configuration_id', 'remote', { length: 500, isObject: true }],
+    ['POST', '/v3/sources', 'remote', { length: 500, isObject: true }],
+    ['PATCH', '/v3/options', 'quick', { length: 20, isObject: true }],
+  ])('%s %s is %s', (...[method, pattern, expected, body]: Row) => {
+    expect(classOfRequest(method, pattern, body)).toBe(expected);
+  });
+});
+
+describe('the gate', () => {
+  let now: number;
+  let gate: RequestGate;
+  /** Names of those that were let in and refused, in order. */
+  let log: string[];
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    now = 0;
+    log = [];
+    gate = createRequestGate({ active: 2, waiting: 5, patience: 300, longest: 1_000 }, () => now);
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const come = (...names: string[]) => {
+    for (const name of names) gate.enter().then((isIn) => log.push(isIn ? name : `not ${name}`));
+  };
+  const pass = async (milliseconds: number) => {
+    now += milliseconds;
+    await jest.advanceTimersByTimeAsync(milliseconds);
+  };
+  const leave = async (times = 1) => {
+    for (let time = 0; time < times; time++) gate.leave();
+    await pass(0);
+  };
+
+  test('lets in as many as may work, and the others in order as places become free', async () => {
+    come('a', 'b', 'c', 'd');
+    await pass(0);
+    expect(log).toEqual(['a', 'b']);
+    expect(gate.counts()).toEqual({ active: 2, waiting: 2 });
+    await leave();
+    expect(log).toEqual(['a', 'b', 'c']);
+    await leave(3);
+    expect(log).toEqual(['a', 'b', 'c', 'd']);
+    expect(gate.counts()).toEqual({ active: 0, waiting: 0 });
+  });
+
+  test('refuses at once what finds the queue full', async () => {
+    come('a', 'b', 'c', 'd', 'e', 'f', 'g');
+    await pass(0);
+    expect(gate.isShut()).toBe(true);
+    come('h');
+    await pass(0);
+    expect(log).toEqual(['a', 'b', 'not h']);
+  });
+
+  test('serves the newest first when the oldest has waited for long', async () => {
+    come('a', 'b', 'c', 'd');
+    await pass(301);
+    come('e');
+    await leave();
+    expect(log).toEqual(['a', 'b', 'e']);
+    await leave();
+    expect(log).toEqual(['a', 'b', 'e', 'd']);
+  });
+
+  test('when one has waited for too long all that wait are refused, and for a while nobody waits', async () => {
+    come('a', 'b', 'c');
+    await pass(999);
+    come('d');
+    expect(log).toEqual(['a', 'b']);
+    await pass(1);
+    expect(log).toEqual(['a', 'b', 'not c', 'not d']);
+    come('e');
+    await pass(0);
+    expect(log.at(-1)).toBe('not e');
+    await leave();
+    come('f');
+    await pass(0);
+    expect(log.at(-1)).toBe('f');
+    expect(gate.isShut()).toBe(true);
+    await pass(1_000);
+    expect(gate.isShut()).toBe(false);
+  });
+
+  test('stays shut for longer while the load lasts, and forgets that when it is over', async () => {
+    const shutFor = async () => {
+      come('waiting');
+      await pass(1_000);
+      let shut = 0;
+      for (; gate.isShut(); shut += 100) await pass(100);
+      return shut;
+    };
+    come('a', 'b');
+    const times: number[] = [];
+    for (let turn = 0; turn < 6; turn++) times.push(await shutFor());
+    expect(times).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 16_000]);
+    await pass(10_000);
+    expect(await shutFor()).toBe(1_000);
+  });
+
+  test('of many that come at once each is answered once, whatever happens', async () => {
+    const all = Array.from({ length: 500 }, (_, index) => `r${index}`);
+    for (const name of all) {
+      come(name);
+      await pass(7);
+      if (gate.counts().active > 0 && now % 3 === 0) await leave();
+    }
+    await pass(2_000);
+    expect(log.map((line) => line.replace('not ', '')).sort()).toEqual([...all].sort());
+    expect(gate.counts().waiting).toBe(0);
+  });
+});
