@@ -79,6 +79,7 @@ function answerSchemas({ schema }: DescribedRoute): z.ZodType[] {
 const TAG_TEXTS: Record<string, string> = {
   components: 'Machines with their desired and reached state.',
   configurations: 'Ordered layers of repositories and playbooks.',
+  import: 'Records of another CFS, taken over as they are.',
   options: 'Settings of the service.',
   secrets: 'Values that are set and never shown.',
   service: 'Versions, health and status.',

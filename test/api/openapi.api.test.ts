@@ -6,6 +6,7 @@ import { buildDocument } from '../../api/documentation/build-document.ts';
 import { PARAMETER_TEXTS } from '../../api/documentation/parameters.ts';
 import { OPERATIONS_WITH_REFUSALS } from '../../api/documentation/refusals.ts';
 import { DOCUMENTS, pathWithoutVersion, SURFACES } from '../../api/documentation/surfaces.ts';
+import { escaped } from '../support/answer-check.ts';
 import { type ApiDocument, committedFile, generatedFiles, servedDocument } from '../support/openapi-files.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -206,8 +207,3 @@ describe('the page', () => {
       expect((await api.call('GET', `/docs/${name}`)).body).toMatchObject({ status: 404, code: 'not_found' }),
   );
 });
-
-/** A name as part of a JSON pointer in a URL. */
-function escaped(name: string): string {
-  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
-}

@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
+import { type AnswerCheck, createAnswerCheck } from '../support/answer-check.ts';
+import { type ApiDocument, servedDocument } from '../support/openapi-files.ts';
+import type { Answer } from '../support/test-api.ts';
+import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+
+const URL_A = 'https://git.example.com/a.git';
+const COMMIT = 'a'.repeat(40);
+
+let api: TokenApi;
+let document: ApiDocument;
+let check: AnswerCheck;
+/** Operations that were answered with success. */
+const answered = new Set<string>();
+beforeAll(async () => {
+  api = await createTokenApi();
+  document = await servedDocument(api, 'all');
+  check = createAnswerCheck(document, api.deps.prefixes);
+  api.refs.set(`${URL_A} main`, COMMIT);
+});
+afterAll(() => api.close());
+
+/** Sends a request as an administrator; its answer has this status and is as the documents say. */
+async function expectAnswer(
+  status: number,
+  method: string,
+  url: string,
+  body?: unknown,
+  headers = {},
+): Promise<Answer> {
+  const answer = await api.as(api.tokens.admin, method, url, body, headers);
+  expect({
+    method,
+    url,
+    status: answer.status,
+    mistakes: check.mistakes(method, url, answer),
+    body: answer.body,
+  }).toEqual({
+    method,
+    url,
+    status,
+    mistakes: [],
+    body: answer.body,
+  });
+  if (status < 300) answered.add(check.operationOf(method, url) ?? url);
+  return answer;
+}
+
+const V3 = {
+  layer: {
+    name: 'one',
+    clone_url: URL_A,
+    playbook: 'site.yml',
+    branch: 'main',
+    special_parameters: { ims_require_dkms: true },
+  },
+  report: { clone_url: URL_A, playbook: 'site.yml', commit: `${COMMIT}_failed`, session_name: 's' },
+  state: { clone_url: URL_A, playbook: 'site.yml', commit: COMMIT, status: 'skipped', session_name: 's' },
+};
+const V2 = {
+  layer: {
+    name: 'one',
+    cloneUrl: URL_A,
+    playbook: 'site.yml',
+    branch: 'main',
+    specialParameters: { imsRequireDkms: true },
+  },
+  report: { cloneUrl: URL_A, playbook: 'site.yml', commit: `${COMMIT}_failed`, sessionName: 's' },
+  state: { cloneUrl: URL_A, playbook: 'site.yml', commit: `${COMMIT}_skipped`, sessionName: 's' },
+};
+
+describe.each(['v3', 'v2'] as const)('answers of %s are as described', (version) => {
+  const isV3 = version === 'v3';
+  const { layer, report, state } = isV3 ? V3 : V2;
+  const desire = (name: string) => (isV3 ? { desired_config: name } : { desiredConfig: name });
+  const details = isV3 ? 'config_details=true&state_details=true' : 'configDetails=true';
+
+  test('versions, health and options', async () => {
+    for (const path of ['/', '/versions', '/v2', '/v3', '/healthz']) await expectAnswer(200, 'GET', path);
+    await expectAnswer(200, 'GET', `/${version}/options`);
+    await expectAnswer(200, 'PATCH', `/apis/cfs/${version}/options`, isV3 ? { batch_size: 7 } : { batchSize: 7 });
+    await expectAnswer(400, 'PATCH', `/${version}/options`, { nonsense: 1 });
+    await expectAnswer(415, 'PATCH', `/${version}/options`, '{}', { 'content-type': 'text/plain' });
+  });
+
+  test('configurations', async () => {
+    const inventory = { name: 'more', ...(isV3 ? { clone_url: URL_A } : { cloneUrl: URL_A }), commit: COMMIT };
+    const body = { description: 'all', layers: [layer], additional_inventory: inventory };
+    await expectAnswer(200, 'PUT', `/${version}/configurations/site`, body);
+    await expectAnswer(200, 'PUT', `/${version}/configurations/empty`, { layers: [] });
+    await expectAnswer(200, 'PATCH', `/${version}/configurations/site`);
+    await expectAnswer(200, 'GET', `/${version}/configurations`);
+    await expectAnswer(200, 'GET', `/${version}/configurations?in_use=true`);
+    await expectAnswer(200, 'GET', `/${version}/configurations/site`);
+    await expectAnswer(400, 'PUT', `/${version}/configurations/site`, { layers: [{ ...layer, branch: 'gone' }] });
+    await expectAnswer(400, 'PUT', `/${version}/configurations/site`, { layers: [layer, layer] });
+    await expectAnswer(404, 'PATCH', `/${version}/configurations/none`);
+    await expectAnswer(204, 'DELETE', `/${version}/configurations/empty`);
+    if (isV3) await expectAnswer(400, 'GET', '/v3/configurations', undefined, { 'cray-tenant-name': 'unknown' });
+  });
+
+  test('components', async () => {
+    const path = `/${version}/components`;
+    const full = { ...desire('site'), state: [state], enabled: true, tags: { role: 'compute' } };
+    await expectAnswer(200, 'PUT', `${path}/x1`, { ...full, ...(isV3 ? { retry_policy: 2 } : { retryPolicy: 2 }) });
+    await expectAnswer(200, 'PUT', path, [{ id: 'x2', ...full }, { id: 'x3' }]);
+    await expectAnswer(200, 'PATCH', `${path}/x1`, isV3 ? { state_append: report } : { stateAppend: report });
+    await expectAnswer(200, 'PATCH', path, [{ id: 'x1', enabled: false }]);
+    await expectAnswer(200, 'PATCH', path, { patch: desire('site'), filters: { ids: 'x1,x2' } });
+    for (const query of ['', `?${details}`, '?status=pending&tags=role=compute', '?ids=x1']) {
+      await expectAnswer(200, 'GET', path + query);
+    }
+    if (isV3) await expectAnswer(200, 'GET', `${path}?limit=1&${details}`);
+    await expectAnswer(200, 'GET', `${path}/x1?${details}`);
+    await expectAnswer(400, 'GET', `${path}?tags=nonsense`);
+    await expectAnswer(400, 'PUT', path, [{}]);
+    await expectAnswer(404, 'PATCH', path, [{ id: 'nobody' }]);
+    await expectAnswer(404, 'GET', `${path}/nobody`);
+    await expectAnswer(400, 'DELETE', `/${version}/configurations/site`);
+    await expectAnswer(204, 'DELETE', `${path}/x3`);
+  });
+
+  test('sessions', async () => {
+    const path = `/${version}/sessions`;
+    const create = (name: string, more = {}) => ({
+      name,
+      ...(isV3 ? { configuration_name: 'site', ansible_limit: 'x1' } : { configurationName: 'site' }),
+      ...more,
+    });
+    const target = { definition: 'spec', groups: [{ name: 'compute', members: ['x1'] }], image_map: [] };
+    await expectAnswer(isV3 ? 201 : 200, 'POST', path, create(`${version}-one`, { tags: { a: 'b' } }));
+    await expectAnswer(isV3 ? 201 : 200, 'POST', path, create(`${version}-two`, { target }));
+    await expectAnswer(409, 'POST', path, create(`${version}-one`));
+    await expectAnswer(
+      400,
+      'POST',
+      path,
+      create(`${version}-three`, { [isV3 ? 'configuration_name' : 'configurationName']: 'gone' }),
+    );
+    await expectAnswer(200, 'GET', path);
+    if (isV3) await expectAnswer(200, 'GET', `${path}?limit=1&status=pending`);
+    await expectAnswer(200, 'GET', `${path}/${version}-one`);
+    const artifacts = [{ image_id: 'i', result_id: 'r', type: 'ims_customized_image' }];
+    const status = { session: { status: 'complete', succeeded: 'true', job: 'j' }, artifacts };
+    await expectAnswer(200, 'PATCH', `${path}/${version}-one`, { status });
+    if (isV3) await expectAnswer(409, 'PATCH', `${path}/${version}-one`, { status });
+    await expectAnswer(200, 'GET', `${path}/${version}-one`);
+    await expectAnswer(400, 'GET', `${path}?min_age=long`);
+    await expectAnswer(isV3 ? 200 : 204, 'DELETE', path);
+    await expectAnswer(204, 'DELETE', `${path}/${version}-two`);
+    await expectAnswer(404, 'DELETE', `${path}/${version}-two`);
+  });
+});
+
+test('answers about sources are as described', async () => {
+  const credentials = { username: 'u', password: 'p' };
+  await expectAnswer(201, 'POST', '/v3/sources', { clone_url: URL_A, credentials, ca_cert: { configmap_name: 'ca' } });
+  await expectAnswer(409, 'POST', '/v3/sources', { clone_url: URL_A, credentials });
+  const { body } = await expectAnswer(201, 'POST', '/v3/sources', { name: 'site', clone_url: URL_A, credentials });
+  await expectAnswer(200, 'GET', '/v3/sources?limit=1');
+  await expectAnswer(200, 'GET', '/v3/sources/https%253A%252F%252Fgit.example.com%252Fa.git');
+  await expectAnswer(200, 'PATCH', '/v3/sources/site', { ca_cert: null, description: 'the site' });
+  await expectAnswer(400, 'PATCH', '/v3/sources/site', { credentials: { username: 'u' } });
+  await expectAnswer(404, 'PATCH', '/v3/sources/none', {});
+  const restored = { clone_url: URL_A, credentials: body.credentials };
+  await expectAnswer(201, 'POST', '/v3/sources/again', restored);
+  await expectAnswer(204, 'DELETE', '/v3/sources/site');
+});
+
+describe("answers of Muster's own routes are as described", () => {
+  const path = '/api/v1/sessions';
+  const make = async (name: string) => {
+    await expectAnswer(201, 'POST', '/v3/sessions', { name, configuration_name: 'site' });
+    return sessionId(api.deps.db, name);
+  };
+
+  test('a session in each of its states', async () => {
+    const { db } = api.deps;
+    const id = await make('own');
+    await expectAnswer(200, 'GET', `${path}/own`);
+    await addRun(db, id, {
+      layer: 0,
+      exitCode: 2,
+      results: [
+        { host: 'h1', status: 'applied' },
+        { host: 'h2', status: 'failed' },
+      ],
+    });
+    await addOutput(db, id, 0, 0, 'PLAY [all]\n');
+    await setSession(db, id, { stage: 'admitted', status: 'running', phase: 'hold', layer: 0 });
+    for (const part of ['', '/events', '/logs', '/hosts', '/progress'])
+      await expectAnswer(200, 'GET', `${path}/own${part}`);
+    await expectAnswer(200, 'GET', `${path}/own/logs`, undefined, { accept: 'text/plain' });
+    await expectAnswer(202, 'POST', `${path}/own/retry`, { hosts: 'failed' });
+    await expectAnswer(202, 'POST', `${path}/own/finish-debug`);
+    await endSession(db, id, 'false');
+    for (const part of ['', '/hosts', '/progress']) await expectAnswer(200, 'GET', `${path}/own${part}`);
+    await expectAnswer(200, 'GET', `${path}/own/events`, undefined, { accept: 'text/event-stream' });
+    await expectAnswer(201, 'POST', `${path}/own/retry`, { name: 'own-again' });
+    await expectAnswer(409, 'POST', `${path}/own/cancel`);
+    await expectAnswer(202, 'POST', `${path}/own-again/cancel`, { reason: 'enough' });
+    await expectAnswer(200, 'GET', `${path}/own-again`);
+    await expectAnswer(200, 'GET', `${path}?order=newest&limit=1`);
+    await expectAnswer(404, 'GET', `${path}/none/progress`);
+    await expectAnswer(400, 'GET', `${path}/own/events?tail=0`);
+  });
+
+  test('imports', async () => {
+    const name = 'foreign';
+    const layers = [{ clone_url: URL_A, playbook: 'site.yml', commit: COMMIT }];
+    const credentials = { authentication_method: 'password', secret_name: 'foreign-git' };
+    const imports = {
+      sources: [{ name, clone_url: URL_A, credentials }, { name: 7 }],
+      configurations: [
+        { name, layers },
+        { name: 'broken', layers: [{ playbook: 'p' }] },
+      ],
+      components: [{ id: name, desired_config: name, state: [V3.state] }, { id: '' }],
+      options: [{ name: 'batch_size', value: 5 }],
+    };
+    for (const [kind, records] of Object.entries(imports)) {
+      await expectAnswer(200, 'POST', `/api/v1/import/${kind}?dry_run=true`, { records });
+      await expectAnswer(200, 'POST', `/api/v1/import/${kind}?keep=true`, { records });
+      await expectAnswer(400, 'POST', `/api/v1/import/${kind}`, { records: {} });
+    }
+  });
+
+  test('status, secrets and tokens', async () => {
+    await expectAnswer(200, 'GET', '/api/v1/status');
+    await expectAnswer(204, 'PUT', '/api/v1/secrets/site-git/password', { value: 'v' });
+    await expectAnswer(200, 'GET', '/api/v1/secrets');
+    await expectAnswer(201, 'POST', '/api/v1/tokens', { role: 'node', component: 'x1', name: 'n1', expires_in: 60 });
+    await expectAnswer(409, 'POST', '/api/v1/tokens', { role: 'reader', name: 'n1' });
+    await expectAnswer(200, 'GET', '/api/v1/tokens?limit=1');
+    await expectAnswer(200, 'GET', '/api/v1/tokens/n1');
+    await expectAnswer(204, 'DELETE', '/api/v1/tokens/n1');
+    await expectAnswer(404, 'DELETE', '/api/v1/tokens/n1');
+  });
+});
+
+test('refusals before any rule are as described', async () => {
+  const refused = async (status: number, headers: Record<string, string>, method = 'PATCH') => {
+    const answer = await api.call(method, '/v3/options', {}, headers);
+    expect([answer.status, check.mistakes(method, '/v3/options', answer)]).toEqual([status, []]);
+  };
+  await refused(401, {});
+  await refused(403, { authorization: `Bearer ${api.tokens.reader}` });
+  await refused(403, { authorization: `Bearer ${api.tokens.admin}`, origin: 'https://elsewhere.example' });
+  await refused(421, { host: 'elsewhere.example' });
+  await refused(405, { authorization: `Bearer ${api.tokens.admin}` }, 'PUT');
+});
+
+test('every operation was answered with success', () => {
+  const described = Object.values(document.paths).flatMap((item) =>
+    Object.values(item).map(({ operationId }) => operationId),
+  );
+  expect(described.filter((id) => !answered.has(id))).toEqual([]);
+});
+
+test('the check finds what is wrong', () => {
+  const answer = (status: number, body: unknown, type = 'application/json') =>
+    check.mistakes('GET', '/apis/cfs/v3/components/x1', {
+      status,
+      body,
+      headers: { 'content-type': type, 'x-request-id': 'r' },
+    });
+  expect(answer(200, { id: 'x1' })).not.toEqual([]);
+  expect(answer(200, {}, 'text/plain')).toEqual(['type "text/plain" is not described for 200']);
+  expect(answer(418, {})).toEqual(['status 418 is not described']);
+  expect(answer(404, { title: 'x' }, 'application/problem+json')).not.toEqual([]);
+});
