@@ -315,4 +315,17 @@ describe('many at once', () => {
     const answer = await api.call('PATCH', '/v2/components', { patch: { enabled: true }, filters: {} });
     expect(answer.body).toEqual(many.map(({ id }) => ({ ...EMPTY, id, enabled: true })));
   });
+
+  test.each([['PUT'], ['PATCH']])('%s of several batches comes again word by word under one key', async (method) => {
+    const many = Array.from({ length: 1_700 }, (_, index) => ({ id: `n${index}`, errorCount: index }));
+    await api.call('PUT', '/v2/components', many);
+    const headers = { 'idempotency-key': `bulk-${method}` };
+    const first = await api.call(method, '/v2/components', many, headers);
+    expect(first.body).toEqual(many.map((one) => ({ ...EMPTY, ...one })));
+    await api.call('PATCH', '/v2/components', { patch: { enabled: true }, filters: {} });
+    const again = await api.call(method, '/v2/components', many, headers);
+    expect([again.body, again.headers['idempotency-replayed']]).toEqual([first.body, 'true']);
+    expect((await v2('/n5')).enabled).toBe(true);
+    await api.call('DELETE', '/v2/components/n5');
+  });
 });

@@ -1,4 +1,5 @@
 /** What differs between the versions of the API for components: names and forms, never rules (cfs-api 6). */
+import { setImmediate as others } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { readComponentsById } from '../../../control/components/components-by-id.ts';
@@ -90,8 +91,12 @@ export const COMPONENTS_V2: ComponentWire = {
 /** Records turned into text at once. */
 const PIECE = 500;
 
+/** Records that are there already, in pieces between which others get the processor. */
 async function* piecesOf<T>(records: T[]): AsyncGenerator<T[], void> {
-  for (let start = 0; start < records.length; start += PIECE) yield records.slice(start, start + PIECE);
+  for (let start = 0; start < records.length; start += PIECE) {
+    if (start > 0) await others();
+    yield records.slice(start, start + PIECE);
+  }
 }
 
 /** Every parameter of the list with the value used (cfs-api 3). */
