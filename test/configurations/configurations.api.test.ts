@@ -199,6 +199,84 @@ describe('PATCH', () => {
     await other.close();
   });
 
+  test.each<[string, (other: TestApi) => Promise<unknown>, object]>([
+    [
+      'was deleted and made again',
+      async (other) => {
+        await other.call('DELETE', '/v3/configurations/c1');
+        await other.call('PUT', '/v3/configurations/c1', { description: 'another', layers: [] });
+      },
+      { status: 200, body: { description: 'another', layers: [] } },
+    ],
+    [
+      'was deleted',
+      (other) => other.call('DELETE', '/v3/configurations/c1'),
+      { status: 404, body: { title: 'Configuration not found' } },
+    ],
+  ])('of a configuration that %s meanwhile is about the one that is there', async (_title, change, expected) => {
+    let asked = 0;
+    const other = await createTestApi({
+      git: {
+        resolveRef: async () => {
+          if (asked++ === 1) await change(other);
+          return A;
+        },
+      },
+    });
+    await other.call('PUT', '/v3/configurations/c1', { layers: [layer({ branch: 'main', commit: undefined })] });
+    expect(await other.call('PATCH', '/v3/configurations/c1')).toMatchObject(expected);
+    await other.close();
+  });
+
+  test('that others are always ahead of is 503, to be tried again', async () => {
+    const body = { layers: [layer({ branch: 'main', commit: undefined })] };
+    let writes = false;
+    const other = await createTestApi({
+      git: {
+        resolveRef: async ({ ref }) => {
+          if (writes && ref === 'main') {
+            const layers = [layer({ branch: 'main', commit: undefined })];
+            writes = false;
+            await other.call('PUT', '/v3/configurations/c1', { layers });
+            writes = true;
+          }
+          return A;
+        },
+      },
+    });
+    await other.call('PUT', '/v3/configurations/c1', body);
+    writes = true;
+    const answer = await other.call('PATCH', '/v3/configurations/c1');
+    expect([answer.status, answer.body.code]).toEqual([503, 'changed_meanwhile']);
+    expect(answer.headers['retry-after']).toBeDefined();
+    await other.close();
+  });
+
+  test.each([
+    ['text/plain', 'text'],
+    ['application/json', '{"layers": 7, "name": "x"}'],
+    ['application/json', '[['],
+    ['application/x-www-form-urlencoded', 'a=b'],
+    ['nonsense', '\u0000'],
+  ])('ignores a body of type %s', async (type, body) => {
+    const before = (await put('c1', { layers: [layer()] })).body;
+    for (const version of ['v2', 'v3']) {
+      const answer = await api.call('PATCH', `/${version}/configurations/c1`, body, { 'content-type': type });
+      expect(answer.status).toBe(200);
+    }
+    expect((await api.call('GET', '/v3/configurations/c1')).body).toEqual(before);
+  });
+
+  test('a secret store that is away is 503, not a mistake of the request', async () => {
+    const other = await createTestApi({
+      repositoryAccess: () => Promise.reject(musterError('secret_store_unavailable', 'away')),
+    });
+    const body = { layers: [layer({ branch: 'main', commit: undefined })] };
+    const answer = await other.call('PUT', '/v3/configurations/c1', body);
+    expect([answer.status, answer.body.code]).toEqual([503, 'secret_store_unavailable']);
+    await other.close();
+  });
+
   test('any refusal of git is a 400 in the words of CFS; secrets that cannot be read too', async () => {
     for (const code of ['repository_url_refused', 'repository_auth_failed', 'clone_failed'] as const) {
       const other = await createTestApi({
@@ -211,6 +289,19 @@ describe('PATCH', () => {
       expect(answer.body.detail).toContain('git said no');
       await other.close();
     }
+  });
+});
+
+describe('a layer without playbook, which version 2 takes', () => {
+  const v2 = (name: string, layers: object[]) => api.call('PUT', `/v2/configurations/${name}`, { layers });
+  test('stays without one and conflicts with the default one', async () => {
+    expect((await v2('c1', [{ cloneUrl: R1, commit: A }])).status).toBe(200);
+    expect((await api.call('GET', '/v3/configurations/c1')).body.layers).toEqual([{ clone_url: R1, commit: A }]);
+    const both = [{ cloneUrl: R1 }, { cloneUrl: R1, playbook: 'site.yml' }];
+    const answer = await v2('c2', both);
+    expect([answer.status, answer.body.title]).toEqual([400, 'Error with conflicting layers']);
+    await api.call('PATCH', '/v2/options', { defaultPlaybook: 'other.yml' });
+    expect((await v2('c2', both)).status).toBe(200);
   });
 });
 
