@@ -18,7 +18,7 @@ async function contentOf(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw usage(`MUSTER_TOKEN_FILE: ${error instanceof Error ? error.message : error}`);
+    throw usage(`MUSTER_TOKEN_FILE: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 

@@ -39,7 +39,7 @@ function read(name: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new EnvironmentError(`${name}: ${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new EnvironmentError(`${name}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
