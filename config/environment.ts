@@ -169,10 +169,7 @@ export function printableEnvironment(env: Environment): Record<string, unknown> 
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => {
       if (value !== undefined && SECRET_NAMES.has(name)) return [name, '********'];
-      if (name === 'MUSTER_DATABASE_URL' && typeof value === 'string') {
-        return [name, value.replace(/:\/\/([^:@/]*):[^@]*@/, '://$1:********@')];
-      }
-      return [name, value];
+      return [name, typeof value === 'string' ? value.replace(/:\/\/([^:@/]*):[^@]*@/, '://$1:********@') : value];
     }),
   );
 }
