@@ -36,15 +36,19 @@ export async function createSource(deps: SourceDependencies, body: SourceCreate)
   if (existing) throw sourceExists(name);
   const { username, password } = body.credentials;
   const change = await beginChange(deps.db, secretName);
+  let isWritten = false;
   try {
     await deps.secrets.putAll(secretName, { username, password }, deps.actor);
+    isWritten = true;
     return await deps.db.transaction().execute(async (trx) => {
       const record = await insert(deps, trx, name, body, secretName);
       await endChange(trx, change);
       return record;
     });
   } catch (error) {
-    await settleChange(deps, change);
+    // A store that did not take the secret is not waited for a second time.
+    const settling = settleChange(deps, change);
+    if (isWritten) await settling;
     throw error;
   }
 }

@@ -18,17 +18,20 @@ export async function patchSource(deps: SourceDependencies, name: string, patch:
   if (credentials === null) return deps.db.transaction().execute((trx) => update(deps, trx, name, patch));
   const secretName = stored.credentials.secret_name;
   const change = await beginChange(deps.db, secretName);
+  let isWritten = false;
   try {
     const others = await otherValues(deps, secretName);
     await deps.secrets.putAll(secretName, { ...others, ...credentials }, deps.actor);
+    isWritten = true;
     return await deps.db.transaction().execute(async (trx) => {
       const record = await update(deps, trx, name, patch);
       await endChange(trx, change);
       return record;
     });
   } catch (error) {
-    // Deleted meanwhile, its secret perhaps before ours was written.
-    await settleChange(deps, change);
+    // Deleted meanwhile, its secret perhaps before ours was written. A store that failed is not waited for a second time.
+    const settling = settleChange(deps, change);
+    if (isWritten) await settling;
     throw error;
   }
 }

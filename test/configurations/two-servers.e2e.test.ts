@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTenantRegistry, type TenantRegistryServer } from '../support/tenant-registry-server.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+
+let database: TestDatabase;
+let registry: TenantRegistryServer;
+let one: ApiProcess;
+let two: ApiProcess;
+beforeAll(async () => {
+  [database, registry] = await Promise.all([createTestDatabase(), startTenantRegistry({ tenants: ['blue'] })]);
+  one = await startApiProcess(database.url, { MUSTER_TENANT_REGISTRY_URL: registry.url });
+  two = await startApiProcess(database.url, {});
+}, 120_000);
+afterAll(async () => {
+  await one?.stop();
+  await two?.stop();
+  await registry?.stop();
+  await database?.close();
+});
+
+async function call(api: ApiProcess, method: string, path: string, body?: unknown, headers = {}) {
+  const json = body === undefined ? {} : { headers: { 'content-type': 'application/json', ...headers } };
+  const response = await fetch(api.base + path, {
+    method,
+    headers,
+    ...json,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? null : JSON.parse(text) };
+}
+
+let count = 0;
+/** Makes a request whose line in the log, if there is one, is known by the answer. */
+async function probe(api: ApiProcess): Promise<string> {
+  const id = `probe-${count++}`;
+  await fetch(`${api.base}/versions`, { headers: { 'x-request-id': id } });
+  return id;
+}
+const isLogged = (api: ApiProcess, id: string) => api.log.some((line) => line.includes(`"${id}"`));
+const logsAgain = (api: ApiProcess) =>
+  eventually('it logs requests', async () => isLogged(api, await probe(api)), 1_000);
+
+test('the logging level that one server takes is that of the other one, within a moment', async () => {
+  for (let round = 0; round < 5; round++) {
+    // All of it in far less than the two seconds after which a server looks by itself.
+    expect((await call(one, 'PATCH', '/v3/options', { logging_level: 'ERROR' })).status).toBe(200);
+    let quiet = '';
+    for (let index = 0; index < 20; index++) quiet = await probe(two);
+    expect((await call(two, 'PATCH', '/v3/options', { logging_level: 'INFO' })).status).toBe(200);
+    await logsAgain(one);
+    await logsAgain(two);
+    // Lines come in order, so this one will not come any more.
+    expect(isLogged(two, quiet)).toBe(false);
+  }
+});
+
+test('a registry of tenants is a setting', async () => {
+  const as = (tenant: string) => ({ 'Cray-Tenant-Name': tenant });
+  expect((await call(one, 'PUT', '/v3/configurations/c', { layers: [] }, as('blue'))).body.tenant_name).toBe('blue');
+  expect((await call(one, 'GET', '/v3/configurations', undefined, as('red'))).body.title).toBe('Invalid tenant');
+  const refused = await call(two, 'GET', '/v3/configurations', undefined, as('blue'));
+  expect([refused.status, refused.body.title]).toEqual([400, 'Invalid tenant']);
+  expect(refused.body.detail).toContain('MUSTER_TENANT_REGISTRY_URL');
+});
+
+test('a server that is set up and has no engine says which part is missing', async () => {
+  expect(await call(one, 'GET', '/healthz')).toEqual({
+    status: 503,
+    body: { db_status: 'ok', kafka_status: 'not_available' },
+  });
+  await eventually('it is set up', async () => (await call(one, 'GET', '/api/v1/status')).body.setup.ok);
+});
