@@ -1,17 +1,20 @@
-/** Lets in as many requests as can be worked on, lets a burst wait for a moment, and refuses what is too much. */
+/** Lets in as many requests as can be worked on, lets a burst wait, and refuses what comes faster than it can be done. */
 
 export interface GateLimits {
   /** Requests that are worked on at once. */
   active: number;
-  /** Requests that wait at most. */
-  waiting: number;
   /**
-   * A queue whose oldest request has waited for so long, ms, is served from its newest end: what is let in then has hardly
-   * waited, while the oldest of an overload are refused anyway. Below it the queue is served in order, so that a steady
-   * number of clients is never refused.
+   * Requests that may wait at once. When more than these have come since the queue was last empty, it is no burst but a load
+   * that lasts: then none waits for longer than twice the patience.
+   */
+  burst: number;
+  /**
+   * A queue whose oldest request has waited for so long, ms, is served from its newest end: what is let in has then hardly
+   * waited, while the oldest would be refused in the end. Below it the queue is served in order, so that a steady number
+   * of clients is never refused.
    */
   patience: number;
-  /** A request waits no longer than this, ms. When the first one has, nobody may wait for a while. */
+  /** A request of a burst waits no longer than this, ms. */
   longest: number;
 }
 
@@ -25,9 +28,13 @@ export interface RequestGate {
   counts(): { active: number; waiting: number };
 }
 
-/** First time that nobody may wait after a request has waited for too long, ms; doubled while that repeats. */
+/** How often the queue is looked at, ms. */
+const LOOK_MS = 50;
+/** First time that nobody may wait after one has waited for too long, ms; doubled while that repeats. */
 const CLOSED_MS = 1_000;
 const LONGEST_CLOSED_MS = 16_000;
+/** A load that comes back within this time after a closure, ms, is the same one. */
+const SAME_LOAD_MS = 5_000;
 
 interface Waiting {
   since: number;
@@ -38,9 +45,13 @@ interface Waiting {
 export function createRequestGate(limits: GateLimits, now: () => number = () => performance.now()): RequestGate {
   const queue: Waiting[] = [];
   let active = 0;
-  let isTimed = false;
+  /** Requests since the queue was last empty. */
+  let come = 0;
   let closedUntil = Number.NEGATIVE_INFINITY;
   let closedFor = 0;
+
+  const isSameLoad = () => now() < closedUntil + SAME_LOAD_MS;
+  const isShut = () => active >= limits.active && (queue.length >= limits.burst || now() < closedUntil);
 
   const letIn = () => {
     while (active < limits.active && queue.length > 0) {
@@ -50,27 +61,18 @@ export function createRequestGate(limits: GateLimits, now: () => number = () => 
       next?.answer(true);
     }
   };
-  const refuseAll = () => {
-    isTimed = false;
+  const look = () => {
     const oldest = queue[0];
     if (oldest === undefined) return;
-    const left = oldest.since + limits.longest - now();
-    if (left > 0) {
-      refuseAfter(left);
+    const isLasting = come > limits.burst || isSameLoad();
+    if (now() - oldest.since < (isLasting ? 2 * limits.patience : limits.longest)) {
+      setTimeout(look, LOOK_MS);
       return;
     }
-    // Closed again soon after it was opened: the load lasts.
-    const lasts = now() < closedUntil + 2 * limits.longest;
-    closedFor = lasts ? Math.min(2 * closedFor, LONGEST_CLOSED_MS) : CLOSED_MS;
+    closedFor = isSameLoad() ? Math.min(2 * closedFor, LONGEST_CLOSED_MS) : CLOSED_MS;
     closedUntil = now() + closedFor;
     for (const { answer } of queue.splice(0)) answer(false);
   };
-
-  const refuseAfter = (milliseconds: number) => {
-    isTimed = true;
-    setTimeout(refuseAll, milliseconds);
-  };
-  const isShut = () => active >= limits.active && (queue.length >= limits.waiting || now() < closedUntil);
 
   return {
     isShut,
@@ -79,10 +81,11 @@ export function createRequestGate(limits: GateLimits, now: () => number = () => 
         active += 1;
         return Promise.resolve(true);
       }
+      come = queue.length === 0 ? 1 : come + 1;
       if (isShut()) return Promise.resolve(false);
       return new Promise((answer) => {
         queue.push({ since: now(), answer });
-        if (!isTimed) refuseAfter(limits.longest);
+        if (queue.length === 1) setTimeout(look, LOOK_MS);
       });
     },
     leave: () => {

@@ -7,6 +7,9 @@ import type { ApiDependencies, ApiServer } from '../dependencies.ts';
 const HELD_BODIES = 4;
 /** Bodies up to this size, bytes, are read however many large ones there are. */
 const SMALL_BODY = 1024 * 1024;
+/** How long a refused body may still come, ms, and how long it may pause meanwhile. */
+const LINGER_MS = 30_000;
+const LINGER_SILENT_MS = 2_000;
 
 /**
  * Reads bodies as bytes, whatever their type. Refused are one above the limit (413, as soon as it is known), an encoding
@@ -29,16 +32,19 @@ export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBo
 
   const read = (request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> => {
     const announced = Number(request.headers['content-length'] ?? Number.NaN);
-    if (announced > maxBody) return Promise.reject(tooLarge(maxBody));
+    if (announced > maxBody) {
+      letBy(payload);
+      return Promise.reject(tooLarge(maxBody));
+    }
     const chunks: Buffer[] = [];
     let size = 0;
     return new Promise((resolve, reject) => {
       const end = (error: Error | null) => {
         clearTimeout(stalled);
-        // What comes yet is let by, so that the client can send to the end and read the answer.
-        payload.off('data', take).off('end', finish).off('error', end).resume();
-        if (error === null) resolve(Buffer.concat(chunks, size));
-        else reject(error);
+        payload.off('data', take).off('end', finish).off('error', end);
+        if (error === null) return resolve(Buffer.concat(chunks, size));
+        letBy(payload);
+        reject(error);
       };
       const take = (chunk: Buffer) => {
         stalled.refresh();
@@ -74,6 +80,21 @@ export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBo
     // The framework closes the connection of a body that was not read to its end, and the client would not see why.
     if (reply.statusCode === 413 || reply.statusCode === 503) reply.removeHeader('connection');
   });
+}
+
+/** Lets the rest of a refused body pass, so that the client can send to its end and read the answer; not for ever. */
+function letBy(payload: IncomingMessage): void {
+  const give = () => payload.socket?.destroy();
+  const silent = setTimeout(give, LINGER_SILENT_MS);
+  const all = setTimeout(give, LINGER_MS);
+  payload
+    .on('error', () => undefined)
+    .on('data', () => silent.refresh())
+    .once('close', () => {
+      clearTimeout(silent);
+      clearTimeout(all);
+    })
+    .resume();
 }
 
 function tooLarge(limit: number) {

@@ -45,7 +45,7 @@ describe('the gate', () => {
     jest.useFakeTimers();
     now = 0;
     log = [];
-    gate = createRequestGate({ active: 2, waiting: 5, patience: 300, longest: 1_000 }, () => now);
+    gate = createRequestGate({ active: 2, burst: 5, patience: 300, longest: 1_000 }, () => now);
   });
   afterEach(() => {
     jest.useRealTimers();
@@ -94,12 +94,12 @@ describe('the gate', () => {
     expect(log).toEqual(['a', 'b', 'e', 'd']);
   });
 
-  test('when one has waited for too long all that wait are refused, and for a while nobody waits', async () => {
+  test('a burst waits for its longest time; then all are refused, and for a while nobody waits', async () => {
     come('a', 'b', 'c');
-    await pass(999);
+    await pass(950);
     come('d');
     expect(log).toEqual(['a', 'b']);
-    await pass(1);
+    await pass(50);
     expect(log).toEqual(['a', 'b', 'not c', 'not d']);
     come('e');
     await pass(0);
@@ -113,10 +113,36 @@ describe('the gate', () => {
     expect(gate.isShut()).toBe(false);
   });
 
+  test('a load that lasts waits for no longer than twice the patience', async () => {
+    come('a', 'b');
+    for (let index = 0; index < 6; index++) {
+      come(`r${index}`);
+      await pass(50);
+    }
+    expect(gate.counts().waiting).toBe(5);
+    expect(log).toEqual(['a', 'b', 'not r5']);
+    await pass(250);
+    expect(log.filter((line) => line.startsWith('not'))).toHaveLength(1);
+    await pass(50);
+    expect(log.filter((line) => line.startsWith('not'))).toHaveLength(6);
+  });
+
+  test('a steady number of clients is never refused', async () => {
+    come('a', 'b', 'c', 'd', 'e', 'f');
+    for (let turn = 0; turn < 200; turn++) {
+      await pass(50);
+      await leave();
+      come(`again ${turn}`);
+      await pass(0);
+    }
+    expect(log.filter((line) => line.startsWith('not'))).toEqual([]);
+    expect(log.slice(0, 8)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'again 0', 'again 1']);
+  });
+
   test('stays shut for longer while the load lasts, and forgets that when it is over', async () => {
     const shutFor = async () => {
       come('waiting');
-      await pass(1_000);
+      while (gate.counts().waiting > 0) await pass(50);
       let shut = 0;
       for (; gate.isShut(); shut += 100) await pass(100);
       return shut;

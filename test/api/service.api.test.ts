@@ -52,7 +52,10 @@ describe('without a database', () => {
     port = await freePort();
     away = await createTestApi({ db: openDatabase({ url: `postgres://nobody@127.0.0.1:${port}/none` }) });
   });
-  afterAll(() => away.close());
+  afterAll(async () => {
+    await away.close();
+    await away.deps.db.destroy();
+  });
 
   test.each([
     ['GET', '/v3/options'],
