@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 import { type Kysely, sql } from 'kysely';
 import type { Snapshot, Succeeded } from '../domain/sessions/schema.ts';
 import type { Db } from './database.ts';
-import { announceStream } from './streams.ts';
+import { announceStream, STREAM_CHANNEL } from './streams.ts';
 import type { Database, SessionsTable } from './tables.ts';
 
 export type SessionRow = Selectable<SessionsTable>;
@@ -146,6 +146,35 @@ export async function writeProgress(db: Db, id: string, progress: Progress): Pro
     .where('status', '<>', 'complete')
     .executeTakeFirst();
   if (changed.numUpdatedRows > 0n) await announceStream(db, id);
+}
+
+/** The reason of sessions that wait for an absent machine; the word is the catalogue's. */
+const AWAY = 'runner_gone';
+
+/** Writes `message` to the sessions that have an open run on a machine that is away. */
+export async function noteHostAway(db: Kysely<Database>, host: string, message: string): Promise<void> {
+  await sql`
+    with waiting as (
+      update sessions set message = ${message}, reason = ${AWAY}, updated_at = now()
+      where stage = 'admitted' and status <> 'complete' and message <> ${message}
+        and id in (select session_id from runs where host = ${host} and state in ('created', 'started'))
+      returning id
+    )
+    select pg_notify(${STREAM_CHANNEL}, id::text) from waiting
+  `.execute(db);
+}
+
+/** Takes back what `noteHostAway` wrote. */
+export async function noteHostBack(db: Kysely<Database>, host: string): Promise<void> {
+  await sql`
+    with running as (
+      update sessions set message = 'running layer ' || layer, reason = null, updated_at = now()
+      where stage = 'admitted' and status <> 'complete' and reason = ${AWAY}
+        and id in (select session_id from runs where host = ${host} and state in ('created', 'started'))
+      returning id
+    )
+    select pg_notify(${STREAM_CHANNEL}, id::text) from running
+  `.execute(db);
 }
 
 /** Stores the snapshot with the commits that the clone found. */

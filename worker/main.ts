@@ -151,6 +151,7 @@ async function main(): Promise<void> {
       ...createSessionRecords(deps),
       cloneLayers: host.cloneLayers,
       sweepSessions: sweep.sweepSessions,
+      noteMachineAway: sweep.noteMachineAway,
       expireSessions: sweep.expireSessions,
     },
     // A clone waits for the network, not for a core.

@@ -78,6 +78,8 @@ export interface HostActivities {
 export interface SweepActivities {
   /** Answers the machines to clean up. */
   sweepSessions(): Promise<{ hosts: string[] }>;
+  /** Says in the records that a machine's sessions wait for it. */
+  noteMachineAway(input: { host: string }): Promise<void>;
 }
 
 export interface ExpiryActivities {

@@ -11,7 +11,7 @@ import {
   shipBatch,
 } from '../../control/runs/follow-run.ts';
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
-import { isMusterError, musterError } from '../../domain/errors.ts';
+import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import type { RunCursor, RunSpec } from '../../domain/runs/runner.ts';
 import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
@@ -107,16 +107,22 @@ async function followRun(
     message: `running layer ${layer} (${playbook})`,
   });
   let cursor: RunCursor = run.cursor;
-  const end = await runner.watch(
-    runId,
-    cursor,
-    async (batch) => {
-      await shipBatch(db, run, cursor, batch);
-      cursor = batch.cursor;
-    },
-    signal,
-  );
-  await closeRun(db, run, end);
+  try {
+    const end = await runner.watch(
+      runId,
+      cursor,
+      async (batch) => {
+        await shipBatch(db, run, cursor, batch);
+        cursor = batch.cursor;
+      },
+      signal,
+    );
+    await closeRun(db, run, end);
+  } catch (error) {
+    // Nobody takes this run up again, so it must not go on.
+    if (isMusterError(error) && !ERRORS[error.code].retryable) await runner.end(runId);
+    throw error;
+  }
 }
 
 function playbookOf(session: SessionRow, layer: number): string {

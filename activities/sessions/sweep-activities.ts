@@ -1,6 +1,7 @@
 import { type CleanHostDependencies, cleanHost } from '../../control/runs/clean-host.ts';
 import type { AdmitDependencies } from '../../control/sessions/admit-session.ts';
 import { type ExpireDependencies, expireSessions } from '../../control/sessions/expire-sessions.ts';
+import { noteMachineAway, noteMachineBack } from '../../control/sessions/note-machine.ts';
 import { sweepSessions } from '../../control/sessions/sweep-sessions.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import type { CleaningActivities, ExpiryActivities, SweepActivities } from './contract.ts';
@@ -27,6 +28,7 @@ export function createSweepActivities(
         if (report.restarted.length + report.ended.length > 0) deps.log.info({ ...report }, 'orphan sweep');
         return { hosts: [...new Set([...report.hosts, deps.hostId])] };
       }),
+    noteMachineAway: ({ host }) => noteMachineAway(deps.db, host),
     expireSessions: () =>
       withHeartbeat(async () => {
         const deleted = await expireSessions(deps);
@@ -35,6 +37,7 @@ export function createSweepActivities(
       }),
     cleanHost: () =>
       withHeartbeat(async (signal) => {
+        await noteMachineBack(deps.db, deps.hostId);
         const report = await cleanHost(deps);
         const { stopped, problems } = report;
         if (stopped.length + problems.length > 0) deps.log.info({ ...report }, 'clean-up of this machine');

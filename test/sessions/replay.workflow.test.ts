@@ -25,6 +25,7 @@ test('there is a history for each path', () => {
     'session-run-lost',
     'session-ttl',
     'sweep',
+    'sweep-machine-away',
   ]);
 });
 

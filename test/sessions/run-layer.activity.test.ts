@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { musterError } from '../../domain/errors.ts';
 import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
 import { sessionNow } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
@@ -90,6 +91,32 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     await eventually('two beats', () => beats >= 2);
     await writeFile(inLayer(id, 'go'), '');
     await running;
+  });
+
+  test('whose watch fails for good is ended: nobody takes it up again', async () => {
+    const id = await script('echo begun; exec sleep 600');
+    const runner = {
+      ...machine.deps.runner,
+      watch: async () => {
+        await eventually('its processes', async () => (await processesWith(machine.runId(id))).length > 0);
+        throw musterError('run_ended', 'the run ended before');
+      },
+    };
+    await expect(run(id, machine.worker({ runner }))).rejects.toMatchObject({ code: 'run_ended' });
+    await eventually('no process is left', async () => (await processesWith(machine.runId(id))).length === 0);
+  });
+
+  test('whose watch fails for now goes on', async () => {
+    const id = await script(`echo begun; ${waitFor('go')}`);
+    const runner = {
+      ...machine.deps.runner,
+      watch: async () => {
+        throw musterError('storage_unavailable', 'the database is away');
+      },
+    };
+    await expect(run(id, machine.worker({ runner }))).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await writeFile(inLayer(id, 'go'), '');
+    expect(await run(id)).toMatchObject({ exitCode: 0 });
   });
 
   test('whose run was lost is never run again', async () => {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deleteSession } from '../../control/sessions/delete-session.ts';
+import { noteMachineAway, noteMachineBack } from '../../control/sessions/note-machine.ts';
 import { patchSession } from '../../control/sessions/patch-session.ts';
 import { noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
+import { ensureRun, markRunEnded } from '../../store/runs.ts';
 import {
   admit,
   endedSessions,
@@ -151,4 +153,42 @@ test('sessions without open work: ended ones and unknown ones, never what is no 
   expect((await endedSessions(db, names)).sort()).toEqual([ended.id, unknown].sort());
   expect(await endedSessions(db, [])).toEqual([]);
   expect(await queueHead(db)).not.toBeNull();
+});
+
+describe('a machine that is away', () => {
+  const open = async (host: string, given: Record<string, unknown> = {}) => {
+    const { id } = await makeSession(database.db);
+    const values = { stage: 'admitted', status: 'running', phase: 'layer', layer: 3, message: 'running layer 3' };
+    await database.db
+      .updateTable('sessions')
+      .set({ ...values, ...given } as object)
+      .where('id', '=', id)
+      .execute();
+    await ensureRun(database.db, { id: `${id}-1-3`, sessionId: id, streamId: id, layer: 3, attempt: 1, host });
+    return id;
+  };
+  const said = async (id: string) => {
+    const { message, reason } = await sessionNow(database.db, id);
+    return { message, reason };
+  };
+
+  test('is named in the sessions that have an open run there, and no more when it is back', async () => {
+    const [here, there, done, over] = [
+      await open('disk-a'),
+      await open('disk-b'),
+      await open('disk-a'),
+      await open('disk-a', { stage: 'ended', status: 'complete', message: 'done' }),
+    ];
+    await markRunEnded(database.db, `${done}-1-3`, 'ended', 0);
+    await noteMachineAway(database.db, 'disk-a');
+    await noteMachineAway(database.db, 'disk-a');
+    const waits = { message: expect.stringContaining('waiting for the machine'), reason: 'runner_gone' };
+    expect(await said(here)).toEqual(waits);
+    for (const id of [there, done]) expect(await said(id)).toEqual({ message: 'running layer 3', reason: null });
+    expect(await said(over)).toEqual({ message: 'done', reason: null });
+    await noteMachineBack(database.db, 'disk-b');
+    expect(await said(here)).toEqual(waits);
+    await noteMachineBack(database.db, 'disk-a');
+    expect(await said(here)).toEqual({ message: 'running layer 3', reason: null });
+  });
 });

@@ -128,6 +128,21 @@ async function sweep({ environment }: TestServer): Promise<string> {
   return handle.workflowId;
 }
 
+/** A sweep with a machine that does not answer. */
+async function sweepAway({ environment }: TestServer): Promise<string> {
+  const taskQueue = 'test-sweep-away';
+  const stop = await startTestWorker(environment, {
+    taskQueue,
+    workflowBundle: await workflowBundle(),
+    activities: { sweepSessions: async () => ({ hosts: ['gone'] }), noteMachineAway: async () => undefined },
+  });
+  const start = { workflowId: 'sweep-away', taskQueue, args: [] };
+  const handle = await environment.client.workflow.start('sweepWorkflow', start);
+  await handle.result();
+  await stop();
+  return handle.workflowId;
+}
+
 /** The deletion of old sessions. */
 async function expiry({ environment }: TestServer): Promise<string> {
   const taskQueue = 'test-session-ttl';
@@ -158,7 +173,7 @@ for (const [name, run] of Object.entries(SESSIONS)) {
   const { handle } = await run(bench);
   await record(name, server, handle.workflowId);
 }
-for (const [name, run] of Object.entries({ sweep, 'session-ttl': expiry })) {
+for (const [name, run] of Object.entries({ sweep, 'sweep-machine-away': sweepAway, 'session-ttl': expiry })) {
   if (isWanted(name)) await record(name, server, await run(server));
 }
 await bench.close();

@@ -263,7 +263,9 @@ function hostActivities({ hostQueue }: PreparedWorkspace): HostActivities {
     cancellationType: WHEN_IT_HAS_STOPPED,
     retry: { initialInterval: '500ms', maximumInterval: '10s', maximumAttempts: 6 },
   } as const;
-  const { writeInventory, removeWorkspace } = proxyActivities<HostActivities>(short);
+  const { writeInventory } = proxyActivities<HostActivities>(short);
+  // A machine that is away removes the workspace of an ended session when it is back.
+  const { removeWorkspace } = proxyActivities<HostActivities>({ ...short, scheduleToStartTimeout: '30s' });
   const { endRun } = proxyActivities<HostActivities>({
     ...short,
     scheduleToStartTimeout: '24h',

@@ -3,14 +3,15 @@
  *
  *  1. compare records and workflows, end or restart what one of the two stores has lost
  *  2. on every machine that has run files: end runs that nobody owns, remove files that nobody needs
+ *  3. where a machine does not answer, say so in the records of the sessions that wait for it
  *
- * History: 12 events and 6 for each machine.
+ * History: 12 events and 6 for each machine, 12 for one that is away.
  */
-import { ActivityFailure, proxyActivities } from '@temporalio/workflow';
+import { ActivityFailure, patched, proxyActivities, TimeoutFailure } from '@temporalio/workflow';
 import type { CleaningActivities, SweepActivities } from '../../activities/sessions/contract.ts';
 import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
 
-const { sweepSessions } = proxyActivities<SweepActivities>({
+const { sweepSessions, noteMachineAway } = proxyActivities<SweepActivities>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '30s',
   retry: { maximumAttempts: 3 },
@@ -34,5 +35,6 @@ async function cleanHost(host: string): Promise<void> {
     await clean();
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
+    if (error.cause instanceof TimeoutFailure && patched('machine-away')) await noteMachineAway({ host });
   }
 }
