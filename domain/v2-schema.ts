@@ -49,11 +49,9 @@ export function v2Shape<S extends z.ZodObject>(v3: S, differences: Differences<S
     return new z.ZodObject({ ...v3.def, shape: Object.fromEntries(shape) });
   };
   const rename = (given: Record<string, unknown>): z.output<S> => {
-    const value: Record<string, unknown> = { ...given };
+    const value: Record<string, unknown> = {};
     for (const { name, v2 } of table) {
-      if (v2 === name || !Object.hasOwn(value, v2)) continue;
-      value[name] = value[v2];
-      delete value[v2];
+      if (given[v2] !== undefined) value[name] = given[v2];
     }
     return read ? read(value as z.output<S>) : (value as z.output<S>);
   };
