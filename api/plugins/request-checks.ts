@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { musterError } from '../../domain/errors.ts';
 import type { ApiServer } from '../dependencies.ts';
-import { isStorable, parseJson } from '../json-body.ts';
+import { isStorable } from '../json-body.ts';
+import { checkInSlices, isLargeList, parseLargeJson } from '../large-lists.ts';
 import { convertQuery } from '../query.ts';
 import { bodyMistake, parameterMistake } from '../schema-mistakes.ts';
 
@@ -25,14 +26,21 @@ export function requestChecks(app: ApiServer): void {
     return undefined;
   });
 
+  const checked = new WeakSet<object>();
   app.addHook('preValidation', async (request) => {
-    if (request.routeOptions.schema?.body === undefined) return;
+    const schema = request.routeOptions.schema?.body;
+    if (schema === undefined) return;
     const bytes = request.body;
-    request.body = Buffer.isBuffer(bytes) && bytes.length > 0 ? parseJson(bytes) : undefined;
+    request.body = Buffer.isBuffer(bytes) && bytes.length > 0 ? await parseLargeJson(bytes) : undefined;
+    if (!isLargeList(request.body) || !(schema instanceof z.ZodType)) return;
+    const list = (await checkInSlices(schema, request.body)) as object;
+    checked.add(list);
+    request.body = list;
   });
 
   app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {
     if (httpPart !== 'body' || !(schema instanceof z.ZodType)) return { value: data };
+    if (typeof data === 'object' && data !== null && checked.has(data)) return { value: data };
     const result = schema.safeParse(data);
     return result.success ? { value: result.data } : { error: bodyMistake(result.error, data) };
   });
