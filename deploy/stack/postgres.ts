@@ -20,7 +20,12 @@ const SETTINGS = {
   listen_addresses: HOST,
   unix_socket_directories: '',
   max_connections: '100',
-  shared_buffers: '128MB',
+  // A hundred thousand components with their states stay in memory.
+  shared_buffers: '512MB',
+  // What is read is in memory or on a flash disk.
+  random_page_cost: '1.1',
+  // Indexes are read without their tables only where those were vacuumed.
+  autovacuum_naptime: '10s',
   // An accepted session must survive a power cut.
   synchronous_commit: 'on',
   // Queries are short; compiling them costs more than it saves.
