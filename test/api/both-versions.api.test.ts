@@ -280,6 +280,19 @@ describe('rules of all requests (cfs-api 1, 2)', () => {
     },
   );
 
+  test.each(PREFIXES)('%s: the name of a v3 configuration has 1 to 60 characters, for every method', async (prefix) => {
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+      const long = await api.call(method, `${prefix}/v3/configurations/${'x'.repeat(61)}`, { layers: [] });
+      isProblem(long, 400, 'Bad Request');
+      expect(long.body.detail).toContain('configuration_id');
+      const other = await api.call(method, `${prefix}/v2/configurations/${'x'.repeat(61)}`, { layers: [] });
+      expect(other.status).toBe({ GET: 404, PUT: 200, PATCH: 200, DELETE: 204 }[method]);
+      const sixty = encodeURIComponent('\u{1F642}'.repeat(60));
+      const fits = await api.call(method, `${prefix}/v3/configurations/${sixty}`, { layers: [] });
+      expect(fits.status).toBe({ GET: 404, PUT: 200, PATCH: 200, DELETE: 204 }[method]);
+    }
+  });
+
   test.each(BASES)('%s: unknown paths are 404, known ones with another method 405', async (base, version) => {
     for (const path of [
       '/',
