@@ -14,7 +14,7 @@ export function requestId(request: Pick<IncomingMessage, 'headers'>): string {
 /** The framework's own lines show whole URLs, whose queries may hold secrets; ours replace them. */
 export const quietLog = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' });
 
-/** One line a request, without body, query or headers; the id goes back in `X-Request-Id`. */
+/** One line a request, without body, query or headers, with who asked where that is known; the id goes back in `X-Request-Id`. */
 export function requestLog(app: ApiServer): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -22,7 +22,8 @@ export function requestLog(app: ApiServer): void {
   app.addHook('onResponse', async (request, reply) => {
     if (request.isOverload) return;
     const path = request.url.replace(/[?#].*$/s, '').slice(0, 500);
-    const line = { method: request.method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
+    const who = request.actor === null ? {} : { actor: request.actor };
+    const line = { method: request.method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime), ...who };
     request.log[reply.statusCode >= 500 ? 'warn' : 'info'](line, 'request');
   });
 }

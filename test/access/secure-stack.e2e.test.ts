@@ -166,7 +166,7 @@ describeNeeding(stackMissing(), 'a stack with access control and TLS', () => {
     expect(await stack.sql("select actor from sessions where name = 'first'")).toEqual([{ actor: 'token/ops' }]);
 
     const reader = { MUSTER_TOKEN: await make('--role', 'reader') };
-    expect((await muster(['session', 'logs', 'first'], reader)).out).toContain('hello');
+    expect((await muster(['session', 'logs', 'first'], reader)).out).toContain('PLAY RECAP');
     const refused = await muster(['session', 'run', 'second', '--configuration', 'site'], reader);
     expect([refused.code, refused.out]).toEqual([4, '']);
     expect(refused.err).toMatch(/error: forbidden: .*operator/);
