@@ -13,6 +13,7 @@ import { overload } from './plugins/overload.ts';
 import { requestBodies } from './plugins/request-bodies.ts';
 import { requestChecks } from './plugins/request-checks.ts';
 import { quietLog, requestId, requestLog } from './plugins/request-log.ts';
+import { slowReaders } from './plugins/slow-readers.ts';
 import { unknownPaths } from './plugins/unknown-paths.ts';
 import { answerError, answerUnreadable } from './problems.ts';
 import { parseQuery } from './query.ts';
@@ -68,6 +69,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
   requestActor(app);
   requestLog(app);
   overload(app, deps);
+  slowReaders(app, deps);
   hostCheck(app, deps);
   crossSiteCheck(app);
   access(app, deps);

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { type MusterError, musterError } from '../domain/errors.ts';
+import { createTurns } from './admission/turns.ts';
 
 /** Records in pieces, and whether there are more of them; the latter is known when the pieces have ended. */
 export interface RecordPages<T> {
@@ -87,6 +88,10 @@ async function begin<T>(batches: AsyncGenerator<T[], void>): Promise<{ begun: T[
   return { begun, ended: false };
 }
 
+/** Long lists that are read at the same moment: many readers of them leave room for other requests. */
+const LISTS_AT_ONCE = 2;
+const takeTurn = createTurns(LISTS_AT_ONCE);
+
 async function stream<T>(
   reply: FastifyReply,
   batches: AsyncGenerator<T[], void>,
@@ -96,12 +101,20 @@ async function stream<T>(
     yield around.head;
     let last: T | undefined;
     let separator = '';
-    for await (const batch of batches) {
-      if (batch.length > 0) {
-        yield separator + batch.map((record) => JSON.stringify(record)).join(',');
+    const piece = async () => {
+      const batch = await batches.next();
+      if (batch.done) return null;
+      last = batch.value.at(-1) ?? last;
+      return batch.value.map((record) => JSON.stringify(record)).join(',');
+    };
+    try {
+      for (let text = await takeTurn(piece); text !== null; text = await takeTurn(piece)) {
+        if (text === '') continue;
+        yield separator + text;
         separator = ',';
       }
-      last = batch.at(-1) ?? last;
+    } finally {
+      await batches.return();
     }
     yield around.tail(last);
   }
