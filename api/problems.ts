@@ -41,6 +41,8 @@ function answerErrorWith(
   reply: FastifyReply,
 ): FastifyReply {
   const expected = expectedError(error);
+  // A URL that cannot be read comes here without having passed any hook.
+  reply.header('x-request-id', request.id);
   if (expected.code === 'internal') request.log.error({ err: error }, 'request failed unexpectedly');
   else if (expected.code === 'storage_unavailable') request.log.warn({ err: error }, 'database is not available');
   return sendProblem(reply, inWords(expected));

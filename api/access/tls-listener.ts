@@ -13,10 +13,17 @@ const LOOK_EVERY_MS = 10_000;
  * What the framework's listener is made with: plain HTTP, or TLS of version 1.2 or newer. The framework's own type knows the
  * plain one only; both serve the same requests.
  */
-export function listenerOptions(tls: TlsPair | undefined, maxHeaderSize: number): { http: { maxHeaderSize: number } } {
-  if (tls === undefined) return { http: { maxHeaderSize } };
-  const secure = { https: { maxHeaderSize, ...tls, minVersion: OLDEST } };
-  return secure as unknown as { http: { maxHeaderSize: number } };
+export function listenerOptions(tls: TlsPair | undefined, maxHeaderSize: number): { http: HttpOptions } {
+  // Node's own refusal of a request without Host has no body; the check of hosts says what is missing.
+  const options: HttpOptions = { maxHeaderSize, requireHostHeader: false };
+  if (tls === undefined) return { http: options };
+  const secure = { https: { ...options, ...tls, minVersion: OLDEST } };
+  return secure as unknown as { http: HttpOptions };
+}
+
+interface HttpOptions {
+  maxHeaderSize: number;
+  requireHostHeader: boolean;
 }
 
 export interface TlsFiles {

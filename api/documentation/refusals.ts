@@ -2,6 +2,7 @@
 import type { RouteAccess } from '../../domain/access/roles.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { accessOf } from '../access/route-roles.ts';
+import { classOfRequest } from '../admission/request-class.ts';
 import type { DescribedRoute } from './described-routes.ts';
 import { pathWithoutVersion } from './surfaces.ts';
 
@@ -74,7 +75,12 @@ const WITHOUT_STORAGE = new Set(['/', '/versions', '/v2', '/v3', '/healthz', '/s
 
 /** Who may use the operation. */
 export function accessOfRoute({ method, path }: DescribedRoute): RouteAccess {
-  return accessOf(method.toUpperCase(), path.replace(/\{(\w+)\}/g, ':$1'), []);
+  return accessOf(method.toUpperCase(), patternOf(path), []);
+}
+
+/** The path as the framework writes it. */
+function patternOf(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
 /** Codes of one operation, by status in ascending order. */
@@ -85,14 +91,11 @@ export function refusalsOf(route: DescribedRoute): Map<number, ErrorCode[]> {
   const add = (...more: ErrorCode[]) => {
     for (const code of more) codes.add(code);
   };
-  add('host_not_allowed');
+  add('bad_request', 'host_not_allowed');
   if (accessOfRoute(route).least !== 'public') {
-    add('unauthenticated', 'forbidden', 'too_many_failures', 'issuer_unavailable', 'overloaded');
+    add('unauthenticated', 'forbidden', 'too_many_failures', 'issuer_unavailable');
   }
-  const takesInput = [schema.params, schema.querystring, schema.headers, schema.body].some(
-    (part) => part !== undefined,
-  );
-  if (takesInput || method !== 'get') add('bad_request');
+  if (classOfRequest(method.toUpperCase(), patternOf(path)) !== 'free') add('overloaded');
   if (schema.headers !== undefined) add(...TENANTS);
   if (schema.body !== undefined) add('body_not_json', 'unsupported_media_type');
   if (method !== 'get') add('cross_site', 'body_too_large', 'request_in_progress', 'idempotency_key_reused');

@@ -13,7 +13,8 @@ const LOOPBACK = /^(localhost|([a-z0-9-]+\.)+localhost|127(\.[0-9]{1,3}){3}|::1)
 export function hostCheck(app: ApiServer, { allowedHosts }: Pick<ApiDependencies, 'allowedHosts'>): void {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
   app.addHook('onRequest', async (request) => {
-    const host = hostOf(request.headers.host ?? '');
+    if (request.headers.host === undefined) throw musterError('bad_request', 'The request has no Host header');
+    const host = hostOf(request.headers.host);
     if (LOOPBACK.test(host) || allowed.has(host) || (isIP(host) > 0 && host === ownAddress(request))) return;
     throw musterError('host_not_allowed', `This API does not answer to the host '${host.slice(0, 200)}'`);
   });
