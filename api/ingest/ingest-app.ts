@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { listenerOptions } from '../access/tls-listener.ts';
 import { requestActor } from '../acting.ts';
 import type { ApiServer } from '../dependencies.ts';
+import { requestBodies } from '../plugins/request-bodies.ts';
 import { requestChecks } from '../plugins/request-checks.ts';
 import { quietLog, requestId, requestLog } from '../plugins/request-log.ts';
 import { unknownPaths } from '../plugins/unknown-paths.ts';
@@ -13,6 +14,10 @@ import { runAccess } from './run-access.ts';
 import { runRoutes } from './run-routes.ts';
 
 const MAX_HEADER = 32 * 1024;
+/** Largest body: results of some 100,000 hosts. */
+const MAX_BODY = 32 * 2 ** 20;
+/** A body of which nothing comes for so long is given up, ms. */
+const STALL_MS = 30_000;
 /** A runner must send a whole request in this time, ms. */
 const REQUEST_MS = 120_000;
 
@@ -38,6 +43,7 @@ export function createIngestApp(deps: IngestDependencies): ApiServer {
   requestLog(app);
   runAccess(app, deps);
   unknownPaths(app);
+  requestBodies(app, { maxBody: MAX_BODY, stallMs: STALL_MS });
   requestChecks(app);
   app.register(async (scope: ApiServer) => runRoutes(scope, deps));
   return app;

@@ -5,15 +5,13 @@ import { takeEvents } from '../../control/runs/take-events.ts';
 import { takeExit } from '../../control/runs/take-exit.ts';
 import { takeOutput } from '../../control/runs/take-output.ts';
 import { takeResults } from '../../control/runs/take-results.ts';
+import { musterError } from '../../domain/errors.ts';
 import { ExitFileSchema, ResultsFileSchema } from '../../domain/runs/schema.ts';
 import type { ApiServer } from '../dependencies.ts';
 import type { IngestDependencies } from './dependencies.ts';
 
 /** Largest part of events or output in one request, bytes. */
 const PART_MAX = 4 * 2 ** 20;
-/** Largest results: some 100,000 hosts. */
-const RESULTS_MAX = 32 * 2 ** 20;
-const EXIT_MAX = 64 * 1024;
 
 const params = z.object({ run_id: z.string() });
 const eventQuery = z.object({ first_line: z.int().min(1) });
@@ -23,37 +21,33 @@ const outputQuery = z.object({ offset: z.int().min(0), final: z.boolean().option
 export async function runRoutes(app: ApiServer, { db, logMax }: IngestDependencies): Promise<void> {
   app.get('/runs/:run_id', { schema: { params } }, async ({ params: { run_id } }) => runPosition(db, run_id));
 
-  app.post(
-    '/runs/:run_id/events',
-    { schema: { params, querystring: eventQuery }, bodyLimit: PART_MAX },
-    async (request) => {
-      const { run_id } = request.params;
-      return takeEvents(db, run_id, request.query.first_line, linesOf(bytesOf(request)));
-    },
-  );
+  app.post('/runs/:run_id/events', { schema: { params, querystring: eventQuery } }, async (request) => {
+    const { run_id } = request.params;
+    return takeEvents(db, run_id, request.query.first_line, linesOf(bytesOf(request)));
+  });
 
-  app.post(
-    '/runs/:run_id/output',
-    { schema: { params, querystring: outputQuery }, bodyLimit: PART_MAX },
-    async (request) => {
-      const { offset, final = false } = request.query;
-      return takeOutput(db, request.params.run_id, { offset, bytes: bytesOf(request), final }, { logMax });
-    },
-  );
+  app.post('/runs/:run_id/output', { schema: { params, querystring: outputQuery } }, async (request) => {
+    const { offset, final = false } = request.query;
+    return takeOutput(db, request.params.run_id, { offset, bytes: bytesOf(request), final }, { logMax });
+  });
 
   app.put(
     '/runs/:run_id/results',
-    { schema: { params, body: ResultsFileSchema }, bodyLimit: RESULTS_MAX },
+    { schema: { params, body: ResultsFileSchema } },
     async ({ params: { run_id }, body }) => takeResults(db, run_id, body),
   );
 
-  app.put('/runs/:run_id/exit', { schema: { params, body: ExitFileSchema }, bodyLimit: EXIT_MAX }, async (request) =>
+  app.put('/runs/:run_id/exit', { schema: { params, body: ExitFileSchema } }, async (request) =>
     takeExit(db, request.params.run_id, request.body),
   );
 }
 
-function bytesOf(request: FastifyRequest): Uint8Array {
-  return Buffer.isBuffer(request.body) ? request.body : new Uint8Array();
+function bytesOf({ body }: FastifyRequest): Uint8Array {
+  if (!Buffer.isBuffer(body)) return new Uint8Array();
+  if (body.length > PART_MAX) {
+    throw musterError('body_too_large', `A part is at most ${PART_MAX} bytes; send it in smaller ones`);
+  }
+  return body;
 }
 
 /** Whole lines; what follows the last line end is a line that is still being written, and is left out. */

@@ -132,6 +132,20 @@ describe('events', () => {
     });
   });
 
+  test('a part that is too large is refused: by itself, and before it is read', async () => {
+    const run = await makeRun();
+    const large = await call('POST', `/runs/${run.id}/events?first_line=1`, run.token, Buffer.alloc(5 * 2 ** 20, '\n'));
+    expect(large).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+    const address = await app.listen({ host: '127.0.0.1', port: 0 });
+    const huge = await fetch(`${address}/runs/${run.id}/results`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${run.token}`, 'content-type': 'application/json' },
+      body: Buffer.alloc(33 * 2 ** 20, ' '),
+    });
+    expect(huge.status).toBe(413);
+    expect(await storedLines(run)).toEqual([]);
+  });
+
   test('a gap is refused and stores nothing', async () => {
     const run = await makeRun();
     const answer = await call('POST', `/runs/${run.id}/events?first_line=3`, run.token, lines(3, 4));
