@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Migrator, sql } from 'kysely';
+import { findConfiguration, lockConfiguration, updateConfiguration } from '../../store/configurations.ts';
+import * as foundation from '../../store/migrations/0001-foundation.ts';
 import { migrate } from '../../store/migrations/index.ts';
+import { pageSources } from '../../store/sources.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;
@@ -11,4 +15,37 @@ afterAll(() => database.close());
 test('migrating again, from two processes at once, changes nothing', async () => {
   await Promise.all([migrate(database.db), migrate(database.db)]);
   expect(await database.db.selectFrom('options').selectAll().execute()).toEqual([]);
+});
+
+test('the records of the first release are brought along', async () => {
+  const old = await createTestDatabase();
+  const { db } = old;
+  await sql`drop schema public cascade`.execute(db);
+  await sql`create schema public`.execute(db);
+  const provider = { getMigrations: async () => ({ '0001-foundation': foundation }) };
+  expect((await new Migrator({ db, provider }).migrateToLatest()).error).toBeUndefined();
+  const source = (name: string) => JSON.stringify({ name, clone_url: 'u', credentials: { secret_name: `of-${name}` } });
+  const record = { name: 'c', last_updated: 'x', layers: [{ source: 'one', playbook: 'p' }, { clone_url: 'u' }] };
+  await sql`insert into sources (name, record, updated_at)
+    values ('one', ${source('one')}, now()), ('two', ${source('two')}, now())`.execute(db);
+  await sql`insert into configurations (name, record, revision, updated_at)
+    values ('c', ${JSON.stringify(record)}, 41, now())`.execute(db);
+  await sql`insert into components (id, desired_config, updated_at) values ('x', 'c', now())`.execute(db);
+  await sql`insert into secrets (name, key, ciphertext, updated_at) values ('of-one', 'username', 'x', now())`.execute(
+    db,
+  );
+
+  await migrate(db);
+  const stored = await findConfiguration(db, 'c');
+  expect(stored).toEqual({ record, revision: 41 });
+  const names = async (inUse: boolean) =>
+    (await pageSources(db, { inUse, afterName: '', limit: 9 })).map((one) => one.name);
+  expect([await names(true), await names(false)]).toEqual([['one'], ['two']]);
+  await db.transaction().execute(async (trx) => {
+    const locked = await lockConfiguration(trx, 'c');
+    if (locked) await updateConfiguration(trx, locked, new Date(), 'ada');
+  });
+  expect((await findConfiguration(db, 'c'))?.revision).toBeGreaterThan(41);
+  expect(await db.selectFrom('secrets').select('actor').execute()).toEqual([{ actor: null }]);
+  await old.close();
 });
