@@ -203,6 +203,24 @@ export const acceptanceTests: Walk = {
       reads: { name: 'cfs_source_walk', credentials: { secret_name: '{{secret}}' } },
     },
     { does: 'deletes what it restored', method: 'DELETE', path: '/v3/sources/cfs_source_walk', status: 204 },
+    ...(
+      [
+        ['GET', '/v3/configurations'],
+        ['GET', `/v3/configurations/${NAME}`],
+        ['PUT', `/v3/configurations/${NAME}`],
+        ['DELETE', `/v3/configurations/${NAME}`],
+      ] as const
+    ).map(
+      ([method, path]): Exchange => ({
+        does: `${method} ${path} for a tenant that is not known`,
+        method,
+        path,
+        headers: { 'cray-tenant-name': 'dummy-tenant' },
+        ...(method === 'PUT' ? { body: { layers: [layer(COMMITS[0])] } } : {}),
+        status: 400,
+        reads: { title: 'Invalid tenant' },
+      }),
+    ),
     {
       does: 'a session of a configuration that is not there',
       method: 'POST',
