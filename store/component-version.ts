@@ -19,24 +19,18 @@ export async function findComponentVersion(db: Db, id: string): Promise<Componen
   return row && { component: toComponent(row), version: row.version };
 }
 
-/** Writes a component unless its row was written since that version; answers whether it did. */
+/** Writes members of a component unless its row was written since that version; answers whether it did. */
 export async function updateComponentVersion(
   db: Db,
   { component, version }: ComponentVersion,
-  { now, actor, withState }: ComponentUpdate,
+  { now, actor, members }: ComponentUpdate,
 ): Promise<boolean> {
+  const { id: _, state, tags, ...rest } = component;
+  const values = { retry_policy: null, ...rest, state: JSON.stringify(state), tags: JSON.stringify(tags) };
+  const written = Object.fromEntries([...members].map((member) => [member, values[member]]));
   const result = await db
     .updateTable('components')
-    .set({
-      desired_config: component.desired_config,
-      error_count: component.error_count,
-      retry_policy: component.retry_policy ?? null,
-      enabled: component.enabled,
-      tags: JSON.stringify(component.tags),
-      ...(withState ? { state: JSON.stringify(component.state) } : {}),
-      updated_at: now,
-      actor,
-    })
+    .set({ ...written, updated_at: now, actor })
     .where('id', '=', component.id)
     .where(sql<boolean>`xmin = ${version}::xid`)
     .executeTakeFirst();

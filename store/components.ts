@@ -1,5 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Component } from '../domain/components/schema.ts';
+import type { WritableMember } from '../domain/components/write-component.ts';
 import type { Db } from './database.ts';
 import type { ComponentsTable } from './tables.ts';
 
@@ -14,8 +15,9 @@ export interface ComponentSelection {
 /** Rows that one statement writes at most; bounds the memory of bulk writes. */
 const WRITE_CHUNK = 2_000;
 
+const SMALL_COLUMNS = ['id', 'desired_config', 'error_count', 'retry_policy', 'enabled', 'tags'] as const;
 /** What makes a component. */
-export const COLUMNS = ['id', 'desired_config', 'error_count', 'retry_policy', 'enabled', 'tags', 'state'] as const;
+export const COLUMNS = [...SMALL_COLUMNS, 'state'] as const;
 export type ComponentRow = Pick<Selectable<ComponentsTable>, (typeof COLUMNS)[number]>;
 
 export async function findComponent(db: Db, id: string): Promise<Component | undefined> {
@@ -43,6 +45,21 @@ export async function lockComponentPage(
 ): Promise<Component[]> {
   const rows = await pageQuery(trx, selection, afterId, limit).forUpdate().execute();
   return rows.map(toComponent);
+}
+
+/** The same without what they reached, which is most of a component: their `state` is empty here. */
+export async function lockStatelessPage(
+  trx: Db,
+  selection: ComponentSelection,
+  afterId: string,
+  limit: number,
+): Promise<Component[]> {
+  const rows = await pageQuery(trx, selection, afterId, limit)
+    .clearSelect()
+    .select(SMALL_COLUMNS)
+    .forUpdate()
+    .execute();
+  return rows.map((row) => toComponent({ ...row, state: [] }));
 }
 
 /** The existing ones of these components by id, in the order of ids, locked until the transaction ends. */
@@ -75,25 +92,24 @@ export async function upsertComponents(
   }
 }
 
-/** Who writes, when, and whether any state may have changed: what is left alone costs nothing. */
+/** Who writes, when, and which members; what is left alone costs nothing, least of all its indexes. */
 export interface ComponentUpdate {
   now: Date;
   actor: string | null;
-  withState: boolean;
+  members: ReadonlySet<WritableMember>;
 }
 
-/** Writes components that the transaction has locked. */
+/** Writes members of components that the transaction has locked. */
 export async function updateComponents(
   trx: Db,
   components: readonly Component[],
-  { now, actor, withState }: ComponentUpdate,
+  { now, actor, members }: ComponentUpdate,
 ): Promise<void> {
+  const set = [...members].map((member) => sql`${sql.ref(member)} = r.${sql.ref(member)}, `);
   for (const chunk of chunksOf(components)) {
-    const written = withState ? chunk : chunk.map(({ state: _, ...rest }) => rest);
+    const written = members.has('state') ? chunk : chunk.map(({ state: _, ...rest }) => rest);
     await sql`
-      update components c set desired_config = r.desired_config, error_count = r.error_count,
-        retry_policy = r.retry_policy, enabled = r.enabled, tags = r.tags, ${withState ? sql`state = r.state,` : sql``}
-        updated_at = ${now}::timestamptz, actor = ${actor}::text
+      update components c set ${sql.join(set, sql``)} updated_at = ${now}::timestamptz, actor = ${actor}::text
       from ${recordset(written)} where c.id = r.id`.execute(trx);
   }
 }

@@ -1,9 +1,8 @@
 import type { ComponentFilter, ComponentFilterPatch } from '../../domain/components/schema.ts';
-import { patchComponent as patched } from '../../domain/components/write-component.ts';
+import { patchComponent as patched, patchedMembers } from '../../domain/components/write-component.ts';
 import { musterError } from '../../domain/errors.ts';
 import { updateComponents } from '../../store/components.ts';
 import { readOptions } from '../../store/options.ts';
-import { touchesState } from './patch-components.ts';
 import type { WriteComponentsDependencies } from './put-components.ts';
 import { selectComponents, selectionOf } from './select-components.ts';
 
@@ -32,15 +31,16 @@ export async function patchComponentsByFilter(
   const selection = selectionOf(filter);
   return deps.db.transaction().execute(async (trx) => {
     const now = deps.clock();
+    const members = patchedMembers(patch);
     const batches = selectComponents({
       db: trx,
       options: await readOptions(trx),
       selection,
       status: filter.status,
       afterId: '',
-      lock: true,
+      lock: members.has('state') ? 'whole' : 'stateless',
     });
-    const update = { now, actor: deps.actor, withState: touchesState(patch) };
+    const update = { now, actor: deps.actor, members };
     const ids: string[] = [];
     for await (const { components } of batches) {
       const after = components.map((component) => patched(component, patch, now));

@@ -1,5 +1,5 @@
 import type { Component, ComponentBody } from '../../domain/components/schema.ts';
-import { patchComponent as patched } from '../../domain/components/write-component.ts';
+import { patchComponent as patched, patchedMembers } from '../../domain/components/write-component.ts';
 import { musterError } from '../../domain/errors.ts';
 import { findComponentVersion, updateComponentVersion } from '../../store/component-version.ts';
 import { lockComponents, updateComponents } from '../../store/components.ts';
@@ -23,7 +23,7 @@ export async function patchComponent(
   if (read === undefined) throw componentNotFound(id);
   const now = deps.clock();
   const component = patched(read.component, body, now);
-  const update = { now, actor: deps.actor, withState: touchesState(body) };
+  const update = { now, actor: deps.actor, members: patchedMembers(body) };
   if (await updateComponentVersion(deps.db, { component, version: read.version }, update)) return component;
   const [later] = await patchComponents(deps, [{ ...body, id }]);
   if (later === undefined) throw componentNotFound(id);
@@ -50,13 +50,8 @@ export async function patchComponents(
       components.set(id, next);
       return next;
     });
-    const withState = bodies.some(touchesState);
-    await updateComponents(trx, [...components.values()], { now, actor: deps.actor, withState });
+    const members = new Set(bodies.flatMap((body) => [...patchedMembers(body)]));
+    await updateComponents(trx, [...components.values()], { now, actor: deps.actor, members });
     return results;
   });
-}
-
-/** Whether a patch says anything about the state. */
-export function touchesState(body: ComponentBody): boolean {
-  return body.state !== undefined || body.state_append !== undefined;
 }

@@ -60,7 +60,7 @@ export async function listComponents(
       status: query.status,
       afterId: query.after_id ?? '',
       wanted: limit + 1,
-      lock: false,
+      lock: 'none',
     });
     for await (const { components, reader } of batchesOfRecords) {
       more = components.length > left;

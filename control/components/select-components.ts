@@ -2,7 +2,12 @@ import type { Component, ComponentFilter } from '../../domain/components/schema.
 import type { StatusOptions } from '../../domain/components/status.ts';
 import { parseTagFilter } from '../../domain/components/tags.ts';
 import { lockComponentsByStatus, pageComponentsByStatus } from '../../store/component-status.ts';
-import { type ComponentSelection, lockComponentPage, pageComponents } from '../../store/components.ts';
+import {
+  type ComponentSelection,
+  lockComponentPage,
+  lockStatelessPage,
+  pageComponents,
+} from '../../store/components.ts';
 import type { Db } from '../../store/database.ts';
 import { createStatusReader, type StatusReader } from './desired-layers.ts';
 
@@ -28,8 +33,11 @@ export interface SelectionSteps {
   afterId: string;
   /** Stops early when fewer are needed; default: all. */
   wanted?: number;
-  /** Whether they are locked until the transaction ends. */
-  lock: boolean;
+  /**
+   * Whether they are locked until the transaction ends; `stateless` when nobody looks at their states, which are then empty
+   * unless the status is asked for.
+   */
+  lock: 'none' | 'whole' | 'stateless';
 }
 
 /**
@@ -53,7 +61,7 @@ export async function* selectComponents(
     wanted -= components.length;
     if (components.length > 0) yield { components, reader };
     // One that was deleted while its lock was waited for is missing in its batch, which is no sign of the end.
-    if (batch.length < size && !steps.lock) return;
+    if (batch.length < size && steps.lock === 'none') return;
     after = last.id;
   }
 }
@@ -63,7 +71,9 @@ function readBatch(
   after: string,
   size: number,
 ): Promise<Component[]> {
-  if (!status) return (lock ? lockComponentPage : pageComponents)(db, selection, after, size);
-  const withStatus = { ...selection, status, options };
-  return (lock ? lockComponentsByStatus : pageComponentsByStatus)(db, withStatus, after, size);
+  if (!status) return PAGES[lock](db, selection, after, size);
+  const page = lock === 'none' ? pageComponentsByStatus : lockComponentsByStatus;
+  return page(db, { ...selection, status, options }, after, size);
 }
+
+const PAGES = { none: pageComponents, whole: lockComponentPage, stateless: lockStatelessPage };

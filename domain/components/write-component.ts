@@ -27,8 +27,24 @@ export function patchComponent(stored: Component, body: ComponentBody, now: Date
   };
 }
 
+/** Members that a write can change. */
+export const WRITABLE_MEMBERS = ['state', 'desired_config', 'error_count', 'retry_policy', 'enabled', 'tags'] as const;
+export type WritableMember = (typeof WRITABLE_MEMBERS)[number];
+
+/** The members that a PATCH may change; all others of a component stay as they are stored. */
+export function patchedMembers(body: ComponentBody): Set<WritableMember> {
+  const members = new Set(WRITABLE_MEMBERS.filter((member) => body[member] !== undefined));
+  if (body.state_append !== undefined) members.add('state');
+  if (resetsErrors(body)) members.add('error_count');
+  return members;
+}
+
 /** Rule 2: an explicit count wins; a desired configuration, even an unchanged one, or an emptied state resets it. */
 function errorCountAfter(stored: number, body: ComponentBody): number {
   if (body.error_count !== undefined) return body.error_count;
-  return body.desired_config !== undefined || body.state?.length === 0 ? 0 : stored;
+  return resetsErrors(body) ? 0 : stored;
+}
+
+function resetsErrors(body: ComponentBody): boolean {
+  return body.desired_config !== undefined || body.state?.length === 0;
 }

@@ -4,6 +4,7 @@ import { createStatusReader } from '../../control/components/desired-layers.ts';
 import { selectComponents } from '../../control/components/select-components.ts';
 import { CONFIGURATION_STATUSES, type Component, LAYER_STATES } from '../../domain/components/schema.ts';
 import type { StatusOptions } from '../../domain/components/status.ts';
+import { WRITABLE_MEMBERS } from '../../domain/components/write-component.ts';
 import { pageComponentsByStatus } from '../../store/component-status.ts';
 import { pageComponents, updateComponents, upsertComponents } from '../../store/components.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -126,7 +127,11 @@ describe('the filter by status is the rule of the domain', () => {
         for (const one of worlds) {
           await build(one);
           await compare(one.options);
-          await updateComponents(database.db, withIds(changed), { now: NOW, actor: null, withState: true });
+          await updateComponents(database.db, withIds(changed), {
+            now: NOW,
+            actor: null,
+            members: new Set(WRITABLE_MEMBERS),
+          });
           await compare(one.options);
         }
       }),
@@ -227,7 +232,7 @@ describe('pages by status', () => {
       selection: {},
       status: 'pending',
       afterId: '',
-      lock: false,
+      lock: 'none',
     });
     const before = (await idsByRule(options, () => true))('pending');
     expect((await pages.next()).value?.components.map((one: Component) => one.id)).toEqual(before);
@@ -238,7 +243,7 @@ describe('pages by status', () => {
       selection: {},
       status: 'pending',
       afterId: '',
-      lock: false,
+      lock: 'none',
     });
     expect((await after.next()).value).toBeUndefined();
   });

@@ -58,7 +58,7 @@ test('a version is good for one write, also of another writer', async () => {
   const again = await findComponentVersion(database.db, 'a');
   if (first === undefined || again === undefined) throw new Error('no component');
   expect(again).toEqual(first);
-  const update = { now: NOW, actor: null, withState: true };
+  const update = { now: NOW, actor: null, members: new Set(['error_count'] as const) };
   const changed = { ...first, component: { ...first.component, error_count: 1 } };
   expect(await updateComponentVersion(database.db, changed, update)).toBe(true);
   expect(await updateComponentVersion(database.db, changed, update)).toBe(false);
