@@ -28,8 +28,8 @@ export function slowReaders(app: ApiServer, { stallMs }: Pick<ApiDependencies, '
     reply.raw.once('close', () => {
       held -= size;
     });
-    // The server itself destroys a connection on which nothing moves for so long.
-    reply.raw.setTimeout(stallMs);
+    // A connection on which nothing moves for so long is destroyed.
+    reply.raw.setTimeout(stallMs, () => void reply.raw.destroy());
   });
 }
 
