@@ -8,6 +8,8 @@ export interface OutboxItem {
   kind: OutboxKind;
   sessionId: string;
   attempts: number;
+  /** Seconds since it was decided. */
+  age: number;
 }
 
 /** Adds a message; call it in the transaction that writes the record. */
@@ -28,16 +30,14 @@ export async function takeFromOutbox(
   limit: number,
   leaseSeconds: number,
 ): Promise<OutboxItem[]> {
-  const { rows } = await sql<{ id: number; kind: OutboxKind; session_id: string; attempts: number }>`
+  const { rows } = await sql<{ id: number; kind: OutboxKind; session_id: string; attempts: number; age: number }>`
     update outbox set next_try_at = now() + make_interval(secs => ${leaseSeconds}), attempts = attempts + 1
     where id in (
       select id from outbox where next_try_at <= now() and kind = ${kind} order by id limit ${limit} for update skip locked
     )
-    returning id, kind, session_id, attempts
+    returning id, kind, session_id, attempts, extract(epoch from now() - created_at)::float8 as age
   `.execute(db);
-  return rows
-    .map((row) => ({ id: row.id, kind: row.kind, sessionId: row.session_id, attempts: row.attempts }))
-    .sort((a, b) => a.id - b.id);
+  return rows.map(({ session_id, ...row }) => ({ ...row, sessionId: session_id })).sort((a, b) => a.id - b.id);
 }
 
 /** The messages were delivered. */

@@ -18,11 +18,14 @@ export interface DispatcherOptions {
   deliveryMs?: number;
 }
 
+/** Messages delivered at once; starts and cancels do not hold each other up. */
+const WIDTH = 16;
 /**
- * Messages delivered at once. Few starts: in a burst each costs the engine and its worker more than the request did, and the
- * requests come first. Cancels wait for the worker's answer, so more of them; and they hold no start up.
+ * Starts delivered at once while none is older than this: in a burst each costs the engine and its worker more than the
+ * request did, and the requests come first.
  */
-const WIDTH: Record<OutboxKind, number> = { start: 2, cancel: 16 };
+const WIDTH_FRESH = 2;
+const FRESH_SECONDS = 4;
 /** A message that was taken is due again after this, should we die. */
 const LEASE_SECONDS = 15;
 const MAX_DELAY_SECONDS = 30;
@@ -65,8 +68,9 @@ export function createDispatcher({
   };
 
   const work = async (kind: OutboxKind) => {
-    for (;;) {
-      const items = await takeFromOutbox(db, kind, WIDTH[kind], LEASE_SECONDS);
+    for (let overdue = false; ; ) {
+      const width = kind === 'cancel' || overdue ? WIDTH : WIDTH_FRESH;
+      const items = await takeFromOutbox(db, kind, width, LEASE_SECONDS);
       const ids = items.map(({ sessionId }) => sessionId);
       const sessions = new Map((await findSessionsById(db, ids)).map((session) => [session.id, session]));
       const delivered = await Promise.all(items.map((item) => deliver(item, sessions.get(item.sessionId))));
@@ -75,7 +79,8 @@ export function createDispatcher({
         db,
         done.map(({ id }) => id),
       );
-      if (items.length < WIDTH[kind]) return;
+      if (items.length < width) return;
+      overdue = items.some(({ age }) => age > FRESH_SECONDS);
     }
   };
 

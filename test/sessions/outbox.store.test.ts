@@ -31,6 +31,8 @@ test('gives messages in the order in which they came, so many at a time', async 
   expect([...first, ...rest].map((item) => item.sessionId)).toEqual(ids);
   expect(first).toHaveLength(3);
   expect(first[0]).toMatchObject({ kind: 'start', attempts: 1 });
+  expect(first[0]?.age).toBeGreaterThanOrEqual(0);
+  expect(first[0]?.age).toBeLessThan(30);
 });
 
 test('shows nobody a message that somebody has, until the lease is over', async () => {
