@@ -12,6 +12,8 @@ import { plainAnsibleConfig } from './bare-run.ts';
 import { commitPlaybooks, hostNames, inventoryOf } from './fleet.ts';
 import type { Measurement } from './measurement.ts';
 import { measureBurst } from './measurements/burst.ts';
+import { measureGet, measurePages, measureStatusList } from './measurements/components-read.ts';
+import { measureAppend, measureBulk, measureFilterPatch, measureListPatch } from './measurements/components-write.ts';
 import { measureFirstProcess } from './measurements/first-process.ts';
 import { measureIdle } from './measurements/idle.ts';
 import { measureIngest } from './measurements/ingest.ts';
@@ -70,6 +72,17 @@ const NO_OP: Record<string, Work> = {
 /** What comes in by the port for runs that are executed elsewhere. */
 const REMOTE: Record<string, Work> = { ingest: ({ stack }) => measureIngest(stack) };
 
+/** On a stack of their own: they make a fleet of 100,000. */
+const COMPONENTS: Record<string, Work> = {
+  status: ({ stack }) => measureStatusList(stack),
+  pages: ({ stack }) => measurePages(stack),
+  get: ({ stack }) => measureGet(stack),
+  list: ({ stack }) => measureListPatch(stack),
+  filter: ({ stack }) => measureFilterPatch(stack),
+  append: ({ stack }) => measureAppend(stack),
+  bulk: ({ stack }) => measureBulk(stack),
+};
+
 async function main(wanted: string[]): Promise<void> {
   const names = [...Object.keys(REAL), ...Object.keys(NO_OP), ...Object.keys(REMOTE)];
   const unknown = wanted.filter((name) => !names.includes(name));
@@ -79,6 +92,7 @@ async function main(wanted: string[]): Promise<void> {
   const results = [
     ...(await measure(asked(REAL), {})),
     ...(await measure(asked(NO_OP), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
+    ...(await measure(asked(COMPONENTS), {})),
     ...(await measure(asked(REMOTE), { MUSTER_INGEST_PORT: String(await freePort()) })),
   ];
   print(results);
