@@ -84,7 +84,7 @@ const COMPONENTS: Record<string, Work> = {
 };
 
 async function main(wanted: string[]): Promise<void> {
-  const names = [...Object.keys(REAL), ...Object.keys(NO_OP), ...Object.keys(REMOTE)];
+  const names = [REAL, NO_OP, COMPONENTS, REMOTE].flatMap((group) => Object.keys(group));
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
   const asked = (work: Record<string, Work>) =>
