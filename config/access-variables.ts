@@ -8,6 +8,7 @@ const secureUrl = z.url().refine((value) => {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname));
 }, 'must begin with https://');
 
+/** As the domain has them; settings are read without it, and the types of both meet where the API is put together. */
 const ROLES = ['admin', 'operator', 'reader', 'node'] as const;
 
 const roleMap = list.transform((pairs, context) => {

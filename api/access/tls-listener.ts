@@ -6,6 +6,8 @@ import type { ApiServer, TlsPair } from '../dependencies.ts';
 
 /** Older ones are refused. */
 const OLDEST = 'TLSv1.2';
+/** Time for a client to agree on keys, ms; nothing else is known of it until then. */
+const HANDSHAKE_MS = 10_000;
 /** How often the files are looked at, ms: renewals come days before the end. */
 const LOOK_EVERY_MS = 10_000;
 
@@ -17,7 +19,7 @@ export function listenerOptions(tls: TlsPair | undefined, maxHeaderSize: number)
   // Node's own refusal of a request without Host has no body; the check of hosts says what is missing.
   const options: HttpOptions = { maxHeaderSize, requireHostHeader: false };
   if (tls === undefined) return { http: options };
-  const secure = { https: { ...options, ...tls, minVersion: OLDEST } };
+  const secure = { https: { ...options, ...tls, minVersion: OLDEST, handshakeTimeout: HANDSHAKE_MS } };
   return secure as unknown as { http: HttpOptions };
 }
 
