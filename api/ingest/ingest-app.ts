@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { listenerOptions } from '../access/tls-listener.ts';
 import { requestActor } from '../acting.ts';
 import type { ApiServer } from '../dependencies.ts';
+import { overload } from '../plugins/overload.ts';
 import { requestBodies } from '../plugins/request-bodies.ts';
 import { requestChecks } from '../plugins/request-checks.ts';
 import { quietLog, requestId, requestLog } from '../plugins/request-log.ts';
@@ -18,6 +19,8 @@ const MAX_HEADER = 32 * 1024;
 const MAX_BODY = 32 * 2 ** 20;
 /** A body of which nothing comes for so long is given up, ms. */
 const STALL_MS = 30_000;
+/** Parts that are stored at once: fewer than there are connections to the database, so that the API keeps some. */
+const MAX_REQUESTS = 8;
 /** A runner must send a whole request in this time, ms. */
 const REQUEST_MS = 120_000;
 
@@ -41,6 +44,7 @@ export function createIngestApp(deps: IngestDependencies): ApiServer {
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   requestActor(app);
   requestLog(app);
+  overload(app, { log: deps.log, maxRequests: MAX_REQUESTS });
   runAccess(app, deps);
   unknownPaths(app);
   requestBodies(app, { maxBody: MAX_BODY, stallMs: STALL_MS });
