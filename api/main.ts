@@ -33,6 +33,7 @@ import { followTlsFiles } from './access/tls-listener.ts';
 import { createApp } from './app.ts';
 import type { AccessSettings, EngineHealth } from './dependencies.ts';
 import { createIngestApp } from './ingest/ingest-app.ts';
+import { listen } from './listen.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Longest time for one statement of a request, ms; as long as CFS tries again when others are in the way. */
@@ -146,7 +147,7 @@ async function main(): Promise<void> {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 
-  await app.listen({ host: env.MUSTER_API_HOST, port: env.MUSTER_API_PORT });
+  await listen(app, { host: env.MUSTER_API_HOST, port: env.MUSTER_API_PORT });
   log.info({ host: env.MUSTER_API_HOST, port: env.MUSTER_API_PORT, version }, 'listening');
   if (ingest !== undefined) {
     const listener = { host: env.MUSTER_INGEST_HOST, port: env.MUSTER_INGEST_PORT };
@@ -170,7 +171,7 @@ async function main(): Promise<void> {
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         setup = { ok: false, reason };
-        log.warn({ err: reason }, 'the database is not ready yet');
+        log.warn({ err: reason }, 'this server is not set up yet');
         await delay(pause);
       }
     }
