@@ -41,7 +41,7 @@ export function gateLimits(requests: number): Record<Exclude<RequestClass, 'free
   const share = (part: number) => Math.max(1, Math.round(requests * part));
   return {
     // Two thousand nodes that report at the same moment wait, and all are heard.
-    quick: { active: requests, burst: 2_500, patience: 300, longest: 10_000 },
+    quick: { active: requests, burst: 2_500, patience: 300, longest: 20_000 },
     list: { active: share(1 / 4), burst: 200, patience: 1_000, longest: 15_000 },
     bulk: { active: share(1 / 8), burst: 100, patience: 10_000, longest: 60_000 },
     remote: { active: share(1), burst: 500, patience: 5_000, longest: 30_000 },
