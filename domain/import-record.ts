@@ -6,12 +6,16 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The value without members that are null or empty text, at every depth: in CFS both mean absent. */
-export function withoutAbsent(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutAbsent);
+/** Records are flat; what lies deeper than this is no part of one. */
+const DEPTH_MAX = 10;
+
+/** The value without members that are null or empty text, at every depth of a record: in CFS both mean absent. */
+export function withoutAbsent(value: unknown, depth = 0): unknown {
+  if (depth > DEPTH_MAX) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutAbsent(item, depth + 1));
   if (!isObject(value)) return value;
   const kept = Object.entries(value).filter(([, item]) => item !== null && item !== '');
-  return Object.fromEntries(kept.map(([name, item]) => [name, withoutAbsent(item)]));
+  return Object.fromEntries(kept.map(([name, item]) => [name, withoutAbsent(item, depth + 1)]));
 }
 
 /** Whether two values are equal as JSON: the order of members does not matter, an undefined member is an absent one. */

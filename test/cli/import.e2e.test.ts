@@ -346,6 +346,27 @@ describe('from a CFS with its oddities', () => {
     ],
     ['no JSON', 'did not answer JSON', (_, response) => response.end('<html>')],
     [
+      'an answer without end',
+      'more than 67108864 bytes',
+      (_, response) => {
+        const piece = Buffer.alloc(2 ** 20, '[');
+        const more = () => {
+          while (!response.destroyed && response.write(piece));
+        };
+        response.on('drain', more).on('error', () => undefined);
+        more();
+      },
+    ],
+    ['nesting without end', 'did not answer JSON', (_, response) => response.end('['.repeat(200_000))],
+    [
+      'records that nest without end',
+      'without after_id',
+      (_, response) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(`{"components": [{"id": "deep", "state": ${'['.repeat(5_000)}${']'.repeat(5_000)}}], "next": {}}`),
+    ],
+    [
       'a redirect',
       'answered 302',
       (_, response) => response.writeHead(302, { location: 'https://elsewhere.test/' }).end(),

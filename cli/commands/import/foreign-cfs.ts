@@ -37,8 +37,10 @@ const PAUSES = [0.5, 1, 2, 4, 8];
 const LONGEST_PAUSE = 30;
 /** Without a byte for so long, an answer is given up, ms. */
 const SILENCE = 60_000;
+/** A whole answer must be there after so long, ms: it may not come byte by byte for ever. */
+const ANSWER_MS = 300_000;
 /** Largest answer, bytes: far above a page of components. */
-const ANSWER_MAX = 256 * 2 ** 20;
+const ANSWER_MAX = 64 * 2 ** 20;
 /** Statuses that can pass. */
 const PASSING = new Set([408, 429, 502, 503, 504]);
 /** Nobody is there: worth another try only where somebody was. */
@@ -115,6 +117,7 @@ function ask(url: URL, { token, ca, signal }: ForeignCfsOptions): Promise<Answer
           if (size > ANSWER_MAX) sent.destroy(tooLarge(url));
         });
         response.on('error', reject);
+        response.on('close', () => clearTimeout(late));
         response.on('end', () =>
           resolve({
             status: response.statusCode ?? 0,
@@ -125,7 +128,11 @@ function ask(url: URL, { token, ca, signal }: ForeignCfsOptions): Promise<Answer
       },
     );
     sent.on('timeout', () => sent.destroy(Object.assign(new Error('no answer'), { code: 'no answer in time' })));
-    sent.on('error', reject);
+    const late = setTimeout(() => sent.destroy(tooSlow(url)), ANSWER_MS);
+    sent.on('error', (error) => {
+      clearTimeout(late);
+      reject(error);
+    });
     sent.end();
   });
 }
@@ -170,6 +177,9 @@ function unreachable(url: URL, error: unknown): ForeignFailure {
 
 const tooLarge = (url: URL): ForeignFailure =>
   new ForeignFailure('foreign_failed', `${shown(url)} answers more than ${ANSWER_MAX} bytes`, EXIT.failed);
+
+const tooSlow = (url: URL): ForeignFailure =>
+  new ForeignFailure('foreign_failed', `${shown(url)} takes more than ${ANSWER_MS / 1000} s`, EXIT.failed);
 
 /** Without its query, which may be long. */
 const shown = (url: URL): string => `${url.origin}${url.pathname}`;
