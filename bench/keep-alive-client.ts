@@ -9,6 +9,7 @@ export interface Reply {
 }
 
 export interface KeepAliveClient {
+  /** A body that is text goes as it is, anything else as JSON. */
   send(method: string, path: string, body?: unknown): Promise<Reply>;
   close(): void;
 }
@@ -17,7 +18,7 @@ export function keepAliveClient(base: string): KeepAliveClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
     send: (method, path, body) => {
-      const payload = body === undefined ? undefined : JSON.stringify(body);
+      const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
       const headers = payload === undefined ? {} : { 'content-type': 'application/json' };
       return new Promise((resolve, reject) => {
         const started = performance.now();
