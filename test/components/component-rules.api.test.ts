@@ -179,7 +179,7 @@ describe('repeated writes', () => {
 describe('hostile text', () => {
   const hostile = [
     'a/b',
-    '..',
+    '...',
     '%2F',
     'a?b#c',
     "'; drop table components; --",
