@@ -359,14 +359,6 @@ describe('from a CFS with its oddities', () => {
     ],
     ['nesting without end', 'did not answer JSON', (_, response) => response.end('['.repeat(200_000))],
     [
-      'records that nest without end',
-      'without after_id',
-      (_, response) =>
-        response
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(`{"components": [{"id": "deep", "state": ${'['.repeat(5_000)}${']'.repeat(5_000)}}], "next": {}}`),
-    ],
-    [
       'a redirect',
       'answered 302',
       (_, response) => response.writeHead(302, { location: 'https://elsewhere.test/' }).end(),
@@ -381,6 +373,17 @@ describe('from a CFS with its oddities', () => {
     expect(out).toMatch(/components \(incomplete\)/);
     expect(cfs.seen.filter(({ url }) => url.startsWith('/v3/components')).length).toBeLessThan(5);
   });
+
+  test.each(['sources', 'configurations', 'options', 'components'])(
+    'records of %s that nest for ever are refused like any other',
+    async (kind) => {
+      const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+      const names = '"id": "d", "name": "d", "clone_url": "u", "credentials": {"secret_name": "s"}';
+      const text = `{"records": [{${names}, "value": ${deep}, "layers": ${deep}, "state": ${deep}, "extra": ${deep}}]}`;
+      const { status, body } = await here.call('POST', `/api/v1/import/${kind}`, text);
+      expect({ status, results: body.results?.length }).toEqual({ status: 200, results: 1 });
+    },
+  );
 
   test('a server that gives way for a while is asked again', async () => {
     let asked = 0;
