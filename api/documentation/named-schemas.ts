@@ -23,6 +23,7 @@ import {
   SourcePatchSchema,
   SourceRestoreSchema,
   SourceSchema,
+  StoredLayerSchema,
 } from '../../domain/configurations/schema.ts';
 import {
   V2Configuration,
@@ -80,8 +81,7 @@ export const NAMED_ANSWERS: Record<string, z.ZodType> = {
   StateLayer: StateLayerSchema,
   DesiredLayer: DesiredLayerSchema,
   Configuration: ConfigurationSchema,
-  Layer: LayerSchema,
-  AdditionalInventory: AdditionalInventorySchema,
+  Layer: StoredLayerSchema,
   Options: OptionsSchema,
   Source: SourceSchema,
   Session: SessionSchema,

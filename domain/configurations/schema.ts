@@ -14,8 +14,11 @@ export const LayerSchema = z.strictObject({
   special_parameters: z.strictObject({ ims_require_dkms: z.boolean().optional() }).optional(),
 });
 
-/** A layer as it is stored: version 2 takes one without playbook, which means option `default_playbook`. */
-export const StoredLayerSchema = LayerSchema.extend({ playbook: word.optional() });
+/**
+ * A layer as it is stored: version 2 takes one without playbook, which means option `default_playbook`, and any text as its
+ * name.
+ */
+export const StoredLayerSchema = LayerSchema.extend({ name: z.string().optional(), playbook: word.optional() });
 export type Layer = z.infer<typeof StoredLayerSchema>;
 
 export const AdditionalInventorySchema = z.strictObject({
@@ -44,6 +47,7 @@ export const ConfigurationSchema = ConfigurationBodySchema.extend({
   name: z.string(),
   last_updated: z.string(),
   layers: z.array(StoredLayerSchema),
+  additional_inventory: AdditionalInventorySchema.extend({ name: z.string().optional() }).optional(),
 });
 export type Configuration = z.infer<typeof ConfigurationSchema>;
 /** What a PUT of either version asks for. */

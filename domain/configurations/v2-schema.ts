@@ -43,7 +43,7 @@ export const V2Configuration = v2Shape(ConfigurationSchema, {
   names: { additional_inventory: 'additional_inventory' },
   inner: {
     layers: v2Shape(StoredLayerSchema, layer),
-    additional_inventory: v2Shape(AdditionalInventorySchema, inventory),
+    additional_inventory: v2Shape(AdditionalInventorySchema, { ...inventory, change: { name } }),
   },
 });
 

@@ -55,6 +55,7 @@ const V3 = {
     branch: 'main',
     special_parameters: { ims_require_dkms: true },
   },
+  inventory: { name: 'more', clone_url: URL_A, commit: COMMIT },
   report: { clone_url: URL_A, playbook: 'site.yml', commit: `${COMMIT}_failed`, session_name: 's' },
   state: { clone_url: URL_A, playbook: 'site.yml', commit: COMMIT, status: 'skipped', session_name: 's' },
 };
@@ -66,13 +67,14 @@ const V2 = {
     branch: 'main',
     specialParameters: { imsRequireDkms: true },
   },
+  inventory: { name: 'more', cloneUrl: URL_A, commit: COMMIT },
   report: { cloneUrl: URL_A, playbook: 'site.yml', commit: `${COMMIT}_failed`, sessionName: 's' },
   state: { cloneUrl: URL_A, playbook: 'site.yml', commit: `${COMMIT}_skipped`, sessionName: 's' },
 };
 
 describe.each(['v3', 'v2'] as const)('answers of %s are as described', (version) => {
   const isV3 = version === 'v3';
-  const { layer, report, state } = isV3 ? V3 : V2;
+  const { layer, inventory, report, state } = isV3 ? V3 : V2;
   const desire = (name: string) => (isV3 ? { desired_config: name } : { desiredConfig: name });
   const details = isV3 ? 'config_details=true&state_details=true' : 'configDetails=true';
 
@@ -85,10 +87,15 @@ describe.each(['v3', 'v2'] as const)('answers of %s are as described', (version)
   });
 
   test('configurations', async () => {
-    const inventory = { name: 'more', ...(isV3 ? { clone_url: URL_A } : { cloneUrl: URL_A }), commit: COMMIT };
     const body = { description: 'all', layers: [layer], additional_inventory: inventory };
     await expectAnswer(200, 'PUT', `/${version}/configurations/site`, body);
     await expectAnswer(200, 'PUT', `/${version}/configurations/empty`, { layers: [] });
+    const long = { ...V2.layer, name: 'n'.repeat(80), playbook: undefined };
+    await expectAnswer(200, 'PUT', '/v2/configurations/long', {
+      layers: [long],
+      additional_inventory: { ...V2.inventory, name: '' },
+    });
+    await expectAnswer(200, 'PATCH', `/${version}/configurations/long`);
     await expectAnswer(200, 'PATCH', `/${version}/configurations/site`);
     await expectAnswer(200, 'GET', `/${version}/configurations`);
     await expectAnswer(200, 'GET', `/${version}/configurations?in_use=true`);
