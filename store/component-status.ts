@@ -100,12 +100,14 @@ function judgedStandings({ desiredConfig, options }: StatusSelection): RawBuilde
       from wanted left join configurations on configurations.name = wanted.name and wanted.name <> ''
       cross join lateral (
         select coalesce(bool_or(layer.key is null), false) as incomplete, coalesce(array_agg(layer.key), '{}') as keys from (
-          select layer_key(
-            nullif(coalesce(sources.record ->> 'clone_url', listed.layer ->> 'clone_url'), ''),
-            nullif(coalesce(nullif(listed.layer ->> 'playbook', ''), ${options.default_playbook}), ''),
-            nullif(listed.layer ->> 'commit', '')) as key
-          from jsonb_array_elements(configurations.record -> 'layers') as listed(layer)
-          left join sources on sources.name = listed.layer ->> 'source'
+          select case when url <> '' and playbook <> '' and commit <> '' then layer_key(url, playbook, commit) end as key
+          from (
+            select coalesce(sources.record ->> 'clone_url', listed.layer ->> 'clone_url') as url,
+              coalesce(nullif(listed.layer ->> 'playbook', ''), ${options.default_playbook}) as playbook,
+              listed.layer ->> 'commit' as commit
+            from jsonb_array_elements(configurations.record -> 'layers') as listed(layer)
+            left join sources on sources.name = listed.layer ->> 'source'
+          ) as named
         ) as layer
       ) as layers
       cross join lateral unnest(wanted.standings, wanted.states) as member(standing, state)

@@ -10,8 +10,9 @@ export async function up(db: Kysely<never>): Promise<void> {
   const statements = [
     `create function text_digest(value text) returns uuid language sql immutable strict parallel safe
       return encode(substring(sha256(convert_to(value, 'UTF8')) for 16), 'hex')::uuid`,
+    // Not strict, so that Postgres puts it in place instead of calling it.
     `create function layer_key(clone_url text, playbook text, commit text) returns uuid
-      language sql immutable strict parallel safe
+      language sql immutable parallel safe
       return text_digest(jsonb_build_array(clone_url, playbook, commit)::text)`,
     // The first entry of a layer decides (cfs-api 7).
     `create function reached_layers(state jsonb) returns uuid[] language sql immutable strict parallel safe
@@ -22,7 +23,7 @@ export async function up(db: Kysely<never>): Promise<void> {
               entry ->> 'status' as status, place
             from jsonb_array_elements(state) with ordinality as listed(entry, place)
           ) as entries order by key, place
-        ) as first_entries where key is not null and coalesce(status, '') not in ('failed', 'incomplete') order by key
+        ) as first_entries where coalesce(status, '') not in ('failed', 'incomplete') order by key
       )`,
     `create function component_standing(desired_config text, state jsonb) returns uuid
       language sql immutable strict parallel safe
