@@ -1,6 +1,7 @@
 /** From a request that the API would take to one that it may have to refuse. */
 import fc from 'fast-check';
 import { type BaseRequest, NAMES } from './base-requests.ts';
+import { RAW_VALUES } from './raw-values.ts';
 
 export interface BadRequest {
   operation: string;
@@ -11,49 +12,6 @@ export interface BadRequest {
   body: string | undefined;
 }
 
-/** JSON as text that no JavaScript value has: numbers beyond range, halves of characters, nesting without end. */
-const RAW_VALUES = [
-  'null',
-  'true',
-  '0',
-  '-1',
-  '1.5',
-  '10.0',
-  '1e2',
-  '1E400',
-  '-0',
-  '9007199254740993',
-  '-99999999999999999999999999',
-  '9'.repeat(400),
-  '2147483648',
-  '""',
-  '" "',
-  '"null"',
-  '"\\u0000"',
-  '"a\\u0000b"',
-  '"\\ud800"',
-  '"\\udc00\\ud800"',
-  '"\\ud83d\\ude00"',
-  '"\u202e\ufeff\u0085"',
-  '"../../etc/passwd"',
-  '"\' or 1=1; --"',
-  '"{{7*7}}"',
-  '"-oProxyCommand=x"',
-  '"ext::sh -c id"',
-  '"file:///etc/passwd"',
-  `"${'x'.repeat(5_000)}"`,
-  `"${'\u{1F642}'.repeat(61)}"`,
-  '[]',
-  '{}',
-  '[null]',
-  '[[]]',
-  '{"":""}',
-  '{"__proto__":{"a":1}}',
-  '{"constructor":{"prototype":{}}}',
-  '{"toString":1,"valueOf":"x"}',
-  `${'['.repeat(3_000)}${']'.repeat(3_000)}`,
-  `${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`,
-];
 const rawValue = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(...RAW_VALUES) },
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)) },
