@@ -1,0 +1,146 @@
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+
+let api: ApiProcess;
+let database: TestDatabase;
+const agent = new Agent({ keepAlive: true });
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await startApiProcess(database.url);
+  const components = Array.from({ length: 1_000 }, (_, index) => ({
+    id: `x${index}`,
+    desired_config: 'c',
+    tags: { role: 'compute', rack: `r${index % 40}` },
+  }));
+  expect((await ask('PUT', '/v3/components', components)).status).toBe(200);
+});
+afterAll(async () => {
+  agent.destroy();
+  await api.stop();
+  await database.close();
+});
+
+interface Answered {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+  milliseconds: number;
+}
+
+function ask(method: string, path: string, body?: unknown): Promise<Answered> {
+  const started = performance.now();
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    const options = { agent, method, headers };
+    const request = httpRequest(api.base + path, options, (response) => {
+      const pieces: Buffer[] = [];
+      response.on('error', reject).on('data', (piece: Buffer) => pieces.push(piece));
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(pieces).toString(),
+          milliseconds: performance.now() - started,
+        }),
+      );
+    });
+    request.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
+/** As many requests one after the other from each of some clients as pass in that time. */
+async function carried(clients: number, milliseconds: number, send: () => Promise<Answered>): Promise<Answered[]> {
+  const end = performance.now() + milliseconds;
+  const client = async () => {
+    const answers: Answered[] = [];
+    while (performance.now() < end) answers.push(await send());
+    return answers;
+  };
+  return (await Promise.all(Array.from({ length: clients }, client))).flat();
+}
+
+/** So many requests a second, whether answered or not. */
+async function pushed(rate: number, milliseconds: number, send: () => Promise<Answered>): Promise<Answered[]> {
+  const answers: Promise<Answered>[] = [];
+  const start = performance.now();
+  for (let past = 0; past < milliseconds; past = performance.now() - start) {
+    while (answers.length < (rate * past) / 1000) answers.push(send());
+    await delay(5);
+  }
+  return Promise.all(answers);
+}
+
+const list = () => ask('GET', '/v3/components?limit=1000&config_details=true');
+
+test('ten times the load that is carried is refused in part, and what is accepted is as fast as before', async () => {
+  await carried(4, 500, list);
+  const before = await carried(4, 2_000, list);
+  expect(before.every((answer) => answer.status === 200)).toBe(true);
+  const rate = before.length / 2;
+
+  const seconds = 8;
+  const others: Answered[] = [];
+  let isOver = false;
+  const meanwhile = (async () => {
+    while (!isOver) {
+      others.push(await ask('GET', '/v3/components/x1'), await ask('GET', '/healthz'));
+      await delay(50);
+    }
+  })();
+  const under = await pushed(10 * rate, seconds * 1_000, list);
+  isOver = true;
+  await meanwhile;
+
+  const accepted = under.filter((answer) => answer.status === 200);
+  const refused = under.filter((answer) => answer.status !== 200);
+  process.stdout.write(
+    `carried ${rate.toFixed(0)}/s in ${median(before.map((one) => one.milliseconds)).toFixed(0)} ms; of ${under.length} ` +
+      `${accepted.length} were accepted in ${median(accepted.map((one) => one.milliseconds)).toFixed(0)} ms, ` +
+      `single records took ${median(others.map((one) => one.milliseconds)).toFixed(0)} ms\n`,
+  );
+  for (const answer of refused) {
+    expect(answer.status).toBe(503);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(JSON.parse(answer.body)).toMatchObject({ status: 503, code: 'overloaded' });
+  }
+  expect(refused.length).toBeGreaterThan(under.length / 2);
+  for (const answer of accepted) expect(JSON.parse(answer.body).components).toHaveLength(1_000);
+  expect(accepted.length).toBeGreaterThan((rate * seconds) / 4);
+  // In one queue of all, half of them would have waited for longer than half of the time that all take.
+  const halfOfAll = (1_000 * under.length) / rate / 2;
+  expect(median(accepted.map((one) => one.milliseconds))).toBeLessThan(halfOfAll / 4);
+  // Other requests do not suffer, and health is told.
+  for (const answer of others) expect(answer.body).toMatch(/"id":"x1"|"db_status":"ok"/);
+  expect((await list()).status).toBe(200);
+});
+
+test('two thousand nodes that report at the same moment are all heard', async () => {
+  const layer = { clone_url: 'u', playbook: 'site.yml', commit: 'abc', session_name: 's' };
+  const answers = await Promise.all(
+    Array.from({ length: 2_000 }, (_, index) =>
+      ask('PATCH', `/v3/components/x${index % 1_000}`, { state_append: { ...layer, playbook: `${index}.yml` } }),
+    ),
+  );
+  expect(answers.filter((answer) => answer.status !== 200)).toEqual([]);
+});
+
+test('a thousand sessions from eight clients are all taken', async () => {
+  await ask('PUT', '/v3/configurations/c', { layers: [] });
+  await ask('PATCH', '/v3/options', { max_running_sessions: 0 });
+  let next = 0;
+  const client = async () => {
+    const answers: Answered[] = [];
+    while (next < 1_000) {
+      next += 1;
+      answers.push(await ask('POST', '/v3/sessions', { name: `s${next}`, configuration_name: 'c' }));
+    }
+    return answers;
+  };
+  const answers = (await Promise.all(Array.from({ length: 8 }, client))).flat();
+  expect(answers.filter((answer) => answer.status !== 201)).toEqual([]);
+});
