@@ -1,5 +1,9 @@
 import type { Component, ComponentBody } from '../../domain/components/schema.ts';
-import { patchComponent as patched, patchedMembers } from '../../domain/components/write-component.ts';
+import {
+  patchComponent as patched,
+  patchedMembers,
+  type WritableMember,
+} from '../../domain/components/write-component.ts';
 import { musterError } from '../../domain/errors.ts';
 import { findComponentVersion, updateComponentVersion } from '../../store/component-version.ts';
 import { lockComponents, updateComponents } from '../../store/components.ts';
@@ -43,14 +47,15 @@ export async function patchComponents(
   return deps.db.transaction().execute(async (trx) => {
     const components = await lockComponents(trx, [...new Set(steps.map((step) => step.id))]);
     const now = deps.clock();
+    const members = new Set<WritableMember>();
     const results = await inSlices(steps, ({ id, body }) => {
       const stored = components.get(id);
       if (stored === undefined) throw componentNotFound(id);
       const next = patched(stored, body, now);
       components.set(id, next);
+      for (const member of patchedMembers(body)) members.add(member);
       return next;
     });
-    const members = new Set(bodies.flatMap((body) => [...patchedMembers(body)]));
     await updateComponents(trx, [...components.values()], { now, actor: deps.actor, members });
     return results;
   });
