@@ -47,11 +47,13 @@ function innermost(issue: Issue | undefined): Issue | undefined {
   return inner ? { ...inner, path: [...issue.path, ...inner.path] } : issue;
 }
 
+/** Types in the words of JSON; all numbers of the API are integers. */
+const TYPES: Record<string, string> = { record: 'object', number: 'integer', int: 'integer' };
+
 function wording(issue: Issue): string {
   if (issue.code === 'invalid_value')
     return `is not one of ${issue.values.map((value) => `'${String(value)}'`).join(', ')}`;
-  if (issue.code === 'invalid_type')
-    return `is not of type '${issue.expected === 'record' ? 'object' : issue.expected}'`;
+  if (issue.code === 'invalid_type') return `is not of type '${TYPES[issue.expected] ?? issue.expected}'`;
   if (issue.code === 'too_small') return `must be at least ${issue.minimum}${unit(issue)}`;
   if (issue.code === 'too_big') return `must be at most ${issue.maximum}${unit(issue)}`;
   return issue.message;
@@ -78,14 +80,16 @@ const SECRET_MEMBERS: ReadonlySet<PropertyKey> = new Set(['credentials', 'userna
 /** The value for a sentence, unless it may be a secret: then only that there is one. */
 function shownAt(value: unknown, path: Path): string {
   const isHidden = path.length === 0 || path.some((key) => SECRET_MEMBERS.has(key));
-  return isHidden && ['string', 'number', 'bigint'].includes(typeof value) ? 'The value' : shown(value);
+  const isText = ['string', 'number', 'bigint'].includes(typeof value) || value instanceof Number;
+  return isHidden && isText ? 'The value' : shown(value);
 }
 
 /** The value for a sentence: short, and without looking into objects, whose depth is the sender's choice. */
 function shown(value: unknown): string {
   if (value === undefined) return 'An absent body';
   if (Array.isArray(value)) return 'An array';
-  if (typeof value === 'object' && value !== null && !(value instanceof Number)) return 'An object';
+  if (value instanceof Number) return `${value} with a fraction or exponent`;
+  if (typeof value === 'object' && value !== null) return 'An object';
   const text = typeof value === 'string' ? `'${value}'` : String(value);
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }

@@ -136,6 +136,7 @@ describe('bodies', () => {
 
   test.each([
     [{ enabled: null }, "'enabled'"],
+    [{ error_count: '10' }, "'10': is not of type 'integer' - 'error_count'"],
     [{ tags: { a: 1 } }, "'tags.a'"],
     [{ state: [{}] }, "'state.0'"],
     [
@@ -161,6 +162,14 @@ describe('bodies', () => {
     const answer = await api.call('PUT', '/v3/components/x', body);
     problem(answer, 400, 'Bad Request');
     expect(answer.body.detail).toContain(named);
+  });
+
+  test('a number with fraction is no integer, and a secret one is not shown', async () => {
+    const answer = await api.call('PUT', '/v3/components/x', '{"error_count":10.0}');
+    expect(answer.body.detail).toBe("10 with a fraction or exponent: is not of type 'integer' - 'error_count'");
+    const secret = await api.call('PUT', '/api/v1/secrets/a/b', '{"value":31337.0}');
+    problem(secret, 400, 'Bad Request');
+    expect(secret.body.detail).not.toContain('31337');
   });
 
   test('an unknown property at the top has no field suffix', async () => {
