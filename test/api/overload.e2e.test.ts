@@ -85,16 +85,21 @@ test('ten times the load that is carried is refused in part, and what is accepte
 
   const seconds = 8;
   const others: Answered[] = [];
+  const health: Answered[] = [];
   let isOver = false;
   const meanwhile = (async () => {
     while (!isOver) {
-      others.push(await ask('GET', '/v3/components/x1'), await ask('GET', '/healthz'));
+      others.push(await ask('GET', '/v3/components/x1'));
       await delay(50);
     }
   })();
+  const askHealth = async () => {
+    while (!isOver) health.push(await ask('GET', '/healthz'));
+  };
+  const asking = askHealth();
   const under = await pushed(10 * rate, seconds * 1_000, list);
   isOver = true;
-  await meanwhile;
+  await Promise.all([meanwhile, asking]);
 
   const accepted = under.filter((answer) => answer.status === 200);
   const refused = under.filter((answer) => answer.status !== 200);
@@ -115,7 +120,8 @@ test('ten times the load that is carried is refused in part, and what is accepte
   const halfOfAll = (1_000 * under.length) / rate / 2;
   expect(median(accepted.map((one) => one.milliseconds))).toBeLessThan(halfOfAll / 4);
   // Other requests do not suffer, and health is told.
-  for (const answer of others) expect(answer.body).toMatch(/"id":"x1"|"db_status":"ok"/);
+  for (const answer of others) expect(answer.body).toContain('"id":"x1"');
+  for (const answer of health) expect(answer.body).toContain('"db_status":"ok"');
   expect((await list()).status).toBe(200);
 });
 
