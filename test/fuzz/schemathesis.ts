@@ -5,7 +5,7 @@
  *     node test/fuzz/schemathesis.ts FOLDER [document ...]     writes a JUnit report for each document into FOLDER
  */
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DOCUMENT_PATHS, SURFACES, type Surface } from '../../api/documentation/surfaces.ts';
 import { startPostgresServer } from '../support/postgres-server.ts';
 import { createTokenApi, type TokenApi } from '../support/token-api.ts';
@@ -27,7 +27,7 @@ async function main([folder = '.', ...wanted]: string[]): Promise<number> {
     process.stderr.write(`seed ${SEED}; another one with MUSTER_TEST_SEED\n`);
     let failed = 0;
     for (const surface of SURFACES.filter((one) => wanted.length === 0 || wanted.includes(one))) {
-      const report = join(folder, `schemathesis-${surface}.xml`);
+      const report = resolve(folder, `schemathesis-${surface}.xml`);
       if ((await runSchemathesis(program, base, surface, report, api.tokens.admin)) !== 0) failed++;
       const unexpected = api.logged.filter(({ level }) => Number(level) >= 50);
       for (const line of unexpected) process.stderr.write(`${JSON.stringify(line)}\n`);
@@ -58,7 +58,9 @@ function runSchemathesis(program: string, base: string, surface: Surface, report
   args.push('--seed', SEED, '--report', 'junit', '--report-junit-path', report);
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, PYTHONUTF8: '1', MUSTER_TEST_TOKEN: token };
   return new Promise<number>((resolve, reject) => {
-    const child = spawn(program, args, { env, stdio: ['ignore', 2, 2], timeout: PATIENCE, killSignal: 'SIGKILL' });
+    // It keeps notes in the folder where it runs.
+    const options = { cwd: dirname(report), env, timeout: PATIENCE, killSignal: 'SIGKILL' } as const;
+    const child = spawn(program, args, { ...options, stdio: ['ignore', 2, 2] });
     child.on('error', reject);
     child.on('exit', (code) => resolve(code ?? 1));
   });
