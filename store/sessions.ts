@@ -82,7 +82,8 @@ export async function insertSession(db: Db, session: NewSession): Promise<Sessio
           created_at: now,
           updated_at: now,
         })
-        .onConflict((conflict) => conflict.column('name').where('deleted_at', 'is', null).doNothing())
+        // Of the name, or of the id that an earlier try of the same request has used.
+        .onConflict((conflict) => conflict.doNothing())
         .returningAll(),
     )
     .with('stream', (query) =>

@@ -8,8 +8,8 @@ import { parsePassthrough } from '../../domain/sessions/passthrough.ts';
 import type { SessionCreate } from '../../domain/sessions/schema.ts';
 import { buildSnapshot, sourcesOf } from '../../domain/sessions/snapshot.ts';
 import { checkTarget } from '../../domain/sessions/target.ts';
-import type { SessionRow } from '../../store/session-engine.ts';
-import { findSession, insertSession, readCreationInputs } from '../../store/sessions.ts';
+import { findSessionById, type SessionRow } from '../../store/session-engine.ts';
+import { insertSession, readCreationInputs } from '../../store/sessions.ts';
 import { findSources } from '../../store/sources.ts';
 import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
@@ -94,10 +94,10 @@ export async function createSession(
   return { session, options };
 }
 
-/** The session of that name when an earlier try of the same operation made it, else `session_exists`. */
+/** The session that an earlier try of the same operation made, though it is deleted since; else `session_exists`. */
 async function madeBefore({ db, operation }: CreateSessionDeps, name: string): Promise<SessionRow> {
-  const session = operation ? await findSession(db, name) : null;
-  if (session === null || session.id !== operation) throw sessionExists(name);
+  const session = operation ? await findSessionById(db, operation) : null;
+  if (session === null) throw sessionExists(name);
   return session;
 }
 

@@ -188,6 +188,16 @@ describe('a process that dies before it has answered', () => {
     expectReplay(await send('crash', 'POST', '/v3/sessions', session('crash')), again);
   });
 
+  test('a session that it has made is answered, though it is deleted since, and is not made again', async () => {
+    const first = await send('gone', 'POST', '/v3/sessions', session('gone'));
+    await api.call('DELETE', '/v3/sessions/gone');
+    await forget();
+    later(30);
+    const again = await send('gone', 'POST', '/v3/sessions', session('gone'));
+    expect([again.status, again.body.name]).toEqual([201, first.body.name]);
+    expect((await api.call('GET', '/v3/sessions/gone')).status).toBe(404);
+  });
+
   test('a source that it has made is answered', async () => {
     const body = { name: 'crashed', clone_url: 'u', credentials: { username: 'u', password: 'p' } };
     const first = await send('source', 'POST', '/v3/sources', body);
