@@ -19,6 +19,11 @@ const VariablesSchema = z.object({
   MUSTER_DATA_DIR: z.string().min(1).default('.muster'),
   /** Address the API listens on. Default loopback: without `MUSTER_AUTH` nobody else may reach it. */
   MUSTER_API_HOST: z.string().min(1).default('127.0.0.1'),
+  /** Base of links to this API in answers. Default: its own address, which others cannot use when it is a wildcard. */
+  MUSTER_PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((value) => value.replace(/\/+$/, ''))
+    .optional(),
   /** API that the command line talks to. Read by it alone; known here, so that a stack starts with it set. */
   MUSTER_URL: z.url().optional(),
   /** Port of the API; the embedded servers take the next ones unless told otherwise. */
