@@ -8,8 +8,11 @@ import type { PutConfigurationDependencies } from './put-configuration.ts';
 import { getConfiguration } from './read-configuration.ts';
 import { resolutionDeadline, resolveBranches } from './resolve-branches.ts';
 
-/** How often it begins again when the record was written while the remotes were asked. */
-const ATTEMPTS = 5;
+/**
+ * How often it asks when the record was written while the remotes were asked. Of many refreshes at the same moment one gets
+ * through each time, so it is more than the requests that processes work on at once.
+ */
+const ATTEMPTS = 50;
 
 /**
  * Resolves every branch of a stored configuration anew (PATCH, cfs-api 11). The remotes are asked outside the transaction;
@@ -22,7 +25,7 @@ export async function refreshConfiguration(
 ): Promise<Configuration> {
   await admitTenant(deps.tenants, tenant);
   const deadline = resolutionDeadline();
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < ATTEMPTS && !deadline.aborted; attempt++) {
     const { record, revision } = await getConfiguration(deps.db, name);
     refuseForeign(tenant, record);
     const resolved = await resolveBranches(deps, record, deadline);

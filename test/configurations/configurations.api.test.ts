@@ -228,6 +228,13 @@ describe('PATCH', () => {
     await other.close();
   });
 
+  test('by many at the same moment succeeds for all', async () => {
+    api.refs.set(`${R1} main`, A);
+    await put('c1', { layers: [layer({ branch: 'main', commit: undefined })] });
+    const answers = await Promise.all(Array.from({ length: 16 }, () => api.call('PATCH', '/v3/configurations/c1')));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  });
+
   test('that others are always ahead of is 503, to be tried again', async () => {
     const body = { layers: [layer({ branch: 'main', commit: undefined })] };
     let writes = false;
