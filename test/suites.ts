@@ -33,7 +33,7 @@ export const SUITES: Suite[] = [
   },
   { name: 'types', title: 'TypeScript', run: () => check(module('typescript/bin/tsc'), ['--noEmit']) },
   level('domain', 'rules and architecture'),
-  { name: 'python', title: 'launcher, callback plugin and strategies', run: runPytest },
+  { name: 'python', title: 'launcher, callback plugin, strategies and node agent', run: runPytest },
   level('activity', 'drivers and activities'),
   level('store', 'queries on a real Postgres'),
   level('workflow', 'workflows on a real test server'),
@@ -82,11 +82,23 @@ async function runJest(project: string, { workDir, patterns }: SuiteOptions): Pr
   };
 }
 
-async function runPytest({ workDir, patterns }: SuiteOptions): Promise<Counts> {
+/** The tests of each Python program, which have settings of their own. */
+async function runPytest(options: SuiteOptions): Promise<Counts> {
+  const counts = nothing();
+  for (const program of ['ansible', 'agent']) {
+    const { passed, failed, skipped } = await runPytestOf(program, options);
+    counts.passed += passed;
+    counts.failed += failed;
+    counts.skipped.push(...skipped);
+  }
+  return counts;
+}
+
+async function runPytestOf(program: string, { workDir, patterns }: SuiteOptions): Promise<Counts> {
   const binDir = process.env.MUSTER_ANSIBLE_BIN_DIR;
   if (binDir === undefined) throw new Error('MUSTER_ANSIBLE_BIN_DIR is not set: run through "npm test"');
-  const report = join(workDir, 'python.xml');
-  const args = ['-m', 'pytest', join('ansible', 'tests'), '-q', `--junitxml=${report}`];
+  const report = join(workDir, `python-${program}.xml`);
+  const args = ['-m', 'pytest', join(program, 'tests'), '-q', `--junitxml=${report}`];
   if (patterns.length > 0) args.push('-k', patterns.join(' or '));
   const status = await run(join(binDir, 'python'), args);
   if (!existsSync(report)) return { ...nothing(), failed: 1 };

@@ -18,7 +18,7 @@ export interface ApiProcess {
   stop(): Promise<void>;
 }
 
-/** Starts it with `settings` beside a folder and ports of its own; it answers from the database when this returns. */
+/** Starts it with `settings` beside a folder and ports of its own; it answers from the database, or asks for a token, when this returns. */
 export async function startApiProcess(databaseUrl: string, settings: Record<string, string> = {}): Promise<ApiProcess> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-test-api-process-'));
   const [port, temporalPort] = [await freePort(), await freePort()];
@@ -39,7 +39,7 @@ export async function startApiProcess(databaseUrl: string, settings: Record<stri
   const base = `http://127.0.0.1:${port}`;
   await eventually('the API answers', async () => {
     if (child.exitCode !== null) throw new Error(`the API ended with ${child.exitCode}`);
-    return (await fetch(`${base}/v3/options`).catch(() => null))?.ok === true;
+    return [200, 401].includes((await fetch(`${base}/v3/options`).catch(() => null))?.status ?? 0);
   });
   return {
     base,
