@@ -29,8 +29,8 @@ export async function patchOptions(deps: PatchOptionsDependencies, patch: Option
     const stored = await lockOptions(trx);
     const merged = { ...stored, ...patch } as Options;
     if (merged.additional_inventory_url && merged.additional_inventory_source) {
-      const detail = 'additional_inventory_url and additional_inventory_source cannot both be set';
-      throw musterError('bad_request', detail);
+      const field = patch.additional_inventory_source ? 'additional_inventory_source' : 'additional_inventory_url';
+      throw musterError('bad_request', 'The additional inventory has a URL or a source, not both: empty one', field);
     }
     const source = patch.additional_inventory_source;
     if (source && !(await holdSources(trx, [source])).has(source)) throw sourceUnknown(source);

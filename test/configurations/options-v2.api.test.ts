@@ -91,6 +91,7 @@ test('a URL for the inventory is refused beside the source that v3 has set', asy
   await api.call('PATCH', '/v3/options', { additional_inventory_source: 's' });
   const answer = await api.call('PATCH', '/v2/options', { additionalInventoryUrl: 'https://x' });
   expect([answer.status, answer.body.title]).toEqual([400, 'Bad Request']);
+  expect(answer.body.detail).toContain("'additionalInventoryUrl'");
   expect((await api.call('GET', '/v2/options')).body).toEqual(DEFAULTS);
 });
 

@@ -177,6 +177,7 @@ describe('additional inventory', () => {
     expect((await patch({ additional_inventory_source: 'src' })).status).toBe(200);
     const both = await patch({ additional_inventory_url: 'https://x/y' });
     expect([both.status, both.body.title]).toEqual([400, 'Bad Request']);
+    expect(both.body.detail).toContain("'additional_inventory_url'");
     expect((await patch({ additional_inventory_url: 'https://x/y', additional_inventory_source: '' })).status).toBe(
       200,
     );
