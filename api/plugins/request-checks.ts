@@ -32,7 +32,9 @@ export function requestChecks(app: ApiServer): void {
     if (schema === undefined) return;
     const bytes = request.body;
     request.body = Buffer.isBuffer(bytes) && bytes.length > 0 ? await parseLargeJson(bytes) : undefined;
-    if (!isLargeList(request.body) || !(schema instanceof z.ZodType)) return;
+    if (!(schema instanceof z.ZodType)) return;
+    if (request.body === undefined) return refuseAbsent(schema);
+    if (!isLargeList(request.body)) return;
     const list = (await checkInSlices(schema, request.body)) as object;
     checked.add(list);
     request.body = list;
@@ -44,6 +46,12 @@ export function requestChecks(app: ApiServer): void {
     const result = schema.safeParse(data);
     return result.success ? { value: result.data } : { error: bodyMistake(result.error, data) };
   });
+}
+
+/** The framework shows an absent body to the validator as null, which is another mistake. */
+function refuseAbsent(schema: z.ZodType): void {
+  const result = schema.safeParse(undefined);
+  if (!result.success) throw bodyMistake(result.error, undefined);
 }
 
 function checkPath(request: FastifyRequest, schema: z.ZodObject): void {
