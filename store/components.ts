@@ -3,6 +3,7 @@ import type { Component } from '../domain/components/schema.ts';
 import type { WritableMember } from '../domain/components/write-component.ts';
 import type { Db } from './database.ts';
 import type { ComponentsTable } from './tables.ts';
+import { hasTags } from './tag-condition.ts';
 
 /** What SQL filters of components; all members must match. By status: `component-status.ts`. */
 export interface ComponentSelection {
@@ -125,7 +126,7 @@ export function restricted({ ids, enabled, tags }: ComponentSelection): RawBuild
   return [
     ...(ids === undefined ? [] : [sql<boolean>`components.id = any(${ids})`]),
     ...(enabled === undefined ? [] : [sql<boolean>`components.enabled = ${enabled}`]),
-    ...(tags ?? []).map(([key, value]) => sql<boolean>`components.tags ->> ${key} = ${value}`),
+    ...hasTags('components.tags', tags ?? []),
   ];
 }
 

@@ -5,6 +5,7 @@ import type { Db } from './database.ts';
 import type { SessionRow } from './session-engine.ts';
 import { STREAM_CHANNEL } from './streams.ts';
 import type { Database } from './tables.ts';
+import { hasTags } from './tag-condition.ts';
 
 /** What a list is narrowed to; all members must hold, absent or null ones do not count. */
 export interface SessionFilter {
@@ -32,9 +33,7 @@ function narrowed<Output>(
   if (filter.nameContains) result = result.where(sql<boolean>`position(${filter.nameContains} in name) > 0`);
   if (filter.startedBefore) result = result.where('start_time', '<=', filter.startedBefore);
   if (filter.startedAfter) result = result.where('start_time', '>=', filter.startedAfter);
-  for (const [key, value] of filter.tags ?? []) {
-    result = result.where(sql<boolean>`tags @> ${JSON.stringify({ [key]: value })}::jsonb`);
-  }
+  for (const condition of hasTags('tags', filter.tags ?? [])) result = result.where(condition);
   return result;
 }
 

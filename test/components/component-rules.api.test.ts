@@ -267,6 +267,25 @@ describe('pages', () => {
     expect(seen.filter((id) => id.endsWith('-new')).length).toBeGreaterThan(5);
   });
 
+  test('by tags take as many pairs as a request holds; of two values for one tag there is nothing', async () => {
+    await api.call('PUT', '/v3/components', [
+      { id: 'both', tags: { rack: '1', row: '2' } },
+      { id: 'one', tags: { rack: '1' } },
+    ]);
+    for (const version of ['v2', 'v3']) {
+      const patch = async (tags: string[]) =>
+        api.call('PATCH', `/${version}/components`, { patch: {}, filters: { tags: tags.join(',') } });
+      const same = await patch(Array.from({ length: 40_000 }, (_, index) => (index % 2 ? 'rack=1' : 'row=2')));
+      expect([same.status, JSON.stringify(same.body).match(/"(both|one)"/g)]).toEqual([200, ['"both"']]);
+      const many = await patch(Array.from({ length: 40_000 }, (_, index) => `k${index}=1`));
+      expect([many.status, JSON.stringify(many.body)]).toEqual([200, version === 'v2' ? '[]' : '{"component_ids":[]}']);
+      const two = await patch(['rack=1', 'row=2', 'rack=2']);
+      expect([two.status, JSON.stringify(two.body)]).toEqual([200, version === 'v2' ? '[]' : '{"component_ids":[]}']);
+    }
+    const list = await api.call('GET', `/v3/components?status=unconfigured&tags=${'rack=1,'.repeat(30_000)}row=2`);
+    expect([list.status, list.body.components.map((one: { id: string }) => one.id)]).toEqual([200, ['both']]);
+  });
+
   test('full pages come of filters together', async () => {
     const components = Array.from({ length: 60 }, (_, index) => ({
       id: `n${String(index).padStart(2, '0')}`,

@@ -69,6 +69,12 @@ describe('filters', () => {
     ['status=pending&tags=team=red&min_age=4h', ['a-1']],
   ])('%j finds %j', async (query, expected) => expect(await names(query)).toEqual(expected));
 
+  test('tags take as many pairs as a request line holds', async () => {
+    expect(await names(`tags=${'team=red,'.repeat(20_000)}team=red`)).toEqual(['a-1', 'a.1']);
+    const many = Array.from({ length: 20_000 }, (_, index) => `k${index}=1`);
+    expect(await names(`tags=${many.join(',')}`)).toEqual([]);
+  });
+
   test.each([
     'status=done',
     'succeeded=yes',
