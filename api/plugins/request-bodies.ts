@@ -85,8 +85,8 @@ export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBo
 /** Lets the rest of a refused body pass, so that the client can send to its end and read the answer; not for ever. */
 function letBy(payload: IncomingMessage): void {
   const give = () => void payload.destroy();
-  const silent = setTimeout(give, LINGER_SILENT_MS);
-  const all = setTimeout(give, LINGER_MS);
+  const silent = setTimeout(give, LINGER_SILENT_MS).unref();
+  const all = setTimeout(give, LINGER_MS).unref();
   payload
     .on('error', () => undefined)
     .on('data', () => silent.refresh())
