@@ -44,20 +44,37 @@ function pageQuery(db: Db, selection: StatusSelection, afterId: string, limit: n
   return db.selectFrom('components').select(COLUMNS).where('id', '=', ids).orderBy('id');
 }
 
-/** The comparisons of both columns, in the order of both, leave the planner no other index to walk along. */
+/**
+ * Few matching standings are read each by itself, and their pages merged. Of many nearly all of it would be thrown away:
+ * then components are read in the order of their ids until there are enough whose standing is among them. Of the two
+ * halves of the union only one runs.
+ */
 function pageOfIds(selection: StatusSelection, afterId: string, limit: number): RawBuilder<unknown> {
+  const others = sql.join([sql`true`, ...triesUsedUp(selection), ...restricted(selection)], sql` and `);
+  // Comparing both columns in the order of both leaves the planner no other index to walk along; `is true` keeps it from
+  // turning the look-up into a join that reads everything.
   return sql`
-    with recursive ${judgedStandings(selection)}
-    select page.id from judged cross join lateral (
-      select components.id from components
-      where (components.standing, components.id) > (judged.standing, ${afterId})
-        and components.standing <= judged.standing
-        and ${sql.join([sql`true`, ...triesUsedUp(selection), ...restricted(selection)], sql` and `)}
-      order by components.standing, components.id limit ${limit}
-    ) page
-    where judged.verdict = ${verdictOf(selection.status)}
-    order by page.id limit ${limit}`;
+    with recursive ${judgedStandings(selection)}, matching as materialized (
+      select standing from judged where verdict = ${verdictOf(selection.status)}
+    ), amount as materialized (select count(*) > ${FEW} as is_large from matching)
+    select id from (
+      (select page.id from matching cross join lateral (
+        select components.id from components
+        where (components.standing, components.id) > (matching.standing, ${afterId})
+          and components.standing <= matching.standing and ${others}
+        order by components.standing, components.id limit ${limit}
+      ) page where not (select is_large from amount) order by page.id limit ${limit})
+      union all
+      (select components.id from components
+      where (select is_large from amount) and components.id > ${afterId}
+        and (components.standing in (select standing from matching)) is true and ${others}
+      order by components.id limit ${limit})
+    ) as found
+    order by id limit ${limit}`;
 }
+
+/** Standings that are read one by one at most. */
+const FEW = 16;
 
 type Verdict = 'unconfigured' | 'configured' | 'behind';
 
@@ -87,17 +104,13 @@ function judgedStandings({ desiredConfig, options }: StatusSelection): RawBuilde
         select components.standing, components.id from components
         where components.standing > present.standing order by components.standing, components.id limit 1
       ) next
-    ), wanted as (
-      select components.desired_config as name, array_agg(present.standing) as standings,
-        array_agg(components.state) as states
-      from present join components on components.id = present.id ${desired} group by components.desired_config
-    ), judged as materialized (
-      select member.standing, case
-        when configurations.name is null then case when member.state = '[]' then 'unconfigured' else 'configured' end
-        when layers.incomplete then 'unconfigured'
-        when reached_layers(member.state) @> layers.keys then 'configured'
-        else 'behind' end as verdict
-      from wanted left join configurations on configurations.name = wanted.name and wanted.name <> ''
+    ), members as materialized (
+      select present.standing, components.desired_config as name, components.state = '[]' as is_empty, components.reached
+      from present join components on components.id = present.id ${desired}
+    ), wanted as materialized (
+      select names.name, configurations.name is not null as is_there, layers.incomplete, layers.keys
+      from (select distinct name from members) as names
+      left join configurations on configurations.name = names.name and names.name <> ''
       cross join lateral (
         select coalesce(bool_or(layer.key is null), false) as incomplete, coalesce(array_agg(layer.key), '{}') as keys from (
           select case when url <> '' and playbook <> '' and commit <> '' then layer_key(url, playbook, commit) end as key
@@ -110,6 +123,12 @@ function judgedStandings({ desiredConfig, options }: StatusSelection): RawBuilde
           ) as named
         ) as layer
       ) as layers
-      cross join lateral unnest(wanted.standings, wanted.states) as member(standing, state)
+    ), judged as materialized (
+      select members.standing, case
+        when not wanted.is_there then case when members.is_empty then 'unconfigured' else 'configured' end
+        when wanted.incomplete then 'unconfigured'
+        when members.reached @> wanted.keys then 'configured'
+        else 'behind' end as verdict
+      from members join wanted on wanted.name = members.name
     )`;
 }

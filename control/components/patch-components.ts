@@ -29,19 +29,21 @@ export async function patchComponent(
   const component = patched(read.component, body, now);
   const update = { now, actor: deps.actor, members: patchedMembers(body) };
   if (await updateComponentVersion(deps.db, { component, version: read.version }, update)) return component;
-  const [later] = await patchComponents(deps, [{ ...body, id }]);
+  const [later] = await patchComponents(deps, [{ ...body, id }], (stepped) => stepped);
   if (later === undefined) throw componentNotFound(id);
   return later;
 }
 
 /**
- * The list form: all or nothing, in the order given; an id may come several times (cfs-api 6.4). Answers each component
- * as it is after its step.
+ * The list form: all or nothing, in the order given; an id may come several times (cfs-api 6.4). Answers of each step what
+ * `keep` takes of the component as it is then: with the whole records of many steps of one component memory would grow with
+ * the square of their number.
  */
-export async function patchComponents(
+export async function patchComponents<Kept>(
   deps: WriteComponentsDependencies,
   bodies: readonly ComponentBody[],
-): Promise<Component[]> {
+  keep: (component: Component) => Kept,
+): Promise<Kept[]> {
   const steps = bodies.map((body, index) => ({ id: requiredId(body, index), body }));
   if (steps.length === 0) return [];
   return deps.db.transaction().execute(async (trx) => {
@@ -54,7 +56,7 @@ export async function patchComponents(
       const next = patched(stored, body, now);
       components.set(id, next);
       for (const member of patchedMembers(body)) members.add(member);
-      return next;
+      return keep(next);
     });
     await updateComponents(trx, [...components.values()], { now, actor: deps.actor, members });
     return results;

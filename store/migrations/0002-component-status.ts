@@ -30,8 +30,11 @@ export async function up(db: Kysely<never>): Promise<void> {
       return text_digest(jsonb_build_array(desired_config, state = '[]', reached_layers(state))::text)`,
     `alter table components add column standing uuid not null
       generated always as (component_standing(desired_config, state)) stored`,
+    `alter table components add column reached uuid[] not null generated always as (reached_layers(state)) stored`,
     // Covers what a status needs, so that a rare one among very many is found without reading their records.
     'create index components_standing on components (standing, id) include (error_count, retry_policy, enabled)',
+    // The same in the order of ids, for fleets of very many standings.
+    'create index components_in_order on components (id) include (standing, error_count, retry_policy, enabled)',
     // The index is read without the table only where the table was vacuumed.
     `alter table components set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
       autovacuum_analyze_scale_factor = 0.02)`,

@@ -178,7 +178,10 @@ describe('the filter by status is the rule of the domain', () => {
   }, 120_000);
 });
 
-describe('pages by status', () => {
+describe.each([
+  ['few', 5],
+  ['many', 250],
+])('pages by status of %s standings', (_, kinds) => {
   const options = { default_batcher_retry_policy: 3, default_playbook: 'site.yml' };
   const make = (id: string, desired_config: string, reached: string[]): Component => ({
     id,
@@ -202,7 +205,7 @@ describe('pages by status', () => {
     await build({ configurations: { one: layers, two: layers }, sources: {}, options });
     const ids = Array.from({ length: 300 }, (_, index) => `n${index}`);
     const components = ids.map((id, index) =>
-      make(id, index % 2 ? 'one' : 'two', index % 3 ? ['a'] : [`x${index % 5}`]),
+      make(id, index % 2 ? 'one' : 'two', index % 3 ? ['a'] : [`x${index % kinds}`]),
     );
     await upsertComponents(
       database.db,

@@ -34,7 +34,7 @@ test('every write stores who asked', async () => {
   await putComponents(as('ann'), [{ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' }, { id: 'e' }]);
   await putComponent(as('ben'), 'b', {});
   await patchComponent(as('cid'), 'c', { enabled: true });
-  await patchComponents(as('dan'), [{ id: 'd', enabled: true }]);
+  expect(await patchComponents(as('dan'), [{ id: 'd', enabled: true }], ({ enabled }) => enabled)).toEqual([true]);
   expect(await actors()).toEqual({ a: 'ann', b: 'ben', c: 'cid', d: 'dan', e: 'ann' });
   await patchComponentsByFilter(as('eve'), { patch: { tags: { t: '1' } }, filters: { ids: 'e,d' } });
   expect(await actors()).toEqual({ a: 'ann', b: 'ben', c: 'cid', d: 'eve', e: 'eve' });
@@ -126,7 +126,7 @@ test('a failure in the middle of a bulk write leaves nothing of it', async () =>
     .addCheckConstraint('no_more', sql`not (id = 'c2050' and enabled)`)
     .execute();
   const bodies = ids.map((id) => ({ id, enabled: true }));
-  await expect(patchComponents(as('ben'), bodies)).rejects.toThrow('no_more');
+  await expect(patchComponents(as('ben'), bodies, ({ id }) => id)).rejects.toThrow('no_more');
   await expect(putComponents(as('ben'), bodies)).rejects.toThrow('no_more');
   await expect(patchComponentsByFilter(as('ben'), { patch: { enabled: true }, filters: {} })).rejects.toThrow(
     'no_more',

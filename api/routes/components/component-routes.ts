@@ -4,6 +4,7 @@ import { patchComponent, patchComponents } from '../../../control/components/pat
 import { patchComponentsByFilter } from '../../../control/components/patch-components-by-filter.ts';
 import { putComponent, putComponents } from '../../../control/components/put-components.ts';
 import { getComponent } from '../../../control/components/read-components.ts';
+import { inSlices } from '../../../control/in-slices.ts';
 import { KEY_MAX, text } from '../../../domain/schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
@@ -90,7 +91,10 @@ function bulkRoutes(app: ApiServer, deps: ApiDependencies, wire: ComponentWire):
         response: { 200: wire.answers.written },
       },
     },
-    async (request, reply) => wire.sendWritten(reply, await putComponents(acting(deps, request), request.body)),
+    async (request, reply) => {
+      const written = await putComponents(acting(deps, request), request.body);
+      return wire.sendWritten(reply, await inSlices(written, wire.shown));
+    },
   );
 
   app.patch(
@@ -105,7 +109,9 @@ function bulkRoutes(app: ApiServer, deps: ApiDependencies, wire: ComponentWire):
     },
     async (request, reply) => {
       const { body } = request;
-      if (Array.isArray(body)) return wire.sendWritten(reply, await patchComponents(acting(deps, request), body));
+      if (Array.isArray(body)) {
+        return wire.sendWritten(reply, await patchComponents(acting(deps, request), body, wire.shown));
+      }
       return wire.sendMatched(reply, deps, await patchComponentsByFilter(acting(deps, request), body));
     },
   );

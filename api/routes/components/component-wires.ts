@@ -41,8 +41,10 @@ export interface ComponentWire {
   record(component: Component): unknown;
   view(component: ComponentView): unknown;
   sendPage(reply: FastifyReply, deps: ReadComponentsDependencies, query: ComponentListQuery): Promise<FastifyReply>;
-  /** Answers a write of listed components. */
-  sendWritten(reply: FastifyReply, components: Component[]): Promise<FastifyReply>;
+  /** What the answer of a write of listed components shows of one of them. */
+  shown(component: Component): unknown;
+  /** Answers a write of listed components with what is shown of each. */
+  sendWritten(reply: FastifyReply, shown: unknown[]): Promise<FastifyReply>;
   /** Answers a write of all that matched a filter. */
   sendMatched(reply: FastifyReply, deps: ReadComponentsDependencies, ids: string[]): Promise<FastifyReply>;
 }
@@ -65,7 +67,8 @@ export const COMPONENTS_V3: ComponentWire = {
     const { limit, batches, more } = await listComponents(deps, query);
     return sendList(reply, 'components', batches, (last) => (more() ? nextPage(query, limit, last?.id ?? '') : null));
   },
-  sendWritten: async (reply, components) => reply.send({ component_ids: components.map(({ id }) => id) }),
+  shown: ({ id }) => id,
+  sendWritten: async (reply, ids) => reply.send({ component_ids: ids }),
   sendMatched: async (reply, _deps, ids) => reply.send({ component_ids: ids }),
 };
 
@@ -84,7 +87,8 @@ export const COMPONENTS_V2: ComponentWire = {
   record: V2Component.show,
   view: V2ComponentView.show,
   sendPage: (reply, deps, query) => sendWholeList(reply, () => listComponents(deps, query), V2ComponentView.show),
-  sendWritten: (reply, components) => sendArray(reply, mapBatches(piecesOf(components), V2Component.show)),
+  shown: V2Component.show,
+  sendWritten: (reply, records) => sendArray(reply, piecesOf(records)),
   sendMatched: (reply, deps, ids) => sendArray(reply, mapBatches(readComponentsById(deps.db, ids), V2Component.show)),
 };
 
