@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { stackStatus, startStack, stopStack } from '../../deploy/stack/background.ts';
 import type { ComponentName, StackState } from '../../deploy/stack/stack-state.ts';
+import { endRun } from '../../drivers/local-runner/end-run.ts';
 import { isAlive, processesOf } from '../../drivers/local-runner/process-table.ts';
 import { runPaths } from '../../drivers/local-runner/run-files.ts';
 import { ansibleBin, ansibleMissing } from './ansible.ts';
@@ -168,6 +170,10 @@ export async function startMusterStack(settings: Record<string, string> = {}): P
     },
     remove: async () => {
       await stack.stop();
+      // Playbooks outlive their stack; here nobody comes back for them.
+      const runs = join(dataDir, 'runs');
+      const ids = existsSync(runs) ? readdirSync(runs) : [];
+      await Promise.all(ids.map((id) => endRun(runPaths(runs, id), id)));
       await rm(dataDir, { recursive: true, force: true });
     },
   };
