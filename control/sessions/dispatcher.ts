@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
@@ -21,11 +22,11 @@ export interface DispatcherOptions {
 /** Messages delivered at once; starts and cancels do not hold each other up. */
 const WIDTH = 16;
 /**
- * Starts delivered at once while none is older than this: in a burst each costs the engine and its worker more than the
- * request did, and the requests come first.
+ * Starts go one by one, with a pause between two, while none is older than this: in a burst each costs the engine and its
+ * worker more than the request did, and the requests come first. One alone goes at once.
  */
-const WIDTH_FRESH = 2;
-const FRESH_SECONDS = 4;
+const FRESH_SECONDS = 6;
+const FRESH_PAUSE_MS = 40;
 /** A message that was taken is due again after this, should we die. */
 const LEASE_SECONDS = 15;
 const MAX_DELAY_SECONDS = 30;
@@ -69,7 +70,7 @@ export function createDispatcher({
 
   const work = async (kind: OutboxKind) => {
     for (let overdue = false; ; ) {
-      const width = kind === 'cancel' || overdue ? WIDTH : WIDTH_FRESH;
+      const width = kind === 'cancel' || overdue ? WIDTH : 1;
       const items = await takeFromOutbox(db, kind, width, LEASE_SECONDS);
       const ids = items.map(({ sessionId }) => sessionId);
       const sessions = new Map((await findSessionsById(db, ids)).map((session) => [session.id, session]));
@@ -79,8 +80,9 @@ export function createDispatcher({
         db,
         done.map(({ id }) => id),
       );
-      if (items.length < width) return;
+      if (items.length < width || stopped) return;
       overdue = items.some(({ age }) => age > FRESH_SECONDS);
+      if (kind === 'start' && !overdue) await pause(FRESH_PAUSE_MS);
     }
   };
 
