@@ -58,7 +58,7 @@ export function launchAs(user: User | undefined, dataDir: string, paths: string[
 }
 
 /** Whether the user may pass through every folder above the path. */
-function canReach(path: string, user: User): boolean {
+export function canReach(path: string, user: User): boolean {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const { mode, uid, gid } = statSync(folder);
     const bit = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001;

@@ -11,6 +11,7 @@ import {
   readOrMakePasswords,
 } from './postgres-cluster.ts';
 import { launchAs, postgresUser } from './postgres-user.ts';
+import { reachablePrograms } from './reachable-programs.ts';
 
 const HOST = '127.0.0.1';
 const DATABASE = 'muster';
@@ -49,10 +50,11 @@ export interface EmbeddedPostgres {
 
 /** Prepares the embedded Postgres of a data directory, making its files at the first start (about 1 s). */
 export async function embeddedPostgres(dataDir: string, port: number): Promise<EmbeddedPostgres> {
-  const programs = await postgresPrograms();
-  const version = /([\d.]+)\s*$/.exec(execFileSync(programs.postgres, ['--version'], { encoding: 'utf8' }))?.[1] ?? '';
+  const installed = await postgresPrograms();
+  const version = /([\d.]+)\s*$/.exec(execFileSync(installed.postgres, ['--version'], { encoding: 'utf8' }))?.[1] ?? '';
   const major = version.split('.')[0] ?? '';
   const user = postgresUser();
+  const programs = reachablePrograms(installed, version, user);
   const folder = clusterFolder(dataDir);
   const launch = launchAs(user, dataDir, [folder, programs.postgres]);
   const passwords = readOrMakePasswords(dataDir);
