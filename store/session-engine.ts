@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 import { type Kysely, sql } from 'kysely';
 import type { Snapshot, Succeeded } from '../domain/sessions/schema.ts';
 import type { Db } from './database.ts';
+import { releaseLeases } from './leases.ts';
 import { announceStream, STREAM_CHANNEL } from './streams.ts';
 import type { Database, SessionsTable } from './tables.ts';
 
@@ -193,7 +194,7 @@ export interface SessionEnd {
 }
 
 /**
- * Writes the end once and gives the slot back. A session that somebody completed from outside keeps what they wrote.
+ * Writes the end once and gives the slot and the leases back. A session that somebody completed from outside keeps what they wrote.
  * Answers whether this call was the one that ended it.
  */
 export async function writeEnd(db: Kysely<Database>, id: string, end: SessionEnd): Promise<boolean> {
@@ -218,6 +219,7 @@ export async function writeEnd(db: Kysely<Database>, id: string, end: SessionEnd
       .where('stage', '<>', 'ended')
       .executeTakeFirst();
     if (ended.numUpdatedRows === 0n) return false;
+    await releaseLeases(trx, id);
     await announceStream(trx, id);
     return true;
   });

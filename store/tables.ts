@@ -48,6 +48,14 @@ export interface ComponentsTable {
   actor: string | null;
   /** What its status depends on beside the error count; made by Postgres. */
   standing: GeneratedAlways<string>;
+  /** Status of the last entry of its state; made by Postgres. */
+  last_status: GeneratedAlways<string | null>;
+}
+
+export interface ComponentLeasesTable {
+  component_id: string;
+  session_id: string;
+  taken_at: Time;
 }
 
 export interface SecretsTable {
@@ -105,6 +113,8 @@ export interface SessionsTable {
   cancel_reason: string | null;
   /** Who asked for the end of the work. */
   cancel_actor: string | null;
+  /** Hosts of a limit that is a plain list which the inventory does not have; null while nobody knows. */
+  absent_hosts: ColumnType<string[] | null, never, string[]>;
   snapshot: Json<Snapshot>;
   retry_of: string | null;
   /** Who made it. */
@@ -238,13 +248,89 @@ export interface IdempotentRequestsTable {
   answer_body: Buffer | null;
 }
 
+/** `open`: not yet sent; `sent`: its session goes on. */
+export type BatchState = 'open' | 'sent' | 'ended';
+
+export interface BatchesTable {
+  id: string;
+  /** `<configuration>:<layer indices>:<status of the last report or nothing>`. */
+  key: string;
+  configuration: string;
+  /** Indices of the pending layers, comma between. */
+  layers: string;
+  state: Generated<BatchState>;
+  /** When its window began. */
+  opened_at: Time;
+  /** How often a session was asked for; part of the session's name. */
+  tries: Generated<number>;
+  /** Why the last try was refused. */
+  refusal: string | null;
+  sent_at: OptionalTime;
+  /** Last instant at which its session was seen waiting to be admitted. */
+  waited_until: OptionalTime;
+  session_id: string | null;
+  session_name: string | null;
+  ended_at: OptionalTime;
+  result: 'success' | 'failure' | null;
+  /** Why it ended so. */
+  reason: string | null;
+}
+
+/** Components of batches that have not ended. */
+export interface BatchMembersTable {
+  component_id: string;
+  batch_id: string;
+  /** Digest of commit and playbook of all desired layers when it was collected. */
+  desired: string;
+  joined_at: Time;
+}
+
+export interface BatcherStateTable {
+  /** Always true: there is one record. */
+  single: Generated<boolean>;
+  /** How the last 20 batches ended, oldest first; 20 successes at first. */
+  results: Generated<boolean[]>;
+  /** Seconds; 0 without back-off. */
+  backoff_length: Generated<number>;
+  backoff_start: OptionalTime;
+  /** The batch that alone was sent when the back-off had run out. */
+  probe: string | null;
+  paused: Generated<boolean>;
+  paused_by: string | null;
+  paused_at: OptionalTime;
+  last_pass_at: OptionalTime;
+  last_pass_ms: number | null;
+  next_pass_at: OptionalTime;
+}
+
+/** The back-off of single keys. */
+export interface BatchKeysTable {
+  key: string;
+  /** In a row. */
+  failures: Generated<number>;
+  /** Seconds; 0 without back-off. */
+  backoff_length: Generated<number>;
+  backoff_start: OptionalTime;
+  probe: string | null;
+  /** The desired layers to which all this applies. */
+  desired: Generated<string>;
+  paused: Generated<boolean>;
+  paused_by: string | null;
+  last_seen_at: Time;
+}
+
 export interface Database {
+  batches: BatchesTable;
+  batch_members: BatchMembersTable;
+  batcher_state: BatcherStateTable;
+  batch_keys: BatchKeysTable;
   idempotent_requests: IdempotentRequestsTable;
   tokens: TokensTable;
   options: OptionsTable;
   configurations: ConfigurationsTable;
   sources: SourcesTable;
   components: ComponentsTable;
+  component_leases: ComponentLeasesTable;
   secrets: SecretsTable;
   secret_changes: SecretChangesTable;
   sessions: SessionsTable;

@@ -7,6 +7,8 @@ import * as idempotency from './0004-idempotency.ts';
 import * as runTokens from './0005-run-tokens.ts';
 import * as sessions from './0006-sessions.ts';
 import * as configurations from './0007-configurations.ts';
+import * as batcher from './0008-batcher.ts';
+import * as leases from './0010-leases.ts';
 
 /** In order of their names; a released migration never changes. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -17,6 +19,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '0005-run-tokens': runTokens,
   '0006-sessions': sessions,
   '0007-configurations': configurations,
+  '0008-batcher': batcher,
+  '0010-leases': leases,
 };
 
 /** Brings the database to the newest shape; safe to call from several processes at once (it takes a lock). */

@@ -1,0 +1,16 @@
+import { type Kysely, sql } from 'kysely';
+
+/** Which session keeps others off a component; which hosts of a session's limit its inventory does not have. */
+export async function up(db: Kysely<never>): Promise<void> {
+  const statements = [
+    // Not bound to the component: one that is deleted and made again is the same machine.
+    `create table component_leases (
+      component_id text collate "C" primary key,
+      session_id uuid not null references sessions (id) on delete cascade,
+      taken_at timestamptz not null
+    )`,
+    'create index component_leases_session on component_leases (session_id)',
+    'alter table sessions add column absent_hosts text[]',
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}
