@@ -161,6 +161,8 @@ export interface RunsTable {
   event_bytes: Generated<number>;
   output_bytes: Generated<number>;
   recorded_at: OptionalTime;
+  /** How late its newest event was when it was stored. */
+  event_lag_ms: Generated<number>;
 }
 
 export interface RunTokensTable {
@@ -319,7 +321,18 @@ export interface BatchKeysTable {
   last_seen_at: Time;
 }
 
+export interface TalliesTable {
+  name: string;
+  label: string;
+  /** Place among the bounds of a duration; 0 for a plain count. */
+  bucket: number;
+  count: number;
+  /** Seconds; 0 for a plain count. */
+  sum: number;
+}
+
 export interface Database {
+  tallies: TalliesTable;
   batches: BatchesTable;
   batch_members: BatchMembersTable;
   batcher_state: BatcherStateTable;

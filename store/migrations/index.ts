@@ -9,6 +9,7 @@ import * as sessions from './0006-sessions.ts';
 import * as configurations from './0007-configurations.ts';
 import * as batcher from './0008-batcher.ts';
 import * as leases from './0010-leases.ts';
+import * as tallies from './0017-tallies.ts';
 
 /** In order of their names; a released migration never changes. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -21,6 +22,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0007-configurations': configurations,
   '0008-batcher': batcher,
   '0010-leases': leases,
+  '0017-tallies': tallies,
 };
 
 /** Brings the database to the newest shape; safe to call from several processes at once (it takes a lock). */
