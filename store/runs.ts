@@ -1,7 +1,9 @@
 /** Runs: one launched playbook each, whichever lane owns it. */
+import { sql } from 'kysely';
 import type { RunCursor } from '../domain/runs/runner.ts';
 import type { Db } from './database.ts';
 import type { RunState } from './tables.ts';
+import { insertDuration } from './tallies.ts';
 
 export interface NewRun {
   id: string;
@@ -64,19 +66,33 @@ export async function holdRun(db: Db, id: string): Promise<RunRow | null> {
 
 /** The run's process was seen; a run that ended stays ended. */
 export async function markRunStarted(db: Db, id: string): Promise<void> {
-  await db
-    .updateTable('runs')
-    .set({ state: 'started', started_at: new Date() })
-    .where('id', '=', id)
-    .where('state', '=', 'created')
-    .execute();
+  const started = sql`
+    with started as (
+      update runs set state = 'started', started_at = ${new Date()} where id = ${id} and state = 'created'
+      returning extract(epoch from started_at - created_at) as seconds
+    ) ${insertDuration('run_schedule_to_start', sql`select seconds from started`)}`;
+  await started.execute(db);
 }
 
-/** Moves the cursor from where the caller read it; false when somebody else moved it meanwhile. */
-export async function moveRunCursor(db: Db, id: string, from: RunCursor, to: RunCursor): Promise<boolean> {
+/**
+ * Moves the cursor from where the caller read it, and notes how late the newest event is, `lagMs`; false when somebody else
+ * moved it meanwhile.
+ */
+export async function moveRunCursor(
+  db: Db,
+  id: string,
+  from: RunCursor,
+  to: RunCursor,
+  lagMs?: number,
+): Promise<boolean> {
   const result = await db
     .updateTable('runs')
-    .set({ event_lines: to.lines, event_bytes: to.eventBytes, output_bytes: to.outputBytes })
+    .set({
+      event_lines: to.lines,
+      event_bytes: to.eventBytes,
+      output_bytes: to.outputBytes,
+      ...(lagMs === undefined ? {} : { event_lag_ms: lagMs }),
+    })
     .where('id', '=', id)
     .where('event_lines', '=', from.lines)
     .where('output_bytes', '=', from.outputBytes)

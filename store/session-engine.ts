@@ -7,6 +7,7 @@ import type { Db } from './database.ts';
 import { releaseLeases } from './leases.ts';
 import { announceStream, STREAM_CHANNEL } from './streams.ts';
 import type { Database, SessionsTable } from './tables.ts';
+import { addDuration, countOne } from './tallies.ts';
 
 export type SessionRow = Selectable<SessionsTable>;
 
@@ -67,6 +68,7 @@ export async function admit(
       .where('id', '=', id)
       .execute();
     await announceStream(trx, id);
+    await addDuration(trx, 'session_schedule_to_start', (now.getTime() - mine.created_at.getTime()) / 1_000);
     return { state: 'admitted', free: free - 1 };
   });
 }
@@ -217,10 +219,15 @@ export async function writeEnd(db: Kysely<Database>, id: string, end: SessionEnd
       .set({ stage: 'ended', phase: 'done', updated_at: now })
       .where('id', '=', id)
       .where('stage', '<>', 'ended')
+      .returning(['succeeded', 'admitted_at'])
       .executeTakeFirst();
-    if (ended.numUpdatedRows === 0n) return false;
+    if (ended === undefined) return false;
     await releaseLeases(trx, id);
     await announceStream(trx, id);
+    if (ended.admitted_at !== null) {
+      await addDuration(trx, 'session_work', (now.getTime() - ended.admitted_at.getTime()) / 1_000);
+    }
+    await countOne(trx, 'sessions_ended', ended.succeeded);
     return true;
   });
 }

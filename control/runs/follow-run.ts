@@ -40,13 +40,12 @@ export async function noteRunStarted(db: Kysely<Database>, runId: string): Promi
  */
 export async function shipBatch(db: Kysely<Database>, run: RunRow, from: RunCursor, batch: RunBatch): Promise<void> {
   const { id: runId, streamId, layer, attempt } = run;
+  const events = batch.events.map(({ line, event }) => newEventOf(line, event));
+  const lag = lagOf(events, new Date());
   await db.transaction().execute(async (trx) => {
-    if (!(await moveRunCursor(trx, runId, from, batch.cursor))) throw new Error(`run ${runId} has another watcher`);
-    await appendEvents(
-      trx,
-      { streamId, runId, layer, attempt },
-      batch.events.map(({ line, event }) => newEventOf(line, event)),
-    );
+    if (!(await moveRunCursor(trx, runId, from, batch.cursor, lag)))
+      throw new Error(`run ${runId} has another watcher`);
+    await appendEvents(trx, { streamId, runId, layer, attempt }, events);
     if (batch.output !== null) {
       await appendOutput(trx, { streamId, runId, layer, attempt }, batch.output.start, batch.output.text);
     }
@@ -63,6 +62,12 @@ export function newEventOf(line: number, event: EventLine): NewEvent {
     data,
     time: storableTime(time, new Date()),
   };
+}
+
+/** How late the newest of these events is, ms; undefined without events. A clock that is ahead is not late. */
+export function lagOf(events: readonly NewEvent[], now: Date): number | undefined {
+  const newest = events.at(-1)?.time;
+  return newest === undefined ? undefined : Math.max(0, now.getTime() - newest.getTime());
 }
 
 /** The hosts of a results file as rows. */

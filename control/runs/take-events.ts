@@ -4,7 +4,7 @@ import { eventOfLine } from '../../domain/runs/event-line.ts';
 import { holdRun, markRunStarted, moveRunCursor } from '../../store/runs.ts';
 import { appendEvents } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
-import { newEventOf } from './follow-run.ts';
+import { lagOf, newEventOf } from './follow-run.ts';
 import { positionOf, presentRun, type RunPosition } from './run-position.ts';
 
 /** A longer line of events.jsonl is kept as a warning: no plugin writes one. */
@@ -33,14 +33,11 @@ export async function takeEvents(
     const now = new Date();
     const bytes = fresh.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     const to = { ...cursor, lines: cursor.lines + fresh.length, eventBytes: cursor.eventBytes + bytes };
-    await appendEvents(
-      trx,
-      { streamId, runId, layer, attempt },
-      fresh.map((line, index) =>
-        newEventOf(cursor.lines + index + 1, eventOfLine(line.length > LINE_MAX ? '' : line, now)),
-      ),
+    const events = fresh.map((line, index) =>
+      newEventOf(cursor.lines + index + 1, eventOfLine(line.length > LINE_MAX ? '' : line, now)),
     );
-    await moveRunCursor(trx, runId, cursor, to);
+    await appendEvents(trx, { streamId, runId, layer, attempt }, events);
+    await moveRunCursor(trx, runId, cursor, to, lagOf(events, now));
     if (run.state === 'created') await markRunStarted(trx, runId);
     return positionOf({ ...run, state: run.state === 'created' ? 'started' : run.state, cursor: to });
   });
