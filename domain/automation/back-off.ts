@@ -37,6 +37,11 @@ export interface BatchEnd {
   success: boolean;
 }
 
+/** The end of a batch of some key, with what its configuration desired when it was sent. */
+export interface KeyEnd extends BatchEnd {
+  desired: string;
+}
+
 /** The instant, in milliseconds, until which nothing is sent. */
 export function heldUntil(backOff: BackOff): number {
   return backOff.start + backOff.length * 1000;
@@ -61,8 +66,12 @@ export function afterEnds(state: GlobalBackOff, ended: readonly BatchEnd[], now:
   return { ...lengthened(state, ended, now, cap), results };
 }
 
-/** The back-off of one key after batches of it ended: 20 failures in a row hold it back, a success clears everything. */
-export function afterKeyEnds(state: KeyBackOff, ended: readonly BatchEnd[], now: number, cap: number): KeyBackOff {
+/**
+ * The back-off of one key after batches of it ended: 20 failures in a row hold it back, a success clears everything. Sessions of
+ * what the configuration desired earlier say nothing.
+ */
+export function afterKeyEnds(state: KeyBackOff, ends: readonly KeyEnd[], now: number, cap: number): KeyBackOff {
+  const ended = ends.filter(({ desired }) => desired === state.desired);
   if (ended.length === 0) return state;
   if (ended.some(({ success }) => success)) return { ...state, ...NO_BACK_OFF, failuresInARow: 0 };
   const failuresInARow = state.failuresInARow + ended.length;
