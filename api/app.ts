@@ -21,6 +21,7 @@ import { tokenRoutes } from './routes/access/token-routes.ts';
 import { componentImportRoutes } from './routes/components/import-routes.ts';
 import { configurationImportRoutes } from './routes/configurations/import-routes.ts';
 import { secretRoutes } from './routes/configurations/secret-routes.ts';
+import { metrics } from './routes/service/metrics-routes.ts';
 import { statusRoutes } from './routes/service/status-routes.ts';
 import { musterSessionRoutes } from './routes/sessions/session-routes.ts';
 
@@ -80,6 +81,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
   nodeReports(app);
 
   documentation(app, deps);
+  metrics(app, deps);
   for (const prefix of deps.prefixes) {
     app.register(
       async (scope: ApiServer) => {

@@ -29,6 +29,8 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'GET /openapi/v3.json': open,
   'GET /openapi/muster.json': open,
 
+  'GET /metrics': reader,
+
   'GET /{v}/options': reader,
   'PATCH /{v}/options': operator,
 

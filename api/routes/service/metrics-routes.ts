@@ -1,0 +1,27 @@
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { Exposition } from '../../metrics/exposition.ts';
+
+/**
+ * `/metrics` for Prometheus. Its library is loaded, and requests are counted, from the first time that somebody asks: a
+ * stack that nobody measures does not pay for it.
+ */
+export function metrics(app: ApiServer, deps: ApiDependencies): void {
+  let asked: Promise<Exposition> | undefined;
+  let loaded: Exposition | undefined;
+  const load = () => {
+    asked ??= import('../../metrics/exposition.ts').then(({ createExposition }) => {
+      loaded = createExposition(deps);
+      return loaded;
+    });
+    return asked;
+  };
+  app.addHook('onResponse', async (request, reply) => {
+    const { routeOptions } = request;
+    loaded?.countRequest(request.method, routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime / 1_000);
+  });
+  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
+    const exposition = await load();
+    const { type, text } = await exposition.read();
+    return reply.header('content-type', type).send(text);
+  });
+}

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openDatabase } from '../../store/database.ts';
+import { admit, writeEnd } from '../../store/session-engine.ts';
+import { freePort } from '../support/free-port.ts';
+import { createTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createTestApi();
+});
+afterAll(() => api.close());
+
+/** Value of each sample by its name and labels; every line must be one that Prometheus can read. */
+async function scrape(from: TestApi): Promise<Record<string, number>> {
+  const answer = await from.app.inject({ method: 'GET', url: '/metrics' });
+  expect([answer.statusCode, answer.headers['content-type']]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+  ]);
+  const lines = answer.body.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^([a-z_:][a-zA-Z0-9_:]*(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+      if (name === undefined) throw new Error(`no sample: ${line}`);
+      return [name, Number(value)];
+    }),
+  );
+}
+
+/** The id of a new session. */
+async function created(name: string): Promise<string> {
+  const answer = await api.call('POST', '/v3/sessions', { name, configuration_name: 'one' });
+  expect(answer.status).toBe(201);
+  const row = await api.deps.db.selectFrom('sessions').select('id').where('name', '=', name).executeTakeFirstOrThrow();
+  return row.id;
+}
+
+test('sessions are counted on their way, and for ever when they ended', async () => {
+  await api.call('PUT', '/v3/configurations/one', {
+    layers: [{ clone_url: 'https://git.example.test/one.git', playbook: 'site.yml', commit: 'a'.repeat(40) }],
+  });
+  const [first, second] = [await created('metrics-1'), await created('metrics-2')];
+  const before = await scrape(api);
+  expect(before['muster_sessions{status="pending"}']).toBe(2);
+  expect(before.muster_queue_length).toBe(2);
+  expect(before.muster_outbox_length).toBe(2);
+
+  await admit(api.deps.db, first, 'cfs-1', 5);
+  const during = await scrape(api);
+  expect([during.muster_sessions_admitted, during.muster_queue_length]).toEqual([1, 1]);
+  expect(during.muster_session_schedule_to_start_seconds_count).toBe(1);
+
+  for (const [id, succeeded] of [
+    [first, 'true'],
+    [second, 'false'],
+  ] as const) {
+    await writeEnd(api.deps.db, id, { succeeded, message: 'done', reason: null });
+    await writeEnd(api.deps.db, id, { succeeded, message: 'again', reason: null });
+  }
+  await api.call('DELETE', '/v3/sessions?age=');
+  const after = await scrape(api);
+  expect(after['muster_sessions_ended_total{succeeded="true"}']).toBe(1);
+  expect(after['muster_sessions_ended_total{succeeded="false"}']).toBe(1);
+  expect(after['muster_session_work_seconds_bucket{le="+Inf"}']).toBe(1);
+});
+
+test('requests are counted by their route, not by their path', async () => {
+  await scrape(api);
+  for (const id of ['x1', 'x2', 'x3']) await api.call('GET', `/v3/components/${id}`);
+  const counted = await scrape(api);
+  expect(
+    counted['muster_http_request_seconds_count{method="GET",route="/v3/components/:component_id",status="404"}'],
+  ).toBe(3);
+  expect(Object.keys(counted).filter((name) => name.includes('x1'))).toEqual([]);
+});
+
+test('a process without a database tells of itself', async () => {
+  const port = await freePort();
+  const away = await createTestApi({ db: openDatabase({ url: `postgres://nobody@127.0.0.1:${port}/none` }) });
+  const counted = await scrape(away);
+  expect(counted.muster_database_up).toBe(0);
+  expect(counted.process_cpu_seconds_total).toBeGreaterThan(0);
+  expect(Object.keys(counted).some((name) => name.startsWith('muster_sessions'))).toBe(false);
+  await away.close();
+  await away.deps.db.destroy();
+});
+
+describe('the batcher', () => {
+  test('shows what is left of its back-off, and nothing of it afterwards', async () => {
+    const { db } = api.deps;
+    await db
+      .updateTable('batcher_state')
+      .set({ backoff_length: 60, backoff_start: new Date(api.now.value.getTime() - 20_000) })
+      .execute();
+    expect((await scrape(api)).muster_batcher_backoff_seconds).toBeCloseTo(40);
+    api.now.value = new Date(api.now.value.getTime() + 100_000);
+    expect((await scrape(api)).muster_batcher_backoff_seconds).toBe(0);
+  });
+});
