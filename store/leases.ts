@@ -1,56 +1,146 @@
-/** Leases: at most one session has a component. A session's leases go when its engine side ends (session-engine.ts). */
+/**
+ * Leases: at most one session has a component. A session has all that it needs or none, so that whoever has some can go on;
+ * what it waits for is on record, and older sessions come first. Both go when its engine side ends (session-engine.ts).
+ */
 import { sql } from 'kysely';
 import type { Db } from './database.ts';
 
-/** A session that has components which another one wants, and how many of them. */
+/** Key of the advisory lock under which leases are given out. */
+const LEASE_LOCK = 0x6c656173;
+
+/** A session that has, or waits longer for, components which another one wants, and how many of them. */
 export interface LeaseHolder {
   session: string;
   components: number;
 }
 
+export interface LeaseBlocker extends LeaseHolder {
+  sessionId: string;
+  /** It is not let in yet, and who asks is: it gives way, or each would wait for what the other has. */
+  yields: boolean;
+}
+
+/** Lets one transaction after the other give out leases; until it ends. */
+export async function lockLeases(trx: Db): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${LEASE_LOCK})`.execute(trx);
+}
+
+/** How many of these components the session has. */
+export async function countLeases(db: Db, sessionId: string, componentIds: readonly string[]): Promise<number> {
+  const { rows } = await sql<{ held: number }>`
+    select count(*) as held from component_leases
+    where session_id = ${sessionId} and component_id = any(${componentIds})`.execute(db);
+  return rows[0]?.held ?? 0;
+}
+
+/** Who keeps the session from these components, the one with the most of them first. */
+export async function leaseBlockers(
+  db: Db,
+  sessionId: string,
+  componentIds: readonly string[],
+): Promise<LeaseBlocker[]> {
+  const { rows } = await sql<LeaseBlocker>`
+    with mine as (select queue, stage from sessions where id = ${sessionId}), others as (
+      select session_id, component_id, true as has from component_leases where component_id = any(${componentIds})
+      union all
+      select session_id, component_id, false from lease_requests where component_id = any(${componentIds})
+    )
+    select s.id as "sessionId", s.name as session, count(distinct o.component_id) as components,
+      bool_and(s.stage = 'queued' and mine.stage = 'admitted') as yields
+    from others o join sessions s on s.id = o.session_id cross join mine
+    where s.id <> ${sessionId} and (o.has or (s.stage = 'admitted' and s.queue < mine.queue))
+    group by s.id, s.name order by 3 desc, s.name`.execute(db);
+  return rows;
+}
+
 /**
- * Takes the leases that are free, in the order of ids, so that two who take the same ones wait for each other in turn and
- * never crosswise. Those that the session has already stay. Answers how many of them it has now.
+ * Turns the leases of sessions that are not let in yet into requests, all of each; false when one of them was let in
+ * meanwhile, and then nothing is changed.
  */
+export async function yieldLeases(trx: Db, sessionIds: readonly string[]): Promise<boolean> {
+  if (sessionIds.length === 0) return true;
+  const { rows } = await sql`
+    select id from sessions where id = any(${sessionIds}::uuid[]) and stage = 'queued' order by id for update
+  `.execute(trx);
+  if (rows.length < sessionIds.length) return false;
+  await sql`
+    with given as (
+      delete from component_leases where session_id = any(${sessionIds}::uuid[]) returning session_id, component_id
+    )
+    insert into lease_requests (session_id, component_id, yielded) select session_id, component_id, true from given
+  `.execute(trx);
+  return true;
+}
+
+/** Gives the session these components, which nobody has; it waits for none any more. */
 export async function insertLeases(
   trx: Db,
   sessionId: string,
   componentIds: readonly string[],
   now: Date,
-): Promise<{ held: number; inserted: string[] }> {
-  const { rows } = await sql<{ component_id: string }>`
+): Promise<void> {
+  await sql`
     insert into component_leases (component_id, session_id, taken_at)
-    select id, ${sessionId}::uuid, ${now}::timestamptz
-    from (select distinct id collate "C" as id from unnest(${componentIds}::text[]) as id order by 1) wanted
-    on conflict (component_id) do nothing returning component_id`.execute(trx);
-  const inserted = rows.map((row) => row.component_id);
-  // A statement of its own: it sees what was committed while the first one waited.
-  const { rows: counted } = await sql<{ held: number }>`
-    select count(*) as held from component_leases
-    where session_id = ${sessionId} and component_id = any(${componentIds})`.execute(trx);
-  return { held: counted[0]?.held ?? 0, inserted };
+    select distinct id, ${sessionId}::uuid, ${now}::timestamptz from unnest(${componentIds}::text[]) as id
+    on conflict (component_id) do nothing`.execute(trx);
+  await deleteRequests(trx, sessionId);
 }
 
-/** Gives back these leases of a session. */
-export async function deleteLeases(trx: Db, sessionId: string, componentIds: readonly string[]): Promise<void> {
-  await sql`delete from component_leases where session_id = ${sessionId} and component_id = any(${componentIds})`.execute(
-    trx,
-  );
+/** Notes that the session waits for those of these hosts that are components; answers how many they are. */
+export async function requestLeases(db: Db, sessionId: string, hosts: readonly string[]): Promise<number> {
+  const { rows } = await sql<{ requested: number }>`
+    with wanted as (select id from components where id = any(${hosts})), noted as (
+      insert into lease_requests (session_id, component_id, yielded) select ${sessionId}::uuid, id, false from wanted
+      on conflict (session_id, component_id) do nothing
+    )
+    select count(*) as requested from wanted`.execute(db);
+  return rows[0]?.requested ?? 0;
 }
 
-/** Gives back all leases of a session; answers whether it had any. */
-export async function releaseLeases(trx: Db, sessionId: string): Promise<boolean> {
-  const result = await trx.deleteFrom('component_leases').where('session_id', '=', sessionId).executeTakeFirst();
-  return result.numDeletedRows > 0n;
+/** What the session waits for; `yielded` when it had them and gave way. */
+export async function requestedLeases(db: Db, sessionId: string): Promise<{ components: string[]; yielded: boolean }> {
+  const { rows } = await sql<{ components: string[] | null; yielded: boolean | null }>`
+    select array_agg(component_id) as components, bool_or(yielded) as yielded
+    from lease_requests where session_id = ${sessionId}`.execute(db);
+  return { components: rows[0]?.components ?? [], yielded: rows[0]?.yielded ?? false };
 }
 
-/** Which other sessions have these components, the one with the most first. */
-export async function leaseHolders(db: Db, sessionId: string, componentIds: readonly string[]): Promise<LeaseHolder[]> {
-  const { rows } = await sql<LeaseHolder>`
-    select s.name as session, count(*) as components
-    from component_leases l join sessions s on s.id = l.session_id
-    where l.component_id = any(${componentIds}) and l.session_id <> ${sessionId}
-    group by s.id, s.name order by count(*) desc, s.name`.execute(db);
+export async function deleteRequests(trx: Db, sessionId: string): Promise<void> {
+  await trx.deleteFrom('lease_requests').where('session_id', '=', sessionId).execute();
+}
+
+/** Whether the session has or waits for any component. */
+export async function takesLeases(db: Db, sessionId: string): Promise<{ has: boolean; waits: boolean }> {
+  const { rows } = await sql<{ has: boolean; waits: boolean }>`
+    select exists(select from component_leases where session_id = ${sessionId}) as has,
+      exists(select from lease_requests where session_id = ${sessionId}) as waits`.execute(db);
+  return rows[0] ?? { has: false, waits: false };
+}
+
+/** Gives back all leases and requests of a session. */
+export async function releaseLeases(trx: Db, sessionId: string): Promise<void> {
+  await trx.deleteFrom('component_leases').where('session_id', '=', sessionId).execute();
+  await deleteRequests(trx, sessionId);
+}
+
+/**
+ * Gives back the leases of ended sessions that kept them because a run might be alive: where none is open any more, or the
+ * end is older than `before` (its machine does not come back). Answers whether there were any.
+ */
+export async function releaseLeftLeases(db: Db, before: Date): Promise<boolean> {
+  const { rows } = await sql`
+    delete from component_leases l using sessions s
+    where s.id = l.session_id and s.stage = 'ended' and (s.updated_at < ${before} or not exists (
+      select from runs where session_id = s.id and state in ('created', 'started')))
+    returning l.component_id`.execute(db);
+  return rows.length > 0;
+}
+
+/** Sessions that wait for components, the oldest first. */
+export async function waitingForLeases(db: Db): Promise<{ id: string; name: string }[]> {
+  const { rows } = await sql<{ id: string; name: string }>`
+    select id, name from sessions
+    where id in (select session_id from lease_requests) and stage = 'admitted' order by queue`.execute(db);
   return rows;
 }
 

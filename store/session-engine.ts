@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 import { type Kysely, sql } from 'kysely';
 import type { Snapshot, Succeeded } from '../domain/sessions/schema.ts';
 import type { Db } from './database.ts';
-import { releaseLeases } from './leases.ts';
+import { deleteRequests, releaseLeases } from './leases.ts';
 import { announceStream, STREAM_CHANNEL } from './streams.ts';
 import type { Database, SessionsTable } from './tables.ts';
 import { addDuration, countOne } from './tallies.ts';
@@ -132,6 +132,11 @@ export interface Progress {
   reason?: string | null;
 }
 
+/** Notes which hosts of its limit the inventory of the session does not have. */
+export async function writeAbsentHosts(db: Db, id: string, hosts: string[]): Promise<void> {
+  await db.updateTable('sessions').set({ absent_hosts: hosts }).where('id', '=', id).execute();
+}
+
 /** Writes what the engine does now, unless the session has ended. */
 export async function writeProgress(db: Db, id: string, progress: Progress): Promise<void> {
   const changed = await db
@@ -222,7 +227,9 @@ export async function writeEnd(db: Kysely<Database>, id: string, end: SessionEnd
       .returning(['succeeded', 'admitted_at'])
       .executeTakeFirst();
     if (ended === undefined) return false;
-    await releaseLeases(trx, id);
+    // Of a run that nobody answers for, nobody knows whether it still works: the sweep gives back what it keeps.
+    if (end.succeeded !== 'unknown' || !(await hasOpenRun(trx, id))) await releaseLeases(trx, id);
+    else await deleteRequests(trx, id);
     await announceStream(trx, id);
     if (ended.admitted_at !== null) {
       await addDuration(trx, 'session_work', (now.getTime() - ended.admitted_at.getTime()) / 1_000);
@@ -230,6 +237,12 @@ export async function writeEnd(db: Kysely<Database>, id: string, end: SessionEnd
     await countOne(trx, 'sessions_ended', ended.succeeded);
     return true;
   });
+}
+
+async function hasOpenRun(trx: Db, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from runs where session_id = ${id} and state in ('created', 'started') limit 1`.execute(trx);
+  return rows.length > 0;
 }
 
 /** Sessions whose engine side has not ended, oldest first, deleted ones too; those younger than `settledBefore` are left out. */

@@ -3,7 +3,7 @@ import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kys
 import type { Role } from '../domain/access/roles.ts';
 import type { StateLayer } from '../domain/components/schema.ts';
 import type { Configuration, Options, Source } from '../domain/configurations/schema.ts';
-import type { SessionStatus, Snapshot, Succeeded, Target } from '../domain/sessions/schema.ts';
+import type { SessionMuster, SessionStatus, Snapshot, Succeeded, Target } from '../domain/sessions/schema.ts';
 
 type Json<T extends object> = JSONColumnType<T, string, string>;
 type Time = ColumnType<Date, Date, Date>;
@@ -46,6 +46,9 @@ export interface ComponentsTable {
   state: Json<StateLayer[]>;
   updated_at: Time;
   actor: string | null;
+  /** Which boot it last told of, and when: what sessions of before report is incomplete. Null: it never told. */
+  boot: ColumnType<string | null, string | null | undefined, string | null>;
+  booted_at: OptionalTime;
   /** What its status depends on beside the error count; made by Postgres. */
   standing: GeneratedAlways<string>;
   /** Status of the last entry of its state; made by Postgres. */
@@ -56,6 +59,13 @@ export interface ComponentLeasesTable {
   component_id: string;
   session_id: string;
   taken_at: Time;
+}
+
+export interface LeaseRequestsTable {
+  session_id: string;
+  component_id: string;
+  /** It had the lease and gave way to an older session. */
+  yielded: boolean;
 }
 
 export interface SecretsTable {
@@ -102,7 +112,7 @@ export interface SessionsTable {
   /** Code of the catalogue that says why it is where it is, or null. */
   reason: string | null;
   stage: SessionStage;
-  /** What the engine does now: queued, clone, inventory, layer, hold, teardown, done. */
+  /** What the engine does now: queued, clone, inventory, lease, layer, hold, teardown, done. */
   phase: string;
   layer: number | null;
   attempt: number;
@@ -114,8 +124,10 @@ export interface SessionsTable {
   /** Who asked for the end of the work. */
   cancel_actor: string | null;
   /** Hosts of a limit that is a plain list which the inventory does not have; null while nobody knows. */
-  absent_hosts: ColumnType<string[] | null, never, string[]>;
+  absent_hosts: ColumnType<string[] | null, string[] | null | undefined, string[]>;
   snapshot: Json<Snapshot>;
+  /** What of it is Muster's own; null when nothing is set. */
+  muster: ColumnType<SessionMuster | null, string | null, never>;
   retry_of: string | null;
   /** Who made it. */
   actor: string | null;
@@ -276,6 +288,8 @@ export interface BatchesTable {
   result: 'success' | 'failure' | null;
   /** Why it ended so. */
   reason: string | null;
+  /** Whether the back-off knows of its end. */
+  counted: Generated<boolean>;
 }
 
 /** Components of batches that have not ended. */
@@ -331,7 +345,24 @@ export interface TalliesTable {
   sum: number;
 }
 
+/** How the passes of the hardware sync went; no row where there is none. */
+export interface HardwareSyncsTable {
+  /** Always true: there is one record. */
+  single: Generated<boolean>;
+  last_pass_at: Time;
+  last_success_at: OptionalTime;
+  /** Seconds to the next pass, as the option was. */
+  interval_seconds: number;
+  /** Why the last pass failed, or null. */
+  reason: string | null;
+  /** Nodes that the hardware manager named last. */
+  found: number;
+  /** Components made since the beginning. */
+  created: number;
+}
+
 export interface Database {
+  hardware_syncs: HardwareSyncsTable;
   tallies: TalliesTable;
   batches: BatchesTable;
   batch_members: BatchMembersTable;
@@ -344,6 +375,7 @@ export interface Database {
   sources: SourcesTable;
   components: ComponentsTable;
   component_leases: ComponentLeasesTable;
+  lease_requests: LeaseRequestsTable;
   secrets: SecretsTable;
   secret_changes: SecretChangesTable;
   sessions: SessionsTable;

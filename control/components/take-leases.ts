@@ -1,5 +1,12 @@
 import type { Kysely } from 'kysely';
-import { deleteLeases, insertLeases, type LeaseHolder, leaseHolders } from '../../store/leases.ts';
+import {
+  countLeases,
+  insertLeases,
+  type LeaseHolder,
+  leaseBlockers,
+  lockLeases,
+  yieldLeases,
+} from '../../store/leases.ts';
 import type { Database } from '../../store/tables.ts';
 
 export type { LeaseHolder };
@@ -10,19 +17,28 @@ export interface LeaseRequest {
   now: Date;
 }
 
-/** `holders`: who has how many of them; empty when the last of them was given back while this was asked. */
 export type LeaseAnswer = { taken: true } | { taken: false; holders: LeaseHolder[] };
 
 /**
  * Takes the leases of these components for a session (design: at most one active session per component), all or none, in
  * the caller's transaction; the session's record must be in it or before it. Leases that the session has count as
- * taken, so repeating it is harmless. One that somebody else takes or gives back at the same moment is waited for.
+ * taken, so repeating it is harmless. Others keep it off what they have, and older ones that are running off what they wait
+ * for. Those that are not running yet give way to one that is: it has the slot that they wait for.
  */
 export async function takeLeases(trx: Kysely<Database>, request: LeaseRequest): Promise<LeaseAnswer> {
-  const { sessionId, componentIds, now } = request;
-  const wanted = new Set(componentIds).size;
-  const { held, inserted } = await insertLeases(trx, sessionId, componentIds, now);
-  if (held === wanted) return { taken: true };
-  await deleteLeases(trx, sessionId, inserted);
-  return { taken: false, holders: await leaseHolders(trx, sessionId, componentIds) };
+  const { sessionId, now } = request;
+  const componentIds = [...new Set(request.componentIds)];
+  await lockLeases(trx);
+  if ((await countLeases(trx, sessionId, componentIds)) === componentIds.length) return { taken: true };
+  const blockers = await leaseBlockers(trx, sessionId, componentIds);
+  const stay = blockers.filter(({ yields }) => !yields);
+  const asHolders = (found: typeof blockers) => found.map(({ session, components }) => ({ session, components }));
+  if (stay.length > 0) return { taken: false, holders: asHolders(stay) };
+  const gaveWay = await yieldLeases(
+    trx,
+    blockers.map((blocker) => blocker.sessionId),
+  );
+  if (!gaveWay) return { taken: false, holders: asHolders(blockers) };
+  await insertLeases(trx, sessionId, componentIds, now);
+  return { taken: true };
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Which session keeps others off a component; which hosts of a session's limit its inventory does not have. */
+/** Which session keeps others off a component, and which wait for it; hosts of a session's limit that its inventory does not have. */
 export async function up(db: Kysely<never>): Promise<void> {
   const statements = [
     // Not bound to the component: one that is deleted and made again is the same machine.
@@ -10,6 +10,13 @@ export async function up(db: Kysely<never>): Promise<void> {
       taken_at timestamptz not null
     )`,
     'create index component_leases_session on component_leases (session_id)',
+    `create table lease_requests (
+      session_id uuid not null references sessions (id) on delete cascade,
+      component_id text collate "C" not null,
+      yielded boolean not null,
+      primary key (session_id, component_id)
+    )`,
+    'create index lease_requests_component on lease_requests (component_id)',
     'alter table sessions add column absent_hosts text[]',
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);
