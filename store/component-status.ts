@@ -85,17 +85,34 @@ function verdictOf(status: ConfigurationStatus): Verdict {
 
 function triesUsedUp({ status, options }: StatusSelection): RawBuilder<boolean>[] {
   if (status !== 'failed' && status !== 'pending') return [];
+  return [sql<boolean>`${exhausted(options)} = ${status === 'failed'}`];
+}
+
+/** Whether the tries of a row of `components` are used up (cfs-api 7). */
+export function exhausted(options: StatusOptions): RawBuilder<boolean> {
   const retries = sql`coalesce(components.retry_policy, ${options.default_batcher_retry_policy}::bigint)`;
-  return [sql<boolean>`(${retries} <> -1 and components.error_count >= ${retries}) = ${status === 'failed'}`];
+  return sql<boolean>`(${retries} <> -1 and components.error_count >= ${retries})`;
+}
+
+export interface JudgedStandings {
+  options: StatusOptions;
+  /** Only standings that desire this configuration. */
+  desiredConfig?: string | undefined;
+  /** Adds `name`, the configuration, and `layers`, the comma list of indices of the layers that are not reached. */
+  withLayers?: boolean;
 }
 
 /**
- * `judged(standing, verdict)` for all standings. `present` hops from one standing to the next on the index, with one component
- * of each; the verdict is made from that one's record. The keys of a configuration's layers are made once for all standings that
- * desire it.
+ * `judged(standing, verdict)` for all standings, a part of `with recursive`. `present` hops from one standing to the next on the
+ * index, with one component of each; the verdict is made from that one's record. The keys of a configuration's layers are made
+ * once for all standings that desire it.
  */
-function judgedStandings({ desiredConfig, options }: StatusSelection): RawBuilder<unknown> {
+export function judgedStandings({ options, desiredConfig, withLayers }: JudgedStandings): RawBuilder<unknown> {
   const desired = desiredConfig === undefined ? sql`` : sql`where components.desired_config = ${desiredConfig}`;
+  const layers = sql`, wanted.name, (
+        select string_agg((listed.place - 1)::text, ',' order by listed.place)
+        from unnest(wanted.keys) with ordinality as listed(key, place) where listed.key <> all(members.reached)
+      ) as layers`;
   return sql`
     present as (
       (select standing, id from components order by standing, id limit 1)
@@ -112,13 +129,13 @@ function judgedStandings({ desiredConfig, options }: StatusSelection): RawBuilde
       from (select distinct name from members) as names
       left join configurations on configurations.name = names.name and names.name <> ''
       cross join lateral (
-        select coalesce(bool_or(layer.key is null), false) as incomplete, coalesce(array_agg(layer.key), '{}') as keys from (
-          select case when url <> '' and playbook <> '' and commit <> '' then layer_key(url, playbook, commit) end as key
+        select coalesce(bool_or(layer.key is null), false) as incomplete, coalesce(array_agg(layer.key order by layer.place), '{}') as keys from (
+          select place, case when url <> '' and playbook <> '' and commit <> '' then layer_key(url, playbook, commit) end as key
           from (
-            select coalesce(sources.record ->> 'clone_url', listed.layer ->> 'clone_url') as url,
+            select listed.place, coalesce(sources.record ->> 'clone_url', listed.layer ->> 'clone_url') as url,
               coalesce(nullif(listed.layer ->> 'playbook', ''), ${options.default_playbook}) as playbook,
               listed.layer ->> 'commit' as commit
-            from jsonb_array_elements(configurations.record -> 'layers') as listed(layer)
+            from jsonb_array_elements(configurations.record -> 'layers') with ordinality as listed(layer, place)
             left join sources on sources.name = listed.layer ->> 'source'
           ) as named
         ) as layer
@@ -128,7 +145,7 @@ function judgedStandings({ desiredConfig, options }: StatusSelection): RawBuilde
         when not wanted.is_there then case when members.is_empty then 'unconfigured' else 'configured' end
         when wanted.incomplete then 'unconfigured'
         when members.reached @> wanted.keys then 'configured'
-        else 'behind' end as verdict
+        else 'behind' end as verdict${withLayers ? layers : sql``}
       from members join wanted on wanted.name = members.name
     )`;
 }

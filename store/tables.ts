@@ -1,8 +1,17 @@
 /** The tables as Kysely sees them; the SQL that makes them is in `migrations/`. Times are UTC, names sort by code point. */
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { Role } from '../domain/access/roles.ts';
+import type {
+  ScheduleAction,
+  ScheduleBody,
+  ScheduleRunResult,
+  ScheduleRunState,
+} from '../domain/automation/schedule-schema.ts';
+import type { DriftCheckAnswer } from '../domain/automation/drift-check-schema.ts';
+import type { DriftStatus } from '../domain/components/drift-schema.ts';
 import type { StateLayer } from '../domain/components/schema.ts';
 import type { Configuration, Options, Source } from '../domain/configurations/schema.ts';
+import type { TaskChange } from '../domain/runs/schema.ts';
 import type { SessionMuster, SessionStatus, Snapshot, Succeeded, Target } from '../domain/sessions/schema.ts';
 
 type Json<T extends object> = JSONColumnType<T, string, string>;
@@ -129,6 +138,8 @@ export interface SessionsTable {
   /** What of it is Muster's own; null when nothing is set. */
   muster: ColumnType<SessionMuster | null, string | null, never>;
   retry_of: string | null;
+  /** The trace in which it was asked for (W3C's `traceparent`), or null. */
+  trace: string | null;
   /** Who made it. */
   actor: string | null;
   /** Who changed it last: a patch, a command, a delete; not the engine. */
@@ -231,6 +242,36 @@ export interface HostResultsTable {
   ignored: number;
   /** Whether a component of that id took the result. */
   recorded: boolean;
+  /** Of a check: the tasks that would change the host; null when there are none, or when the component has them. */
+  changes: ColumnType<TaskChange[] | null, string | null | undefined, null>;
+  changes_left_out: Generated<number>;
+}
+
+export interface DriftTable {
+  component_id: string;
+  /** Stands for repository and playbook; computed by the database. */
+  layer_id: GeneratedAlways<string>;
+  clone_url: string;
+  playbook: string;
+  commit: string;
+  configuration: string;
+  /** Index in the configuration. */
+  layer: number;
+  status: DriftStatus;
+  /** Tasks that would change something. */
+  changed: number;
+  changes: Json<TaskChange[]>;
+  changes_left_out: number;
+  session_id: string;
+  session_name: string;
+  checked_at: Time;
+}
+
+export interface DriftChecksTable {
+  run_id: string;
+  /** Null only inside the transaction that makes the sessions. */
+  answer: ColumnType<DriftCheckAnswer | null, null, string>;
+  made_at: Time;
 }
 
 export interface TokensTable {
@@ -284,6 +325,8 @@ export interface BatchesTable {
   waited_until: OptionalTime;
   session_id: string | null;
   session_name: string | null;
+  /** Digest of commit and playbook of all layers that the configuration had when it was sent. */
+  desired: string | null;
   ended_at: OptionalTime;
   result: 'success' | 'failure' | null;
   /** Why it ended so. */
@@ -296,8 +339,6 @@ export interface BatchesTable {
 export interface BatchMembersTable {
   component_id: string;
   batch_id: string;
-  /** Digest of commit and playbook of all desired layers when it was collected. */
-  desired: string;
   joined_at: Time;
 }
 
@@ -361,7 +402,56 @@ export interface HardwareSyncsTable {
   created: number;
 }
 
+/** Public keys of the authorities that sign the certificates of sessions. */
+export interface TrustAuthoritiesTable {
+  public_key: string;
+  since: Time;
+  /** When another one took its place; null for the one that signs. */
+  replaced_at: OptionalTime;
+}
+
+export interface SchedulesTable {
+  id: string;
+  name: string;
+  record: Json<ScheduleBody>;
+  paused: boolean;
+  pause_note: Generated<string>;
+  paused_by: string | null;
+  paused_at: OptionalTime;
+  /** Changes with each write. */
+  revision: Generated<number>;
+  /** The revision that the engine was seen to have. */
+  synced_revision: number | null;
+  sync_error: string | null;
+  created_at: Time;
+  updated_at: Time;
+  actor: string | null;
+}
+
+export interface ScheduleRunsTable {
+  id: string;
+  schedule_id: string;
+  /** The time that it is for, whole seconds. */
+  scheduled_at: Time;
+  state: ScheduleRunState;
+  by_hand: boolean;
+  requested_by: string | null;
+  created_at: Time;
+  /** When the engine was told of one that was asked for by hand. */
+  delivered_at: OptionalTime;
+  workflow_id: string | null;
+  /** The schedule's action when the run began. */
+  action: JSONColumnType<ScheduleAction | null, string | null, string | null>;
+  started_at: OptionalTime;
+  ended_at: OptionalTime;
+  result: JSONColumnType<ScheduleRunResult | null, string | null, string | null>;
+  error_code: string | null;
+  error: string | null;
+}
+
 export interface Database {
+  schedules: SchedulesTable;
+  schedule_runs: ScheduleRunsTable;
   hardware_syncs: HardwareSyncsTable;
   tallies: TalliesTable;
   batches: BatchesTable;
@@ -380,10 +470,13 @@ export interface Database {
   secret_changes: SecretChangesTable;
   sessions: SessionsTable;
   outbox: OutboxTable;
+  trust_authorities: TrustAuthoritiesTable;
   runs: RunsTable;
   run_tokens: RunTokensTable;
   streams: StreamsTable;
   events: EventsTable;
   output: OutputTable;
   host_results: HostResultsTable;
+  drift: DriftTable;
+  drift_checks: DriftChecksTable;
 }

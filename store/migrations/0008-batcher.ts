@@ -21,18 +21,20 @@ export async function up(db: Kysely<never>): Promise<void> {
       waited_until timestamptz,
       session_id uuid,
       session_name text,
+      desired text,
       ended_at timestamptz,
       result text,
-      reason text
+      reason text,
+      counted boolean not null default false
     )`,
     `create index batches_live on batches (state, opened_at, id) where state <> 'ended'`,
     `create index batches_ended on batches (ended_at, id) where state = 'ended'`,
+    `create index batches_uncounted on batches (id) where state = 'ended' and not counted`,
     'create index batches_session on batches (session_id) where session_id is not null',
     // The primary key is the rule: a component is in one batch at most that has not ended.
     `create table batch_members (
       component_id text collate "C" primary key,
       batch_id uuid not null references batches (id) on delete cascade,
-      desired text not null,
       joined_at timestamptz not null
     )`,
     'create index batch_members_batch on batch_members (batch_id, component_id)',
