@@ -12,11 +12,13 @@ export async function insertHostResults(
   if (results.length === 0) return;
   await sql`
     insert into host_results
-      (run_id, session_id, layer, attempt, host, status, ok, changed, failures, unreachable, skipped, rescued, ignored)
+      (run_id, session_id, layer, attempt, host, status, ok, changed, failures, unreachable, skipped, rescued, ignored,
+        changes, changes_left_out)
     select ${run.runId}, ${run.sessionId}::uuid, ${run.layer}::int, ${run.attempt}::int, new.host, new.status, new.ok,
-      new.changed, new.failures, new.unreachable, new.skipped, new.rescued, new.ignored
+      new.changed, new.failures, new.unreachable, new.skipped, new.rescued, new.ignored, new.changes,
+      coalesce(new.changes_left_out, 0)
     from jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as new(host text, status text, ok int, changed int,
-      failures int, unreachable int, skipped int, rescued int, ignored int)
+      failures int, unreachable int, skipped int, rescued int, ignored int, changes jsonb, changes_left_out int)
     on conflict (run_id, host) do nothing
   `.execute(db);
 }
@@ -30,12 +32,19 @@ export interface LayerReport {
   now: Date;
 }
 
+/** A component that took a result, and whether it has booted since the session was let in. */
+export interface ReportedHost {
+  id: string;
+  hasBooted: boolean;
+}
+
 /**
  * Reports the layer to the components that its results name, in one statement: the old entry of the same repository and playbook
  * goes, the new one becomes the last; `error_count` is counted up for a failure, cleared for a success and left alone
- * when the playbook was broken off (cfs-flows 4.4, cfs-api 6.3). Answers the ids that exist.
+ * when the playbook was broken off (cfs-flows 4.4, cfs-api 6.3). On a component that has booted since the session was let in
+ * the layer is incomplete and nothing is counted (cfs-flows 8, 13). Answers those that exist.
  */
-export async function reportLayer(db: Db, report: LayerReport): Promise<string[]> {
+export async function reportLayer(db: Db, report: LayerReport): Promise<ReportedHost[]> {
   const entry = {
     clone_url: report.cloneUrl,
     playbook: report.playbook,
@@ -43,10 +52,15 @@ export async function reportLayer(db: Db, report: LayerReport): Promise<string[]
     session_name: report.sessionName,
     last_updated: `${report.now.toISOString().slice(0, 19)}Z`,
   };
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<ReportedHost>`
     with target as (
-      select c.id, r.status from components c
+      select c.id, old.has_booted, case when old.has_booted then 'incomplete' else r.status end as status
+      from components c
       join host_results r on r.host = c.id and r.run_id = ${report.runId}
+      left join sessions on sessions.id = r.session_id
+      cross join lateral (
+        select (coalesce(sessions.admitted_at, sessions.created_at) <= c.booted_at) is true as has_booted
+      ) old
       order by c.id for update of c
     ), changed as (
       update components c set
@@ -58,13 +72,13 @@ export async function reportLayer(db: Db, report: LayerReport): Promise<string[]
         error_count = case target.status when 'failed' then c.error_count + 1 when 'applied' then 0 else c.error_count end,
         updated_at = ${report.now}, actor = ${`session/${report.sessionName}`}
       from target where c.id = target.id
-      returning c.id
+      returning c.id, target.has_booted
     )
     update host_results r set recorded = true from changed
     where r.run_id = ${report.runId} and r.host = changed.id
-    returning r.host as id
+    returning r.host as id, changed.has_booted as "hasBooted"
   `.execute(db);
-  return rows.map((row) => row.id);
+  return rows;
 }
 
 /** Hosts of a run that did not end `applied`, sorted. */

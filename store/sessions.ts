@@ -1,7 +1,7 @@
 /** Sessions as the API writes and finds them by name; deleted ones are never seen. What the engine writes is in session-engine.ts. */
 import { sql } from 'kysely';
 import type { Configuration, Options } from '../domain/configurations/schema.ts';
-import type { Snapshot, Target } from '../domain/sessions/schema.ts';
+import type { SessionMuster, Snapshot, Target } from '../domain/sessions/schema.ts';
 import type { PatchableStatus } from '../domain/sessions/status-patch.ts';
 import type { Db } from './database.ts';
 import type { SessionRow } from './session-engine.ts';
@@ -41,7 +41,10 @@ export interface NewSession {
   tags: Record<string, string>;
   debugOnFailure: boolean;
   snapshot: Snapshot;
+  muster: SessionMuster | null;
   retryOf: string | null;
+  /** The trace in which it is asked for, W3C's `traceparent`. */
+  trace?: string | null;
   actor: string | null;
   now: Date;
 }
@@ -77,7 +80,9 @@ export async function insertSession(db: Db, session: NewSession): Promise<Sessio
           phase: 'queued',
           attempt: 1,
           snapshot: JSON.stringify(session.snapshot),
+          muster: session.muster && JSON.stringify(session.muster),
           retry_of: session.retryOf,
+          trace: session.trace ?? null,
           actor: session.actor,
           created_at: now,
           updated_at: now,

@@ -1,13 +1,13 @@
 /** The tables as Kysely sees them; the SQL that makes them is in `migrations/`. Times are UTC, names sort by code point. */
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { Role } from '../domain/access/roles.ts';
+import type { DriftCheckAnswer } from '../domain/automation/drift-check-schema.ts';
 import type {
   ScheduleAction,
   ScheduleBody,
   ScheduleRunResult,
   ScheduleRunState,
 } from '../domain/automation/schedule-schema.ts';
-import type { DriftCheckAnswer } from '../domain/automation/drift-check-schema.ts';
 import type { DriftStatus } from '../domain/components/drift-schema.ts';
 import type { StateLayer } from '../domain/components/schema.ts';
 import type { Configuration, Options, Source } from '../domain/configurations/schema.ts';

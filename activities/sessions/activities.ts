@@ -4,8 +4,10 @@ import { recordLayer } from '../../control/components/record-layer.ts';
 import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
+import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import { recordsState } from '../../domain/sessions/ansible-arguments.ts';
+import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type CloneDependencies, cloneLayers } from './clone-layers.ts';
@@ -38,13 +40,18 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
         },
       };
     },
+    takeLeases: ({ sessionId }) =>
+      reportFailure(db, sessionId, { phase: 'lease', what: 'taking components' }, () =>
+        takeSessionLeases(deps, sessionId),
+      ),
     recordLayer: ({ sessionId, layer, attempt }) =>
       reportFailure(db, sessionId, { phase: 'layer', layer, attempt, what: `recording layer ${layer}` }, async () => {
         const session = await loadSession(db, sessionId);
         const { target, ansible_passthrough: passthrough, snapshot } = session;
         const found = snapshot.layers.find((candidate) => candidate.index === layer);
         if (found?.commit == null) return;
-        if (!recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook })) return;
+        if (!recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook, check: isCheck(session) }))
+          return;
         await recordLayer(db, {
           runId: runIdOf(sessionId, attempt, layer),
           streamId: sessionId,

@@ -16,6 +16,7 @@ import { runIdOf } from '../../domain/runs/run-id.ts';
 import type { RunCursor, RunSpec } from '../../domain/runs/runner.ts';
 import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
 import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
+import { isCheck } from '../../domain/sessions/check-mode.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 import { runEnvironment } from '../../domain/sessions/run-environment.ts';
 import type { RunLayer } from './contract.ts';
@@ -155,6 +156,7 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
     passthrough: session.ansible_passthrough,
     target,
     limitFile: byFile ? paths.limit : undefined,
+    check: isCheck(session),
   });
   const sources = await Promise.all(
     [...new Set(snapshot.layers.flatMap(({ source }) => (source === null ? [] : [source])))].map(site.source),
@@ -175,6 +177,7 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
         target,
         passthrough: session.ansible_passthrough,
         debugPlaybook: snapshot.debug_playbook,
+        check: isCheck(session),
       }),
       paths: {
         workspace: paths.dir,

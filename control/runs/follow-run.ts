@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
 import type { EventLine, HostResult, ResultsFile } from '../../domain/runs/schema.ts';
-import { storableHost, storableText, storableTime } from '../../domain/runs/storable-text.ts';
+import { storableHost, storableJson, storableText, storableTime } from '../../domain/runs/storable-text.ts';
 import { countHostResults, insertHostResults } from '../../store/host-results.ts';
 import {
   ensureRun,
@@ -72,7 +72,7 @@ export function lagOf(events: readonly NewEvent[], now: Date): number | undefine
 
 /** The hosts of a results file as rows. */
 export function hostResultsOf({ hosts }: ResultsFile): HostResult[] {
-  return Object.entries(hosts).map(([host, result]) => ({ ...result, host: storableHost(host) }));
+  return Object.entries(hosts).map(([host, result]) => ({ ...storableJson(result), host: storableHost(host) }));
 }
 
 /** Stores how the run ended and what its hosts reached, once, with what was wrong with its files among its events. */

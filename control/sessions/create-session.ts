@@ -4,6 +4,7 @@ import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts'
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { checkAnsibleLimit } from '../../domain/sessions/ansible-limit.ts';
+import { checkModeOf } from '../../domain/sessions/check-mode.ts';
 import { parsePassthrough } from '../../domain/sessions/passthrough.ts';
 import type { SessionCreate } from '../../domain/sessions/schema.ts';
 import { buildSnapshot, sourcesOf } from '../../domain/sessions/snapshot.ts';
@@ -22,6 +23,8 @@ export interface CreateSessionDeps {
   actor: string | null;
   /** Id of the work under an idempotency key: what an earlier try of it has made is answered, not refused. */
   operation?: string | null;
+  /** The trace in which it is asked for; its work joins it. */
+  trace?: string | null;
 }
 
 /** What a session is made from: v3's body. Limit and pass-through are stored as they are given, absent ones as ''. */
@@ -45,7 +48,7 @@ export function sessionExists(name: string): Error {
  * Creates a session (cfs-api 9). The record with the snapshot of what will run, its stream and the message that starts
  * the workflow are one statement, so committed together; whether the engine is there does not matter. Checks in order:
  * limit, name (`session_exists`), configuration (`configuration_invalid`; `debugNames`, default true, lets the built-in
- * debugging playbooks pass), target, pass-through (`bad_request`). Of two equal creates at the same time the unique index
+ * debugging playbooks pass), target, pass-through, check mode (`bad_request`). Of two equal creates at the same time the unique index
  * lets one pass.
  */
 export async function createSession(
@@ -72,6 +75,7 @@ export async function createSession(
   });
   const target = checkTarget(body.target);
   parsePassthrough(body.ansible_passthrough ?? '');
+  const muster = checkModeOf(body.muster);
   const session = await insertSession(db, {
     id: deps.operation ?? randomUUID(),
     name: body.name,
@@ -85,7 +89,9 @@ export async function createSession(
     tags: body.tags ?? {},
     debugOnFailure: body.debug_on_failure ?? false,
     snapshot,
+    muster,
     retryOf: null,
+    trace: deps.trace ?? null,
     actor: deps.actor,
     now: deps.clock(),
   });

@@ -90,6 +90,7 @@ async function insertRetry(
       tags: { ...original.tags, [RETRY_TAG]: original.name },
       debugOnFailure: original.debug_on_failure,
       snapshot: plan.snapshot,
+      muster: original.muster,
       retryOf: original.id,
       actor: deps.actor,
       now: deps.clock(),

@@ -17,13 +17,41 @@ export const HostCountsSchema = z.object({
 export const HOST_STATUSES = ['applied', 'failed', 'incomplete'] as const;
 export type HostStatus = (typeof HOST_STATUSES)[number];
 
-/** `results.json`: hosts with at least one counted task result. */
+/** Most tasks that are kept of one host, and characters of each text of them; what writes the file keeps to less. */
+export const CHANGES_MAX = 50;
+const CHANGE_TEXT_MAX = 8 * 1024;
+const changeText = z.string().max(CHANGE_TEXT_MAX);
+
+/** In check mode: a task that would change a host. */
+export const TaskChangeSchema = z.object({
+  task: changeText,
+  /** Name of the module or action. */
+  action: changeText,
+  play: changeText,
+  role: changeText.optional(),
+  /** Path in the repository and line, `roles/web/tasks/main.yml:12`. */
+  file: changeText.optional(),
+  /** What would change, as unified text, secrets masked; absent when nothing says it, or there is no room. */
+  diff: changeText.optional(),
+  /** The task has `no_log`: what it would change is not shown. */
+  censored: z.boolean().optional(),
+});
+export type TaskChange = z.infer<typeof TaskChangeSchema>;
+
+const HostResultSchema = HostCountsSchema.extend({
+  status: z.enum(HOST_STATUSES),
+  changes: z.array(TaskChangeSchema).max(CHANGES_MAX).optional(),
+  /** Tasks for which there was no room. */
+  changes_left_out: count.optional(),
+});
+
+/** `results.json`: hosts with at least one counted task result; in check mode all hosts of a play. */
 export const ResultsFileSchema = z.object({
-  hosts: z.record(z.string(), HostCountsSchema.extend({ status: z.enum(HOST_STATUSES) })),
+  hosts: z.record(z.string(), HostResultSchema),
   broken_off: z.boolean(),
 });
 export type ResultsFile = z.infer<typeof ResultsFileSchema>;
-export type HostResult = z.infer<typeof HostCountsSchema> & { host: string; status: HostStatus };
+export type HostResult = z.infer<typeof HostResultSchema> & { host: string };
 
 /** `exit.json`: written when the playbook's process has ended. */
 export const ExitFileSchema = z.object({

@@ -1,4 +1,4 @@
-import type { Session, SessionStatus, Snapshot, Succeeded, Target } from './schema.ts';
+import type { Session, SessionMuster, SessionStatus, Snapshot, Succeeded, Target } from './schema.ts';
 import { toSessionTime } from './wire-time.ts';
 
 /** A session as the wire records need it; the store's row has these members and more. */
@@ -23,6 +23,7 @@ export interface SessionRecord {
   completion_time: Date | null;
   message: string;
   snapshot: Snapshot;
+  muster: SessionMuster | null;
 }
 
 /** The v3 record (cfs-api 8); `logs` null where links are not shown. */
@@ -56,6 +57,7 @@ export function toSession(record: SessionRecord, logs: string | null): Session {
     tags: record.tags,
     debug_on_failure: record.debug_on_failure,
     logs,
+    ...(record.muster === null ? {} : { muster: record.muster }),
   };
 }
 

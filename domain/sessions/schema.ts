@@ -37,6 +37,15 @@ export const TargetSchema = z.strictObject({
 });
 export type Target = z.infer<typeof TargetSchema>;
 
+/** What of a session is Muster's own. */
+export const SessionMusterSchema = z.strictObject({
+  /** The playbooks only say what they would change, and the session changes no component's state. */
+  check: z.boolean().optional(),
+  /** At the end of a check, layers that drifted count as not configured. */
+  reconfigure: z.boolean().optional(),
+});
+export type SessionMuster = z.infer<typeof SessionMusterSchema>;
+
 /** Body of POST /v3/sessions (cfs-api 9). */
 export const SessionCreateSchema = z.strictObject({
   name: SessionNameSchema,
@@ -49,6 +58,7 @@ export const SessionCreateSchema = z.strictObject({
   target: TargetBodySchema.optional(),
   tags: TagsSchema.optional(),
   debug_on_failure: z.boolean().optional(),
+  muster: SessionMusterSchema.optional(),
 });
 export type SessionCreate = z.infer<typeof SessionCreateSchema>;
 
@@ -80,6 +90,7 @@ export const SessionSchema = z.strictObject({
   tags: TagsSchema,
   debug_on_failure: z.boolean(),
   logs: z.string().nullable().optional(),
+  muster: SessionMusterSchema.optional(),
 });
 export type Session = z.infer<typeof SessionSchema>;
 

@@ -9,7 +9,13 @@ import * as sessions from './0006-sessions.ts';
 import * as configurations from './0007-configurations.ts';
 import * as batcher from './0008-batcher.ts';
 import * as leases from './0010-leases.ts';
+import * as schedules from './0011-schedules.ts';
+import * as drift from './0012-drift.ts';
+import * as boot from './0013-boot.ts';
+import * as trust from './0014-trust.ts';
+import * as audit from './0015-audit.ts';
 import * as tallies from './0017-tallies.ts';
+import * as traces from './0018-traces.ts';
 
 /** In order of their names; a released migration never changes. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -22,7 +28,13 @@ const MIGRATIONS: Record<string, Migration> = {
   '0007-configurations': configurations,
   '0008-batcher': batcher,
   '0010-leases': leases,
+  '0011-schedules': schedules,
+  '0013-boot': boot,
+  '0012-drift': drift,
+  '0015-audit': audit,
+  '0014-trust': trust,
   '0017-tallies': tallies,
+  '0018-traces': traces,
 };
 
 /** Brings the database to the newest shape; safe to call from several processes at once (it takes a lock). */

@@ -179,6 +179,7 @@ test('more sessions than one read takes come in one list, sorted', async () => {
     tags: JSON.stringify({ many: 'yes' }),
     artifacts: JSON.stringify(row.artifacts),
     snapshot: JSON.stringify(row.snapshot),
+    muster: null,
   }));
   await db.insertInto('sessions').values(copies).execute();
   const page = await list('tags=many=yes&limit=1200');

@@ -29,12 +29,13 @@ const record: SessionRecord = {
   completion_time: new Date('2026-11-21T10:01:00Z'),
   message: 'm',
   snapshot: { layers: [], additional_inventory: null, debug_playbook: null, ansible_config: '' },
+  muster: { check: true },
 };
 
 test('v2 shows the same record; only names in status.session differ, and what v3 added is left out', () => {
-  const { debug_on_failure: _, logs: __, status, ...same } = toSession(record, 'http://logs');
+  const { debug_on_failure: _, logs: __, muster: _____, status, ...same } = toSession(record, 'http://logs');
   const { ims_job: ___, message: ____, start_time, completion_time, ...session } = status.session;
-  expect(V2Session.show({ ...toSession(record, 'http://logs'), muster: {} } as ReturnType<typeof toSession>)).toEqual({
+  expect(V2Session.show(toSession(record, 'http://logs'))).toEqual({
     ...same,
     status: {
       artifacts: record.artifacts,

@@ -27,6 +27,7 @@ const newSession = (over: Partial<NewSession> = {}): NewSession => ({
   tags: {},
   debugOnFailure: false,
   snapshot: { layers: [], additional_inventory: null, debug_playbook: null, ansible_config: 'cfg' },
+  muster: null,
   retryOf: null,
   actor: null,
   now: new Date('2026-11-21T10:00:00Z'),

@@ -41,6 +41,7 @@ export async function makeSession(db: Kysely<Database>, given: Partial<NewSessio
       debug_playbook: null,
       ansible_config: 'cfs-default-ansible-cfg',
     },
+    muster: null,
     retryOf: null,
     actor: null,
     now: new Date(),

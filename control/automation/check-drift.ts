@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { DriftCheckAnswer } from '../../domain/automation/drift-check-schema.ts';
+import { addLeftOut, type PlannedCheck, planChecks } from '../../domain/automation/plan-checks.ts';
+import type { ComponentFilter } from '../../domain/components/schema.ts';
+import { isMusterError } from '../../domain/errors.ts';
+import { claimCheck, saveCheckAnswer } from '../../store/drift-checks.ts';
+import { readOptions } from '../../store/options.ts';
+import type { Database } from '../../store/tables.ts';
+import { selectComponents, selectionOf } from '../components/select-components.ts';
+import { createSession } from '../sessions/create-session.ts';
+import type { Dispatcher } from '../sessions/engine-port.ts';
+
+export interface CheckDriftDependencies {
+  db: Kysely<Database>;
+  dispatcher: Dispatcher;
+  clock(): Date;
+}
+
+export interface CheckDriftRequest {
+  /** Which components; an empty filter is all of them, enabled or not. */
+  filter: ComponentFilter;
+  /** Whether what drifted counts as not configured when the check ends. */
+  reconfigure: boolean;
+  actor: string | null;
+  /** Id of this call: the same one again makes nothing and answers the same. */
+  runId: string;
+}
+
+/** Nothing of the transaction is there to be delivered before its end. */
+const LATER: Dispatcher = { kick: () => undefined };
+
+/**
+ * Makes the sessions that check the matching components against what they desire, all in one transaction: per desired
+ * configuration one for every so many hosts. Answers their names. Components of a configuration that cannot run are left
+ * out, with the reason. Throws `bad_tags`.
+ */
+export async function checkDrift(deps: CheckDriftDependencies, request: CheckDriftRequest): Promise<DriftCheckAnswer> {
+  const answer = await deps.db.transaction().execute(async (trx) => {
+    const before = await claimCheck(trx, request.runId, deps.clock());
+    if (before !== null) return before;
+    const made = await makeChecks({ ...deps, db: trx, dispatcher: LATER }, request);
+    await saveCheckAnswer(trx, request.runId, made);
+    return made;
+  });
+  deps.dispatcher.kick();
+  return answer;
+}
+
+async function makeChecks(deps: CheckDriftDependencies, request: CheckDriftRequest): Promise<DriftCheckAnswer> {
+  const key = createHash('sha256').update(request.runId).digest('hex').slice(0, 12);
+  const plan = planChecks(await candidates(deps.db, request.filter), key);
+  const leftOut = new Map(plan.leftOut.map((entry) => [entry.reason, entry]));
+  const answer: DriftCheckAnswer = { sessions: [], components: 0, left_out: [] };
+  for (const check of plan.checks) {
+    const refusal = await makeCheck(deps, request, check);
+    if (refusal === null) {
+      answer.sessions.push(check.name);
+      answer.components += check.hosts.length;
+    } else addLeftOut(leftOut, refusal, check.hosts);
+  }
+  return { ...answer, left_out: [...leftOut.values()] };
+}
+
+/** Makes one session; answers why its configuration cannot run, or null. */
+async function makeCheck(
+  deps: CheckDriftDependencies,
+  { reconfigure, actor }: CheckDriftRequest,
+  { name, configuration, hosts }: PlannedCheck,
+): Promise<string | null> {
+  try {
+    await createSession(
+      { ...deps, actor },
+      {
+        name,
+        configuration_name: configuration,
+        ansible_limit: hosts.join(','),
+        muster: { check: true, ...(reconfigure ? { reconfigure } : {}) },
+      },
+      { debugNames: false },
+    );
+    return null;
+  } catch (error) {
+    if (isMusterError(error) && (error.code === 'configuration_invalid' || error.code === 'source_unknown')) {
+      return error.detail;
+    }
+    throw error;
+  }
+}
+
+async function candidates(
+  db: Kysely<Database>,
+  filter: ComponentFilter,
+): Promise<{ id: string; desired_config: string }[]> {
+  const found: { id: string; desired_config: string }[] = [];
+  const batches = selectComponents({
+    db,
+    options: await readOptions(db),
+    selection: selectionOf(filter),
+    status: filter.status,
+    afterId: '',
+    lock: 'none',
+  });
+  for await (const { components } of batches) {
+    for (const { id, desired_config } of components) found.push({ id, desired_config });
+  }
+  return found;
+}
