@@ -14,6 +14,7 @@ import { requestBodies } from './plugins/request-bodies.ts';
 import { requestChecks } from './plugins/request-checks.ts';
 import { quietLog, requestId, requestLog } from './plugins/request-log.ts';
 import { slowReaders } from './plugins/slow-readers.ts';
+import { traceRequests } from './plugins/trace-requests.ts';
 import { unknownPaths } from './plugins/unknown-paths.ts';
 import { answerError, answerUnreadable } from './problems.ts';
 import { parseQuery } from './query.ts';
@@ -69,6 +70,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
   });
   requestActor(app);
   requestLog(app);
+  traceRequests(app, deps);
   overload(app, deps);
   slowReaders(app, deps);
   hostCheck(app, deps);

@@ -37,6 +37,12 @@ export interface EngineHealth {
   reason: string | null;
 }
 
+/** Spans of requests. */
+export interface RequestTracing {
+  /** Begins one; `parent` is the `traceparent` that came with the request. `trace` is what later work joins. */
+  beginRequest(method: string, parent: string | undefined): { trace: string; end(route: string, status: number): void };
+}
+
 export interface ApiDependencies {
   db: Kysely<Database>;
   git: GitReferences;
@@ -75,6 +81,8 @@ export interface ApiDependencies {
   temporalNamespace: string;
   /** Says when a live stream has something new. */
   streams: StreamFeed;
+  /** Traces requests; undefined: tracing is off. */
+  tracing: RequestTracing | undefined;
   /** Version of Muster itself. */
   version: string;
 }

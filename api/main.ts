@@ -25,6 +25,7 @@ import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
 import { openHttpRegistry } from '../drivers/tenants/http-registry.ts';
 import { withoutRegistry } from '../drivers/tenants/no-registry.ts';
+import { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { openDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrations/index.ts';
 import { createSecretStore } from '../store/secrets.ts';
@@ -73,8 +74,14 @@ async function main(): Promise<void> {
     sshFiles: openSshFiles(paths.ssh),
     platformCa,
   });
-  const temporal = connectTemporal(temporalSettings(env, 'api'));
-  const dispatcher = createDispatcher({ db, client: temporal.client, log });
+  const tracing = env.MUSTER_TRACES_URL && (await loadTracing(env.MUSTER_TRACES_URL, 'muster-api', version));
+  const temporal = connectTemporal(temporalSettings(env, 'api'), tracing ? tracing.clientInterceptors : {});
+  const dispatcher = createDispatcher({
+    db,
+    client: temporal.client,
+    log,
+    ...(tracing ? { within: tracing.within } : {}),
+  });
   const streams = openStreamFeed(database);
   let setup: EngineHealth = { ok: false, reason: 'it is being set up' };
   const host = env.MUSTER_API_HOST.includes(':') ? `[${env.MUSTER_API_HOST}]` : env.MUSTER_API_HOST;
@@ -114,6 +121,7 @@ async function main(): Promise<void> {
     temporalUiUrl: env.MUSTER_TEMPORAL_UI_URL,
     temporalNamespace: env.MUSTER_TEMPORAL_NAMESPACE,
     streams,
+    tracing: tracing || undefined,
     version,
   });
 
@@ -145,6 +153,7 @@ async function main(): Promise<void> {
     await dispatcher.stop();
     await temporal.close();
     await db.destroy();
+    if (tracing) await tracing.close();
     process.exit(0);
   };
   process.on('SIGTERM', stop);

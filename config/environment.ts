@@ -114,6 +114,16 @@ const VariablesSchema = z.object({
     .string()
     .min(1)
     .default(join(homedir(), '.cache', 'muster')),
+  /** Base URL of an OpenTelemetry collector (OTLP over HTTP). Default: nothing is traced. */
+  MUSTER_TRACES_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((value) => value.replace(/\/+$/, ''))
+    .optional(),
+  /** host:port on which the worker shows the metrics of Temporal's SDK to Prometheus. Default: it does not. */
+  MUSTER_TEMPORAL_METRICS: z
+    .string()
+    .regex(/^[^\s:]+:[0-9]{1,5}$/, 'must be host:port')
+    .optional(),
   /** Least severe level that processes log before the options say otherwise. */
   MUSTER_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
 });

@@ -17,6 +17,7 @@ import { connectTemporal, tlsOptions } from '../control/temporal/connect.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
 import { hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createGit } from '../drivers/git/create-git.ts';
+import { createAnsibleHosts } from '../drivers/inventory/ansible-hosts.ts';
 import { createInventories, type InventoryProvider } from '../drivers/inventory/create-inventories.ts';
 import { createHsmClient } from '../drivers/inventory/hsm-client.ts';
 import { findAnsible, pythonOf } from '../drivers/local-runner/ansible-programs.ts';
@@ -28,6 +29,7 @@ import { kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
+import { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { type Db, openDatabase } from '../store/database.ts';
 import { inventoryComponents } from '../store/inventory-components.ts';
 import { migrate } from '../store/migrations/index.ts';
@@ -46,7 +48,12 @@ async function main(): Promise<void> {
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ temporal: level, ...meta }, message)),
     shutdownSignals: [],
+    ...(env.MUSTER_TEMPORAL_METRICS
+      ? { telemetryOptions: { metrics: { prometheus: { bindAddress: env.MUSTER_TEMPORAL_METRICS } } } }
+      : {}),
   });
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  const tracing = env.MUSTER_TRACES_URL && (await loadTracing(env.MUSTER_TRACES_URL, 'muster-worker', version));
   const paths = dataPaths(env.MUSTER_DATA_DIR);
   await mkdir(paths.temporary, { recursive: true, mode: 0o700 });
 
@@ -96,7 +103,7 @@ async function main(): Promise<void> {
   });
 
   const settings = temporalSettings(env, 'worker');
-  const temporal = connectTemporal(settings);
+  const temporal = connectTemporal(settings, tracing ? tracing.clientInterceptors : {});
   const deps = {
     db,
     client: temporal.client,
@@ -113,6 +120,7 @@ async function main(): Promise<void> {
     hostId,
     playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
     debugPlaybooks: join(ROOT, 'ansible', 'debug'),
+    ansibleHosts: createAnsibleHosts({ binDir: ansible, tempDir: paths.temporary }),
     baseEnvironment: baseEnvironment(process.env, ansible),
     logMaxBytes: env.MUSTER_LOG_MAX,
     log,
@@ -137,7 +145,10 @@ async function main(): Promise<void> {
     connection,
     namespace: settings.namespace,
     identity: settings.identity,
-    interceptors: { activity: [() => ({ inbound: translateFailures() })] },
+    interceptors: {
+      activity: [...(tracing ? tracing.worker.activity : []), () => ({ inbound: translateFailures() })],
+    },
+    ...(tracing ? { sinks: tracing.worker.sinks } : {}),
     shutdownGraceTime: '1s',
     shutdownForceTime: '15s',
     // A cancel rides on the answer to a heartbeat; the SDK's own pace would let it wait for 8 s.
@@ -146,7 +157,9 @@ async function main(): Promise<void> {
   const main = await Worker.create({
     ...shared,
     taskQueue: MAIN_QUEUE,
-    workflowBundle: { codePath: await workflowBundle(paths.bundles) },
+    workflowBundle: {
+      codePath: await workflowBundle(paths.bundles, tracing ? tracing.workflowInterceptors : undefined),
+    },
     activities: {
       ...createSessionRecords(deps),
       cloneLayers: host.cloneLayers,
@@ -180,6 +193,7 @@ async function main(): Promise<void> {
   await connection.close();
   await temporal.close();
   await db.destroy();
+  if (tracing) await tracing.close();
 }
 
 /** Where dynamic inventories come from here. */

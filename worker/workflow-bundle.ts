@@ -10,17 +10,22 @@ const PREFIX = 'workflows-';
 
 /**
  * File with the workflow code as Temporal runs it. It is built when the sources or the SDK have changed since, by a
- * process of its own, and kept in `dir`; older ones are removed.
+ * process of its own, and kept in `dir`; older ones are removed. `interceptors` is a module that is bundled with it.
  */
-export async function workflowBundle(dir: string): Promise<string> {
+export async function workflowBundle(dir: string, interceptors: string | undefined): Promise<string> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  const name = `${PREFIX}${await fingerprint()}.js`;
+  const name = `${PREFIX}${await fingerprint()}${interceptors === undefined ? '' : '-traced'}.js`;
   const path = join(dir, name);
   const there = await access(path).then(
     () => true,
     () => false,
   );
-  if (!there) await run(process.execPath, [join(import.meta.dirname, 'build-bundle.ts'), path]);
+  if (!there)
+    await run(process.execPath, [
+      join(import.meta.dirname, 'build-bundle.ts'),
+      path,
+      ...(interceptors === undefined ? [] : [interceptors]),
+    ]);
   for (const other of await readdir(dir)) {
     if (other.startsWith(PREFIX) && other !== name) await rm(join(dir, other), { force: true });
   }

@@ -17,6 +17,8 @@ export interface DispatcherOptions {
   pollMs?: number;
   /** How long one delivery may take, in ms; default 10,000, and always less than the lease. */
   deliveryMs?: number;
+  /** Does work as part of a trace, so that the workflow joins it; default: as part of none. */
+  within?: <T>(trace: string | null, work: () => Promise<T>) => Promise<T>;
 }
 
 /** Messages delivered at once; starts and cancels do not hold each other up. */
@@ -45,6 +47,7 @@ export function createDispatcher({
   log,
   pollMs = 1_000,
   deliveryMs = DELIVERY_MS,
+  within = (_trace, work) => work(),
 }: DispatcherOptions): Dispatcher & {
   stop(): Promise<void>;
 } {
@@ -57,7 +60,7 @@ export function createDispatcher({
     if (session === undefined || session.stage === 'ended') return true;
     const send = item.kind === 'start' ? startSessionWorkflow : cancelWorkflow;
     try {
-      await client.withDeadline(Date.now() + deliveryMs, () => send(client, session));
+      await within(session.trace, () => client.withDeadline(Date.now() + deliveryMs, () => send(client, session)));
       return true;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);

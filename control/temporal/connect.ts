@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client, type ClientOptions, Connection } from '@temporalio/client';
 
 /** How to reach a Temporal server; the same for the embedded one and any other. */
 export interface TemporalSettings {
@@ -12,6 +12,8 @@ export interface TemporalSettings {
   /** Shown in Temporal beside what this process did. */
   identity: string;
 }
+
+export type TemporalInterceptors = NonNullable<ClientOptions['interceptors']>;
 
 export interface TemporalConnection {
   client: Client;
@@ -38,7 +40,10 @@ const RECONNECT = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnec
 const HEALTH_MS = 2_500;
 
 /** A client that connects when it is first used and again after the server was away; making it needs no server. */
-export function connectTemporal(settings: TemporalSettings): TemporalConnection {
+export function connectTemporal(
+  settings: TemporalSettings,
+  interceptors: TemporalInterceptors = {},
+): TemporalConnection {
   const tls = tlsOptions(settings.tls ?? (settings.apiKey ? {} : undefined));
   const connection = Connection.lazy({
     address: settings.address,
@@ -46,7 +51,7 @@ export function connectTemporal(settings: TemporalSettings): TemporalConnection 
     ...(tls ? { tls } : {}),
     ...(settings.apiKey ? { apiKey: settings.apiKey } : {}),
   });
-  const client = new Client({ connection, namespace: settings.namespace, identity: settings.identity });
+  const client = new Client({ connection, namespace: settings.namespace, identity: settings.identity, interceptors });
   return {
     client,
     connection,

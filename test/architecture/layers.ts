@@ -33,13 +33,38 @@ export const LAYERS: Record<string, Layer> = {
   },
   // Of workflows only the messages: see `MESSAGES`. Control hands the database on to the store: it knows its type alone.
   control: { imports: ['domain', 'store', 'workflows'], vendors: TEMPORAL, vendorTypes: ['kysely'] },
-  drivers: { imports: ['domain'], vendors: ['jose', 'yaml', '@kubernetes/client-node'] },
+  drivers: {
+    imports: ['domain'],
+    vendors: [
+      'jose',
+      'yaml',
+      '@kubernetes/client-node',
+      // Tracing.
+      '@opentelemetry/api',
+      '@opentelemetry/context-async-hooks',
+      '@opentelemetry/core',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace-base',
+      '@temporalio/interceptors-opentelemetry',
+    ],
+    // What it makes for a worker is of the worker's types.
+    vendorTypes: ['@temporalio/worker'],
+  },
   store: { imports: ['domain'], vendors: ['kysely', 'pg'] },
   config: { imports: [], vendors: ['zod'] },
   // Of the store only what reads: see `READING`. It hands the database on to control and names its type.
   api: {
     imports: ['domain', 'control', 'store', 'workflows'],
-    vendors: ['fastify', 'fastify-type-provider-zod', '@fastify/static', '@fastify/swagger-ui', 'zod', 'pino'],
+    vendors: [
+      'fastify',
+      'fastify-type-provider-zod',
+      '@fastify/static',
+      '@fastify/swagger-ui',
+      'zod',
+      'pino',
+      'prom-client',
+    ],
     vendorTypes: ['kysely'],
   },
   worker: {

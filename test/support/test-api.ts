@@ -83,6 +83,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
     temporalUiUrl: undefined,
     temporalNamespace: 'default',
     streams: openStreamFeed({ url: database.url }),
+    tracing: undefined,
     version: '0.0.0-test',
     ...overrides,
   };
