@@ -51,6 +51,10 @@ export const ERRORS = {
   bad_tags: kind(400, 'Error parsing the tags provided.', 2),
   bad_data: kind(400, 'Error parsing the data provided.', 2),
 
+  // trust
+  trust_not_ready: kind(503, 'Service Unavailable', 7, true),
+  trust_unavailable: kind(502, 'Certificate authority is not available', 1, true),
+
   // configurations, sources, options, secrets
   configuration_not_found: kind(404, 'Configuration not found', 3),
   configuration_in_use: kind(400, 'Configuration is in use.', 5),
@@ -108,6 +112,7 @@ export const ERRORS = {
   workspace_gone: kind(500, 'Workspace is gone', 1),
   runner_gone: kind(500, 'Runner host is gone', 1),
   workflow_ended: kind(500, 'Workflow was ended from outside', 1),
+  components_busy: kind(409, 'Components are in another session', 5, true),
   disk_low: kind(503, 'Disk space is low', 1, true),
 } as const satisfies Record<string, ErrorKind>;
 

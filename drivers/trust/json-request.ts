@@ -1,0 +1,59 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+
+/** Largest answer that is read, bytes. */
+const ANSWER_MAX = 4 * 1024 * 1024;
+
+export interface JsonRequest {
+  method: 'GET' | 'POST' | 'PATCH';
+  url: string;
+  headers?: Record<string, string>;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Certificates to trust instead of the platform's, PEM. */
+  ca?: string | undefined;
+  /** From connecting to the last byte, ms. */
+  timeoutMs: number;
+}
+
+/**
+ * Status and text of an answer; redirects are not followed.
+ * @throws {Error} when there is no whole answer in time; its words hold nothing of what was sent
+ */
+export function askJson({ method, url, headers, body, ca, timeoutMs }: JsonRequest) {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const fail = (error: Error) =>
+      reject(new Error(signal.aborted ? `no answer within ${timeoutMs / 1000} s` : error.message || error.name));
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+    const options = {
+      method,
+      signal,
+      agent: false as const,
+      headers: {
+        accept: 'application/json',
+        ...(payload === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
+        ...headers,
+      },
+      ...(ca === undefined ? {} : { ca }),
+    };
+    const request = send(url, options, (response) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on('error', fail);
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size > ANSWER_MAX) response.destroy(new Error(`an answer of more than ${ANSWER_MAX} bytes`));
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+      );
+    });
+    request.on('error', fail);
+    request.end(payload);
+  });
+}
