@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { type CollectedSpan, startTraceCollector, type TraceCollector } from '../support/trace-collector.ts';
+
+const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+const TRACE = PARENT.split('-')[1];
+
+describeNeeding(stackMissing(), 'a traced stack', () => {
+  let collector: TraceCollector;
+  let stack: MusterStack;
+  let metricsPort: number;
+  beforeAll(async () => {
+    collector = await startTraceCollector();
+    metricsPort = await freePort();
+    stack = await startMusterStack({
+      MUSTER_TRACES_URL: `${collector.url}/`,
+      MUSTER_TEMPORAL_METRICS: `127.0.0.1:${metricsPort}`,
+    });
+  }, 120_000);
+  afterAll(async () => {
+    await stack?.remove();
+    await collector?.close();
+  }, 60_000);
+
+  test("joins the request, the workflow and its activities in the caller's trace, without what they were about", async () => {
+    const repository = await stack.repository('traced');
+    await repository.commit({
+      'site.yml': '- hosts: all\n  gather_facts: false\n  tasks:\n    - ansible.builtin.debug: {msg: hello}\n',
+    });
+    await stack.configure('traced', repository.url, ['site.yml'], ['traced-host']);
+    const answer = await fetch(`${stack.url}/v3/sessions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', traceparent: PARENT },
+      body: JSON.stringify({ name: 'traced-session', configuration_name: 'traced' }),
+    });
+    expect(answer.status).toBe(201);
+    await stack.untilComplete('traced-session');
+    const spans = await eventually('the spans of the whole session have come', () => {
+      const mine = collector.spans.filter(({ traceId }) => traceId === TRACE);
+      return mine.some(({ name }) => name === 'RunWorkflow:sessionWorkflow') ? mine : null;
+    });
+    const names = new Set(spans.map(({ name }) => name));
+    for (const name of [
+      'POST /v3/sessions',
+      'StartWorkflow:sessionWorkflow',
+      'RunActivity:cloneLayers',
+      'RunActivity:runLayer',
+    ]) {
+      expect(names).toContain(name);
+    }
+    const request = spans.find(({ name }) => name === 'POST /v3/sessions');
+    expect(request).toMatchObject({ service: 'muster-api', attributes: { 'http.response.status_code': 201 } });
+    expect(request?.parentSpanId).toBe(PARENT.split('-')[2]);
+    expect(rootOf(spans, 'RunActivity:runLayer')).toBe(request?.spanId);
+    expect(collector.text()).not.toContain('hello');
+  }, 120_000);
+
+  test('shows how long tasks of the engine waited for this worker', async () => {
+    const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+    expect(await answer.text()).toContain('temporal_activity_schedule_to_start_latency');
+  });
+});
+
+/** The span under the caller's from which this one comes. */
+function rootOf(spans: CollectedSpan[], name: string): string | undefined {
+  let span = spans.find((candidate) => candidate.name === name);
+  for (;;) {
+    const parent = spans.find(({ spanId }) => spanId === span?.parentSpanId);
+    if (parent === undefined) return span?.spanId;
+    span = parent;
+  }
+}
