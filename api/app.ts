@@ -5,6 +5,7 @@ import { requestActor } from './acting.ts';
 import { cfsRoutes } from './cfs-routes.ts';
 import type { ApiDependencies, ApiServer } from './dependencies.ts';
 import { access, nodeReports } from './plugins/access.ts';
+import { attribution } from './plugins/attribution.ts';
 import { crossSiteCheck } from './plugins/cross-site-check.ts';
 import { documentation } from './plugins/documentation.ts';
 import { hostCheck } from './plugins/host-check.ts';
@@ -19,6 +20,7 @@ import { unknownPaths } from './plugins/unknown-paths.ts';
 import { answerError, answerUnreadable } from './problems.ts';
 import { parseQuery } from './query.ts';
 import { tokenRoutes } from './routes/access/token-routes.ts';
+import { auditRoutes } from './routes/audit/audit-routes.ts';
 import { componentImportRoutes } from './routes/components/import-routes.ts';
 import { configurationImportRoutes } from './routes/configurations/import-routes.ts';
 import { secretRoutes } from './routes/configurations/secret-routes.ts';
@@ -35,6 +37,7 @@ const MUSTER_ROUTES: readonly Routes[] = [
   tokenRoutes,
   configurationImportRoutes,
   componentImportRoutes,
+  auditRoutes,
 ];
 
 /** Longest request line and headers together, bytes: lists of ids travel in queries. */
@@ -81,6 +84,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
   idempotency(app, deps);
   requestChecks(app);
   nodeReports(app);
+  attribution(app);
 
   documentation(app, deps);
   metrics(app, deps);

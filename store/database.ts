@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { types } from 'node:util';
-import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { Kysely, type Transaction } from 'kysely';
 import pg from 'pg';
+import { AttributingDialect } from './attribution.ts';
 import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
 import type { Database } from './tables.ts';
 
@@ -63,7 +64,7 @@ export function openDatabase(options: DatabaseOptions): Kysely<Database> {
   // error event that nobody hears would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const db = new Kysely<Database>({
-    dialect: new PostgresDialect({
+    dialect: new AttributingDialect({
       pool: {
         connect: () => (pool.waitingCount < MAX_WAITING ? pool.connect() : Promise.reject(tooManyWait())),
         end: async () => {

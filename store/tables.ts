@@ -242,6 +242,7 @@ export interface HostResultsTable {
   ignored: number;
   /** Whether a component of that id took the result. */
   recorded: boolean;
+  stored_at: Generated<Date>;
   /** Of a check: the tasks that would change the host; null when there are none, or when the component has them. */
   changes: ColumnType<TaskChange[] | null, string | null | undefined, null>;
   changes_left_out: Generated<number>;
@@ -449,7 +450,22 @@ export interface ScheduleRunsTable {
   error: string | null;
 }
 
+/** Triggers write it; see migration 0015. */
+export interface AuditTable {
+  id: GeneratedAlways<number>;
+  at: Date;
+  actor: string | null;
+  action: string;
+  kind: string;
+  name: string;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+  request_id: string | null;
+  via: string | null;
+}
+
 export interface Database {
+  audit: AuditTable;
   schedules: SchedulesTable;
   schedule_runs: ScheduleRunsTable;
   hardware_syncs: HardwareSyncsTable;

@@ -82,6 +82,9 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'POST /api/v1/import/options': admin,
   'POST /api/v1/import/components': admin,
 
+  // Readers see what is; who did it, with values that no longer stand, is for those who answer for it.
+  'GET /api/v1/audit': operator,
+
   'GET /api/v1/tokens': admin,
   'POST /api/v1/tokens': admin,
   'GET /api/v1/tokens/:id': admin,

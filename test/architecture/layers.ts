@@ -105,9 +105,10 @@ export const QUERY_FILES = /^(store|test|bench)\//;
 export const LANES: Record<string, readonly string[]> = {
   access: [],
   runs: ['access'],
+  audit: ['access'],
   configurations: ['access', 'runs'],
   components: ['access', 'runs', 'configurations'],
-  sessions: ['access', 'runs', 'configurations', 'components'],
+  sessions: ['access', 'runs', 'audit', 'configurations', 'components'],
   automation: ['access', 'runs', 'configurations', 'components', 'sessions'],
   propagation: ['access', 'runs', 'configurations', 'components', 'sessions'],
   operator: ['access', 'runs'],

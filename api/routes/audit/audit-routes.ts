@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { listAudit } from '../../../control/audit/list-audit.ts';
+import { AuditListQuerySchema, AuditRecordSchema } from '../../../domain/audit/schema.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { NextSchema } from '../../next-page.ts';
+
+/** Who changed what, when. */
+export async function auditRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.get(
+    '/audit',
+    {
+      schema: {
+        tags: ['audit'],
+        summary: 'List changes with what was before and after, newest first',
+        querystring: AuditListQuerySchema,
+        response: { 200: z.object({ records: z.array(AuditRecordSchema), next: NextSchema }) },
+      },
+    },
+    async ({ query, caller }) => {
+      const { records, after } = await listAudit(deps.db, query, caller?.role ?? null);
+      return { records, next: after === null ? null : { ...query, after_id: after } };
+    },
+  );
+}

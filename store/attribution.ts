@@ -1,0 +1,63 @@
+/**
+ * Who asks for a write, and with which request, for the audit records that the database makes of it. It travels in a comment in
+ * front of each statement: that costs no round trip, needs no transaction, and no writer can leave it out.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type CompiledQuery,
+  PostgresDialect,
+  PostgresQueryCompiler,
+  type QueryId,
+  type RootOperationNode,
+} from 'kysely';
+
+export interface Attribution {
+  /** Who asks; null where nobody is known. */
+  actor: string | null;
+  /** Id of the request, for the log. */
+  requestId: string | null;
+  /** Method and route of the request. */
+  via: string | null;
+}
+
+interface Current extends Partial<Attribution> {
+  action?: string;
+  comment: string;
+}
+
+const current = new AsyncLocalStorage<Current>();
+
+/** Runs `work`; what it writes, and what it starts, is recorded as asked for so. */
+export function attributed<T>({ actor, requestId, via }: Attribution, work: () => T): T {
+  return current.run(withComment({ actor, requestId, via }), work);
+}
+
+/** Runs `work`; the changes that it makes are recorded under this word in place of `update`. */
+export function asAction<T>(action: string, work: () => T): T {
+  return current.run(withComment({ ...current.getStore(), action }), work);
+}
+
+/** Without what JSON of Postgres cannot hold; base64, so that no text ends the comment. */
+function withComment({ actor, requestId, via, action }: Omit<Current, 'comment'>): Current {
+  const told = { actor: actor?.toWellFormed().replaceAll('\0', '') ?? actor, request: requestId, via, action };
+  return { actor, requestId, via, ...(action === undefined ? {} : { action }), comment: commentOf(told) };
+}
+
+function commentOf(told: object): string {
+  return `/*muster ${Buffer.from(JSON.stringify(told)).toString('base64')}*/ `;
+}
+
+class AttributingCompiler extends PostgresQueryCompiler {
+  override compileQuery(node: RootOperationNode, queryId: QueryId): CompiledQuery {
+    const compiled = super.compileQuery(node, queryId);
+    const comment = node.kind === 'SelectQueryNode' ? undefined : current.getStore()?.comment;
+    return comment === undefined ? compiled : { ...compiled, sql: comment + compiled.sql };
+  }
+}
+
+/** Postgres, with statements that say who asked for them. */
+export class AttributingDialect extends PostgresDialect {
+  override createQueryCompiler(): PostgresQueryCompiler {
+    return new AttributingCompiler();
+  }
+}
