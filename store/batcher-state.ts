@@ -122,6 +122,18 @@ export async function forgetKey(trx: Db, key: string): Promise<void> {
   await trx.deleteFrom('batch_keys').where('key', '=', key).where('paused', '=', false).execute();
 }
 
+/** Notes that keys of batches that have not ended are seen, where that was last noted before a time. */
+export async function seeKeys(db: Db, now: Date, seenBefore: Date): Promise<void> {
+  await sql`
+    update batch_keys set last_seen_at = ${now} where last_seen_at < ${seenBefore}
+      and key in (select key from batches where state <> 'ended')`.execute(db);
+}
+
+/** Removes what is remembered of keys that were last seen before a time, unless somebody paused them. */
+export async function forgetKeys(db: Db, seenBefore: Date): Promise<void> {
+  await db.deleteFrom('batch_keys').where('last_seen_at', '<=', seenBefore).where('paused', '=', false).execute();
+}
+
 /** Pauses one key, or lets it go on. */
 export async function writeKeyPaused(
   db: Db,

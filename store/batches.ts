@@ -108,11 +108,17 @@ export async function noteRefusal(db: Db, batch: string, refusal: string): Promi
 export async function markEnded(
   trx: Db,
   batch: string,
-  end: { success: boolean; reason: string; now: Date },
+  end: { success: boolean; reason: string; desired: string; now: Date },
 ): Promise<void> {
   await trx
     .updateTable('batches')
-    .set({ state: 'ended', result: end.success ? 'success' : 'failure', reason: end.reason, ended_at: end.now })
+    .set({
+      state: 'ended',
+      result: end.success ? 'success' : 'failure',
+      reason: end.reason,
+      desired: end.desired,
+      ended_at: end.now,
+    })
     .where('id', '=', batch)
     .execute();
   await trx.deleteFrom('batch_members').where('batch_id', '=', batch).execute();
@@ -121,6 +127,7 @@ export async function markEnded(
 /** An end that the back-off has not seen. */
 export interface UncountedEnd extends BatchEnd {
   key: string;
+  configuration: string;
   desired: string;
 }
 
@@ -131,12 +138,18 @@ export async function takeUncountedEnds(trx: Db): Promise<UncountedEnd[]> {
     .set({ counted: true })
     .where('state', '=', 'ended')
     .where('counted', '=', false)
-    .returning(['id', 'key', 'desired', 'result', 'ended_at'])
+    .returning(['id', 'key', 'configuration', 'desired', 'result', 'ended_at'])
     .execute();
   const at = (row: (typeof rows)[number]) => row.ended_at?.getTime() ?? 0;
   return rows
     .sort((a, b) => at(a) - at(b) || (a.id < b.id ? -1 : 1))
-    .map(({ id, key, desired, result }) => ({ batch: id, key, desired: desired ?? '', success: result === 'success' }));
+    .map(({ id, key, configuration, desired, result }) => ({
+      batch: id,
+      key,
+      configuration,
+      desired: desired ?? '',
+      success: result === 'success',
+    }));
 }
 
 /** Forgets batches that ended before a time. */

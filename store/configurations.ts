@@ -46,8 +46,13 @@ export async function lockConfiguration(trx: Db, name: string): Promise<Configur
   return row?.record;
 }
 
+/** Keeps the configuration as it is until the transaction ends; others may do so too. */
+export async function shareConfiguration(trx: Db, name: string): Promise<void> {
+  await trx.selectFrom('configurations').select('name').where('name', '=', name).forShare().execute();
+}
+
 /**
- * The same, and waits for the transactions of components that begin to desire it; later ones wait for this one. What a
+ * The same as `lockConfiguration`, and waits for the transactions of components that begin to desire it; later ones wait for this one. What a
  * statement after this reads is all that came before.
  */
 export async function lockConfigurationAgainstDesire(trx: Db, name: string): Promise<Configuration | undefined> {

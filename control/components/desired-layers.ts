@@ -24,11 +24,7 @@ export function createStatusReader(db: Db, options: StatusOptions): StatusReader
       const names = new Set(components.map((component) => component.desired_config));
       const missing = [...names].filter((name) => name !== '' && !layers.has(name));
       if (missing.length === 0) return;
-      const found = await findConfigurations(db, missing);
-      const urls = await urlsOfSources(db, found.values());
-      for (const name of missing) {
-        layers.set(name, found.get(name)?.layers.map((layer) => withUrl(layer, urls)) ?? null);
-      }
+      for (const [name, found] of await readDesiredLayers(db, missing)) layers.set(name, found);
     },
     of,
     desiredState(component) {
@@ -39,6 +35,13 @@ export function createStatusReader(db: Db, options: StatusOptions): StatusReader
       }));
     },
   };
+}
+
+/** The layers of configurations by name, each with its clone URL; null where there is none of the name. */
+export async function readDesiredLayers(db: Db, names: readonly string[]): Promise<Map<string, Layer[] | null>> {
+  const found = await findConfigurations(db, names);
+  const urls = await urlsOfSources(db, found.values());
+  return new Map(names.map((name) => [name, found.get(name)?.layers.map((layer) => withUrl(layer, urls)) ?? null]));
 }
 
 async function urlsOfSources(db: Db, configurations: Iterable<Configuration>): Promise<Map<string, string>> {

@@ -1,0 +1,30 @@
+import { afterEnds, afterKeyEnds, seenKey } from '../../domain/automation/back-off.ts';
+import { forgetKey, readBatcherState, readKeys, writeBackOff, writeKey } from '../../store/batcher-state.ts';
+import { takeUncountedEnds } from '../../store/batches.ts';
+import type { PassDependencies } from './batcher-ports.ts';
+import { readDesiredDigests } from './desired-digest.ts';
+
+/**
+ * Tells the back-off of all, and of each key, which batches ended since it was told last (cfs-flows 5.2). All ends of a pass
+ * count together, also those of a pass that was broken off.
+ */
+export async function countEnds({ db, clock, options }: PassDependencies): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const { backOff } = await readBatcherState(trx, { lock: true });
+    const ends = await takeUncountedEnds(trx);
+    if (ends.length === 0) return;
+    const now = clock().getTime();
+    const cap = options.batcher_max_backoff;
+    await writeBackOff(trx, afterEnds(backOff, ends, now, cap));
+    const known = new Map((await readKeys(trx, { lock: true })).map((state) => [state.key, state]));
+    const names = ends.map(({ configuration }) => configuration);
+    const desired = await readDesiredDigests(trx, names, options);
+    for (const [key, keyEnds] of Map.groupBy(ends, (end) => end.key)) {
+      const wanted = desired.get(keyEnds[0]?.configuration ?? '') ?? '';
+      const next = afterKeyEnds(seenKey(known.get(key), wanted, now), keyEnds, now, cap);
+      // Nothing is remembered of a key that did not fail.
+      if (next.failuresInARow === 0) await forgetKey(trx, key);
+      if (next.failuresInARow > 0 || known.get(key)?.paused) await writeKey(trx, key, next);
+    }
+  });
+}

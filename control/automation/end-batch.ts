@@ -1,0 +1,80 @@
+import { afterFailure } from '../../domain/automation/after-failure.ts';
+import { afterSuccess } from '../../domain/automation/after-success.ts';
+import { judgeSession, type SessionVerdict } from '../../domain/automation/judge-session.ts';
+import type { MemberNow, MemberWrite } from '../../domain/automation/member-writes.ts';
+import { lockBatch, markEnded, membersOf } from '../../store/batches.ts';
+import { lockComponents } from '../../store/components.ts';
+import type { Db } from '../../store/database.ts';
+import { type SentBatch, sentBatches } from '../../store/sent-batches.ts';
+import { deleteSessionRows } from '../../store/session-queries.ts';
+import { lockSession } from '../../store/sessions.ts';
+import { appendEntries } from '../components/append-entries.ts';
+import { BATCHER, type PassDependencies } from './batcher-ports.ts';
+import { membersNow } from './members-now.ts';
+
+/** What the batch's session means for the batch now. */
+export function verdictOn(
+  batch: SentBatch,
+  { options, clock }: Pick<PassDependencies, 'options' | 'clock'>,
+): SessionVerdict {
+  const times = { sentAt: batch.sentAt.getTime(), waitedUntil: batch.waitedUntil?.getTime() ?? null };
+  return judgeSession(times, batch.session, clock().getTime(), options.batcher_pending_timeout);
+}
+
+/**
+ * Ends a sent batch whose session says so: what the end means is written into its members, which are free then; one transaction,
+ * judged again in it. A session that is overdue is deleted. Answers whether the batch ended.
+ */
+export async function endBatch(deps: PassDependencies, id: string): Promise<boolean> {
+  const { db, options, clock, dispatcher } = deps;
+  const verdict = await db.transaction().execute(async (trx) => {
+    const row = await lockBatch(trx, id, 'sent');
+    if (row === null) return 'follow';
+    // Locked, so that it is not let in, patched or deleted between the judgement and its effect.
+    await lockSession(trx, row.session_name ?? '');
+    const [batch] = await sentBatches(trx, options.max_running_sessions, id);
+    if (batch === undefined) return 'follow';
+    const judged = verdictOn(batch, deps);
+    if (judged === 'follow') return judged;
+    const now = clock();
+    if (judged === 'overdue') await deleteOverdue(trx, batch, deps, now);
+    else if (judged !== 'gone') await writeMembers(trx, batch, judged, deps, now);
+    const reason = reasonOf(judged, batch, deps);
+    await markEnded(trx, id, { success: judged === 'succeeded', reason, desired: batch.desired, now });
+    return judged;
+  });
+  if (verdict === 'overdue') dispatcher.kick();
+  return verdict !== 'follow';
+}
+
+async function deleteOverdue(trx: Db, batch: SentBatch, { options }: PassDependencies, now: Date): Promise<void> {
+  const reason = `it was still pending after ${options.batcher_pending_timeout} s (batcher_pending_timeout)`;
+  await deleteSessionRows(trx, { name: batch.sessionName }, { reason, actor: BATCHER, now });
+}
+
+async function writeMembers(
+  trx: Db,
+  batch: SentBatch,
+  verdict: 'succeeded' | 'failed',
+  { options }: PassDependencies,
+  now: Date,
+): Promise<void> {
+  const locked = await lockComponents(trx, await membersOf(trx, batch.id));
+  const members = await membersNow(trx, locked.values(), options, {
+    desired: batch.desired,
+    admittedAt: batch.session?.admittedAt ?? null,
+    absent: batch.session?.absent ?? [],
+  });
+  await appendEntries(trx, locked, writesOf(verdict, members, batch.sessionName), { actor: BATCHER, now });
+}
+
+function writesOf(verdict: 'succeeded' | 'failed', members: MemberNow[], session: string): MemberWrite[] {
+  if (verdict === 'failed') return afterFailure(members, session);
+  return members.flatMap((member) => afterSuccess(member, session) ?? []);
+}
+
+function reasonOf(verdict: SessionVerdict, batch: SentBatch, { options }: PassDependencies): string {
+  if (verdict === 'gone') return 'its session was deleted';
+  if (verdict === 'overdue') return `its session was still pending after ${options.batcher_pending_timeout} s`;
+  return batch.session?.message ?? '';
+}

@@ -1,0 +1,45 @@
+import type { MemberNow } from '../../domain/automation/member-writes.ts';
+import { isBeforeBoot } from '../../domain/components/boot.ts';
+import type { Component } from '../../domain/components/schema.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
+import type { Db } from '../../store/database.ts';
+import { createStatusReader } from '../components/desired-layers.ts';
+import { desiredDigest } from './desired-digest.ts';
+
+/** What was so when the members were sent, and what their session says of them. */
+export interface SentFacts {
+  /** Digest of what was desired, null to compare with nothing. */
+  desired: string | null;
+  admittedAt: Date | null;
+  absent: readonly string[];
+}
+
+/** Components of a batch as the rules see them, judged by configurations and options as they are now. */
+export async function membersNow(
+  db: Db,
+  components: Iterable<{ component: Component; bootedAt: Date | null }>,
+  options: Options,
+  { desired, admittedAt, absent }: SentFacts,
+): Promise<MemberNow[]> {
+  const members = [...components];
+  const reader = createStatusReader(db, options);
+  await reader.prepare(members.map(({ component }) => component));
+  const missing = new Set(absent);
+  return members.map(({ component, bootedAt }) => {
+    const layers = reader.desiredState(component);
+    return {
+      id: component.id,
+      status: reader.of(component).status,
+      layers: layers.map(({ clone_url = '', playbook, commit = '', status }) => ({
+        clone_url,
+        playbook: playbook || options.default_playbook,
+        commit,
+        status,
+      })),
+      last: component.state.at(-1) ?? null,
+      desiredChanged: desired !== null && desiredDigest(layers, options) !== desired,
+      rebooted: isBeforeBoot(admittedAt, bootedAt),
+      absent: missing.has(component.id),
+    };
+  });
+}

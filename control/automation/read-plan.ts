@@ -1,0 +1,60 @@
+import { NO_BACK_OFF } from '../../domain/automation/back-off.ts';
+import { type KeyHold, type PlanFacts, planSends, type SendPlan } from '../../domain/automation/plan-sends.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
+import { type BatcherState, type KeyState, readBatcherState, readKeys } from '../../store/batcher-state.ts';
+import { type OpenBatch, openBatches } from '../../store/batches.ts';
+import type { Db } from '../../store/database.ts';
+import { type SentBatch, sentBatches } from '../../store/sent-batches.ts';
+import { readDesiredDigests } from './desired-digest.ts';
+
+export interface BatcherPlan {
+  state: BatcherState;
+  keys: KeyState[];
+  /** Not sent yet, oldest first. */
+  open: OpenBatch[];
+  sent: SentBatch[];
+  /** What decides about the sending; `planSends` of it and other batches answers for them. */
+  facts: PlanFacts;
+  /** Which would be sent now, and why the others would not. */
+  plan: SendPlan;
+}
+
+/** What would be sent at this instant, and why not yet; changes nothing. */
+export async function readPlan(db: Db, options: Options, now: Date): Promise<BatcherPlan> {
+  const state = await readBatcherState(db);
+  const keys = await readKeys(db);
+  const open = await openBatches(db);
+  const sent = await sentBatches(db, options.max_running_sessions);
+  const facts: PlanFacts = {
+    now: now.getTime(),
+    disabled: options.batcher_disable,
+    paused: state.paused,
+    window: options.batch_window,
+    sizeOf: () => options.batch_size,
+    waiting: sent.filter(({ session }) => session?.status === 'pending').length,
+    out: new Set(sent.map(({ id }) => id)),
+    backOff: state.backOff,
+    keys: await holds(db, options, keys, open),
+    rollouts: new Map(),
+  };
+  return { state, keys, open, sent, facts, plan: planSends(open, facts) };
+}
+
+/** The back-off of the keys of these batches; what a key desired earlier holds nothing back. */
+async function holds(
+  db: Db,
+  options: Options,
+  keys: readonly KeyState[],
+  open: readonly OpenBatch[],
+): Promise<Map<string, KeyHold>> {
+  if (keys.length === 0) return new Map();
+  const configurations = new Map(open.map(({ key, configuration }) => [key, configuration]));
+  const relevant = keys.filter(({ key }) => configurations.has(key));
+  const desired = await readDesiredDigests(db, configurations.values(), options);
+  return new Map(
+    relevant.map((state) => {
+      const isCurrent = desired.get(configurations.get(state.key) ?? '') === state.desired;
+      return [state.key, { ...(isCurrent ? state : NO_BACK_OFF), paused: state.paused }];
+    }),
+  );
+}

@@ -1,0 +1,51 @@
+import type { Kysely } from 'kysely';
+import { findSchedule, markScheduleSynced, noteScheduleUnsynced } from '../../store/schedules.ts';
+import type { Database } from '../../store/tables.ts';
+import type { ScheduleEngine } from './schedule-port.ts';
+
+export interface SyncScheduleDependencies {
+  db: Kysely<Database>;
+  schedules: ScheduleEngine;
+}
+
+export interface SyncOutcome {
+  synced: boolean;
+  /** Why the engine does not have it. */
+  error: string | null;
+}
+
+/** How often the record may be written by others while the engine is told of it. */
+const ATTEMPTS = 5;
+const ERROR_MAX = 500;
+
+/**
+ * Gives the engine the schedule as its record stands, and takes it away when there is no record. Looks again afterwards: of
+ * two that do this at the same time the newer record wins. An engine that is away is no error: the outcome says it, the
+ * record keeps it, and the reconciliation does it later.
+ */
+export async function syncSchedule(deps: SyncScheduleDependencies, name: string): Promise<SyncOutcome> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const row = await findSchedule(deps.db, name);
+    try {
+      if (row === null) await deps.schedules.remove(name);
+      else await deps.schedules.apply(row);
+    } catch (error) {
+      const sentence = engineSentence(error);
+      if (row !== null) await noteScheduleUnsynced(deps.db, row.id, sentence);
+      return { synced: false, error: sentence };
+    }
+    const stands =
+      row === null
+        ? (await findSchedule(deps.db, name)) === null
+        : await markScheduleSynced(deps.db, row.id, row.revision);
+    if (stands) return { synced: true, error: null };
+  }
+  return { synced: false, error: 'the schedule is being changed by others' };
+}
+
+/** What the engine said, in one line: its own words behind those of its client. */
+export function engineSentence(error: unknown): string {
+  const words: string[] = [];
+  for (let at: unknown = error; at instanceof Error && words.length < 3; at = at.cause) words.push(at.message);
+  return (words.join(': ') || String(error)).replace(/\s+/g, ' ').slice(0, ERROR_MAX);
+}

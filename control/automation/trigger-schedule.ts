@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { ScheduleTriggered } from '../../domain/automation/schedule-schema.ts';
+import { insertScheduleRun, markScheduleRunDelivered, type ScheduleRunRow } from '../../store/schedule-runs.ts';
+import type { ScheduleRow } from '../../store/schedules.ts';
+import type { Database } from '../../store/tables.ts';
+import { requireSchedule } from './read-schedules.ts';
+import type { ScheduleEngine } from './schedule-port.ts';
+import { scheduleRunView } from './schedule-view.ts';
+import { engineSentence, type SyncOutcome, syncSchedule } from './sync-schedule.ts';
+import type { WriteScheduleDependencies } from './write-schedule.ts';
+
+/**
+ * Asks for a run now, also of a paused schedule. The run is recorded first; where the engine is away it begins when it is
+ * back. While another run goes on it waits for its end, unless the schedule lets them overlap. Two of one second are one run.
+ * Throws `schedule_not_found`.
+ */
+export async function triggerSchedule(deps: WriteScheduleDependencies, name: string): Promise<ScheduleTriggered> {
+  const schedule = await requireSchedule(deps.db, name);
+  const now = deps.clock();
+  const run = await insertScheduleRun(deps.db, {
+    id: randomUUID(),
+    scheduleId: schedule.id,
+    scheduledAt: new Date(Math.floor(now.getTime() / 1000) * 1000),
+    byHand: true,
+    requestedBy: deps.actor,
+    now,
+  });
+  const { synced, error } = await deliver(deps, schedule, run);
+  return { ...scheduleRunView(name, run), synced, sync_error: error };
+}
+
+async function deliver(deps: WriteScheduleDependencies, schedule: ScheduleRow, run: ScheduleRunRow) {
+  const outcome = await syncSchedule(deps, schedule.name);
+  return outcome.synced ? deliverScheduleRun(deps, schedule, run) : outcome;
+}
+
+/** Tells the engine to begin a run that was asked for; it has the schedule already. Doing it twice is harmless. */
+export async function deliverScheduleRun(
+  deps: { db: Kysely<Database>; schedules: ScheduleEngine; clock(): Date },
+  { name, record }: Pick<ScheduleRow, 'name' | 'record'>,
+  run: Pick<ScheduleRunRow, 'id' | 'scheduled_at'>,
+): Promise<SyncOutcome> {
+  try {
+    await deps.schedules.trigger({ name, overlap: record.overlap }, run.scheduled_at);
+  } catch (error) {
+    return { synced: false, error: engineSentence(error) };
+  }
+  await markScheduleRunDelivered(deps.db, run.id, deps.clock());
+  return { synced: true, error: null };
+}

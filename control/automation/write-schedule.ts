@@ -1,0 +1,22 @@
+/** What a write of a schedule needs, and what it answers. */
+import type { Kysely } from 'kysely';
+import type { ScheduleView } from '../../domain/automation/schedule-schema.ts';
+import { findLastScheduleRuns } from '../../store/schedule-runs.ts';
+import { findScheduleById, type ScheduleRow } from '../../store/schedules.ts';
+import type { Database } from '../../store/tables.ts';
+import { scheduleView } from './schedule-view.ts';
+import { type SyncScheduleDependencies, syncSchedule } from './sync-schedule.ts';
+
+export interface WriteScheduleDependencies extends SyncScheduleDependencies {
+  db: Kysely<Database>;
+  clock(): Date;
+  /** Who asks, stored with the record. */
+  actor: string | null;
+}
+
+/** Tells the engine of a record that is committed, and answers it with whether that worked. */
+export async function synced(deps: SyncScheduleDependencies, row: ScheduleRow): Promise<ScheduleView> {
+  await syncSchedule(deps, row.name);
+  const [last] = await findLastScheduleRuns(deps.db, [row.id]);
+  return scheduleView((await findScheduleById(deps.db, row.id)) ?? row, last);
+}

@@ -1,0 +1,33 @@
+import type { Component, StateLayer } from '../../domain/components/schema.ts';
+import { appendStateLayer } from '../../domain/components/state-layers.ts';
+import { wireTime } from '../../domain/times.ts';
+import { updateComponents } from '../../store/components.ts';
+import type { Db } from '../../store/database.ts';
+
+/** What is appended to a component's state, in this order, and what is added to its error count. */
+export interface EntriesToAppend {
+  id: string;
+  entries: Omit<StateLayer, 'last_updated'>[];
+  errors: number;
+}
+
+/** Appends to the states of components that the transaction has locked, each entry as a `state_append` would (cfs-api 6.3). */
+export async function appendEntries(
+  trx: Db,
+  locked: ReadonlyMap<string, { component: Component }>,
+  writes: readonly EntriesToAppend[],
+  { actor, now }: { actor: string; now: Date },
+): Promise<void> {
+  const time = wireTime(now);
+  const changed = writes.flatMap(({ id, entries, errors }) => {
+    const stored = locked.get(id)?.component;
+    if (stored === undefined) return [];
+    const state = entries.reduce(
+      (reached, entry) => appendStateLayer(reached, { ...entry, last_updated: time }),
+      stored.state,
+    );
+    return [{ ...stored, state, error_count: stored.error_count + errors }];
+  });
+  if (changed.length === 0) return;
+  await updateComponents(trx, changed, { now, actor, members: new Set(['state', 'error_count']) });
+}
