@@ -86,6 +86,15 @@ export const ERRORS = {
   configuration_invalid: kind(400, 'Invalid configuration', 2),
   image_target_unsupported: kind(400, 'Image targets are not available', 2),
 
+  // schedules
+  schedule_not_found: kind(404, 'Schedule not found', 3),
+  schedule_exists: kind(409, 'Conflicting schedule name', 5),
+  schedule_run_not_found: kind(404, 'Run of the schedule not found', 3),
+  schedule_paused: kind(409, 'Schedule is paused', 5),
+  refresh_failed: kind(502, 'Branches were not all resolved', 1),
+  session_failed: kind(409, 'Session failed', 1),
+  session_deleted: kind(409, 'Session was deleted', 1),
+
   // the ingest port
   run_position: kind(409, 'Not the next part of the run', 5),
   run_ended: kind(409, 'Run has ended', 5),

@@ -19,6 +19,11 @@ export async function findSessionById(db: Db, id: string): Promise<SessionRow | 
   return (await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 }
 
+/** The session by its id, locked until the transaction ends; a deleted one too. */
+export async function lockSessionById(trx: Db, id: string): Promise<SessionRow | null> {
+  return (await trx.selectFrom('sessions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()) ?? null;
+}
+
 /** The sessions of these ids, deleted ones too. */
 export async function findSessionsById(db: Db, ids: string[]): Promise<SessionRow[]> {
   return ids.length === 0 ? [] : db.selectFrom('sessions').selectAll().where('id', 'in', ids).execute();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
+import { createTrustActivities } from '../activities/components/trust-activities.ts';
 import { createHostActivities, createSessionRecords } from '../activities/sessions/activities.ts';
 import { createSweepActivities } from '../activities/sessions/sweep-activities.ts';
 import { dataPaths } from '../config/data-paths.ts';
@@ -37,7 +38,8 @@ import { readOptions } from '../store/options.ts';
 import { createSecretStore } from '../store/secrets.ts';
 import { baseEnvironment } from './base-environment.ts';
 import { translateFailures } from './failure-interceptor.ts';
-import { keepSchedules, reconcileSchedules } from './schedules.ts';
+import { keepSchedules, reconcileSchedules, renewTrustNow } from './schedules.ts';
+import { openTrust } from './trust.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -80,6 +82,15 @@ async function main(): Promise<void> {
     platformCa: platformCa || undefined,
   });
 
+  const trust = openTrust(env, {
+    db,
+    secrets,
+    site,
+    ca: platformCa || undefined,
+    tempDir: paths.temporary,
+    searchPath: process.env.PATH ?? '',
+  });
+
   const ansible = await findAnsible({
     binDir: env.MUSTER_ANSIBLE_BIN_DIR,
     cacheDir: env.MUSTER_CACHE_DIR,
@@ -116,6 +127,7 @@ async function main(): Promise<void> {
     runner,
     workspaces,
     site,
+    trust,
     inventories: createInventories(inventoryProvider(env, db)),
     hostId,
     playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
@@ -138,6 +150,7 @@ async function main(): Promise<void> {
   });
   await again('Temporal', log, () => registerSearchAttributes(temporal.connection, settings.namespace));
   await again('Temporal', log, () => reconcileSchedules(temporal.client));
+  await again('Temporal', log, () => renewTrustNow(temporal.client));
   const stopSchedules = keepSchedules(temporal.client, log);
   const stopFollowing = followLoggingLevel({ db, database, log });
 
@@ -162,6 +175,7 @@ async function main(): Promise<void> {
     },
     activities: {
       ...createSessionRecords(deps),
+      ...createTrustActivities(deps),
       cloneLayers: host.cloneLayers,
       sweepSessions: sweep.sweepSessions,
       noteMachineAway: sweep.noteMachineAway,

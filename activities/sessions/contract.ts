@@ -31,6 +31,14 @@ export interface PreparedWorkspace {
   hostQueue: string;
 }
 
+export interface PreparedInventory {
+  /** Whether the session has to take components before it runs. */
+  leases: boolean;
+}
+
+/** Whether the session has the components that it needs; if not, ask again on a signal, or after so many seconds. */
+export type LeaseTaking = { state: 'taken' } | { state: 'waiting'; message: string; retrySeconds: number };
+
 export interface RunLayer extends SessionRef {
   layer: number;
   attempt: number;
@@ -57,6 +65,7 @@ export interface Holding extends SessionRef {
 /** Activities that run beside the workflow (local): one short database write each. */
 export interface SessionRecords {
   admitSession(input: SessionRef): Promise<Admission>;
+  takeLeases(input: SessionRef): Promise<LeaseTaking>;
   recordLayer(input: RunRef): Promise<void>;
   recordHold(input: Holding): Promise<void>;
   recordEnd(input: SessionEnding): Promise<void>;
@@ -69,7 +78,7 @@ export interface WorkspaceActivities {
 
 /** Work that must happen where the workspace is. */
 export interface HostActivities {
-  writeInventory(input: SessionRef): Promise<void>;
+  writeInventory(input: SessionRef): Promise<PreparedInventory>;
   runLayer(input: RunLayer): Promise<LayerOutcome>;
   endRun(input: RunRef): Promise<void>;
   removeWorkspace(input: SessionRef): Promise<void>;

@@ -1,5 +1,6 @@
 /** What the session's activities need from outside; drivers fit these shapes. */
 import type { RepositoryAccess } from '../../control/configurations/ports.ts';
+import type { LimitHosts } from '../../domain/components/inventory-tree.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
 import type { Workspaces } from '../../domain/sessions/workspace.ts';
@@ -32,8 +33,26 @@ export interface InventoryRequest {
 }
 
 export interface Inventories {
-  /** Writes the inventory; answers how many hosts the generated part has (null: nothing generated) and what was left out. */
-  write(request: InventoryRequest): Promise<{ hosts: number | null; warnings: string[] }>;
+  /**
+   * Writes the inventory; answers how many hosts the generated part has (null: nothing generated), what the items of a plain
+   * limit are in it, and what was left out.
+   */
+  write(request: InventoryRequest): Promise<{ hosts: number | null; limit: LimitHosts | null; warnings: string[] }>;
+}
+
+/** Asks Ansible itself about an inventory that has been written; whatever it starts ends with the signal. */
+export interface AnsibleHosts {
+  /** Hosts that a limit matches, by Ansible's rules for patterns. */
+  matching(limit: string, where: AnsibleWorkspace, signal: AbortSignal): Promise<string[]>;
+  /** Names of all hosts and groups. */
+  names(where: AnsibleWorkspace, signal: AbortSignal): Promise<Set<string>>;
+}
+
+export interface AnsibleWorkspace {
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  /** What must not show in a message of a failure. */
+  masks: readonly string[];
 }
 
 /** Named values of the installation that are not in a record. */

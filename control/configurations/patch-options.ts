@@ -21,8 +21,8 @@ export type OptionsChange = { [K in keyof Options]?: Options[K] | undefined };
 
 /**
  * Merges members into the options and answers all of them (cfs-api 5). Both kinds of additional inventory at once, or an
- * unknown source, are refused. Another limit of running sessions is told to the queue, without waiting for
- * it: the queue also looks by itself.
+ * unknown source, are refused. Another limit of running sessions, or leave to overlap, is told
+ * to the sessions that wait, without waiting for that: they also look by themselves.
  */
 export async function patchOptions(deps: PatchOptionsDependencies, patch: OptionsChange): Promise<Options> {
   const { before, after } = await deps.db.transaction().execute(async (trx) => {
@@ -37,9 +37,10 @@ export async function patchOptions(deps: PatchOptionsDependencies, patch: Option
     if (Object.keys(patch).length > 0) await mergeOptions(trx, patch as Partial<Options>, deps.clock(), deps.actor);
     return { before: stored, after: merged };
   });
-  if (after.max_running_sessions !== before.max_running_sessions) {
+  const { max_running_sessions: limit, allow_overlap: overlap } = before;
+  if (after.max_running_sessions !== limit || after.allow_overlap !== overlap) {
     deps.engine.pokeQueue().catch((error: unknown) => {
-      deps.log.warn({ err: error }, 'the queue could not be told about the new limit');
+      deps.log.warn({ err: error }, 'waiting sessions could not be told about the new options');
     });
   }
   return after;

@@ -7,6 +7,7 @@ import { findSessionById } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { finishDebug, retrySession } from '../../workflows/sessions/messages.ts';
 import type { SessionEngine } from './engine-port.ts';
+import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
 
 /** An update waits for a live worker; after this the caller is told that the engine does not answer. */
@@ -30,7 +31,10 @@ export function createSessionEngine({ db, client }: { db: Kysely<Database>; clie
       command(sessionId, (workflowId) =>
         client.workflow.getHandle(workflowId).executeUpdate(retrySession, { args: [{ hosts }] }),
       ),
-    pokeQueue: () => wakeQueue({ db, client }),
+    pokeQueue: async () => {
+      await wakeQueue({ db, client });
+      await wakeLeaseWaiters({ db, client });
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
+import { releaseLeftLeases } from '../../store/leases.ts';
 import { addToOutbox, hasOutboxItem } from '../../store/outbox.ts';
 import { deleteSessionRuns, runHosts, sessionHasRuns } from '../../store/runs.ts';
 import {
@@ -13,6 +14,7 @@ import {
 import { deleteStream } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import { endSession } from './end-session.ts';
+import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
 
 /** A session this young may still be on its way to the engine. */
@@ -22,6 +24,9 @@ const PURGES = 200;
 const PURGE_MS = 60_000;
 /** A deleted session is known by its id for so long: retries name it, and a machine that was away has files of it. */
 const KNOWN_MS = 30 * 24 * 3_600_000;
+
+/** A run of an ended session that its machine has not ended after so long keeps nobody off its components any more. */
+const LEFT_MS = 15 * 60_000;
 
 export interface SweepReport {
   /** Names of sessions that were started again, and that were ended. */
@@ -62,7 +67,9 @@ export async function sweepSessions(deps: { db: Kysely<Database>; client: Client
   }
   report.purged = await purge(db);
   await forgetSessions(db, new Date(Date.now() - KNOWN_MS));
+  await releaseLeftLeases(db, new Date(Date.now() - LEFT_MS));
   await wakeQueue(deps);
+  await wakeLeaseWaiters(deps);
   report.hosts = await runHosts(db);
   return report;
 }

@@ -33,3 +33,24 @@ export function restrictTo(tree: InventoryTree, names: readonly string[]): Inven
   }
   return { below: tree.below, hosts: new Map([...tree.hosts].filter(([name]) => wanted.has(name))), groups };
 }
+
+/** What the items of a plain limit are in the inventory. */
+export interface LimitHosts {
+  hosts: string[];
+  /** Neither host nor group. */
+  absent: string[];
+  /** Whether one is a group: then its members count too. */
+  hasGroup: boolean;
+}
+
+/** Which items of a plain limit are hosts of the inventory, and which it does not know (cfs-flows 8, rule 16). */
+export function limitHosts(tree: InventoryTree, names: readonly string[]): LimitHosts {
+  const known = new Set(tree.hosts.keys());
+  for (const members of tree.groups.values()) for (const member of members) known.add(member);
+  const isGroup = (name: string) => tree.groups.has(name) || name === 'all' || name === 'ungrouped';
+  return {
+    hosts: names.filter((name) => known.has(name)),
+    absent: names.filter((name) => !known.has(name) && !isGroup(name)),
+    hasGroup: names.some(isGroup),
+  };
+}

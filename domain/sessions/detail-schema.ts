@@ -22,7 +22,7 @@ const NamedSessionSchema = z.strictObject({ id: z.string(), name: z.string() });
 /** An entry of GET /api/v1/sessions. */
 export const SessionItemSchema = SessionSchema.extend({
   id: z.string(),
-  /** queued, clone, inventory, layer, hold, teardown, done. */
+  /** queued, clone, inventory, lease, layer, hold, teardown, done. */
   phase: z.string(),
   layer: z.int().nullable(),
   attempt: z.int(),

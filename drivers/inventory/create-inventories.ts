@@ -1,6 +1,12 @@
 import { hsmInventory } from '../../domain/components/hsm-inventory.ts';
 import { componentInventory, type InventoryComponent, leftOutWarnings } from '../../domain/components/inventory.ts';
-import { countHosts, type InventoryTree, restrictTo } from '../../domain/components/inventory-tree.ts';
+import {
+  countHosts,
+  type InventoryTree,
+  type LimitHosts,
+  limitHosts,
+  restrictTo,
+} from '../../domain/components/inventory-tree.ts';
 import { musterError } from '../../domain/errors.ts';
 import { plainLimitHosts } from '../../domain/sessions/ansible-limit.ts';
 import { specInventory } from '../../domain/sessions/spec-inventory.ts';
@@ -34,6 +40,8 @@ export interface WriteInventory {
 export interface WrittenInventory {
   /** Hosts of the generated part; `null` when nothing is generated. */
   hosts: number | null;
+  /** What the items of a plain limit are in the generated part; `null` for another limit, or when nothing is generated. */
+  limit: LimitHosts | null;
   /** What was left out, and why. */
   warnings: string[];
 }
@@ -64,13 +72,14 @@ export function createInventories(provider: InventoryProvider): {
       if (request.definition === 'repo') {
         await requireRepositoryInventory(request.dir);
         await addEnvironmentVariables(request.dir);
-        return { hosts: null, warnings: [] };
+        return { hosts: null, limit: null, warnings: [] };
       }
       const { tree, warnings } = await generate(request);
       await prepareInventoryFolder(request.dir);
       await writeInventory(request.dir, tree);
       await addEnvironmentVariables(request.dir);
-      return { hosts: countHosts(tree), warnings };
+      const names = plainLimitHosts(request.limit);
+      return { hosts: countHosts(tree), limit: names === null ? null : limitHosts(tree, names), warnings };
     },
   };
 }

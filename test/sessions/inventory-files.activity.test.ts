@@ -84,7 +84,7 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'what
       { id: '0x12', tags: {} },
       { id: 'yes', tags: { '1st': 'no' } },
     ]);
-    expect(await inventories.write(request(dir))).toEqual({ hosts: 4, warnings: [] });
+    expect(await inventories.write(request(dir))).toEqual({ hosts: 4, limit: null, warnings: [] });
     const read = await ansible(dir);
     expect(Object.keys(read.hosts).sort()).toEqual(['0x12', 'node1', 'node2', 'yes']);
     expect(read.hosts.node1).toMatchObject({ ansible_port: 2222, cray_cfs_image: false });
@@ -147,7 +147,7 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'what
       await createInventories({ kind: 'hsm', read: () => Promise.reject(new Error('not asked')) }).write(
         request(dir, { definition: 'spec', groups }),
       ),
-    ).toEqual({ hosts: 3, warnings: [] });
+    ).toEqual({ hosts: 3, limit: null, warnings: [] });
     const read = await ansible(dir);
     expect(read.groups).toMatchObject({ web: ['a', 'c', 'fe80::1'], 'db-x': ['b'] });
   });
@@ -263,7 +263,7 @@ describe('the folder of the inventory', () => {
       code: 'inventory_empty',
     });
     const dir = await folder({ 'hosts.yml': 'all:\n  hosts:\n    a: {}\n' });
-    expect(await one.write(request(dir, { definition: 'repo' }))).toEqual({ hosts: null, warnings: [] });
+    expect(await one.write(request(dir, { definition: 'repo' }))).toEqual({ hosts: null, limit: null, warnings: [] });
     expect((await readdir(dir)).sort()).toEqual(['group_vars', 'hosts.yml']);
   });
 

@@ -162,7 +162,7 @@ describe('an inventory', () => {
     const asked: InventoryRequest[] = [];
     const write = async (request: InventoryRequest) => {
       asked.push(request);
-      return { hosts, warnings };
+      return { hosts, limit: null, warnings };
     };
     return { asked, inventories: { write } };
   };

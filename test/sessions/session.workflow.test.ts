@@ -232,7 +232,10 @@ describeNeeding(temporalMissing(), 'session workflow', () => {
         await cloning.pass();
         return { hostQueue: bench.queue };
       },
-      writeInventory: () => writing.pass(),
+      writeInventory: async () => {
+        await writing.pass();
+        return { leases: false };
+      },
       runLayer: async ({ layer }) => {
         await running.pass();
         return layerOutcome(layer, 0);

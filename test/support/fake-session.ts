@@ -34,7 +34,7 @@ export interface FakeSession {
 
 function note(calls: Call[], call: Call): void {
   const last = calls.at(-1);
-  const isRecord = call.name.startsWith('record') || call.name === 'admitSession';
+  const isRecord = call.name.startsWith('record') || call.name === 'admitSession' || call.name === 'takeLeases';
   if (isRecord && last?.name === call.name && isDeepStrictEqual(last.input, call.input)) return;
   calls.push(call);
 }
@@ -65,11 +65,12 @@ export function fakeSession(queue: string, instead: Partial<SessionActivities> =
   const calls: Call[] = [];
   const behaviour: SessionActivities = {
     admitSession: async () => admitted(),
+    takeLeases: async () => ({ state: 'taken' }),
     recordLayer: async () => undefined,
     recordHold: async () => undefined,
     recordEnd: async () => undefined,
     cloneLayers: async () => ({ hostQueue: queue }),
-    writeInventory: async () => undefined,
+    writeInventory: async () => ({ leases: false }),
     runLayer: async ({ layer }) => layerOutcome(layer, 0),
     endRun: async () => undefined,
     removeWorkspace: async () => undefined,

@@ -12,6 +12,7 @@ import {
 import type { RunRef } from '../../activities/sessions/contract.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
+import { createAnsibleHosts } from '../../drivers/inventory/ansible-hosts.ts';
 import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
 import { createWorkspaces } from '../../drivers/local-runner/workspaces.ts';
 import { baseEnvironment } from '../../worker/base-environment.ts';
@@ -83,7 +84,12 @@ export async function openMachine(instead: Partial<SessionActivityDependencies> 
       source: async () => null,
       repositoryAccess: async () => ({}),
     },
-    inventories: { write: async () => ({ hosts: 3, warnings: [] }) },
+    trust: {
+      hasOwnKey: false,
+      identity: async () => ({ privateKey: 'key', certificate: 'certificate', lookAgainMs: 60_000, problem: null }),
+    },
+    inventories: { write: async () => ({ hosts: 3, limit: null, warnings: [] }) },
+    ansibleHosts: createAnsibleHosts({ binDir: ansible, tempDir: dir }),
     hostId: 'test-host',
     playbookCommand: join(ansible, 'ansible-playbook'),
     debugPlaybooks: join(root, 'ansible', 'debug'),

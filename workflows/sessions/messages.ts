@@ -26,5 +26,7 @@ export const finishDebug = defineUpdate<void>('finishDebug');
 export const retrySession = defineUpdate<void, [RetrySession]>('retrySession');
 /** A slot may be free: ask again. */
 export const slotFree = defineSignal('slotFree');
+/** Components may have been given back: ask again. */
+export const leasesFree = defineSignal('leasesFree');
 /** What the session does now, for someone who looks at the workflow alone. */
 export const getProgress = defineQuery<SessionProgress>('getProgress');

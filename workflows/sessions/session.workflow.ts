@@ -4,13 +4,14 @@
  *  1. admit: wait in line for a slot; `running`, `job` and the slot are taken together
  *  2. clone the layers' repositories into a workspace on one machine
  *  3. write the inventory there
- *  4. each layer in order: start or find its run, watch it to its end, record what every host reached
- *  5. after a failure, hold if asked: until told to finish, to retry the layer, to cancel, or the time is over
- *  6. remove the workspace
- *  7. record the end and give the slot back
+ *  4. wait until no other session has its components, if it takes part in that
+ *  5. each layer in order: start or find its run, watch it to its end, record what every host reached
+ *  6. after a failure, hold if asked: until told to finish, to retry the layer, to cancel, or the time is over
+ *  7. remove the workspace
+ *  8. record the end, give slot and components back
  *
  * History: 30 events without layers, 7 for each layer run (1 activity, 1 local activity, 1 workflow task); waiting in
- * line costs 6 for each time it asks, and continues as new at the server's hint. Nothing here grows with the fleet.
+ * line or for components costs 6 for each time it asks, and a line continues as new at the server's hint. Nothing here grows with the fleet.
  */
 import {
   ActivityFailure,
@@ -44,6 +45,7 @@ import {
   cancelSession,
   finishDebug,
   getProgress,
+  leasesFree,
   type RetrySession,
   retrySession,
   type SessionProgress,
@@ -71,6 +73,7 @@ interface State {
   progress: SessionProgress;
   cancel: { reason: string; code: string } | null;
   slot: boolean;
+  leases: boolean;
   holding: boolean;
   finish: boolean;
   retry: RetrySession | null;
@@ -81,6 +84,7 @@ export async function sessionWorkflow(input: SessionRef): Promise<void> {
     progress: { phase: 'queued', layer: null, attempt: 1, message: 'waiting for a session slot' },
     cancel: null,
     slot: false,
+    leases: false,
     holding: false,
     finish: false,
     retry: null,
@@ -103,6 +107,9 @@ function receiveMessages(state: State): void {
   setHandler(cancelSession, ({ reason }) => requestCancel(state, reason, 'cancelled'));
   setHandler(slotFree, () => {
     state.slot = true;
+  });
+  setHandler(leasesFree, () => {
+    state.leases = true;
   });
   setHandler(
     finishDebug,
@@ -182,7 +189,8 @@ async function waitForAdmission(input: SessionRef, state: State): Promise<Sessio
 
 async function runLayers(input: SessionRef, state: State, plan: SessionPlan, host: HostActivities): Promise<Ending> {
   show(state, { phase: 'inventory', message: 'writing the inventory' });
-  await unlessCancelled(state, () => host.writeInventory(input));
+  const inventory = await unlessCancelled(state, () => host.writeInventory(input));
+  if (inventory?.leases) await waitForLeases(input, state);
 
   const outcomes: LayerOutcome[] = [];
   for (const layer of plan.layers.length > 0 ? plan.layers : [0]) {
@@ -197,6 +205,20 @@ async function runLayers(input: SessionRef, state: State, plan: SessionPlan, hos
     if (outcome.exitCode !== 0) break;
   }
   return sessionOutcome(outcomes);
+}
+
+/** Asks until the session has its components: woken when some are given back, and now and then by itself. */
+async function waitForLeases(input: SessionRef, state: State): Promise<void> {
+  for (;;) {
+    throwIfCancelled(state);
+    state.leases = false;
+    const answer = await records.takeLeases(input);
+    if (answer.state === 'taken') return;
+    show(state, { phase: 'lease', message: answer.message });
+    await condition(() => state.leases || state.cancel !== null, answer.retrySeconds * 1000, {
+      summary: 'asks for its components again',
+    });
+  }
 }
 
 /** Runs one attempt of one layer. A cancel ends every process of the run first; then the watch returns by itself. */

@@ -1,0 +1,26 @@
+import type { Kysely } from 'kysely';
+import type { Options } from '../../domain/configurations/schema.ts';
+import { requestLeases, takesLeases } from '../../store/leases.ts';
+import { type SessionRow, writeAbsentHosts } from '../../store/session-engine.ts';
+import type { Database } from '../../store/tables.ts';
+
+/**
+ * Whether the session has to take leases before it runs; what it needs is on record then. One that was sent with its leases
+ * has them, unless it gave way to an older session. Any other takes part only while option `allow_overlap` is false, for
+ * those of the hosts that its limit matches which are components; one on images has none.
+ */
+export async function noteNeededComponents(
+  { db, readOptions }: { db: Kysely<Database>; readOptions(): Promise<Options> },
+  session: SessionRow,
+  findHosts: () => Promise<string[]>,
+): Promise<boolean> {
+  const { has, waits } = await takesLeases(db, session.id);
+  if (waits) return true;
+  if (has || session.target.definition === 'image' || (await readOptions()).allow_overlap) return false;
+  return (await requestLeases(db, session.id, await findHosts())) > 0;
+}
+
+/** Notes which hosts of the session's limit its inventory does not have (cfs-flows 8, rule 16). */
+export async function noteAbsentHosts(db: Kysely<Database>, sessionId: string, hosts: string[]): Promise<void> {
+  await writeAbsentHosts(db, sessionId, hosts);
+}
