@@ -55,6 +55,10 @@ export const ERRORS = {
   trust_not_ready: kind(503, 'Service Unavailable', 7, true),
   trust_unavailable: kind(502, 'Certificate authority is not available', 1, true),
 
+  // webhooks
+  webhook_not_found: kind(404, 'Webhook not found', 3),
+  webhook_exists: kind(409, 'Conflicting webhook name', 5),
+
   // configurations, sources, options, secrets
   configuration_not_found: kind(404, 'Configuration not found', 3),
   configuration_in_use: kind(400, 'Configuration is in use.', 5),

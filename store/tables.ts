@@ -8,6 +8,7 @@ import type {
   ScheduleRunResult,
   ScheduleRunState,
 } from '../domain/automation/schedule-schema.ts';
+import type { DeliveryState, WebhookEvent } from '../domain/automation/webhook-schema.ts';
 import type { DriftStatus } from '../domain/components/drift-schema.ts';
 import type { StateLayer } from '../domain/components/schema.ts';
 import type { Configuration, Options, Source } from '../domain/configurations/schema.ts';
@@ -464,7 +465,34 @@ export interface AuditTable {
   via: string | null;
 }
 
+export interface WebhooksTable {
+  name: string;
+  url: string;
+  events: WebhookEvent[];
+  enabled: boolean;
+  allow_private_redirects: boolean;
+  created_at: Time;
+  updated_at: Time;
+  actor: string | null;
+}
+
+export interface NotificationsTable {
+  id: Generated<string>;
+  webhook: string;
+  event: string;
+  data: Json<Record<string, unknown>>;
+  created_at: ColumnType<Date, Date | undefined, never>;
+  state: ColumnType<DeliveryState, DeliveryState | undefined, DeliveryState>;
+  attempts: Generated<number>;
+  next_try_at: ColumnType<Date, Date | undefined, Date>;
+  delivered_at: OptionalTime;
+  last_status: number | null;
+  last_error: string | null;
+}
+
 export interface Database {
+  webhooks: WebhooksTable;
+  notifications: NotificationsTable;
   audit: AuditTable;
   schedules: SchedulesTable;
   schedule_runs: ScheduleRunsTable;

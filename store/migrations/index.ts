@@ -14,6 +14,7 @@ import * as drift from './0012-drift.ts';
 import * as boot from './0013-boot.ts';
 import * as trust from './0014-trust.ts';
 import * as audit from './0015-audit.ts';
+import * as webhooks from './0016-webhooks.ts';
 import * as tallies from './0017-tallies.ts';
 import * as traces from './0018-traces.ts';
 
@@ -33,6 +34,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0012-drift': drift,
   '0015-audit': audit,
   '0014-trust': trust,
+  '0016-webhooks': webhooks,
   '0017-tallies': tallies,
   '0018-traces': traces,
 };
