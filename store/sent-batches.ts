@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { SessionStatus, Succeeded } from '../domain/sessions/schema.ts';
 import type { Db } from './database.ts';
+import type { SessionStage } from './tables.ts';
 
 export interface SentBatch {
   id: string;
@@ -21,6 +22,8 @@ export interface BatchSession {
   succeeded: Succeeded;
   /** Whether it waits for a slot or for its turn, or admission is held for the disk; not when it is next and could go. */
   waiting: boolean;
+  /** Whether it was let in, so that work of it may go on. */
+  admitted: boolean;
   message: string;
   admittedAt: Date | null;
   /** Members of its limit that its inventory did not have. */
@@ -36,7 +39,7 @@ export async function sentBatches(db: Db, maxRunning: number, only?: string): Pr
           and status <> 'complete' order by queue limit 1) as head
     )
     select b.id, b.key, b.configuration, b.sent_at, b.waited_until, b.session_id, b.session_name, b.desired,
-      s.id is not null as there, s.status, s.succeeded, s.message, s.admitted_at, s.absent_hosts,
+      s.id is not null as there, s.status, s.succeeded, s.stage, s.message, s.admitted_at, s.absent_hosts,
       s.stage = 'queued' and (line.running >= ${maxRunning} or line.head <> s.id or s.reason is not distinct from 'disk_low')
         as waiting
     from line cross join batches b left join sessions s on s.id = b.session_id and s.deleted_at is null
@@ -63,6 +66,7 @@ interface SentRow {
   there: boolean;
   status: SessionStatus;
   succeeded: Succeeded;
+  stage: SessionStage;
   message: string;
   admitted_at: Date | null;
   absent_hosts: string[] | null;
@@ -84,6 +88,7 @@ function toSentBatch(row: SentRow): SentBatch {
           status: row.status,
           succeeded: row.succeeded,
           waiting: row.waiting ?? false,
+          admitted: row.stage !== 'queued',
           message: row.message,
           admittedAt: row.admitted_at,
           absent: row.absent_hosts ?? [],

@@ -5,6 +5,7 @@ import type { MemberNow, MemberWrite } from '../../domain/automation/member-writ
 import { lockBatch, markEnded, membersOf } from '../../store/batches.ts';
 import { lockComponents } from '../../store/components.ts';
 import type { Db } from '../../store/database.ts';
+import { releaseLeases } from '../../store/leases.ts';
 import { type SentBatch, sentBatches } from '../../store/sent-batches.ts';
 import { deleteSessionRows } from '../../store/session-queries.ts';
 import { lockSession } from '../../store/sessions.ts';
@@ -50,6 +51,8 @@ export async function endBatch(deps: PassDependencies, id: string): Promise<bool
 async function deleteOverdue(trx: Db, batch: SentBatch, { options }: PassDependencies, now: Date): Promise<void> {
   const reason = `it was still pending after ${options.batcher_pending_timeout} s (batcher_pending_timeout)`;
   await deleteSessionRows(trx, { name: batch.sessionName }, { reason, actor: BATCHER, now });
+  // It will not be let in any more, so nothing of it will ever touch its hosts.
+  if (batch.session?.admitted === false) await releaseLeases(trx, batch.sessionId);
 }
 
 async function writeMembers(

@@ -1,0 +1,118 @@
+import type { Kysely } from 'kysely';
+import { scheduleActor, scheduledSessionName } from '../../domain/automation/schedule-naming.ts';
+import type { ScheduleAction, ScheduleRunResult } from '../../domain/automation/schedule-schema.ts';
+import { musterError } from '../../domain/errors.ts';
+import { endScheduleRun, findScheduleRun, noteScheduleRunResult } from '../../store/schedule-runs.ts';
+import { findScheduleById } from '../../store/schedules.ts';
+import type { Database } from '../../store/tables.ts';
+import { type FilterPatchDependencies, patchComponentsByFilter } from '../components/patch-components-by-filter.ts';
+import { createSession } from '../sessions/create-session.ts';
+import type { Dispatcher } from '../sessions/engine-port.ts';
+import { checkDrift } from './check-drift.ts';
+import { type RefreshDependencies, refreshConfigurations } from './refresh-configurations.ts';
+
+export interface PerformDependencies
+  extends Omit<RefreshDependencies, 'actor'>,
+    Omit<FilterPatchDependencies, 'actor' | 'alongside'> {
+  db: Kysely<Database>;
+  dispatcher: Dispatcher;
+}
+
+/** What a run is and what it writes in whose name. */
+interface Work {
+  deps: PerformDependencies;
+  runId: string;
+  schedule: { id: string; name: string };
+  scheduledAt: Date;
+  actor: string;
+  signal: AbortSignal;
+}
+
+/** Ids of components that the record of a run names. */
+const NAMED = 20;
+
+/**
+ * Does what a run is for; done twice it does nothing more. Answers `following` when the run lasts until its sessions are
+ * complete, and `over` when it has ended: done, failed with its reason in the record, or deleted with its schedule.
+ */
+export async function performScheduleRun(
+  deps: PerformDependencies,
+  runId: string,
+  signal: AbortSignal,
+): Promise<'following' | 'over'> {
+  const run = await findScheduleRun(deps.db, runId);
+  const schedule = run && (await findScheduleById(deps.db, run.schedule_id));
+  if (!run?.action || !schedule || run.ended_at !== null) return 'over';
+  const actor = scheduleActor(schedule.name);
+  const work = { deps, runId, schedule, scheduledAt: run.scheduled_at, actor, signal };
+  const sessions = await perform(work, run.action);
+  if (sessions === null) return 'over';
+  await noteScheduleRunResult(deps.db, runId, { sessions });
+  return 'following';
+}
+
+/** Answers the sessions that are to be waited for, or null when the run has ended. */
+async function perform(work: Work, { reconfigure, refresh, session, check }: ScheduleAction): Promise<string[] | null> {
+  if (reconfigure) return reconfigureComponents(work, reconfigure);
+  if (refresh) return refreshBranches(work, refresh);
+  if (session) return [await runSession(work, session)];
+  if (check) return checkComponents(work, check);
+  throw musterError('internal', `run ${work.runId} has an action of a later version of Muster`);
+}
+
+/** Clears the states and ends the run in one transaction, so that a second try cannot clear what was reached meanwhile. */
+async function reconfigureComponents(
+  { deps, runId, actor }: Work,
+  { filter, desired_config }: NonNullable<ScheduleAction['reconfigure']>,
+): Promise<null> {
+  const patch = { state: [], ...(desired_config === undefined ? {} : { desired_config }) };
+  const alongside: FilterPatchDependencies['alongside'] = async (trx, ids) => {
+    const result: ScheduleRunResult = { components: { count: ids.length, ids: ids.slice(0, NAMED) } };
+    const ended = await endScheduleRun(trx, runId, { state: 'succeeded', result, now: deps.clock() });
+    if (!ended) throw musterError('changed_meanwhile', `run ${runId} has ended meanwhile`);
+  };
+  await patchComponentsByFilter({ ...deps, actor, alongside }, { patch, filters: filter });
+  return null;
+}
+
+async function refreshBranches(
+  { deps, runId, actor, signal }: Work,
+  { configurations: names }: NonNullable<ScheduleAction['refresh']>,
+): Promise<null> {
+  const configurations = await refreshConfigurations({ ...deps, actor }, names, signal);
+  const { failed } = configurations;
+  const detail = failed.map(({ name, detail }) => `${name}: ${detail}`).join('; ');
+  await endScheduleRun(deps.db, runId, {
+    state: failed.length === 0 ? 'succeeded' : 'failed',
+    result: { configurations },
+    error: failed.length === 0 ? undefined : { code: 'refresh_failed', detail: detail.slice(0, 2_000) },
+    now: deps.clock(),
+  });
+  return null;
+}
+
+/** The session's id is the run's, so that a second try finds what the first has made. */
+async function runSession(
+  { deps, runId, schedule, scheduledAt, actor }: Work,
+  { name_prefix, ...body }: NonNullable<ScheduleAction['session']>,
+): Promise<string> {
+  const name = scheduledSessionName(schedule, name_prefix, scheduledAt);
+  await createSession({ ...deps, actor, operation: runId }, { ...body, name });
+  return name;
+}
+
+async function checkComponents(
+  { deps, runId, actor }: Work,
+  { filter, reconfigure = false }: NonNullable<ScheduleAction['check']>,
+): Promise<string[] | null> {
+  const { sessions, components, left_out } = await checkDrift(deps, { filter, reconfigure, actor, runId });
+  if (sessions.length > 0) return sessions;
+  const why = left_out.map(({ reason, components: count }) => `${reason} (${count})`).join('; ');
+  await endScheduleRun(deps.db, runId, {
+    state: left_out.length === 0 ? 'succeeded' : 'failed',
+    result: { components: { count: components, ids: [] } },
+    error: left_out.length === 0 ? undefined : { code: 'configuration_invalid', detail: `nothing was checked: ${why}` },
+    now: deps.clock(),
+  });
+  return null;
+}
