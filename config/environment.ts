@@ -3,6 +3,7 @@ import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ACCESS_VARIABLES, accessMistakes } from './access-variables.ts';
+import { TRUST_VARIABLES } from './trust-variables.ts';
 import { flag, list } from './variable-forms.ts';
 
 const port = z.coerce.number().int().min(1).max(65535);
@@ -43,6 +44,7 @@ const VariablesSchema = z.object({
    */
   MUSTER_MAX_REQUESTS: z.coerce.number().int().min(1).default(16),
   ...ACCESS_VARIABLES,
+  ...TRUST_VARIABLES,
   /** Base of links to ARA in CFS records; default: the API's own pages. */
   MUSTER_ARA_URL: z.url().optional(),
 
@@ -107,6 +109,10 @@ const VariablesSchema = z.object({
   MUSTER_INGEST_SPOOL: z.coerce.number().int().min(0).default(3_600),
   /** Token of the CFS that `muster import` reads. Read by the command line alone; known here as MUSTER_URL is. */
   MUSTER_IMPORT_TOKEN: z.string().min(1).optional(),
+  /** How long audit records are kept, days. */
+  MUSTER_AUDIT_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
+  /** How many are kept at most, the newest; a million takes about 0.5 GiB. */
+  MUSTER_AUDIT_ROWS: z.coerce.number().int().min(1_000).default(10_000_000),
   /** Free disk below which no session is admitted. */
   MUSTER_MIN_FREE: bytes.default(2 ** 30),
   /** Downloads and builds shared by all checkouts. */

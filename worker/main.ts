@@ -13,6 +13,7 @@ import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
+import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
 import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { connectTemporal, tlsOptions } from '../control/temporal/connect.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
@@ -64,7 +65,7 @@ async function main(): Promise<void> {
   await again('database', log, () => migrate(db));
   const secrets =
     env.MUSTER_SECRETS === 'kubernetes'
-      ? await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE)
+      ? recordedSecrets(db, await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE))
       : createSecretStore(db, openSecretCipher(paths.secretKey));
   const configMaps = openConfigMaps(paths.configMaps);
   await ensureSiteValues({
@@ -134,6 +135,7 @@ async function main(): Promise<void> {
     debugPlaybooks: join(ROOT, 'ansible', 'debug'),
     ansibleHosts: createAnsibleHosts({ binDir: ansible, tempDir: paths.temporary }),
     baseEnvironment: baseEnvironment(process.env, ansible),
+    auditKept: { days: env.MUSTER_AUDIT_DAYS, rows: env.MUSTER_AUDIT_ROWS },
     logMaxBytes: env.MUSTER_LOG_MAX,
     log,
   };

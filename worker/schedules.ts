@@ -4,9 +4,11 @@ import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 /** A start that is this late is left out: the next one does the same. */
 const CATCH_UP = '1m';
 
+const TRUST_SCHEDULE = 'muster-trust';
+
 const schedule = (
   scheduleId: string,
-  every: '1m' | '2m',
+  every: '1m' | '2m' | '10m',
   {
     workflowType,
     workflowId,
@@ -45,11 +47,22 @@ const SCHEDULES = [
     timeout: '40m',
     summary: 'deletes complete sessions older than option session_ttl',
   }),
+  schedule(TRUST_SCHEDULE, '10m', {
+    workflowType: 'renewTrustWorkflow',
+    workflowId: 'trust',
+    timeout: '15m',
+    summary: 'renews the certificate with which sessions log in at hosts',
+  }),
 ];
 
 /** Makes the schedules, or brings those that exist to what the code says. */
 export async function reconcileSchedules(client: Client): Promise<void> {
   for (const wanted of SCHEDULES) await reconcile(client, wanted);
+}
+
+/** Renews what sessions show to hosts now, and not only in some minutes: hosts ask for the authority's key. */
+export async function renewTrustNow(client: Client): Promise<void> {
+  await client.schedule.getHandle(TRUST_SCHEDULE).trigger();
 }
 
 async function reconcile(client: Client, wanted: (typeof SCHEDULES)[number]): Promise<void> {

@@ -2,9 +2,10 @@ import type { Database, Kysely } from '../../control/database.ts';
 import { loadSession, noteWarnings, pinCommits } from '../../control/sessions/session-progress.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
+import { type IdentityDependencies, writeIdentity } from './host-identity.ts';
 import type { Clones, SiteValues, Workspaces } from './ports.ts';
 
-export interface CloneDependencies {
+export interface CloneDependencies extends Pick<IdentityDependencies, 'trust'> {
   db: Kysely<Database>;
   clones: Clones;
   workspaces: Workspaces;
@@ -28,9 +29,9 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
   }
   const paths = await workspaces.make(sessionId);
   await workspaces.writePrivate(paths.ansibleConfig, await site.ansibleConfig(snapshot.ansible_config));
-  const { privateKey, knownHosts } = await site.ssh();
-  await workspaces.writePrivate(paths.sshKey, privateKey);
+  const { knownHosts } = await site.ssh();
   await workspaces.writePrivate(paths.knownHosts, knownHosts);
+  const unsigned = await writeIdentity(deps, sessionId);
   const vaultPassword = await site.vaultPassword();
   if (vaultPassword !== null) await workspaces.writePrivate(paths.vaultPassword, vaultPassword);
 
@@ -43,7 +44,7 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
     jobs.push({ repository: snapshot.additional_inventory, dest: paths.hosts, label: 'additional inventory' });
   }
   const found = new Map<SnapshotRepository, string>();
-  const warnings: string[] = [];
+  const warnings: string[] = unsigned === null ? [] : [unsigned];
   const queue = [...jobs];
   const failed = new AbortController();
   const worker = async () => {

@@ -10,7 +10,7 @@ import {
   runOutcome,
   shipBatch,
 } from '../../control/runs/follow-run.ts';
-import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
+import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
 import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import type { RunCursor, RunSpec } from '../../domain/runs/runner.ts';
@@ -18,11 +18,12 @@ import { recordsState, selectArguments } from '../../domain/sessions/ansible-arg
 import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
-import { runEnvironment } from '../../domain/sessions/run-environment.ts';
+import { runEnvironment, setsCommonArguments } from '../../domain/sessions/run-environment.ts';
 import type { RunLayer } from './contract.ts';
+import { type IdentityDependencies, keepIdentity, refreshIdentity } from './host-identity.ts';
 import type { Runner, SiteValues, Workspaces } from './ports.ts';
 
-export interface RunDependencies {
+export interface RunDependencies extends Pick<IdentityDependencies, 'trust'> {
   db: Kysely<Database>;
   runner: Runner;
   workspaces: Workspaces;
@@ -89,12 +90,13 @@ async function startRun(deps: RunDependencies, run: RunRow, spec: RunSpec, signa
 }
 
 async function followRun(
-  { db, runner }: RunDependencies,
+  deps: RunDependencies,
   session: SessionRow,
   run: RunRow,
   playbook: string,
   signal: AbortSignal,
 ): Promise<void> {
+  const { db, runner } = deps;
   const { id: runId, layer, attempt } = run;
   if (!(await runner.isStarted(runId))) {
     const warnings = [`layer ${layer}: the files of its run are gone`];
@@ -108,6 +110,7 @@ async function followRun(
     message: `running layer ${layer} (${playbook})`,
   });
   let cursor: RunCursor = run.cursor;
+  const stopKeeping = keepIdentity(deps, session.id, (warning) => noteWarnings(db, session.id, [warning]));
   try {
     const end = await runner.watch(
       runId,
@@ -123,6 +126,8 @@ async function followRun(
     // Nobody takes this run up again, so it must not go on.
     if (isMusterError(error) && !ERRORS[error.code].retryable) await runner.end(runId);
     throw error;
+  } finally {
+    await stopKeeping();
   }
 }
 
@@ -146,6 +151,10 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
   if (file === null) {
     throw musterError('playbook_missing', `layer ${layer}: there is no playbook ${playbook} in its repository`);
   }
+  // What keeps a certificate from being renewed is told while the run goes on; hosts may know the key itself.
+  await refreshIdentity(deps, sessionId).catch((error: unknown) => {
+    if (!isMusterError(error) || error.code !== 'trust_unavailable') throw error;
+  });
   const found = snapshot.layers.find((candidate) => candidate.index === layer);
   const limit = await limitOf(deps, session, input);
   const byFile = limitNeedsFile(limit);
@@ -185,6 +194,7 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
         inventory: paths.hosts,
         roles: `${layerDir}/roles`,
         sshKey: paths.sshKey,
+        plainKey: (await offersPlainKey(deps, snapshot.ansible_config)) ? paths.plainKey : undefined,
         controlPath: paths.controlPath,
         vaultPassword: (await site.vaultPassword()) === null ? null : paths.vaultPassword,
       },
@@ -192,6 +202,11 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
     masks: await site.masks(sources.filter((source) => source !== null)),
     logMaxBytes: deps.logMaxBytes,
   };
+}
+
+/** Whether the installation's own key is offered besides the key of the certificate, which Vault makes. */
+async function offersPlainKey({ site, trust }: RunDependencies, ansibleConfig: string): Promise<boolean> {
+  return trust.hasOwnKey && !setsCommonArguments(await site.ansibleConfig(ansibleConfig));
 }
 
 /** The session's limit, or the hosts that failed in the attempt before when only these are asked for. */

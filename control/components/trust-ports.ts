@@ -20,6 +20,8 @@ export interface SessionKey {
 
 /** A certificate authority for ssh and the key whose public half it signs (cfs-flows 6.3). */
 export interface CertificateSigner {
+  /** Whether the key is one of its own, not the installation's key for ssh. */
+  readonly hasOwnKey: boolean;
   /** Line of the authority's public key; one that is kept here is made when there is none. */
   authority(): Promise<string>;
   sessionKey(): Promise<SessionKey>;

@@ -109,7 +109,7 @@ export function createTrust(deps: TrustDependencies) {
     return { published, validBefore: end === undefined || !Number.isFinite(end) ? null : new Date(end) };
   };
 
-  return { identity, renew };
+  return { identity, renew, hasOwnKey: signer.hasOwnKey };
 }
 
 /** What hosts are to trust, a key a line, the one that signs now first; empty before there is one. */

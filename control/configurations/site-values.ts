@@ -13,6 +13,8 @@ export const DEFAULT_ANSIBLE_CONFIG = 'cfs-default-ansible-cfg';
 export const SSH_SECRET = 'muster-ssh';
 export const VCS_SECRET = 'vcs-user-credentials';
 export const VAULT_SECRET = 'ansible-vault-password';
+/** Key pair of sessions where Vault makes it, by the name that CFS gives it. */
+export const TRUST_SECRET = 'cfstrust';
 
 export interface SiteValueOptions {
   db: Kysely<Database>;
@@ -71,11 +73,12 @@ export function createSiteValues({ db, secrets, configMaps, sshFiles, platformCa
       };
     },
     masks: async (sources: Source[]): Promise<string[]> => {
-      const names = [SSH_SECRET, VCS_SECRET, VAULT_SECRET, ...sources.map((source) => source.credentials.secret_name)];
+      const own = [SSH_SECRET, TRUST_SECRET, VCS_SECRET, VAULT_SECRET];
+      const names = [...own, ...sources.map((source) => source.credentials.secret_name)];
       const masks = new Set<string>();
       for (const name of names) {
         for (const [key, value] of Object.entries((await secrets.get(name)) ?? {})) {
-          if (!['known_hosts', 'username', 'vcs_username'].includes(key)) masks.add(value.trim());
+          if (!['known_hosts', 'public', 'username', 'vcs_username'].includes(key)) masks.add(value.trim());
         }
       }
       return [...masks];

@@ -16,6 +16,8 @@ export interface RunEnvironment {
     inventory: string;
     roles: string;
     sshKey: string;
+    /** Another key to offer to hosts; unset: none, or ansible.cfg has options for ssh that this would replace. */
+    plainKey?: string | undefined;
     /** Short, since ssh refuses long socket names. */
     controlPath: string;
     vaultPassword: string | null;
@@ -43,8 +45,19 @@ export function runEnvironment(input: RunEnvironment): Record<string, string> {
     ANSIBLE_LOCAL_TEMP: `${paths.workspace}/tmp`,
     ANSIBLE_PRIVATE_KEY_FILE: paths.sshKey,
     ANSIBLE_SSH_CONTROL_PATH_DIR: paths.controlPath,
+    ...(paths.plainKey === undefined ? {} : { ANSIBLE_SSH_COMMON_ARGS: offersKey(paths.plainKey) }),
     ANSIBLE_NOCOLOR: '1',
     ANSIBLE_RETRY_FILES_ENABLED: 'False',
     ...(paths.vaultPassword === null ? {} : { ANSIBLE_VAULT_PASSWORD_FILE: paths.vaultPassword }),
   };
+}
+
+/** Whether an ansible.cfg sets options for all of ssh's programs, which the environment would replace. */
+export function setsCommonArguments(ansibleConfig: string): boolean {
+  return /^[ \t]*ssh_common_args[ \t]*[=:]/im.test(ansibleConfig);
+}
+
+/** Options by which ssh offers a key; Ansible splits them as a shell does, and ssh expands `%`. */
+function offersKey(path: string): string {
+  return `-o 'IdentityFile="${path.replaceAll('%', '%%').replaceAll("'", "'\\''")}"'`;
 }

@@ -5,6 +5,10 @@ export interface WorkspacePaths {
   /** Inventory folder; additional inventory is cloned to the same place. */
   hosts: string;
   sshKey: string;
+  /** Certificate for that key; ssh finds it by its name. */
+  sshCertificate: string;
+  /** The installation's own key, where `sshKey` is another one. */
+  plainKey: string;
   knownHosts: string;
   controlPath: string;
   vaultPassword: string;
@@ -16,7 +20,7 @@ export interface Workspaces {
   layerDir(sessionId: string, layer: number): string;
   /** Makes the folders; harmless when they are there. */
   make(sessionId: string): Promise<WorkspacePaths>;
-  /** Writes a file that only we may read. */
+  /** Writes a file that only we may read, whole or not at all. */
   writePrivate(path: string, text: string): Promise<void>;
   /** Real path of `relative` inside `dir`, or null when it is not there or lies outside. */
   inside(dir: string, relative: string): Promise<string | null>;

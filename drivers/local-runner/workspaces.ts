@@ -1,8 +1,9 @@
 /** A session's working folder on this machine, laid out like CFS's /inventory; it holds keys, so only we may enter. */
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, readdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, realpath, rm, statfs } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { WorkspacePaths, Workspaces } from '../../domain/sessions/workspace.ts';
+import { writePrivate } from './run-files.ts';
 
 /** Longest folder for ssh's control sockets: their names may have 107 bytes in all, of which ssh's own part takes 60. */
 const CONTROL_PATH_MAX = 45;
@@ -31,6 +32,8 @@ export function createWorkspaces(options: { dir: string; shortDir: string }): Wo
       ansibleConfig: join(dir, 'ansible.cfg'),
       hosts: join(dir, 'hosts'),
       sshKey: join(dir, 'ssh', 'id'),
+      sshCertificate: join(dir, 'ssh', 'id-cert.pub'),
+      plainKey: join(dir, 'ssh', 'plain'),
       knownHosts: join(dir, 'ssh', 'known_hosts'),
       controlPath: near.length <= CONTROL_PATH_MAX ? near : join(options.shortDir, `muster-cp-${short}`),
       vaultPassword: join(dir, 'ssh', 'vault-password'),
@@ -48,7 +51,7 @@ export function createWorkspaces(options: { dir: string; shortDir: string }): Wo
       await makeOwn(made.controlPath);
       return made;
     },
-    writePrivate: (path, text) => writeFile(path, text, { mode: 0o600 }),
+    writePrivate,
     inside: async (dir, relative) => {
       try {
         const root = await realpath(dir);

@@ -30,6 +30,7 @@ export function createLocalSigner({ keygen, secrets, sshKey }: LocalSignerOption
   };
 
   return {
+    hasOwnKey: false,
     authority: async (): Promise<string> => (await keyPair()).publicKey,
     sessionKey: async (): Promise<{ privateKey: string; publicKey: string }> => {
       const privateKey = await sshKey();

@@ -101,6 +101,7 @@ export function createVaultSigner({ url, role, jwtFile, ca, keygen, secrets }: V
   };
 
   return {
+    hasOwnKey: true,
     authority: async (): Promise<string> => {
       await exportKey();
       // This one asks for no token.

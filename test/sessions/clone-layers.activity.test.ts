@@ -32,6 +32,10 @@ const dependencies = (clone: CloneDependencies['clones']['clone']): CloneDepende
     source: async () => null,
     repositoryAccess: async () => ({}),
   },
+  trust: {
+    hasOwnKey: false,
+    identity: async () => ({ privateKey: 'key\n', certificate: 'certificate', lookAgainMs: 60_000, problem: null }),
+  },
 });
 
 const twoLayers = (commit: string | null) =>

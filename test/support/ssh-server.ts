@@ -25,8 +25,14 @@ export function sshMissing(): string | null {
   return null;
 }
 
-/** A real sshd on a free port of 127.0.0.1 with keys of its own in `dir`, which accepts one key for the running user. */
-export async function startSshServer(dir: string): Promise<SshServer> {
+/**
+ * A real sshd on a free port of 127.0.0.1 with keys of its own in `dir`, which accepts one key for the running user; with
+ * `trustedAuthorities` (lines of public keys) it accepts no key, only certificates of these.
+ */
+export async function startSshServer(
+  dir: string,
+  { trustedAuthorities }: { trustedAuthorities?: string } = {},
+): Promise<SshServer> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const keyFile = join(dir, 'client_key');
   for (const file of ['host_key', 'client_key']) {
@@ -34,12 +40,16 @@ export async function startSshServer(dir: string): Promise<SshServer> {
   }
   await copyFile(`${keyFile}.pub`, join(dir, 'authorized_keys'));
   if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true, mode: 0o755 });
+  const authorities = join(dir, 'trusted-user-ca-keys.pem');
+  if (trustedAuthorities !== undefined) await writeFile(authorities, trustedAuthorities);
   const port = await freePort();
   const lines = [
     `Port ${port}`,
     'ListenAddress 127.0.0.1',
     `HostKey ${join(dir, 'host_key')}`,
-    `AuthorizedKeysFile ${join(dir, 'authorized_keys')}`,
+    ...(trustedAuthorities === undefined
+      ? [`AuthorizedKeysFile ${join(dir, 'authorized_keys')}`]
+      : ['AuthorizedKeysFile none', `TrustedUserCAKeys ${authorities}`]),
     `PidFile ${join(dir, 'sshd.pid')}`,
     'UsePAM no',
     'StrictModes no',
