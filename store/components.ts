@@ -16,7 +16,7 @@ export interface ComponentSelection {
 /** Rows that one statement writes at most; bounds the memory of bulk writes. */
 const WRITE_CHUNK = 2_000;
 
-const SMALL_COLUMNS = ['id', 'desired_config', 'error_count', 'retry_policy', 'enabled', 'tags'] as const;
+const SMALL_COLUMNS = ['id', 'desired_config', 'error_count', 'retry_policy', 'enabled', 'tags', 'boot'] as const;
 /** What makes a component. */
 export const COLUMNS = [...SMALL_COLUMNS, 'state'] as const;
 export type ComponentRow = Pick<Selectable<ComponentsTable>, (typeof COLUMNS)[number]>;
@@ -63,19 +63,39 @@ export async function lockStatelessPage(
   return rows.map((row) => toComponent({ ...row, state: [] }));
 }
 
+/** A component and when it last booted. */
+export interface BootedComponent {
+  component: Component;
+  bootedAt: Date | null;
+}
+
 /** The existing ones of these components by id, in the order of ids, locked until the transaction ends. */
-export async function lockComponents(trx: Db, ids: readonly string[]): Promise<Map<string, Component>> {
+export async function lockComponents(trx: Db, ids: readonly string[]): Promise<Map<string, BootedComponent>> {
   const rows = await trx
     .selectFrom('components')
-    .select(COLUMNS)
+    .select([...COLUMNS, 'booted_at'])
     .where('id', '=', sql<string>`any(${ids})`)
     .orderBy('id')
     .forUpdate()
     .execute();
-  return new Map(rows.map((row) => [row.id, toComponent(row)]));
+  return new Map(rows.map((row) => [row.id, { component: toComponent(row), bootedAt: row.booted_at }]));
 }
 
-/** Creates or replaces components, each id once. */
+/** When those of these components booted that ever told so. */
+export async function readBootTimes(db: Db, ids: readonly string[]): Promise<Map<string, Date | null>> {
+  const rows = await db
+    .selectFrom('components')
+    .select(['id', 'booted_at'])
+    .where('id', '=', sql<string>`any(${ids})`)
+    .where('booted_at', 'is not', null)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row.booted_at]));
+}
+
+/**
+ * Creates or replaces components, each id once. A boot that differs from the stored one happened now; the time of the last
+ * one is no part of the record and stays when that is replaced.
+ */
 export async function upsertComponents(
   trx: Db,
   components: readonly Component[],
@@ -84,11 +104,15 @@ export async function upsertComponents(
 ): Promise<void> {
   for (const chunk of chunksOf(components)) {
     await sql`
-      insert into components (id, desired_config, error_count, retry_policy, enabled, tags, state, updated_at, actor)
-      select id, desired_config, error_count, retry_policy, enabled, tags, state, ${now}::timestamptz, ${actor}::text
+      insert into components
+        (id, desired_config, error_count, retry_policy, enabled, tags, state, boot, booted_at, updated_at, actor)
+      select id, desired_config, error_count, retry_policy, enabled, tags, state, muster ->> 'boot',
+        case when muster ->> 'boot' is not null then ${now}::timestamptz end, ${now}::timestamptz, ${actor}::text
       from ${recordset(chunk)} order by id collate "C"
       on conflict (id) do update set desired_config = excluded.desired_config, error_count = excluded.error_count,
         retry_policy = excluded.retry_policy, enabled = excluded.enabled, tags = excluded.tags, state = excluded.state,
+        boot = excluded.boot, booted_at = case when excluded.boot is distinct from components.boot
+          then coalesce(excluded.booted_at, components.booted_at) else components.booted_at end,
         updated_at = excluded.updated_at, actor = excluded.actor`.execute(trx);
   }
 }
@@ -98,22 +122,33 @@ export interface ComponentUpdate {
   now: Date;
   actor: string | null;
   members: ReadonlySet<WritableMember>;
+  /** Ids of those that told of a boot; its time is `now`. Default: none. */
+  booted?: ReadonlySet<string>;
 }
 
 /** Writes members of components that the transaction has locked. */
 export async function updateComponents(
   trx: Db,
   components: readonly Component[],
-  { now, actor, members }: ComponentUpdate,
+  { now, actor, members, booted = NONE }: ComponentUpdate,
 ): Promise<void> {
-  const set = [...members].map((member) => sql`${sql.ref(member)} = r.${sql.ref(member)}, `);
+  const set = [...members].map((member) =>
+    member === 'muster' ? sql`boot = r.muster ->> 'boot', ` : sql`${sql.ref(member)} = r.${sql.ref(member)}, `,
+  );
   for (const chunk of chunksOf(components)) {
     const written = members.has('state') ? chunk : chunk.map(({ state: _, ...rest }) => rest);
+    const boots = chunk.filter(({ id }) => booted.has(id)).map(({ id }) => id);
+    const bootedAt =
+      boots.length === 0
+        ? sql``
+        : sql`booted_at = case when c.id = any(${boots}) then ${now}::timestamptz else c.booted_at end, `;
     await sql`
-      update components c set ${sql.join(set, sql``)} updated_at = ${now}::timestamptz, actor = ${actor}::text
+      update components c set ${sql.join(set, sql``)} ${bootedAt} updated_at = ${now}::timestamptz, actor = ${actor}::text
       from ${recordset(written)} where c.id = r.id`.execute(trx);
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Answers whether there was one. */
 export async function deleteComponent(db: Db, id: string): Promise<boolean> {
@@ -146,12 +181,13 @@ export function toComponent(row: ComponentRow): Component {
     ...(row.retry_policy === null ? {} : { retry_policy: row.retry_policy }),
     enabled: row.enabled,
     tags: row.tags,
+    ...(row.boot === null ? {} : { muster: { boot: row.boot } }),
   };
 }
 
 function recordset(components: readonly Partial<Component>[]) {
   return sql`jsonb_to_recordset(${JSON.stringify(components)}::jsonb) as r(id text, desired_config text,
-    error_count bigint, retry_policy bigint, enabled boolean, tags jsonb, state jsonb)`;
+    error_count bigint, retry_policy bigint, enabled boolean, tags jsonb, state jsonb, muster jsonb)`;
 }
 
 function* chunksOf(components: readonly Component[]): Generator<readonly Component[]> {

@@ -1,5 +1,6 @@
 /** The tables as Kysely sees them; the SQL that makes them is in `migrations/`. Times are UTC, names sort by code point. */
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
+import type { RolloutStage, RolloutState } from '../domain/automation/rollout.ts';
 import type { Role } from '../domain/access/roles.ts';
 import type { DriftCheckAnswer } from '../domain/automation/drift-check-schema.ts';
 import type {
@@ -490,7 +491,46 @@ export interface NotificationsTable {
   last_error: string | null;
 }
 
+export interface RolloutsTable {
+  id: Generated<string>;
+  configuration: string;
+  /** Digest of the desired layers. */
+  version: string;
+  state: RolloutState;
+  /** Which stage it is in, also while it is stopped or done. */
+  stage: RolloutStage;
+  is_current: Generated<boolean>;
+  reason: string | null;
+  /** Of the last look: enabled components that desire it, those of them that are pending or failed, and those in sessions. */
+  components: Generated<number>;
+  pending: Generated<number>;
+  failed: Generated<number>;
+  in_sessions: Generated<number>;
+  /** Components whose last session of this rollout failed, unless forgiven. */
+  tries_failed: Generated<number>;
+  /** Components that the canary stage has configured. */
+  canaries: Generated<number>;
+  created_at: Time;
+  updated_at: Time;
+  ended_at: OptionalTime;
+  stopped_at: OptionalTime;
+  stopped_by: string | null;
+  resumed_at: OptionalTime;
+  resumed_by: string | null;
+}
+
+export interface RolloutMembersTable {
+  rollout_id: string;
+  component_id: string;
+  batch_id: string;
+  /** Null while it is in a session. */
+  outcome: 'done' | 'failed' | null;
+  forgiven: Generated<boolean>;
+}
+
 export interface Database {
+  rollouts: RolloutsTable;
+  rollout_members: RolloutMembersTable;
   webhooks: WebhooksTable;
   notifications: NotificationsTable;
   audit: AuditTable;

@@ -46,7 +46,7 @@ export async function importComponents(
     return results;
 
     function take(foreign: ForeignComponent, name: string): ImportResult {
-      const before = stored.get(foreign.id);
+      const before = stored.get(foreign.id)?.component;
       const { component, notes } = importedComponent(foreign, before, { now: wireTime(now), enable: mode.enable });
       const outcome = importOutcome(before !== undefined, sameJson(component, before), mode);
       if (importWrites(outcome, mode)) writes.set(component.id, component);

@@ -1,8 +1,12 @@
+import type { Kysely } from 'kysely';
+import { patchAfterBoot, requireStateWithBoot, tellsBoot } from '../../domain/components/boot.ts';
 import type { ComponentFilter, ComponentFilterPatch } from '../../domain/components/schema.ts';
 import { patchComponent as patched, patchedMembers } from '../../domain/components/write-component.ts';
 import { musterError } from '../../domain/errors.ts';
-import { updateComponents } from '../../store/components.ts';
+import { readSessionsSince } from '../../store/component-version.ts';
+import { readBootTimes, updateComponents } from '../../store/components.ts';
 import { readOptions } from '../../store/options.ts';
+import type { Database } from '../../store/tables.ts';
 import type { WriteComponentsDependencies } from './put-components.ts';
 import { selectComponents, selectionOf } from './select-components.ts';
 
@@ -10,6 +14,8 @@ const FILTERS = new Set(['ids', 'status', 'enabled', 'config_name', 'configName'
 
 export interface FilterPatchDependencies extends WriteComponentsDependencies {
   log: { warn(object: object, message: string): void };
+  /** Writes more in the same transaction, when the components are written; gets the sorted ids of all that matched. */
+  alongside?(trx: Kysely<Database>, ids: string[]): Promise<void>;
 }
 
 /**
@@ -29,6 +35,8 @@ export async function patchComponentsByFilter(
   const { configName, ...rest } = filters;
   const filter: ComponentFilter = { ...rest, config_name: rest.config_name || configName };
   const selection = selectionOf(filter);
+  requireStateWithBoot(patch);
+  const reporter = patch.state_append?.session_name;
   return deps.db.transaction().execute(async (trx) => {
     const now = deps.clock();
     const members = patchedMembers(patch);
@@ -40,13 +48,20 @@ export async function patchComponentsByFilter(
       afterId: '',
       lock: members.has('state') ? 'whole' : 'stateless',
     });
-    const update = { now, actor: deps.actor, members };
+    const since = reporter === undefined ? undefined : (await readSessionsSince(trx, [reporter])).get(reporter);
     const ids: string[] = [];
     for await (const { components } of batches) {
-      const after = components.map((component) => patched(component, patch, now));
-      await updateComponents(trx, after, update);
-      for (const component of components) ids.push(component.id);
+      const batch = components.map(({ id }) => id);
+      const bootTimes = since === undefined ? undefined : await readBootTimes(trx, batch);
+      const after = components.map((component) => {
+        const facts = { bootedAt: bootTimes?.get(component.id) ?? null, sessionSince: since ?? null, now };
+        return patched(component, patchAfterBoot(component, patch, facts), now);
+      });
+      const booted = new Set(components.filter((component) => tellsBoot(component, patch)).map(({ id }) => id));
+      await updateComponents(trx, after, { now, actor: deps.actor, members, booted });
+      for (const id of batch) ids.push(id);
     }
+    await deps.alongside?.(trx, ids);
     return ids;
   });
 }

@@ -1,3 +1,4 @@
+import { patchAfterBoot, requireStateWithBoot, tellsBoot } from '../../domain/components/boot.ts';
 import type { Component, ComponentBody } from '../../domain/components/schema.ts';
 import {
   patchComponent as patched,
@@ -5,7 +6,7 @@ import {
   type WritableMember,
 } from '../../domain/components/write-component.ts';
 import { musterError } from '../../domain/errors.ts';
-import { findComponentVersion, updateComponentVersion } from '../../store/component-version.ts';
+import { findComponentVersion, readSessionsSince, updateComponentVersion } from '../../store/component-version.ts';
 import { lockComponents, updateComponents } from '../../store/components.ts';
 import { inSlices } from '../in-slices.ts';
 import { requiredId, type WriteComponentsDependencies } from './put-components.ts';
@@ -23,11 +24,13 @@ export async function patchComponent(
   if (body.id !== undefined && body.id !== id) {
     throw musterError('bad_request', `The id ${body.id} differs from ${id} in the path`, 'id');
   }
-  const read = await findComponentVersion(deps.db, id);
+  requireStateWithBoot(body);
+  const read = await findComponentVersion(deps.db, id, body.state_append?.session_name);
   if (read === undefined) throw componentNotFound(id);
   const now = deps.clock();
-  const component = patched(read.component, body, now);
-  const update = { now, actor: deps.actor, members: patchedMembers(body) };
+  const component = patched(read.component, patchAfterBoot(read.component, body, { ...read, now }), now);
+  const booted = new Set(tellsBoot(read.component, body) ? [id] : []);
+  const update = { now, actor: deps.actor, members: patchedMembers(body), booted };
   if (await updateComponentVersion(deps.db, { component, version: read.version }, update)) return component;
   const [later] = await patchComponents(deps, [{ ...body, id }], (stepped) => stepped);
   if (later === undefined) throw componentNotFound(id);
@@ -46,19 +49,30 @@ export async function patchComponents<Kept>(
 ): Promise<Kept[]> {
   const steps = bodies.map((body, index) => ({ id: requiredId(body, index), body }));
   if (steps.length === 0) return [];
+  for (const { body } of steps) requireStateWithBoot(body);
+  const reporters = [...new Set(steps.flatMap(({ body }) => body.state_append?.session_name ?? []))];
   return deps.db.transaction().execute(async (trx) => {
     const components = await lockComponents(trx, [...new Set(steps.map((step) => step.id))]);
+    const since = reporters.length === 0 ? NO_SESSIONS : await readSessionsSince(trx, reporters);
     const now = deps.clock();
     const members = new Set<WritableMember>();
+    const booted = new Set<string>();
     const results = await inSlices(steps, ({ id, body }) => {
       const stored = components.get(id);
       if (stored === undefined) throw componentNotFound(id);
-      const next = patched(stored, body, now);
-      components.set(id, next);
+      const { component, bootedAt } = stored;
+      const sessionSince = since.get(body.state_append?.session_name ?? '') ?? null;
+      const next = patched(component, patchAfterBoot(component, body, { bootedAt, sessionSince, now }), now);
+      const boots = tellsBoot(component, body);
+      if (boots) booted.add(id);
+      components.set(id, { component: next, bootedAt: boots ? now : bootedAt });
       for (const member of patchedMembers(body)) members.add(member);
       return keep(next);
     });
-    await updateComponents(trx, [...components.values()], { now, actor: deps.actor, members });
+    const after = [...components.values()].map(({ component }) => component);
+    await updateComponents(trx, after, { now, actor: deps.actor, members, booted });
     return results;
   });
 }
+
+const NO_SESSIONS: ReadonlyMap<string, Date> = new Map();

@@ -15,24 +15,33 @@ export interface LayerRecord {
   commit: string;
 }
 
-/** Unknown hosts that the warning names at most. */
+/** Hosts that a warning names at most. */
 const NAMED = 20;
 
 /**
  * Records what the run's hosts reached on their components: one transaction, once per run however often it is called.
- * Hosts without a component are left out and named in an event (cfs-flows 4.4).
+ * Hosts without a component are left out and named in an event (cfs-flows 4.4), those that booted meanwhile in another one.
  */
 export async function recordLayer(db: Kysely<Database>, record: LayerRecord): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await markRunRecorded(trx, record.runId))) return;
     const now = new Date();
-    await reportLayer(trx, { ...record, now });
-    const unknown = await unknownHosts(trx, record.runId, NAMED + 1);
-    if (unknown.length === 0) return;
-    const names = unknown.slice(0, NAMED).join(', ');
-    const message = `not recorded, no such component: ${names}${unknown.length > NAMED ? ', ...' : ''}`;
-    await appendEvents(trx, { ...record, runId: null }, [
-      { time: now, type: 'warning', host: null, line: null, data: { message } },
-    ]);
+    const reported = await reportLayer(trx, { ...record, now });
+    const booted = reported.filter(({ hasBooted }) => hasBooted).map(({ id }) => id);
+    const messages = [
+      ...warning('not recorded, no such component', await unknownHosts(trx, record.runId, NAMED + 1)),
+      ...warning('recorded as incomplete, booted since the session began', booted.sort()),
+    ];
+    if (messages.length === 0) return;
+    await appendEvents(
+      trx,
+      { ...record, runId: null },
+      messages.map((message) => ({ time: now, type: 'warning', host: null, line: null, data: { message } })),
+    );
   });
+}
+
+function warning(what: string, hosts: readonly string[]): string[] {
+  if (hosts.length === 0) return [];
+  return [`${what}: ${hosts.slice(0, NAMED).join(', ')}${hosts.length > NAMED ? ', ...' : ''}`];
 }

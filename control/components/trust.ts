@@ -11,6 +11,9 @@ import type { BootMetadata, CertificateSigner } from './trust-ports.ts';
 /** Secret that holds the certificate of sessions, by the name that CFS gives it. */
 export const CERTIFICATE_SECRET = 'cfstrustcertificate';
 
+/** In whose name certificates are stored. */
+const TRUST_ACTOR = 'trust';
+
 export interface TrustDependencies {
   db: Kysely<Database>;
   secrets: SecretStore;
@@ -56,7 +59,7 @@ export function createTrust(deps: TrustDependencies) {
       const found = await stored();
       if (found !== null && !isDue(parseCertificate(found), publicKey, authority)) return found;
       const certificate = await signer.sign({ publicKey, keyId: 'muster', principals, ttlSeconds });
-      await secrets.putAll(CERTIFICATE_SECRET, { certificate });
+      await secrets.putAll(CERTIFICATE_SECRET, { certificate }, TRUST_ACTOR);
       return certificate;
     });
 

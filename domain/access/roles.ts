@@ -38,10 +38,25 @@ export function refusal(access: RouteAccess, caller: Caller, component: string |
  * Members that a node may write of its component, in the words of both versions. A node says what it reached and that it is
  * there; what it is to become (`desired_config`), how it is reached (`tags`) and how often it is tried again are not its.
  */
-const NODE_MEMBERS = new Set(['state', 'state_append', 'stateAppend', 'enabled', 'error_count', 'errorCount']);
+const NODE_MEMBERS = new Set([
+  'state',
+  'state_append',
+  'stateAppend',
+  'enabled',
+  'error_count',
+  'errorCount',
+  'muster',
+]);
+/** Of the members that CFS does not know. */
+const NODE_MUSTER_MEMBERS = new Set(['boot']);
 
 /** The members of a patch that a node may not write. Anything but an object is left to the schema. */
 export function membersDeniedToNode(body: unknown): string[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return [];
-  return Object.keys(body).filter((member) => !NODE_MEMBERS.has(member));
+  const { muster } = body as { muster?: unknown };
+  const inner = typeof muster === 'object' && muster !== null ? Object.keys(muster) : [];
+  return [
+    ...Object.keys(body).filter((member) => !NODE_MEMBERS.has(member)),
+    ...inner.filter((member) => !NODE_MUSTER_MEMBERS.has(member)).map((member) => `muster.${member}`),
+  ];
 }

@@ -1,6 +1,6 @@
 import { importMistake } from '../import-record.ts';
 import { type ForeignComponent, ForeignStateLayerSchema } from './import-schema.ts';
-import type { Component, StateLayer } from './schema.ts';
+import { type Component, ComponentMusterSchema, type StateLayer } from './schema.ts';
 import { splitCommit } from './state-layers.ts';
 
 export interface ImportedComponent {
@@ -18,7 +18,7 @@ export interface ImportComponentOptions {
 
 /**
  * The component that another CFS shows, as it is stored here: with its state and the times of it. What is absent or null gets
- * the default of a PUT (cfs-api 6.3 rule 5); a layer that says nothing usable is left out and noted. A layer without a
+ * the default of a PUT (cfs-api 6.3 rule 5), but for the boot, which only the node itself knows; a layer that says nothing usable is left out and noted. A layer without a
  * time keeps the one that `stored` has for it, so that a second import changes nothing.
  */
 export function importedComponent(
@@ -32,6 +32,7 @@ export function importedComponent(
     return typeof tag[1] === 'string' && tag[1] !== '';
   });
   const layers = layersOf(foreign.state, notes);
+  const boot = ComponentMusterSchema.safeParse(foreign.muster).data ?? stored?.muster;
   return {
     component: {
       id: foreign.id,
@@ -41,6 +42,7 @@ export function importedComponent(
       ...(typeof foreign.retry_policy === 'number' ? { retry_policy: foreign.retry_policy } : {}),
       enabled: enable && (foreign.enabled ?? false),
       tags: Object.fromEntries(tags),
+      ...(boot === undefined ? {} : { muster: boot }),
     },
     notes,
   };

@@ -11,6 +11,7 @@ export const ForeignComponentSchema = z.object({
   retry_policy: z.int().nullish(),
   enabled: z.boolean().nullish(),
   tags: z.record(z.string(), z.unknown()).nullish(),
+  muster: z.unknown().optional(),
 });
 export type ForeignComponent = z.infer<typeof ForeignComponentSchema>;
 

@@ -50,6 +50,11 @@ export const StateAppendSchema = z.strictObject({
 });
 export type StateAppend = z.infer<typeof StateAppendSchema>;
 
+/** Members that CFS does not know: `boot` is which boot of the machine the state is of, of its reporter's choice (cfs-flows 8). */
+export const ComponentMusterSchema = z.strictObject({
+  boot: text(1, 128).regex(/^[ -~]*$/, 'must have printable ASCII characters only'),
+});
+
 /** A component as stored. Status is never stored: it is computed when read (cfs-api 7). */
 export const ComponentSchema = z.strictObject({
   id: z.string().min(1),
@@ -59,6 +64,7 @@ export const ComponentSchema = z.strictObject({
   retry_policy: z.int().optional(),
   enabled: z.boolean(),
   tags: TagsSchema,
+  muster: ComponentMusterSchema.optional(),
 });
 export type Component = z.infer<typeof ComponentSchema>;
 
@@ -72,6 +78,7 @@ export const ComponentBodySchema = z.strictObject({
   retry_policy: z.int().optional(),
   enabled: z.boolean().optional(),
   tags: TagsSchema.optional(),
+  muster: ComponentMusterSchema.optional(),
   desired_state: readOnly,
   configuration_status: readOnly,
   logs: readOnly,

@@ -16,6 +16,7 @@ export function patchComponent(stored: Component, body: ComponentBody, now: Date
   const state =
     body.state_append === undefined ? replaced : appendStateLayer(replaced, layerOfAppend(body.state_append, time));
   const retryPolicy = body.retry_policy ?? stored.retry_policy;
+  const muster = body.muster ?? stored.muster;
   return {
     id: stored.id,
     state,
@@ -24,11 +25,20 @@ export function patchComponent(stored: Component, body: ComponentBody, now: Date
     ...(retryPolicy === undefined ? {} : { retry_policy: retryPolicy }),
     enabled: body.enabled ?? stored.enabled,
     tags: mergeTags(stored.tags, body.tags ?? {}),
+    ...(muster === undefined ? {} : { muster }),
   };
 }
 
 /** Members that a write can change. */
-export const WRITABLE_MEMBERS = ['state', 'desired_config', 'error_count', 'retry_policy', 'enabled', 'tags'] as const;
+export const WRITABLE_MEMBERS = [
+  'state',
+  'desired_config',
+  'error_count',
+  'retry_policy',
+  'enabled',
+  'tags',
+  'muster',
+] as const;
 export type WritableMember = (typeof WRITABLE_MEMBERS)[number];
 
 /** The members that a PATCH may change; all others of a component stay as they are stored. */

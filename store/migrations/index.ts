@@ -8,6 +8,7 @@ import * as runTokens from './0005-run-tokens.ts';
 import * as sessions from './0006-sessions.ts';
 import * as configurations from './0007-configurations.ts';
 import * as batcher from './0008-batcher.ts';
+import * as rollouts from './0009-rollouts.ts';
 import * as leases from './0010-leases.ts';
 import * as schedules from './0011-schedules.ts';
 import * as drift from './0012-drift.ts';
@@ -28,6 +29,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0006-sessions': sessions,
   '0007-configurations': configurations,
   '0008-batcher': batcher,
+  '0009-rollouts': rollouts,
   '0010-leases': leases,
   '0011-schedules': schedules,
   '0013-boot': boot,

@@ -48,7 +48,7 @@ test('what a session records is stored with its name', async () => {
   const run = { runId: 'r', sessionId: null, layer: 0, attempt: 1 };
   await insertHostResults(database.db, run, [{ host: 'a', status: 'applied', ...counts }]);
   const report = { sessionName: 'night', cloneUrl: 'u', playbook: 'p', commit: 'c', runId: 'r', now: NOW };
-  expect(await reportLayer(database.db, report)).toEqual(['a']);
+  expect(await reportLayer(database.db, report)).toEqual([{ id: 'a', hasBooted: false }]);
   expect(await actors()).toEqual({ a: 'session/night' });
 });
 

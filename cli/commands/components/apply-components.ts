@@ -15,8 +15,8 @@ const PATH = '/v3/components';
 /** Ids asked for in one request, so that its URL stays short; beyond ten such requests the whole list is cheaper. */
 const IDS_IN_URL = 200;
 
-/** Members that the server computes; a record as `get` shows it can be applied again. */
-const COMPUTED = ['configuration_status', 'desired_state', 'logs'];
+/** Members that the server computes, or only the node tells; a record as `get` shows it can be applied again. */
+const COMPUTED = ['configuration_status', 'desired_state', 'logs', 'muster'];
 
 /**
  * Creates the components of the file that are new (one PUT) and patches the others (one PATCH), so that what they reached

@@ -35,6 +35,7 @@ export function componentDetails(component: ComponentAnswer, wide: boolean): str
     ['errors', String(component.error_count)],
     ['retry policy', cell(component.retry_policy)],
     ['enabled', component.enabled ? 'yes' : 'no'],
+    ['boot', cell(component.muster?.boot)],
     ['tags', tagCell(component.tags)],
     ['logs', cell(component.logs)],
   ]);
