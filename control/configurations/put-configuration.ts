@@ -37,8 +37,8 @@ export interface PutConfigurationOptions {
   dropBranches: boolean;
   tenant: Tenant;
   /**
-   * The body has no version 3 members because its sender cannot know them: the stored `tenant_name` stays, and losing sources is
-   * logged (cfs-api 15, 21 and 23).
+   * The body has no version 3 members because its sender cannot know them: the stored `tenant_name` and `muster` stay, and losing
+   * sources is logged (cfs-api 15, 21 and 23).
    */
   version2?: boolean;
 }
@@ -79,6 +79,7 @@ export async function putConfiguration(
     layers: layers.map(kept),
     ...(additional_inventory ? { additional_inventory: kept(additional_inventory) } : {}),
     ...(owner === undefined ? {} : { tenant_name: owner }),
+    ...(body.muster === undefined ? {} : { muster: body.muster }),
   };
   return deps.db.transaction().execute(async (trx) => {
     const held = await holdSources(trx, sources);
@@ -118,7 +119,7 @@ async function save(
       continue;
     }
     refuseForeign(tenant, stored);
-    const next = version2 ? withOwnerOf(stored, record) : record;
+    const next = version2 ? withUnknownOf(stored, record) : record;
     await updateConfiguration(trx, next, now, deps.actor);
     if (version2 && layersOf(stored).some(({ layer }) => layer.source)) {
       deps.log.warn({ configuration: record.name }, 'version 2 replaced layers with sources, which it cannot show');
@@ -127,8 +128,13 @@ async function save(
   }
 }
 
-function withOwnerOf(stored: Configuration, record: Configuration): Configuration {
-  return stored.tenant_name === undefined ? record : { ...record, tenant_name: stored.tenant_name };
+/** The record with what version 2 cannot show. */
+function withUnknownOf({ tenant_name, muster }: Configuration, record: Configuration): Configuration {
+  return {
+    ...record,
+    ...(tenant_name === undefined ? {} : { tenant_name }),
+    ...(muster === undefined ? {} : { muster }),
+  };
 }
 
 function withoutBranch<T extends AdditionalInventory>({ branch: _, ...rest }: T): T {

@@ -6,13 +6,16 @@ import type { Configuration, Source } from './schema.ts';
 
 /**
  * The configuration of another CFS as it is stored here, with its commits, branches and time. No remote is asked: what the
- * components reached is told by those commits. Without a time it keeps the stored one as long as nothing else differs.
+ * components reached is told by those commits. Without a time it keeps the stored one as long as nothing else differs; without
+ * members of Muster's own, which another CFS does not know, it keeps the stored ones.
  */
 export function importedConfiguration(
-  { last_updated, ...foreign }: ForeignConfiguration,
+  { last_updated, ...rest }: ForeignConfiguration,
   stored: Configuration | undefined,
   now: string,
 ): Configuration {
+  const muster = rest.muster ?? stored?.muster;
+  const foreign = { ...rest, ...(muster === undefined ? {} : { muster }) };
   if (last_updated !== undefined) return { ...foreign, last_updated };
   const kept = stored === undefined ? undefined : { ...foreign, last_updated: stored.last_updated };
   return kept !== undefined && sameJson(kept, stored) ? kept : { ...foreign, last_updated: now };

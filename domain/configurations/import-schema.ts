@@ -1,7 +1,12 @@
 /** Records of another CFS, after what is null or empty was taken out; members that Muster does not know are dropped. */
 import { z } from 'zod';
 import { KEY_MAX, text } from '../schema.ts';
-import { AdditionalInventorySchema, ConfigurationNameSchema, StoredLayerSchema } from './schema.ts';
+import {
+  AdditionalInventorySchema,
+  ConfigurationMusterSchema,
+  ConfigurationNameSchema,
+  StoredLayerSchema,
+} from './schema.ts';
 
 const ForeignLayerSchema = z.object({
   ...StoredLayerSchema.shape,
@@ -15,6 +20,8 @@ export const ForeignConfigurationSchema = z.object({
   layers: z.array(ForeignLayerSchema),
   additional_inventory: z.object(AdditionalInventorySchema.shape).optional(),
   tenant_name: z.string().optional(),
+  /** Of another Muster. */
+  muster: ConfigurationMusterSchema.optional(),
 });
 export type ForeignConfiguration = z.infer<typeof ForeignConfigurationSchema>;
 

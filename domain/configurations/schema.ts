@@ -32,12 +32,31 @@ export type AdditionalInventory = z.infer<typeof AdditionalInventorySchema>;
 
 export const ConfigurationNameSchema = text(1, 60);
 
+const PERCENT_MESSAGE = 'must be a number of components or a percentage such as 10%';
+const share = (pattern: RegExp, minimum: number) =>
+  z.union([z.int().min(minimum), z.string().regex(pattern, PERCENT_MESSAGE)]);
+
+/**
+ * How a change of the configuration goes over its components: at most so many at a time (absent: no limit), so many first as the
+ * canary, and stopped when more than so many have failed (absent: not stopped).
+ */
+export const RolloutPolicySchema = z.strictObject({
+  max_at_once: share(/^(?:100|[1-9][0-9]?)%$/, 1).optional(),
+  canary: z.int().min(1).optional(),
+  max_failed: share(/^(?:100|[1-9]?[0-9])%$/, 0).optional(),
+});
+export type RolloutPolicy = z.infer<typeof RolloutPolicySchema>;
+
+/** Members that CFS does not know. */
+export const ConfigurationMusterSchema = z.strictObject({ rollout: RolloutPolicySchema.optional() });
+
 /** Body of PUT /v3/configurations/{id}. */
 export const ConfigurationBodySchema = z.strictObject({
   description: z.string().optional(),
   layers: z.array(LayerSchema),
   additional_inventory: AdditionalInventorySchema.optional(),
   tenant_name: z.string().optional(),
+  muster: ConfigurationMusterSchema.optional(),
   name: readOnly,
   last_updated: readOnly,
 });
