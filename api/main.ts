@@ -9,8 +9,11 @@ import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
 import { tlsSettings } from '../config/tls-settings.ts';
+import { attributeTo } from '../control/access/attribute-writes.ts';
 import { ensureAdminToken } from '../control/access/ensure-admin-token.ts';
+import { createScheduleEngine } from '../control/automation/schedule-engine.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
+import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
 import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { keepSourceSecretsTidy } from '../control/configurations/source-secrets.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
@@ -61,7 +64,7 @@ async function main(): Promise<void> {
   const db = openDatabase({ ...database, name: 'muster-api', statementMs: STATEMENT_MS });
   const secrets =
     env.MUSTER_SECRETS === 'kubernetes'
-      ? await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE)
+      ? recordedSecrets(db, await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE))
       : createSecretStore(db, openSecretCipher(paths.secretKey));
   const configMaps = openConfigMaps(paths.configMaps);
   const caFile = env.MUSTER_CA_FILE;
@@ -99,6 +102,7 @@ async function main(): Promise<void> {
     tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: platformCa }),
     engine: createSessionEngine({ db, client: temporal.client }),
     dispatcher,
+    schedules: createScheduleEngine(temporal.client),
     engineHealth: async () => {
       const reason = await temporal.health();
       return { ok: reason === null, reason };
@@ -175,9 +179,11 @@ async function main(): Promise<void> {
         const unlimited = openDatabase({ ...database, name: 'muster-migration', poolSize: 2 });
         await migrate(unlimited).finally(() => unlimited.destroy());
         const shippedAnsibleConfig = await readFile(join(ROOT, 'ansible', 'ansible.cfg'), 'utf8');
-        await ensureSiteValues({ secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig });
         const file = env.MUSTER_ADMIN_TOKEN_FILE;
-        if (file !== undefined) await ensureAdminToken({ db, clock: () => new Date(), file, log });
+        await attributeTo('setup', async () => {
+          await ensureSiteValues({ secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig });
+          if (file !== undefined) await ensureAdminToken({ db, clock: () => new Date(), file, log });
+        });
         setup = { ok: true, reason: null };
         return;
       } catch (error) {

@@ -52,19 +52,21 @@ export async function listAuditRows(
   return query.execute();
 }
 
-/** A change that no trigger sees, because the record is kept elsewhere. */
-export interface OutsideChange {
+/** A change that no trigger sees: of something that is kept elsewhere. */
+export interface Change {
+  /** Who asks, where the attribution does not say. */
   actor: string | null;
   action: string;
   kind: string;
   name: string;
 }
 
-/** Records a change of something that is kept elsewhere; the request is that of the attribution. */
-export async function insertAuditRow(db: Db, { actor, action, kind, name }: OutsideChange): Promise<void> {
+/** Records such a change, for the request that the attribution names. */
+export async function insertAuditRow(db: Db, { actor, action, kind, name }: Change): Promise<void> {
   await sql`
     insert into audit (at, actor, action, kind, name, request_id, via)
-    select date_trunc('milliseconds', clock_timestamp()), ${actor}, ${action}, ${kind}, ${name},
+    select date_trunc('milliseconds', clock_timestamp()),
+      case when writer ? 'actor' then writer ->> 'actor' else ${actor}::text end, ${action}, ${kind}, ${name},
       writer ->> 'request', writer ->> 'via'
     from (select audit_writer() as writer) as told`.execute(db);
 }

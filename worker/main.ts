@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
+import { createBatcherActivities } from '../activities/automation/activities.ts';
 import { createTrustActivities } from '../activities/components/trust-activities.ts';
 import { createHostActivities, createSessionRecords } from '../activities/sessions/activities.ts';
 import { createSweepActivities } from '../activities/sessions/sweep-activities.ts';
@@ -12,9 +13,12 @@ import { dataPaths } from '../config/data-paths.ts';
 import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
+import { followChanges } from '../control/automation/follow-changes.ts';
+import { ensureBatcher } from '../control/automation/wake-batcher.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
 import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
+import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { connectTemporal, tlsOptions } from '../control/temporal/connect.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
 import { hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
@@ -42,6 +46,9 @@ import { translateFailures } from './failure-interceptor.ts';
 import { keepSchedules, reconcileSchedules, renewTrustNow } from './schedules.ts';
 import { openTrust } from './trust.ts';
 import { workflowBundle } from './workflow-bundle.ts';
+
+/** How often the worker looks for sessions to start that nobody told it of, ms: that is the API's work. */
+const OUTBOX_POLL_MS = 60_000;
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -141,6 +148,8 @@ async function main(): Promise<void> {
   };
   const host = createHostActivities(deps);
   const sweep = createSweepActivities(deps);
+  // The batcher's own sessions are started from here, whether or not an API runs.
+  const dispatcher = createDispatcher({ db, client: temporal.client, log, pollMs: OUTBOX_POLL_MS });
 
   const connection = await again('Temporal', log, () => {
     const tls = tlsOptions(settings.tls ?? (settings.apiKey ? {} : undefined));
@@ -155,6 +164,8 @@ async function main(): Promise<void> {
   await again('Temporal', log, () => renewTrustNow(temporal.client));
   const stopSchedules = keepSchedules(temporal.client, log);
   const stopFollowing = followLoggingLevel({ db, database, log });
+  await again('Temporal', log, () => ensureBatcher(temporal.client));
+  const stopChanges = followChanges({ client: temporal.client, database, log });
 
   const shared = {
     connection,
@@ -177,6 +188,7 @@ async function main(): Promise<void> {
     },
     activities: {
       ...createSessionRecords(deps),
+      ...createBatcherActivities({ ...deps, dispatcher }),
       ...createTrustActivities(deps),
       cloneLayers: host.cloneLayers,
       sweepSessions: sweep.sweepSessions,
@@ -205,6 +217,8 @@ async function main(): Promise<void> {
   process.send?.('ready');
   await Promise.all([main.run(), machine.run()]);
   stopSchedules();
+  await stopChanges();
+  await dispatcher.stop();
   await stopFollowing();
   await connection.close();
   await temporal.close();

@@ -1,3 +1,5 @@
+import { attributeTo } from '../../control/access/attribute-writes.ts';
+import { type TrimAuditDependencies, trimAudit } from '../../control/audit/trim-audit.ts';
 import { type CleanHostDependencies, cleanHost } from '../../control/runs/clean-host.ts';
 import type { AdmitDependencies } from '../../control/sessions/admit-session.ts';
 import { type ExpireDependencies, expireSessions } from '../../control/sessions/expire-sessions.ts';
@@ -12,7 +14,8 @@ const MIRROR_UNUSED_MS = 30 * 24 * 3_600_000;
 export interface SweepDependencies
   extends CleanHostDependencies,
     Pick<AdmitDependencies, 'client' | 'readOptions'>,
-    Pick<ExpireDependencies, 'clock'> {
+    Pick<ExpireDependencies, 'clock'>,
+    Pick<TrimAuditDependencies, 'auditKept'> {
   mirrors: { pruneMirrors(options: { unusedForMs: number; signal?: AbortSignal }): Promise<number> };
   log: { info(fields: object, message: string): void };
 }
@@ -26,12 +29,14 @@ export function createSweepActivities(
       withHeartbeat(async () => {
         const report = await sweepSessions(deps);
         if (report.restarted.length + report.ended.length > 0) deps.log.info({ ...report }, 'orphan sweep');
+        const forgotten = await trimAudit(deps);
+        if (forgotten > 0) deps.log.info({ forgotten }, 'old audit records removed');
         return { hosts: [...new Set([...report.hosts, deps.hostId])] };
       }),
     noteMachineAway: ({ host }) => noteMachineAway(deps.db, host),
     expireSessions: () =>
       withHeartbeat(async () => {
-        const deleted = await expireSessions(deps);
+        const deleted = await attributeTo('session-ttl', () => expireSessions(deps));
         if (deleted > 0) deps.log.info({ deleted }, 'sessions older than session_ttl deleted');
         return { deleted };
       }),

@@ -15,6 +15,7 @@ import {
   listSecretChanges,
   removeSecretChange,
 } from '../../store/secret-changes.ts';
+import { attributeTo } from '../access/attribute-writes.ts';
 import type { SecretStore } from './ports.ts';
 
 export interface SourceSecretDependencies {
@@ -64,7 +65,7 @@ export async function settleBrokenOffChanges(deps: SourceSecretDependencies, bef
 export function keepSourceSecretsTidy(deps: SourceSecretDependencies): () => void {
   const settle = () => {
     // While the database is away there is nothing to settle.
-    settleBrokenOffChanges(deps, new Date(Date.now() - BROKEN_OFF)).catch(() => undefined);
+    attributeTo('sweep', () => settleBrokenOffChanges(deps, new Date(Date.now() - BROKEN_OFF))).catch(() => undefined);
   };
   settle();
   const timer = setInterval(settle, PERIOD);

@@ -3,6 +3,7 @@ import { musterError } from '../../domain/errors.ts';
 import type { SessionRow } from '../../store/session-engine.ts';
 import { noteWriter } from '../../store/sessions.ts';
 import type { Database } from '../../store/tables.ts';
+import { recordAs } from '../access/attribute-writes.ts';
 import type { SessionEngine } from './engine-port.ts';
 import { getSession } from './find-session.ts';
 
@@ -22,6 +23,6 @@ export async function finishDebug(
     );
   }
   await deps.engine.finishDebug(row.id);
-  await noteWriter(deps.db, row.id, deps.actor);
+  await recordAs('finish_debug', () => noteWriter(deps.db, row.id, deps.actor));
   return getSession(deps.db, name);
 }

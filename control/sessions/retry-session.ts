@@ -9,6 +9,7 @@ import { findSessionById, type SessionRow } from '../../store/session-engine.ts'
 import { readAttempts } from '../../store/session-reads.ts';
 import { findRootName, insertSession, noteWriter } from '../../store/sessions.ts';
 import type { Database } from '../../store/tables.ts';
+import { recordAs } from '../access/attribute-writes.ts';
 import { sessionExists } from './create-session.ts';
 import type { Dispatcher, SessionEngine } from './engine-port.ts';
 import { getSession } from './find-session.ts';
@@ -48,7 +49,7 @@ export async function retrySession(
       throw musterError('bad_request', `Session ${name} holds and goes on in place, it takes no new name`, 'name');
     }
     await deps.engine.retryInPlace(original.id, hosts);
-    await noteWriter(deps.db, original.id, deps.actor);
+    await recordAs('retry', () => noteWriter(deps.db, original.id, deps.actor));
     return { session: await getSession(deps.db, name), created: false };
   }
   if (original.status !== 'complete' || original.stage !== 'ended') {

@@ -7,6 +7,15 @@ const time = (column: string) => ({
 });
 const masked = (column: string) => ({ column, show: (reference: string) => `audit_masked(to_jsonb(${reference}))` });
 
+/** Whether it is paused; all else changes by itself. */
+const pausable = {
+  columns: ['paused'],
+  writer: (row: string) => `${row}.paused_by`,
+  updated: (old: string, row: string) => `${row}.paused <> ${old}.paused`,
+  action: (_old: string, row: string) => `case when ${row}.paused then 'pause' else 'resume' end`,
+  deleted: false,
+};
+
 /**
  * What is recorded: one entry for each table. What the engine does by itself is left out: progress of sessions, and layers that a
  * session reports to its components, which `host_results` has.
@@ -83,6 +92,32 @@ const AUDITED: readonly AuditedTable[] = [
     updated: (old, row) => isNew('revoked_at', old, row),
     action: () => `'revoke'`,
     deleted: false,
+  },
+  {
+    table: 'schedules',
+    kind: 'schedule',
+    key: ['id'],
+    name: (row) => `${row}.name`,
+    record: { column: 'record', without: ['name'] },
+    columns: ['paused', 'pause_note'],
+    updated: (old, row) => `known or ${row}.record <> ${old}.record or ${row}.paused <> ${old}.paused`,
+  },
+  {
+    table: 'batcher_state',
+    kind: 'batcher',
+    key: ['single'],
+    name: () => `'batcher'`,
+    ...pausable,
+    created: () => 'false',
+  },
+  { table: 'batch_keys', kind: 'batch_key', key: ['key'], ...pausable, created: (row) => `${row}.paused` },
+  // Who may sign the certificates of sessions.
+  {
+    table: 'trust_authorities',
+    kind: 'trust_authority',
+    key: ['public_key'],
+    columns: [time('since'), time('replaced_at')],
+    writer: () => 'null::text',
   },
 ];
 

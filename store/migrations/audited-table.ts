@@ -17,9 +17,9 @@ export interface AuditedTable {
   key?: readonly string[];
   /** SQL of the name of a row, over its alias; default: the key, with slashes between. */
   name?: (row: string) => string;
-  /** Columns whose changes are shown, */
+  /** Columns that are shown, */
   columns?: readonly (string | AuditedColumn)[];
-  /** or a JSON column whose members are shown, but these; passwords of URLs are masked. */
+  /** and a JSON column whose members are, but these; passwords of URLs are masked. */
   record?: { column: string; without: readonly string[] };
   /** SQL of who wrote a row, over its alias, where the statement itself does not say it; default: its column `actor`. */
   writer?: (row: string, action: 'create' | 'update') => string;
@@ -94,17 +94,16 @@ function writerOf({ writer }: AuditedTable, row: string, action: 'create' | 'upd
 
 /** All that a row shows. */
 function whole({ columns = [], record }: AuditedTable, row: string): string {
-  if (record !== undefined) return `audit_masked(${recordOf(record, row)})`;
   const members = columnsOf(columns).map(({ column, show, entries }) => {
     const reference = `${row}.${column}`;
     return `'${column}', ${entries ? `audit_masked(${reference})` : (show?.(reference) ?? reference)}`;
   });
-  return `jsonb_build_object(${members.join(', ')})`;
+  const shown = `jsonb_build_object(${members.join(', ')})`;
+  return record === undefined ? shown : `audit_masked(${recordOf(record, row)}) || ${shown}`;
 }
 
 /** What one row shows otherwise than another. */
 function difference({ columns = [], record }: AuditedTable, row: string, other: string): string {
-  if (record !== undefined) return `audit_masked(audit_members(${recordOf(record, row)}, ${recordOf(record, other)}))`;
   const members = columnsOf(columns).map(({ column, show, entries }) => {
     const [reference, against] = [`${row}.${column}`, `${other}.${column}`];
     // Bytes are compared: far cheaper for large values, and equal ones are written alike.
@@ -114,7 +113,9 @@ function difference({ columns = [], record }: AuditedTable, row: string, other: 
     const shown = entries ? `audit_masked(audit_entries(${reference}, ${against}))` : (show?.(reference) ?? reference);
     return `case when ${differs} then jsonb_build_object('${column}', ${shown}) else '{}' end`;
   });
-  return members.length === 0 ? `'{}'::jsonb` : members.join(' || ');
+  const inRecord =
+    record === undefined ? [] : [`audit_masked(audit_members(${recordOf(record, row)}, ${recordOf(record, other)}))`];
+  return [`'{}'::jsonb`, ...inRecord, ...members].join(' || ');
 }
 
 function recordOf({ column, without }: { column: string; without: readonly string[] }, row: string): string {

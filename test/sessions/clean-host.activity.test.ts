@@ -110,6 +110,7 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
     const activities = createSweepActivities({
       ...machine.deps,
       clock: () => new Date(),
+      auditKept: { days: 90, rows: 1_000_000 },
       mirrors: {
         pruneMirrors: async ({ unusedForMs }) => {
           pruned.push(unusedForMs);

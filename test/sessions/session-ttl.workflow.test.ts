@@ -26,6 +26,7 @@ describeNeeding(temporalMissing(), 'the time-to-live of sessions', () => {
       ...machine.deps,
       readOptions: () => readOptions(db),
       clock: () => new Date(),
+      auditKept: { days: 90, rows: 1_000_000 },
       mirrors: { pruneMirrors: async () => 0 },
       log: { info: (fields) => void logged.push(fields) },
     });

@@ -1,0 +1,25 @@
+import type { Kysely } from 'kysely';
+import { type Change, insertAuditRow } from '../../store/audit.ts';
+import type { Database } from '../../store/tables.ts';
+import type { SecretStore } from './ports.ts';
+
+/**
+ * A store of secrets outside of the database, whose writes are recorded as the database's own are. The record is committed
+ * after the write: one that failed leaves none, and a request whose record fails is answered as failed.
+ */
+export function recordedSecrets(db: Kysely<Database>, secrets: SecretStore): SecretStore {
+  const recorded = (change: Omit<Change, 'kind'>, write: () => Promise<void>) =>
+    db.transaction().execute(async (trx) => {
+      await insertAuditRow(trx, { ...change, kind: 'secret' });
+      await write();
+    });
+  return {
+    get: (name) => secrets.get(name),
+    list: () => secrets.list(),
+    put: (name, key, value, actor = null) =>
+      recorded({ actor, action: 'update', name: `${name}/${key}` }, () => secrets.put(name, key, value, actor)),
+    putAll: (name, values, actor = null) =>
+      recorded({ actor, action: 'update', name }, () => secrets.putAll(name, values, actor)),
+    delete: (name) => recorded({ actor: null, action: 'delete', name }, () => secrets.delete(name)),
+  };
+}
