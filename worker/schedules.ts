@@ -40,6 +40,18 @@ const SCHEDULES = [
     timeout: '15m',
     summary: 'compares records and workflows, ends what nobody owns',
   }),
+  schedule('muster-batcher', '1m', {
+    workflowType: 'ensureBatcherWorkflow',
+    workflowId: 'ensure-batcher',
+    timeout: '15m',
+    summary: 'starts the batcher where it does not run',
+  }),
+  schedule('muster-webhooks', '1m', {
+    workflowType: 'wakeWebhooksWorkflow',
+    workflowId: 'wake-webhooks',
+    timeout: '15m',
+    summary: 'goes on with what webhooks are to be told',
+  }),
   // CFS promises five minutes; so one that fails does not break the promise.
   schedule('muster-session-ttl', '2m', {
     workflowType: 'expireSessionsWorkflow',

@@ -1,4 +1,9 @@
 /** Entry of the workflow bundle: everything that Temporal may start by name. */
+export { batcherWorkflow } from './automation/batcher.workflow.ts';
+export { ensureBatcherWorkflow } from './automation/ensure-batcher.workflow.ts';
+export { scheduleRunWorkflow } from './automation/schedule-run.workflow.ts';
+export { wakeWebhooksWorkflow } from './automation/wake-webhooks.workflow.ts';
+export { webhookWorkflow } from './automation/webhook.workflow.ts';
 export { renewTrustWorkflow } from './components/renew-trust.workflow.ts';
 export { expireSessionsWorkflow } from './sessions/expire-sessions.workflow.ts';
 export { sessionWorkflow } from './sessions/session.workflow.ts';

@@ -17,6 +17,8 @@ const SHOWN_MS = 7 * 24 * 3_600_000;
 const SEEN_AGAIN_MS = 3_600_000;
 
 export interface PassReport extends Collected {
+  /** How long the collecting took; 0 when it was left out. */
+  collectMs: number;
   ended: number;
   sent: number;
   /** How many batches are not sent yet, by reason. */
@@ -28,9 +30,12 @@ export interface PassReport extends Collected {
 /**
  * One pass of the batcher (cfs-flows 5.2): end what has ended, collect what is behind, send what is due. Made of short
  * transactions, each of which leaves everything consistent, so a pass that is broken off is gone on with by the next one. Two at
- * once do no harm, but only one works: null when another process does.
+ * once do no harm, but only one works: null when another process does. Without `collect` nothing is collected unless a batch ended.
  */
-export async function runPass(deps: BatcherDependencies): Promise<PassReport | null> {
+export async function runPass(
+  deps: BatcherDependencies,
+  { collect = true }: { collect?: boolean } = {},
+): Promise<PassReport | null> {
   return withPassLock(deps.db, async () => {
     const began = performance.now();
     const at = deps.clock();
@@ -38,8 +43,11 @@ export async function runPass(deps: BatcherDependencies): Promise<PassReport | n
     const ended = await followBatches(pass);
     await countEnds(pass);
     const { paused } = await readBatcherState(deps.db);
-    const isOff = pass.options.batcher_disable || paused;
-    const collected = isOff ? { joined: 0, dropped: 0 } : await collectCandidates(pass);
+    const isOn = !pass.options.batcher_disable && !paused;
+    const collecting = performance.now();
+    const isWorthIt = isOn && (collect || ended > 0);
+    const collected = isWorthIt ? await collectCandidates(pass) : { joined: 0, dropped: 0 };
+    const collectMs = isWorthIt ? performance.now() - collecting : 0;
     const { sent, waits, nextAt } = await sendDue(pass);
     await keepKeys(pass);
     await forgetBatches(deps.db, new Date(at.getTime() - SHOWN_MS));
@@ -47,7 +55,7 @@ export async function runPass(deps: BatcherDependencies): Promise<PassReport | n
     const now = deps.clock().getTime();
     const waitMs = Math.max(0, Math.min(interval, (nextAt ?? Number.POSITIVE_INFINITY) - now));
     await notePass(deps.db, { at, ms: Math.round(performance.now() - began), nextAt: new Date(now + waitMs) });
-    return { ...collected, ended, sent, waits, waitMs };
+    return { ...collected, collectMs, ended, sent, waits, waitMs };
   });
 }
 

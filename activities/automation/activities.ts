@@ -1,0 +1,45 @@
+import type { Client } from '@temporalio/client';
+import type { BatcherDependencies } from '../../control/automation/batcher-ports.ts';
+import { type PassReport, runPass } from '../../control/automation/run-pass.ts';
+import { ensureBatcher } from '../../control/automation/wake-batcher.ts';
+import { withHeartbeat } from '../heartbeat.ts';
+import type { BatcherActivities, PassAnswer } from './contract.ts';
+
+/** Collecting that took this long and found nothing is done again, without a poke, after so many times as long. */
+const DEAR_MS = 250;
+const DEAR_FACTOR = 10;
+/** When another process has the pass in hand, look again after this, ms. */
+const BUSY_MS = 1_000;
+/** After a pass of some length, pokes wait for so many times that length, at least this long and at most a few seconds, ms. */
+const REST_FACTOR = 4;
+const REST_MIN_MS = 200;
+const REST_MAX_MS = 5_000;
+
+export function createBatcherActivities(deps: BatcherDependencies & { client: Client }): BatcherActivities {
+  let collectAfter = 0;
+  return {
+    runBatcherPass: ({ poked }) =>
+      withHeartbeat(async () => {
+        const began = performance.now();
+        const report = await runPass(deps, { collect: poked || began >= collectAfter });
+        if (report === null)
+          return { waitMs: BUSY_MS, restMs: REST_MIN_MS, summary: 'another worker has a pass in hand' };
+        const isDear = report.collectMs > DEAR_MS && report.joined + report.dropped === 0;
+        if (isDear) collectAfter = performance.now() + DEAR_FACTOR * report.collectMs;
+        if (report.sent + report.ended > 0) deps.log.info({ ...report }, 'batcher pass');
+        return answerOf(report, performance.now() - began);
+      }),
+    ensureBatcher: () => ensureBatcher(deps.client),
+  };
+}
+
+function answerOf(report: PassReport, tookMs: number): PassAnswer {
+  const waits = Object.entries(report.waits).map(([why, count]) => `${count} ${why}`);
+  const { joined, sent, ended } = report;
+  const restMs = Math.min(REST_MAX_MS, Math.max(REST_MIN_MS, Math.round(tookMs * REST_FACTOR)));
+  return {
+    waitMs: report.waitMs,
+    restMs: Math.min(restMs, report.waitMs),
+    summary: `${joined} components collected, ${sent} sessions made, ${ended} batches ended; waiting: ${waits.join(', ') || 'none'}`,
+  };
+}

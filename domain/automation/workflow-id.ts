@@ -1,0 +1,2 @@
+/** There is one batcher. */
+export const BATCHER_WORKFLOW_ID = 'batcher';

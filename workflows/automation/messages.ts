@@ -1,0 +1,7 @@
+/** Everything that can be said to the automation's workflows. */
+import { defineSignal } from '@temporalio/workflow';
+
+/** Something may have become pending, or may go on: make a pass soon. */
+export const pokeBatcher = defineSignal('pokeBatcher');
+/** There is something that a webhook is to be told. */
+export const notificationsDue = defineSignal('notificationsDue');
