@@ -21,7 +21,12 @@ import { answerError, answerUnreadable } from './problems.ts';
 import { parseQuery } from './query.ts';
 import { tokenRoutes } from './routes/access/token-routes.ts';
 import { auditRoutes } from './routes/audit/audit-routes.ts';
+import { batchRoutes } from './routes/automation/batch-routes.ts';
+import { scheduleCommandRoutes } from './routes/automation/schedule-command-routes.ts';
+import { scheduleRoutes } from './routes/automation/schedule-routes.ts';
+import { webhookRoutes } from './routes/automation/webhook-routes.ts';
 import { componentImportRoutes } from './routes/components/import-routes.ts';
+import { trustRoutes } from './routes/components/trust-routes.ts';
 import { configurationImportRoutes } from './routes/configurations/import-routes.ts';
 import { secretRoutes } from './routes/configurations/secret-routes.ts';
 import { metrics } from './routes/service/metrics-routes.ts';
@@ -34,10 +39,15 @@ const MUSTER_ROUTES: readonly Routes[] = [
   statusRoutes,
   secretRoutes,
   musterSessionRoutes,
+  scheduleRoutes,
+  scheduleCommandRoutes,
   tokenRoutes,
+  webhookRoutes,
+  trustRoutes,
   configurationImportRoutes,
   componentImportRoutes,
   auditRoutes,
+  batchRoutes,
 ];
 
 /** Longest request line and headers together, bytes: lists of ids travel in queries. */

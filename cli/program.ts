@@ -1,6 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { tokenCommands } from './commands/access/token-commands.ts';
+import { batchCommands } from './commands/automation/batch-commands.ts';
+import { webhookCommands } from './commands/automation/webhook-commands.ts';
 import { componentCommands } from './commands/components/component-commands.ts';
+import { trustCommands } from './commands/components/trust-commands.ts';
 import { configurationCommands } from './commands/configurations/configuration-commands.ts';
 import { optionCommands } from './commands/configurations/option-commands.ts';
 import { secretCommands } from './commands/configurations/secret-commands.ts';
@@ -31,10 +34,13 @@ function program(context: CliContext): Command {
   componentCommands(root, context);
   configurationCommands(root, context);
   sourceCommands(root, context);
+  batchCommands(root, context);
   optionCommands(root, context);
   secretCommands(root, context);
   importCommand(root, context);
   tokenCommands(root, context);
+  trustCommands(root, context);
+  webhookCommands(root, context);
   return root;
 }
 

@@ -87,6 +87,7 @@ export const ERRORS = {
   session_not_complete: kind(409, 'Session is not complete', 5),
   session_not_holding: kind(409, 'Session does not hold', 5),
   nothing_failed: kind(409, 'No host failed', 5),
+  drift_not_found: kind(404, 'Drift not known', 3),
   configuration_invalid: kind(400, 'Invalid configuration', 2),
   image_target_unsupported: kind(400, 'Image targets are not available', 2),
 
@@ -98,6 +99,10 @@ export const ERRORS = {
   refresh_failed: kind(502, 'Branches were not all resolved', 1),
   session_failed: kind(409, 'Session failed', 1),
   session_deleted: kind(409, 'Session was deleted', 1),
+
+  // batches
+  batch_not_found: kind(404, 'Batch not found', 3),
+  batch_key_not_found: kind(404, 'Batch key not found', 3),
 
   // the ingest port
   run_position: kind(409, 'Not the next part of the run', 5),

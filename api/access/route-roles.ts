@@ -73,6 +73,26 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'POST /api/v1/sessions/:id/finish-debug': operator,
   'POST /api/v1/sessions/:id/retry': operator,
 
+  'GET /api/v1/batches': reader,
+  'GET /api/v1/batches/keys': reader,
+  'GET /api/v1/batches/:id': reader,
+  'POST /api/v1/batches/pause': operator,
+  'POST /api/v1/batches/resume': operator,
+  'POST /api/v1/batches/tick': operator,
+
+  'GET /api/v1/schedules': reader,
+  'POST /api/v1/schedules': operator,
+  'GET /api/v1/schedules/:id': reader,
+  'PUT /api/v1/schedules/:id': operator,
+  'PATCH /api/v1/schedules/:id': operator,
+  'DELETE /api/v1/schedules/:id': operator,
+  'POST /api/v1/schedules/:id/pause': operator,
+  'POST /api/v1/schedules/:id/resume': operator,
+  'POST /api/v1/schedules/:id/trigger': operator,
+  'GET /api/v1/schedules/:id/next': reader,
+  'GET /api/v1/schedules/:id/runs': reader,
+  'GET /api/v1/schedules/:id/runs/:id': reader,
+
   'GET /api/v1/secrets': admin,
   'PUT /api/v1/secrets/:id/:id': admin,
 
@@ -84,6 +104,19 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
 
   // Readers see what is; who did it, with values that no longer stand, is for those who answer for it.
   'GET /api/v1/audit': operator,
+
+  'GET /api/v1/trust': reader,
+  // Public keys, which a node asks for before it has a token.
+  'GET /api/v1/trust/ca': open,
+
+  // A receiver's address often holds a key of its own.
+  'GET /api/v1/webhooks': admin,
+  'POST /api/v1/webhooks': admin,
+  'GET /api/v1/webhooks/:id': admin,
+  'PATCH /api/v1/webhooks/:id': admin,
+  'DELETE /api/v1/webhooks/:id': admin,
+  'POST /api/v1/webhooks/:id/test': admin,
+  'GET /api/v1/webhooks/:id/deliveries': admin,
 
   'GET /api/v1/tokens': admin,
   'POST /api/v1/tokens': admin,

@@ -70,6 +70,7 @@ export async function describeSession(
     snapshot: row.snapshot,
     counts: { ...summary.counts },
     hosts,
+    absent_hosts: row.absent_hosts,
     retry_of: original === null ? null : { id: original.id, name: original.name },
     retried_by: retries,
     cancel:

@@ -54,6 +54,8 @@ export const SessionDetailSchema = SessionItemSchema.extend({
   counts: ResultCountsSchema,
   /** Hosts of ended runs, each by its worst layer. */
   hosts: z.strictObject({ applied: count, failed: count, incomplete: count }),
+  /** Hosts of a limit that is a plain list which the inventory does not have; null for another limit, or not known yet. */
+  absent_hosts: z.array(z.string()).nullable(),
   retry_of: NamedSessionSchema.nullable(),
   retried_by: z.array(NamedSessionSchema),
   cancel: z.strictObject({ requested_at: time, reason: z.string(), actor: z.string().nullable() }).nullable(),

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { readBatcher } from '../../../control/automation/read-batches.ts';
+import { BatcherSchema } from '../../../domain/automation/batch-schema.ts';
 import { isConnectionError } from '../../../store/database.ts';
-import { countWork, type WorkCounts } from '../../../store/service.ts';
+import { countWork } from '../../../store/service.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { readHealth } from '../../health.ts';
 import { CFS_VERSION } from './version-routes.ts';
@@ -18,6 +20,7 @@ const StatusSchema = z.object({
       active_runs: z.int(),
     })
     .nullable(),
+  batcher: BatcherSchema.nullable(),
   links: z.object({ docs: z.string(), openapi: z.string(), temporal_ui: z.string().nullable() }),
 });
 
@@ -35,14 +38,22 @@ export async function statusRoutes(app: ApiServer, deps: ApiDependencies): Promi
     { schema: { tags: ['service'], summary: 'Status of Muster', response: { 200: StatusSchema } } },
     async () => {
       const health = await readHealth(deps);
-      return { versions, ...health, counts: health.database.ok ? await counts(deps) : null, links };
+      const known = health.database.ok;
+      return {
+        versions,
+        ...health,
+        counts: known ? await unlessAway(() => countWork(deps.db)) : null,
+        batcher: known && health.setup.ok ? await unlessAway(() => readBatcher(deps)) : null,
+        links,
+      };
     },
   );
 }
 
-async function counts(deps: ApiDependencies): Promise<WorkCounts | null> {
+/** Null when the database has gone away meanwhile. */
+async function unlessAway<T>(read: () => Promise<T>): Promise<T | null> {
   try {
-    return await countWork(deps.db);
+    return await read();
   } catch (error) {
     if (isConnectionError(error)) return null;
     throw error;

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { cancelSession } from '../../../control/sessions/cancel-session.ts';
 import { describeSession, sessionItem } from '../../../control/sessions/describe-session.ts';
@@ -13,10 +12,9 @@ import { SessionCancelSchema, SessionRetrySchema } from '../../../domain/session
 import type { SessionRow } from '../../../store/session-engine.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { readJsonBody } from '../../json-body.ts';
 import { mapBatches, sendList } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
-import { bodyMistake } from '../../schema-mistakes.ts';
+import { optionalBody } from '../../optional-body.ts';
 import { createLiveSessions } from '../../streaming/live-session.ts';
 import { nextPage, SessionListQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
 import { sessionStateRoutes } from './session-state-routes.ts';
@@ -130,15 +128,6 @@ export async function musterSessionRoutes(app: ApiServer, deps: ApiDependencies)
 
   sessionStreamRoutes(app, deps, live);
   sessionStateRoutes(app, deps, live, summaries);
-}
-
-/** A body that may be absent, else JSON that fits. */
-function optionalBody<Schema extends z.ZodType>(request: FastifyRequest, schema: Schema): z.infer<Schema> {
-  const sent = readJsonBody(request);
-  const body = sent === undefined ? {} : sent;
-  const parsed = schema.safeParse(body);
-  if (!parsed.success) throw bodyMistake(parsed.error, body);
-  return parsed.data;
 }
 
 function queueNumber(text: string | undefined): number | null {

@@ -43,10 +43,19 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
     ['retry of', cell(session.retry_of?.name)],
     ['retried by', session.retried_by.map((retry) => retry.name).join(', ')],
     ['hosts', `${hosts.applied} applied, ${hosts.failed} failed, ${hosts.incomplete} incomplete`],
+    ['not in the inventory', namesOf(session.absent_hosts ?? [])],
     ['tasks', `${counts.ok} ok, ${counts.changed} changed, ${counts.failed} failed, ${counts.unreachable} unreachable`],
     ['workflow', cell(links.temporal)],
   ]);
   return `${fields}\n${layerTable(session, wide)}`;
+}
+
+/** Names that a line shows at most; `-o json` has all. */
+const NAMED = 10;
+
+function namesOf(names: string[]): string {
+  const more = names.length - NAMED;
+  return `${names.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 type SnapshotLayer = SessionDetail['snapshot']['layers'][number];

@@ -1,10 +1,12 @@
 import type { StackState } from '../../../deploy/stack/stack-state.ts';
+import type { Batcher } from '../../../domain/automation/batch-schema.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT } from '../../failure.ts';
 import { apiOf, type OutputOptions } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { isValueFormat, renderList, renderValue, writeData } from '../../output/render.ts';
 import { fieldList } from '../../output/table.ts';
+import { batcherLine } from '../automation/batch-view.ts';
 
 interface Part {
   ok: boolean;
@@ -22,6 +24,7 @@ export interface StatusAnswer {
     queue: number;
     active_runs: number;
   } | null;
+  batcher?: Batcher | null;
   links: { docs: string; openapi: string; temporal_ui: string | null };
 }
 
@@ -136,6 +139,7 @@ function summaryOf({ url, api, failure, stack }: Report): string {
       'sessions',
       sessions ? `${sessions.pending} pending, ${sessions.running} running, ${sessions.complete} complete` : '',
     ],
+    ['batcher', api?.batcher ? batcherLine(api.batcher) : ''],
     ['running playbooks', cell(api?.counts?.active_runs)],
     ['docs', cell(api?.links.docs)],
     ['Temporal', cell(api?.links.temporal_ui)],

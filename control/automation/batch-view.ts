@@ -1,0 +1,122 @@
+import type { BackOff } from '../../domain/automation/back-off.ts';
+import type { Batch, Batcher, BatcherDetail, BatchKey } from '../../domain/automation/batch-schema.ts';
+import type { Wait, WhyNot } from '../../domain/automation/plan-sends.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
+import type { ShownBatch } from '../../store/batch-reads.ts';
+import type { BatcherState } from '../../store/batcher-state.ts';
+import type { BatcherPlan } from './read-plan.ts';
+
+const iso = (time: Date | number | null): string | null => (time === null ? null : new Date(time).toISOString());
+
+/** A pass that is not there so long after it was due, ms, says that nobody makes any (cfs-flows 5.2). */
+const LATE_MS = 30_000;
+
+/** How the batcher is at `now`. */
+export function viewOfBatcher(
+  state: BatcherState,
+  counts: { open: number; sent: number },
+  options: Options,
+  now: Date,
+): Batcher {
+  const { results } = state.backOff;
+  const backoff = viewOfBackOff(state.backOff);
+  return {
+    state: wordFor(state, options, now),
+    paused_by: state.pausedBy,
+    paused_at: iso(state.pausedAt),
+    backoff,
+    results: { remembered: results.length, failed: results.filter((success) => !success).length },
+    last_pass_at: iso(state.lastPassAt),
+    last_pass_ms: state.lastPassMs,
+    next_pass_at: iso(state.nextPassAt),
+    ...counts,
+  };
+}
+
+function wordFor(state: BatcherState, options: Options, now: Date): Batcher['state'] {
+  const due = state.nextPassAt?.getTime() ?? null;
+  if (due === null || now.getTime() > due + LATE_MS) return 'late';
+  if (options.batcher_disable) return 'disabled';
+  if (state.paused) return 'paused';
+  return state.backOff.length > 0 ? 'backoff' : 'working';
+}
+
+/** The same with what stands between components and their sessions. */
+export function detailOfBatcher(plan: BatcherPlan, leased: number, options: Options, now: Date): BatcherDetail {
+  const { state, open, sent } = plan;
+  return {
+    ...viewOfBatcher(state, { open: open.length, sent: sent.length }, options, now),
+    due: plan.plan.sends.length,
+    waits: countReasons(plan.plan.waits),
+    leased_components: leased,
+  };
+}
+
+/** A batch as it is shown at the instant of the plan. */
+export function viewOfBatch(row: ShownBatch, { plan, facts, keys }: BatcherPlan): Batch {
+  const wait = row.state === 'open' ? plan.waits.find(({ batch }) => batch === row.id) : undefined;
+  const until = wait?.until ?? null;
+  return {
+    id: row.id,
+    key: row.key,
+    configuration: row.configuration,
+    layers: row.layers,
+    state: row.state,
+    components: row.components,
+    leased: row.state === 'open' ? row.leased : null,
+    opened_at: row.opened_at.toISOString(),
+    why_not: wait?.why ?? null,
+    until: iso(until),
+    seconds_left: until === null ? null : Math.max(0, (until - facts.now) / 1_000),
+    refusal: row.refusal,
+    tries: row.tries,
+    probe: facts.backOff.probe === row.id || keys.some(({ probe }) => probe === row.id),
+    sent_at: iso(row.sent_at),
+    session:
+      row.session_id === null ? null : { id: row.session_id, name: row.session_name ?? '', status: row.session_status },
+    ended_at: iso(row.ended_at),
+    result: row.result,
+    reason: row.reason,
+  };
+}
+
+/** What is known of the keys: those of batches that have not ended, and those of which anything is remembered; by name. */
+export function viewOfKeys({ plan, keys, open, sent, facts }: BatcherPlan): BatchKey[] {
+  const waits = new Map(plan.waits.map((wait) => [wait.batch, wait]));
+  const names = new Set([...keys, ...open, ...sent].map(({ key }) => key));
+  const ofKey = <T extends { key: string }>(all: readonly T[]) => Map.groupBy(all, ({ key }) => key);
+  const [openOf, sentOf, stateOf] = [ofKey(open), ofKey(sent), new Map(keys.map((state) => [state.key, state]))];
+  return [...names].sort().map((key) => {
+    const mine = openOf.get(key) ?? [];
+    const state = stateOf.get(key);
+    // What the key desired earlier holds nothing back any more.
+    const backOff = mine.length > 0 ? facts.keys.get(key) : state;
+    return {
+      key,
+      open: mine.length,
+      sent: sentOf.get(key)?.length ?? 0,
+      components: mine.reduce((sum, { members }) => sum + members, 0),
+      why_not: countReasons(mine.flatMap(({ id }) => waits.get(id) ?? [])),
+      failures_in_a_row: state?.failuresInARow ?? 0,
+      backoff: backOff === undefined ? null : viewOfBackOff(backOff),
+      paused: state?.paused ?? false,
+      paused_by: state?.pausedBy ?? null,
+    };
+  });
+}
+
+function viewOfBackOff({ length, start, probe }: BackOff): Batcher['backoff'] {
+  if (length === 0) return null;
+  return {
+    length,
+    since: new Date(start).toISOString(),
+    until: new Date(start + length * 1_000).toISOString(),
+    probe,
+  };
+}
+
+function countReasons(waits: readonly Wait[]): Partial<Record<WhyNot, number>> {
+  const counts: Partial<Record<WhyNot, number>> = {};
+  for (const { why } of waits) counts[why] = (counts[why] ?? 0) + 1;
+  return counts;
+}
