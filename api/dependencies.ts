@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Kysely } from 'kysely';
 import type { AuthenticateDependencies } from '../control/access/authenticate.ts';
+import type { ScheduleEngine } from '../control/automation/schedule-port.ts';
 import type {
   GitReferences,
   ReadRepositoryAccess,
@@ -51,6 +52,8 @@ export interface ApiDependencies {
   tenants: TenantRegistry;
   engine: SessionEngine;
   dispatcher: Dispatcher;
+  /** The user's schedules in the engine. */
+  schedules: ScheduleEngine;
   /** Never rejects; answers in about 3 s at most. */
   engineHealth(): Promise<EngineHealth>;
   /** Whether database and site are in the shape that this process needs, and why not. */

@@ -67,7 +67,21 @@ const ScheduledSessionSchema = SessionCreateSchema.omit({ name: true })
   })
   .describe('runs a session; the run lasts until it is complete and succeeds when it does');
 
-const ACTIONS = { reconfigure: ReconfigureSchema, refresh: RefreshSchema, session: ScheduledSessionSchema };
+const CheckSchema = z
+  .strictObject({
+    filter: ScheduleFilterSchema,
+    reconfigure: z.boolean().optional().describe('what drifted is configured again'),
+  })
+  .describe(
+    'runs the playbooks of the components that match in check mode; the run lasts until these sessions are complete',
+  );
+
+const ACTIONS = {
+  reconfigure: ReconfigureSchema,
+  refresh: RefreshSchema,
+  session: ScheduledSessionSchema,
+  check: CheckSchema,
+};
 export type ScheduleActionKind = keyof typeof ACTIONS;
 const KINDS = Object.keys(ACTIONS) as ScheduleActionKind[];
 
@@ -140,7 +154,7 @@ export const ScheduleRunResultSchema = z.strictObject({
       failed: z.array(z.strictObject({ name: z.string(), code: z.string(), detail: z.string() })),
     })
     .optional(),
-  session: z.string().optional(),
+  sessions: z.array(z.string()).optional().describe('sessions that the run made and waits for'),
 });
 export type ScheduleRunResult = z.infer<typeof ScheduleRunResultSchema>;
 

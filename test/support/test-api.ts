@@ -10,6 +10,7 @@ import { musterError } from '../../domain/errors.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { createSecretStore } from '../../store/secrets.ts';
 import { openStreamFeed } from '../../store/stream-feed.ts';
+import { fakeSchedules } from './fake-schedules.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 export interface TestApi {
@@ -67,6 +68,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
       },
     },
     dispatcher: { kick: () => undefined },
+    schedules: fakeSchedules(),
     engineHealth: async () => ({ ok: true, reason: null }),
     setup: () => ({ ok: true, reason: null }),
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),

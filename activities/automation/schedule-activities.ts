@@ -1,0 +1,19 @@
+import { beginScheduleRun } from '../../control/automation/begin-schedule-run.ts';
+import { cancelScheduleRun, failScheduleRun, followScheduleRun } from '../../control/automation/end-schedule-run.ts';
+import { type PerformDependencies, performScheduleRun } from '../../control/automation/perform-schedule-run.ts';
+import { withHeartbeat } from '../heartbeat.ts';
+import type { ScheduleRunActivities } from './contract.ts';
+
+/** The runs of the user's schedules. */
+export function createScheduleActivities(deps: PerformDependencies): ScheduleRunActivities {
+  return {
+    beginScheduleRun: async ({ scheduleId, scheduledAt, workflowId }) => {
+      const runId = await beginScheduleRun(deps, { scheduleId, scheduledAt: new Date(scheduledAt), workflowId });
+      return runId === null ? null : { runId };
+    },
+    performScheduleRun: ({ runId }) => withHeartbeat((signal) => performScheduleRun(deps, runId, signal)),
+    followScheduleRun: ({ runId }) => followScheduleRun(deps, runId),
+    failScheduleRun: ({ runId, ...error }) => failScheduleRun(deps, runId, error),
+    cancelScheduleRun: ({ runId }) => cancelScheduleRun(deps, runId),
+  };
+}

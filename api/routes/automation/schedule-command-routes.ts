@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { pauseSchedule } from '../../../control/automation/pause-schedule.ts';
+import { getScheduleRun, nextTimes, pageOfScheduleRuns } from '../../../control/automation/read-schedules.ts';
+import { triggerSchedule } from '../../../control/automation/trigger-schedule.ts';
+import {
+  ScheduleNextQuerySchema,
+  ScheduleNextSchema,
+  SchedulePauseSchema,
+  ScheduleRunListQuerySchema,
+  ScheduleRunSchema,
+  ScheduleSchema,
+  ScheduleTriggeredSchema,
+} from '../../../domain/automation/schedule-schema.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { NextSchema } from '../../next-page.ts';
+
+const params = z.object({ schedule: z.string() });
+const runParams = params.extend({ run: z.uuid() });
+const tags = ['schedules'];
+
+/** Commands to schedules, and what became of their runs. */
+export async function scheduleCommandRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  for (const [verb, paused, summary] of [
+    ['pause', true, 'Pause a schedule: times that come are let pass'],
+    ['resume', false, 'Let a paused schedule go on'],
+  ] as const) {
+    app.post(
+      `/schedules/:schedule/${verb}`,
+      { schema: { tags, summary, params, body: SchedulePauseSchema, response: { 200: ScheduleSchema } } },
+      (request) =>
+        pauseSchedule(acting(deps, request), request.params.schedule, { paused, note: request.body.note ?? '' }),
+    );
+  }
+
+  app.post(
+    '/schedules/:schedule/trigger',
+    {
+      schema: {
+        tags,
+        summary: 'Ask for a run now; while another goes on it waits, unless the schedule lets them overlap',
+        params,
+        response: { 202: ScheduleTriggeredSchema },
+      },
+    },
+    async (request, reply) =>
+      reply.code(202).send(await triggerSchedule(acting(deps, request), request.params.schedule)),
+  );
+
+  app.get(
+    '/schedules/:schedule/next',
+    {
+      schema: {
+        tags,
+        summary: 'The next times of a schedule as the engine has it',
+        params,
+        querystring: ScheduleNextQuerySchema,
+        response: { 200: ScheduleNextSchema },
+      },
+    },
+    ({ params, query }) => nextTimes(deps, params.schedule, query.count),
+  );
+
+  app.get(
+    '/schedules/:schedule/runs',
+    {
+      schema: {
+        tags,
+        summary: 'List the runs of a schedule, newest first',
+        params,
+        querystring: ScheduleRunListQuerySchema,
+        response: { 200: z.object({ runs: z.array(ScheduleRunSchema), next: NextSchema }) },
+      },
+    },
+    async ({ params, query: { limit, after_id } }) => {
+      const { records, more } = await pageOfScheduleRuns(deps, params.schedule, after_id, limit);
+      return { runs: records, next: more ? { limit, after_id: records.at(-1)?.id ?? after_id } : null };
+    },
+  );
+
+  app.get(
+    '/schedules/:schedule/runs/:run',
+    {
+      schema: { tags, summary: 'Read one run of a schedule', params: runParams, response: { 200: ScheduleRunSchema } },
+    },
+    ({ params }) => getScheduleRun(deps, params.schedule, params.run),
+  );
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { createSchedule } from '../../../control/automation/create-schedule.ts';
+import { deleteSchedule } from '../../../control/automation/delete-schedule.ts';
+import { patchSchedule } from '../../../control/automation/patch-schedule.ts';
+import { putSchedule } from '../../../control/automation/put-schedule.ts';
+import { getSchedule, pageOfSchedules } from '../../../control/automation/read-schedules.ts';
+import {
+  ScheduleBodySchema,
+  ScheduleCreateSchema,
+  ScheduleListQuerySchema,
+  ScheduleNameSchema,
+  SchedulePatchSchema,
+  ScheduleSchema,
+} from '../../../domain/automation/schedule-schema.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { NextSchema } from '../../next-page.ts';
+import { NoContentSchema } from '../../no-content.ts';
+
+const params = z.object({ schedule: z.string() });
+const newParams = z.object({ schedule: ScheduleNameSchema });
+const tags = ['schedules'];
+
+/** Schedules of the user. A write is committed first; `synced` says whether the engine has it already. */
+export async function scheduleRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  collectionRoutes(app, deps);
+
+  app.get(
+    '/schedules/:schedule',
+    { schema: { tags, summary: 'Read a schedule with its last run', params, response: { 200: ScheduleSchema } } },
+    ({ params }) => getSchedule(deps, params.schedule),
+  );
+
+  app.put(
+    '/schedules/:schedule',
+    {
+      schema: {
+        tags,
+        summary: 'Make a schedule, or replace what it does and when; whether it is paused stays',
+        params: newParams,
+        body: ScheduleBodySchema,
+        response: { 200: ScheduleSchema },
+      },
+    },
+    (request) => putSchedule(acting(deps, request), request.params.schedule, request.body),
+  );
+
+  app.patch(
+    '/schedules/:schedule',
+    {
+      schema: {
+        tags,
+        summary: 'Change a schedule; absent members stay as they are',
+        params,
+        body: SchedulePatchSchema,
+        response: { 200: ScheduleSchema },
+      },
+    },
+    (request) => patchSchedule(acting(deps, request), request.params.schedule, request.body),
+  );
+
+  app.delete(
+    '/schedules/:schedule',
+    {
+      schema: {
+        tags,
+        summary: 'Delete a schedule with the record of its runs; what these made stays',
+        params,
+        response: { 204: NoContentSchema },
+      },
+    },
+    async (request, reply) => {
+      await deleteSchedule(acting(deps, request), request.params.schedule);
+      return reply.code(204).send();
+    },
+  );
+}
+
+function collectionRoutes(app: ApiServer, deps: ApiDependencies): void {
+  app.get(
+    '/schedules',
+    {
+      schema: {
+        tags,
+        summary: 'List schedules by name',
+        querystring: ScheduleListQuerySchema,
+        response: { 200: z.object({ schedules: z.array(ScheduleSchema), next: NextSchema }) },
+      },
+    },
+    async ({ query: { limit, after_id } }) => {
+      const { records, more } = await pageOfSchedules(deps, after_id, limit);
+      return { schedules: records, next: more ? { limit, after_id: records.at(-1)?.name ?? after_id } : null };
+    },
+  );
+
+  app.post(
+    '/schedules',
+    {
+      schema: { tags, summary: 'Make a schedule', body: ScheduleCreateSchema, response: { 201: ScheduleSchema } },
+    },
+    async (request, reply) => reply.code(201).send(await createSchedule(acting(deps, request), request.body)),
+  );
+}

@@ -1,0 +1,25 @@
+/** How far sessions are that something waits for. */
+import { sql } from 'kysely';
+import type { SessionStatus, Succeeded } from '../domain/sessions/schema.ts';
+import type { Db } from './database.ts';
+
+export interface SessionEnd {
+  name: string;
+  status: SessionStatus;
+  succeeded: Succeeded;
+  /** Code of the catalogue, or null. */
+  reason: string | null;
+  message: string;
+}
+
+/** Those of these sessions that are there. */
+export async function findSessionEnds(db: Db, names: readonly string[]): Promise<SessionEnd[]> {
+  if (names.length === 0) return [];
+  return db
+    .selectFrom('sessions')
+    .select(['name', 'status', 'succeeded', 'reason', 'message'])
+    .where('name', '=', sql<string>`any(${names})`)
+    .where('deleted_at', 'is', null)
+    .orderBy('name')
+    .execute();
+}
