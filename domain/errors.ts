@@ -52,7 +52,7 @@ export const ERRORS = {
   bad_data: kind(400, 'Error parsing the data provided.', 2),
 
   // trust
-  trust_not_ready: kind(503, 'Service Unavailable', 7, true),
+  trust_not_ready: kind(404, 'No certificate authority yet', 3),
   trust_unavailable: kind(502, 'Certificate authority is not available', 1, true),
 
   // webhooks

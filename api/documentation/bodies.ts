@@ -18,6 +18,9 @@ export const OTHER_MEDIA: Record<string, readonly string[]> = {
   get_session_progress: [LIVE],
 };
 
+/** Answers that are text and never JSON; by operation. */
+export const TEXT_ANSWERS: ReadonlySet<string> = new Set(['get_trust_ca']);
+
 const COMMIT = '3f786850e387550fdab836ed7e6dc881de23001b';
 const CLONE_URL = 'https://git.example.com/site.git';
 

@@ -86,6 +86,7 @@ const TAG_TEXTS: Record<string, string> = {
   sessions: 'Runs of a configuration on its hosts.',
   sources: 'Repositories with their credentials.',
   tokens: 'Tokens of this API.',
+  trust: 'What sessions show to hosts, and whom hosts are to trust.',
 };
 
 function tagsOf(routes: readonly DescribedRoute[]): JsonSchema[] {

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { PROBLEM_TYPE } from '../problems.ts';
-import { OPTIONAL_BODIES, OTHER_MEDIA, REQUEST_EXAMPLES } from './bodies.ts';
+import { OPTIONAL_BODIES, OTHER_MEDIA, REQUEST_EXAMPLES, TEXT_ANSWERS } from './bodies.ts';
 import type { DescribedRoute } from './described-routes.ts';
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts';
 import { parametersOf } from './parameters.ts';
@@ -55,6 +55,9 @@ function responses(id: string, route: DescribedRoute, answers: JsonSchemas): Jso
 function answer(id: string, status: string, schema: z.ZodType, answers: JsonSchemas): JsonSchema {
   const description = schema.description ?? STATUS_CODES[status] ?? status;
   if (schema instanceof z.ZodUndefined) return { description, headers: REQUEST_ID };
+  if (TEXT_ANSWERS.has(id)) {
+    return { description, headers: REQUEST_ID, content: { 'text/plain': { schema: answers.of(schema) } } };
+  }
   const others = (OTHER_MEDIA[id] ?? []).map((type) => [type, { schema: { type: 'string' } }]);
   const content = { 'application/json': { schema: answers.of(schema) }, ...Object.fromEntries(others) };
   return { description, headers: REQUEST_ID, content };

@@ -40,7 +40,8 @@ export async function readTrust({ db, secrets }: ReadTrustDependencies): Promise
  */
 export async function readAuthorityLines({ db }: Pick<ReadTrustDependencies, 'db'>): Promise<string> {
   const lines = await authorityLines(db);
-  if (lines === '') throw musterError('trust_not_ready', 'There is no certificate authority yet; ask again in a moment.');
+  if (lines === '')
+    throw musterError('trust_not_ready', 'There is no certificate authority yet; ask again in a moment.');
   return lines;
 }
 

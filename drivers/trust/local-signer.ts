@@ -2,12 +2,14 @@ import type { SshKeygen } from './ssh-keygen.ts';
 
 /** Secret that holds the authority's key pair. */
 export const AUTHORITY_SECRET = 'muster-ssh-ca';
+/** In whose name it is stored. */
+const ACTOR = 'trust';
 
 export interface LocalSignerOptions {
   keygen: SshKeygen;
   secrets: {
     get(name: string): Promise<Record<string, string> | null>;
-    putAll(name: string, values: Record<string, string>): Promise<void>;
+    putAll(name: string, values: Record<string, string>, actor: string): Promise<void>;
   };
   /** The installation's own private key for ssh, with which sessions log in. */
   sshKey(): Promise<string>;
@@ -25,7 +27,7 @@ export function createLocalSigner({ keygen, secrets, sshKey }: LocalSignerOption
     const found = await secrets.get(AUTHORITY_SECRET);
     if (found?.private && found.public) return { privateKey: found.private, publicKey: found.public };
     const made = await keygen.makeKeyPair('muster-ssh-ca');
-    await secrets.putAll(AUTHORITY_SECRET, { private: made.privateKey, public: made.publicKey });
+    await secrets.putAll(AUTHORITY_SECRET, { private: made.privateKey, public: made.publicKey }, ACTOR);
     return made;
   };
 

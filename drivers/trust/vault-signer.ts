@@ -16,6 +16,8 @@ const PATIENCE = 5_000;
 const PAUSE = 2_000;
 const TRIES = 3;
 const HOUR = 3_600;
+/** In whose name it is stored. */
+const ACTOR = 'trust';
 
 export interface VaultSignerOptions {
   /** Base address of Vault. */
@@ -29,7 +31,7 @@ export interface VaultSignerOptions {
   keygen: Pick<SshKeygen, 'publicKeyOf'>;
   secrets: {
     get(name: string): Promise<Record<string, string> | null>;
-    putAll(name: string, values: Record<string, string>): Promise<void>;
+    putAll(name: string, values: Record<string, string>, actor: string): Promise<void>;
   };
 }
 
@@ -95,7 +97,7 @@ export function createVaultSigner({ url, role, jwtFile, ca, keygen, secrets }: V
     const publicKey = await keygen.publicKeyOf(privateKey);
     const kept = await secrets.get(SESSION_KEY_SECRET);
     if (kept?.private !== privateKey || kept.public !== publicKey) {
-      await secrets.putAll(SESSION_KEY_SECRET, { public: publicKey, private: privateKey });
+      await secrets.putAll(SESSION_KEY_SECRET, { public: publicKey, private: privateKey }, ACTOR);
     }
     return { privateKey, publicKey };
   };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { recordAuthority } from '../../store/trust.ts';
 import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
 import { type AnswerCheck, createAnswerCheck } from '../support/answer-check.ts';
 import { type ApiDocument, servedDocument } from '../support/openapi-files.ts';
@@ -233,7 +234,7 @@ describe("answers of Muster's own routes are as described", () => {
     }
   });
 
-  test('status, secrets and tokens', async () => {
+  test('status, secrets, tokens and trust', async () => {
     await expectAnswer(200, 'GET', '/api/v1/status');
     await expectAnswer(204, 'PUT', '/api/v1/secrets/site-git/password', { value: 'v' });
     await expectAnswer(200, 'GET', '/api/v1/secrets');
@@ -243,6 +244,10 @@ describe("answers of Muster's own routes are as described", () => {
     await expectAnswer(200, 'GET', '/api/v1/tokens/n1');
     await expectAnswer(204, 'DELETE', '/api/v1/tokens/n1');
     await expectAnswer(404, 'DELETE', '/api/v1/tokens/n1');
+    await expectAnswer(200, 'GET', '/api/v1/trust');
+    await expectAnswer(404, 'GET', '/api/v1/trust/ca');
+    await recordAuthority(api.deps.db, 'ssh-ed25519 AAAA ca', new Date());
+    await expectAnswer(200, 'GET', '/api/v1/trust/ca');
   });
 });
 

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { readAuthorityLines, readTrust } from '../../../control/components/read-trust.ts';
+import { TrustSchema } from '../../../domain/components/trust-schema.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+
+const tags = ['trust'];
+
+/** What hosts must know to let sessions in. The authority's key is public, and asked for by nodes that have no token yet. */
+export async function trustRoutes(app: ApiServer, deps: Pick<ApiDependencies, 'db' | 'secrets'>): Promise<void> {
+  app.get(
+    '/trust',
+    { schema: { tags, summary: 'Read who signs for sessions, and their certificate', response: { 200: TrustSchema } } },
+    () => readTrust(deps),
+  );
+
+  app.get(
+    '/trust/ca',
+    {
+      schema: {
+        tags,
+        summary: 'Public keys of the authorities that hosts are to trust, a line each, the one that signs now first',
+        response: { 200: z.string() },
+      },
+    },
+    async (_request, reply) => {
+      const lines = await readAuthorityLines(deps);
+      return reply.type('text/plain; charset=utf-8').send(lines);
+    },
+  );
+}
