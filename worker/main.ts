@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createBatcherActivities } from '../activities/automation/activities.ts';
+import { createScheduleActivities } from '../activities/automation/schedule-activities.ts';
 import { createTrustActivities } from '../activities/components/trust-activities.ts';
 import { createHostActivities, createSessionRecords } from '../activities/sessions/activities.ts';
 import { createSweepActivities } from '../activities/sessions/sweep-activities.ts';
@@ -14,6 +15,8 @@ import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
 import { followChanges } from '../control/automation/follow-changes.ts';
+import { keepUserSchedules } from '../control/automation/keep-user-schedules.ts';
+import { createScheduleEngine } from '../control/automation/schedule-engine.ts';
 import { ensureBatcher } from '../control/automation/wake-batcher.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
@@ -35,6 +38,7 @@ import { kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
+import { withoutRegistry } from '../drivers/tenants/no-registry.ts';
 import { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { type Db, openDatabase } from '../store/database.ts';
 import { inventoryComponents } from '../store/inventory-components.ts';
@@ -165,6 +169,7 @@ async function main(): Promise<void> {
   const stopSchedules = keepSchedules(temporal.client, log);
   const stopFollowing = followLoggingLevel({ db, database, log });
   await again('Temporal', log, () => ensureBatcher(temporal.client));
+  const stopUserSchedules = keepUserSchedules({ ...deps, schedules: createScheduleEngine(temporal.client) });
   const stopChanges = followChanges({ client: temporal.client, database, log });
 
   const shared = {
@@ -189,6 +194,14 @@ async function main(): Promise<void> {
     activities: {
       ...createSessionRecords(deps),
       ...createBatcherActivities({ ...deps, dispatcher }),
+      ...createScheduleActivities({
+        ...deps,
+        dispatcher,
+        git,
+        repositoryAccess: site.repositoryAccess,
+        // A schedule acts for no tenant.
+        tenants: withoutRegistry(),
+      }),
       ...createTrustActivities(deps),
       cloneLayers: host.cloneLayers,
       sweepSessions: sweep.sweepSessions,
@@ -217,6 +230,7 @@ async function main(): Promise<void> {
   process.send?.('ready');
   await Promise.all([main.run(), machine.run()]);
   stopSchedules();
+  await stopUserSchedules();
   await stopChanges();
   await dispatcher.stop();
   await stopFollowing();

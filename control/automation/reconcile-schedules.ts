@@ -21,7 +21,7 @@ const SETTLE_MS = 30_000;
  * removed; then tells the engine of runs that were asked for while it was away, and ends runs whose workflow is gone.
  * `thorough` compares every schedule with the engine's, else only what a list shows. Rejects when the engine is away.
  */
-export async function reconcileSchedules(
+export async function reconcileUserSchedules(
   deps: ReconcileDependencies,
   { thorough }: { thorough: boolean },
 ): Promise<void> {
