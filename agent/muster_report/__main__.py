@@ -9,13 +9,14 @@ import sys
 import time
 
 from .report import report
-from .request import send
+from .request import get, send
 from .settings import SettingsError, read_settings
 from .token_source import token_source
+from .trust import set_up_trust
 
 
 def main():
-    """Reports this node as its environment says; answers the exit status."""
+    """Sets up trust where that is wanted, then reports this node as its environment says; answers the exit status."""
     for number in (signal.SIGTERM, signal.SIGINT):
         # Nothing is left half-done, so that the end comes at once, also in the middle of a look-up of a name.
         signal.signal(number, signal.SIG_DFL)
@@ -24,9 +25,11 @@ def main():
     except SettingsError as error:
         _log(str(error))
         return 2
+    if settings.trust is not None:
+        set_up_trust(settings.trust, lambda url: get(url, settings.ca_file), time.sleep, _log)
     _log('reporting {} to {}'.format(settings.node, settings.component_url))
     take_token = token_source(settings, time.sleep, _log)
-    report(lambda body, token: send(settings, body, token), take_token, time.sleep, _log)
+    report(lambda body, token: send(settings, body, token), take_token, time.sleep, _log, settings.boot)
     return 0
 
 

@@ -8,12 +8,13 @@ from .pauses import RETRIED_STATUSES, RETRIES, asked_for, before_attempt, before
 from .request import Answer
 
 
-def report_body() -> bytes:
-    """What the node says about itself: nothing is configured on it, and it is there to be configured.
+def report_body(boot: Optional[str] = None) -> bytes:
+    """What the node says about itself: nothing is configured on it since this boot, and it is there to be configured.
 
-    The same again says nothing new, so that a report whose answer was lost is simply sent again.
+    With the boot the same again says nothing new, so that a report whose answer was lost is simply sent again.
     """
-    return json.dumps({'state': [], 'enabled': True}).encode()
+    body = {'state': [], 'enabled': True}
+    return json.dumps(body if boot is None else {**body, 'muster': {'boot': boot}}).encode()
 
 
 def report(
@@ -21,9 +22,13 @@ def report(
     take_token: Callable[[], Optional[str]],
     sleep: Callable[[float], None],
     log: Callable[[str], None],
+    boot: Optional[str] = None,
     clock: Callable[[], float] = time.time,
 ) -> None:
-    """Ends when the server has taken the report. Each attempt has a fresh token."""
+    """Ends when the server has taken the report. Each attempt has a fresh token.
+
+    A server that refuses the report with the boot (400) gets it without from then on: it is a CFS that knows no boots.
+    """
     number = 0
     asked = 0.0
     while True:
@@ -31,7 +36,11 @@ def report(
         if number > 0:
             log('attempt {} in {:g} s'.format(number + 1, pause))
         sleep(pause)
-        answer = _attempt(send, take_token(), sleep, log, clock)
+        answer = _attempt(send, report_body(boot), take_token(), sleep, log, clock)
+        if answer.status == 400 and boot is not None:
+            log('reporting without the boot from now on')
+            boot = None
+            answer = _attempt(send, report_body(), take_token(), sleep, log, clock)
         if answer.status is not None and 200 <= answer.status < 300:
             log('reported')
             return
@@ -41,6 +50,7 @@ def report(
 
 def _attempt(
     send: Callable[[bytes, Optional[str]], Answer],
+    body: bytes,
     token: Optional[str],
     sleep: Callable[[float], None],
     log: Callable[[str], None],
@@ -49,7 +59,7 @@ def _attempt(
     """The last answer to a request that is made again while another try may help."""
     retry = 0
     while True:
-        answer = send(report_body(), token)
+        answer = send(body, token)
         if answer.status is not None and 200 <= answer.status < 300:
             return answer
         log('not reported: {}'.format(_words(answer)))

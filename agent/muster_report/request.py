@@ -1,4 +1,4 @@
-"""One request of the report, and what became of it."""
+"""One request of this program, and what became of it."""
 
 import json
 import signal
@@ -6,8 +6,8 @@ import socket
 import ssl
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from typing import Iterator, NamedTuple, Optional
-from urllib.parse import urlsplit
+from typing import Dict, Iterator, NamedTuple, Optional
+from urllib.parse import SplitResult, urlsplit
 
 from .settings import Settings
 from .wording import one_line
@@ -42,25 +42,49 @@ def send(settings: Settings, body: bytes, token: Optional[str]) -> Answer:
     return answer._replace(said=one_line(answer.said.replace(token, '***') if token else answer.said))
 
 
+class NotThere(Exception):
+    """What was asked for did not come; the text says why."""
+
+
+def get(address: str, ca_file: Optional[str]) -> bytes:
+    """What is at the address, at most 64 KiB of it; raises NotThere. Follows no redirect, uses no proxy, sends no token."""
+    url = urlsplit(address)
+    path = url.path + ('?' + url.query if url.query else '')
+    try:
+        with _at_most(WHOLE_SECONDS), _exchange(url, ca_file, 'GET', path or '/', None, {'Accept': '*/*'}) as response:
+            if response.status != 200:
+                raise NotThere('{} {}'.format(response.status, one_line(_reason(response))))
+            return response.read(_BODY_MAX)
+    except (OSError, HTTPException, ValueError) as error:
+        raise NotThere(one_line('{}: {}'.format(type(error).__name__, error))) from None
+
+
 def _ask(settings: Settings, body: bytes, token: Optional[str]) -> Answer:
     url = urlsplit(settings.component_url)
+    headers = {'Accept': 'application/json', 'Content-Type': 'application/json'}
+    if token is not None:
+        headers['Authorization'] = 'Bearer ' + token
+    with _exchange(url, settings.ca_file, 'PATCH', url.path, body, headers) as response:
+        said = '' if 200 <= response.status < 300 else _reason(response)
+        return Answer(response.status, said, response.getheader('Retry-After'))
+
+
+@contextmanager
+def _exchange(
+    url: SplitResult, ca_file: Optional[str], method: str, path: str, body: Optional[bytes], headers: Dict[str, str]
+) -> Iterator[HTTPResponse]:
+    """The answer to a request on a connection of its own."""
     if url.scheme == 'https':
         # Read each time: the certificates may come, or be replaced, while this program waits.
-        context = ssl.create_default_context(cafile=settings.ca_file)
+        context = ssl.create_default_context(cafile=ca_file)
         connection = HTTPSConnection(url.hostname, url.port, timeout=CONNECT_SECONDS, context=context)
     else:
         connection = HTTPConnection(url.hostname, url.port, timeout=CONNECT_SECONDS)
-    headers = {'Accept': 'application/json', 'Content-Type': 'application/json', 'Connection': 'close'}
-    headers['User-Agent'] = 'muster-report'
-    if token is not None:
-        headers['Authorization'] = 'Bearer ' + token
     try:
         connection.connect()
         connection.sock.settimeout(READ_SECONDS)
-        connection.request('PATCH', url.path, body, headers)
-        response = connection.getresponse()
-        said = '' if 200 <= response.status < 300 else _reason(response)
-        return Answer(response.status, said, response.getheader('Retry-After'))
+        connection.request(method, path, body, {**headers, 'Connection': 'close', 'User-Agent': 'muster-report'})
+        yield connection.getresponse()
     finally:
         connection.close()
 

@@ -5,12 +5,22 @@ from ipaddress import ip_address
 from typing import List, Mapping, NamedTuple, Optional
 from urllib.parse import quote, urlsplit
 
-from .identity import read_identity
+from .identity import read_boot, read_identity
 from .wording import one_line
 
 
 class SettingsError(Exception):
     """The settings cannot be used; the text names the variable and what it needs."""
+
+
+class TrustSettings(NamedTuple):
+    """Where the keys of the certificate authority are, and what of sshd learns them."""
+
+    url: str
+    """Address that answers them."""
+    keys_file: str
+    sshd_config: str
+    pid_file: str
 
 
 class Settings(NamedTuple):
@@ -26,6 +36,10 @@ class Settings(NamedTuple):
     """Program and arguments that print a token."""
     token_file: Optional[str]
     """File with a token. At most one of the two is set; with neither no token is sent."""
+    boot: Optional[str]
+    """Which boot this is; None: it is not said."""
+    trust: Optional[TrustSettings]
+    """None: sshd is left alone."""
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -46,7 +60,37 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         ca_file=given.get('MUSTER_REPORT_CA_FILE'),
         token_command=_words(command) if command else None,
         token_file=file,
+        boot=read_boot(given.get('MUSTER_REPORT_BOOT_ID_FILE', '/proc/sys/kernel/random/boot_id')),
+        trust=_trust(given),
     )
+
+
+def _trust(given: Mapping[str, str]) -> Optional[TrustSettings]:
+    url = given.get('MUSTER_TRUST_URL')
+    if url is None:
+        return None
+    if not _is_address(url):
+        raise _no_address('MUSTER_TRUST_URL')
+    files = {
+        'MUSTER_TRUST_KEYS_FILE': '/etc/ssh/trusted-user-ca-keys.pem',
+        'MUSTER_TRUST_SSHD_CONFIG': '/etc/ssh/sshd_config',
+        'MUSTER_TRUST_SSHD_PID_FILE': '/run/sshd.pid',
+    }
+    paths = [given.get(name, default) for name, default in files.items()]
+    for name, path in zip(files, paths):
+        # The name is written into sshd's configuration, where these would mean something.
+        if not path.startswith('/') or not _is_plain(path) or '"' in path or '%' in path:
+            raise SettingsError('{} needs to be an absolute path of plain characters'.format(name))
+    return TrustSettings(url, *paths)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        usable = url.scheme in ('http', 'https') and url.hostname and url.port != 0
+    except ValueError:
+        return False
+    return bool(usable) and url.username is None and not url.fragment and _is_plain(text)
 
 
 def _base_url(given: Mapping[str, str]):
@@ -60,14 +104,9 @@ def _base_url(given: Mapping[str, str]):
         if '/' in given[name]:
             raise _no_address(name)
         text = 'https://{}/{}'.format(given[name], given.get('MUSTER_REPORT_BASE_PATH', '/apis/cfs').lstrip('/'))
-    try:
-        url = urlsplit(text)
-        usable = url.scheme in ('http', 'https') and url.hostname and url.port != 0
-    except ValueError:
-        usable = False
-    if not usable or url.username is not None or url.query or url.fragment or not _is_plain(text):
+    if not _is_address(text) or urlsplit(text).query:
         raise _no_address(name)
-    return url
+    return urlsplit(text)
 
 
 def _no_address(name: str) -> SettingsError:
@@ -77,6 +116,7 @@ def _no_address(name: str) -> SettingsError:
 _EXAMPLES = {
     'API_GATEWAY_HOST': 'api-gw.example.com, a port may follow',
     'MUSTER_REPORT_URL': 'https://muster.example.com:8100, without user, query and fragment',
+    'MUSTER_TRUST_URL': 'https://muster.example.com:8100/api/v1/trust/ca, without user and fragment',
 }
 
 

@@ -40,7 +40,7 @@ class Gateway:
 
         class Handler(BaseHTTPRequestHandler):
             def do_PATCH(self) -> None:
-                body = self.rfile.read(int(self.headers['content-length']))
+                body = self.rfile.read(int(self.headers.get('content-length', '0')))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 gateway.seen.append(Seen(self.command, self.path, body, headers))
                 reaction = gateway.reactions.pop(0) if len(gateway.reactions) > 1 else gateway.reactions[0]
@@ -86,6 +86,7 @@ def cuts(handler: BaseHTTPRequestHandler) -> None:
     handler.connection.shutdown(socket.SHUT_RDWR)
 
 
+KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ5wYVYsS8AzGWjdSuqRvnMOyTnF4XhBMtjU4SIXmJEf'
 TAKEN = answers(200, {'id': 'x1', 'state': []})
 
 
@@ -104,9 +105,10 @@ def play(environ: dict[str, str], clock: Callable[[], float] = lambda: 0.0) -> T
         told.pauses.append(seconds)
         assert len(told.pauses) < 500, f'it does not end: {told.log[-3:]}'
 
-    settings = read_settings({'NODE_IDENTITY': 'x1', **environ})
+    settings = read_settings({'NODE_IDENTITY': 'x1', 'MUSTER_REPORT_BOOT_ID_FILE': '/dev/null', **environ})
     take_token = token_source(settings, sleep, told.log.append)
-    report(lambda body, token: request.send(settings, body, token), take_token, sleep, told.log.append, clock)
+    send = lambda body, token: request.send(settings, body, token)  # noqa: E731
+    report(send, take_token, sleep, told.log.append, settings.boot, clock)
     return told
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from gateway import TAKEN, Gateway, answers, make_certificate
+from gateway import KEY, TAKEN, Gateway, answers, make_certificate
 
 AGENT = Path(__file__).parent.parent
 Start = Callable[..., Gateway]
@@ -83,6 +83,28 @@ def test_the_token_is_in_no_argument_and_no_environment(gateway: Start, tmp_path
     assert server.seen[0].headers['authorization'] == 'Bearer muster_secret'
     assert b'muster_secret' not in visible
     assert 'muster_secret' not in program.communicate()[1]
+
+
+def test_it_sets_up_trust_before_it_reports(gateway: Start, tmp_path: Path) -> None:
+    keys, config = tmp_path / 'keys', tmp_path / 'sshd_config'
+    config.write_text('Port 1\n')
+    server = gateway(answers(404), answers(200, f'{KEY}\n'.encode()), TAKEN)
+    program = start(
+        MUSTER_REPORT_URL=f'http://{server.address}',
+        MUSTER_TRUST_URL=f'http://{server.address}/api/v1/trust/ca',
+        MUSTER_TRUST_KEYS_FILE=str(keys),
+        MUSTER_TRUST_SSHD_CONFIG=str(config),
+        MUSTER_TRUST_SSHD_PID_FILE=str(tmp_path / 'pid'),
+    )
+    _, log = program.communicate(timeout=20)
+    assert program.returncode == 0, log
+    assert [(seen.method, seen.path) for seen in server.seen] == [
+        ('GET', '/api/v1/trust/ca'),
+        ('GET', '/api/v1/trust/ca'),
+        ('PATCH', '/v3/components/x1'),
+    ]
+    assert keys.read_text() == f'{KEY}\n'
+    assert f'TrustedUserCAKeys {keys}' in config.read_text()
 
 
 def test_it_ends_with_2_where_waiting_does_not_help(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from gateway import TAKEN, Gateway, answers, cuts, play
@@ -27,6 +28,39 @@ def test_it_says_that_nothing_is_configured_and_the_node_is_there(gateway: Start
     assert seen.headers['content-type'] == 'application/json'
     assert 'authorization' not in seen.headers
     assert (told.pauses, told.log) == ([0], ['reported'])
+
+
+BOOT = {'state': [], 'enabled': True, 'muster': {'boot': 'b1'}}
+PLAIN = {'state': [], 'enabled': True}
+
+
+@pytest.fixture
+def booted(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / 'boot_id').write_text('b1\n')
+    return {'MUSTER_REPORT_BOOT_ID_FILE': str(tmp_path / 'boot_id')}
+
+
+def test_it_says_which_boot_this_is_each_time(gateway: Start, booted: dict[str, str]) -> None:
+    server = gateway(cuts, answers(404), answers(503), TAKEN)
+    play({'MUSTER_REPORT_URL': f'http://{server.address}', **booted})
+    assert [json.loads(seen.body) for seen in server.seen] == [BOOT] * 4
+
+
+def test_a_server_that_knows_no_boots_gets_the_plain_report_from_then_on(
+    gateway: Start, booted: dict[str, str]
+) -> None:
+    server = gateway(answers(404), answers(400, problem(400)), answers(404), cuts, TAKEN)
+    told = play({'MUSTER_REPORT_URL': f'http://{server.address}', **booted})
+    assert [json.loads(seen.body) for seen in server.seen] == [BOOT, BOOT, PLAIN, PLAIN, PLAIN]
+    assert told.pauses == [0, 2, 4, 0.5]
+    assert told.log[2:4] == ['not reported: 400 Refused: because of this', 'reporting without the boot from now on']
+
+
+def test_a_server_that_refuses_that_too_is_asked_again_as_any_other(gateway: Start, booted: dict[str, str]) -> None:
+    server = gateway(*[answers(400)] * 3, TAKEN)
+    told = play({'MUSTER_REPORT_URL': f'http://{server.address}', **booted})
+    assert [json.loads(seen.body) for seen in server.seen] == [BOOT, PLAIN, PLAIN, PLAIN]
+    assert told.pauses == [0, 2, 4]
 
 
 def test_an_id_is_one_part_of_the_path_whatever_is_in_it(gateway: Start) -> None:

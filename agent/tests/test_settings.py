@@ -76,6 +76,11 @@ TOKEN = {'MUSTER_REPORT_TOKEN_FILE': '/t'}
         ({**TOKEN, 'MUSTER_REPORT_TOKEN_COMMAND': 'print'}, 'not both'),
         ({'MUSTER_REPORT_TOKEN_COMMAND': "print 'x"}, 'a quotation without end'),
         ({**TOKEN, 'MUSTER_REPORT_URL': 'http://muster:8100'}, 'a token is sent over https only'),
+        ({'MUSTER_TRUST_URL': '/trust'}, 'MUSTER_TRUST_URL makes no address'),
+        ({'MUSTER_TRUST_URL': 'http://a@muster/trust'}, 'MUSTER_TRUST_URL makes no address'),
+        ({'MUSTER_TRUST_URL': 'http://m/t', 'MUSTER_TRUST_KEYS_FILE': 'keys'}, 'MUSTER_TRUST_KEYS_FILE needs to be'),
+        ({'MUSTER_TRUST_URL': 'http://m/t', 'MUSTER_TRUST_KEYS_FILE': '/a b'}, 'MUSTER_TRUST_KEYS_FILE needs to be'),
+        ({'MUSTER_TRUST_URL': 'http://m/t', 'MUSTER_TRUST_KEYS_FILE': '/%u'}, 'MUSTER_TRUST_KEYS_FILE needs to be'),
     ],
 )
 def test_settings_that_cannot_be_used_are_named(environ: dict[str, str], words: str) -> None:
@@ -88,13 +93,50 @@ def test_to_this_machine_a_token_may_go_without_tls(host: str) -> None:
     assert read_settings({**GIVEN, **TOKEN, 'MUSTER_REPORT_URL': f'http://{host}:8100'}).token_file == '/t'
 
 
+@pytest.mark.parametrize(
+    ('content', 'boot'),
+    [
+        (b'0b5e1f3c-5a35-4c39-9f0e-0f0e7d4a1c11\n', '0b5e1f3c-5a35-4c39-9f0e-0f0e7d4a1c11'),
+        (b' boot 7 ', 'boot 7'),
+        (b'b' * 128, 'b' * 128),
+        (b'b' * 129, None),
+        (b'b' * 1000, None),
+        (b'', None),
+        (b'\n', None),
+        (b'a\nb', None),
+        ('bööt'.encode(), None),
+        (None, None),
+    ],
+)
+def test_the_boot_is_what_the_file_says(tmp_path: Path, content: bytes | None, boot: str | None) -> None:
+    file = tmp_path / 'boot_id'
+    if content is not None:
+        file.write_bytes(content)
+    assert read_settings({**GIVEN, 'MUSTER_REPORT_BOOT_ID_FILE': str(file)}).boot == boot
+
+
+def test_by_default_the_boot_is_the_kernels() -> None:
+    assert read_settings(GIVEN).boot == Path('/proc/sys/kernel/random/boot_id').read_text().strip()
+
+
+def test_sshd_is_left_alone_unless_there_is_an_address() -> None:
+    assert read_settings({**GIVEN, 'MUSTER_TRUST_KEYS_FILE': '/keys'}).trust is None
+    trust = read_settings({**GIVEN, 'MUSTER_TRUST_URL': 'http://m/meta-data?key=Global.cfs_public_key'}).trust
+    assert trust == (
+        'http://m/meta-data?key=Global.cfs_public_key',
+        '/etc/ssh/trusted-user-ca-keys.pem',
+        '/etc/ssh/sshd_config',
+        '/run/sshd.pid',
+    )
+
+
 def test_the_example_and_the_page_name_every_setting_and_no_other() -> None:
     code = (AGENT / 'muster_report/settings.py').read_text()
     read = set(re.findall(r"'(NODE_IDENTITY|API_[A-Z_]+|MUSTER_[A-Z_]+)'", code))
     example = set(re.findall(r'^#?([A-Z_]+)=', (AGENT / 'systemd/report.env').read_text(), re.M))
     page = set(re.findall(r'^\| `([A-Z_]+)`', (AGENT.parent / 'docs/capabilities/node-agent.md').read_text(), re.M))
     assert page == read
-    assert read - example == {'MUSTER_REPORT_KERNEL_CMDLINE'} and example <= read
+    assert read - example == {'MUSTER_REPORT_KERNEL_CMDLINE', 'MUSTER_REPORT_BOOT_ID_FILE'} and example <= read
 
 
 @pytest.mark.parametrize('file', sorted((AGENT / 'muster_report').glob('*.py')), ids=lambda file: file.name)
