@@ -21,7 +21,9 @@ import { answerError, answerUnreadable } from './problems.ts';
 import { parseQuery } from './query.ts';
 import { tokenRoutes } from './routes/access/token-routes.ts';
 import { auditRoutes } from './routes/audit/audit-routes.ts';
+import { timelineRoutes } from './routes/audit/timeline-routes.ts';
 import { batchRoutes } from './routes/automation/batch-routes.ts';
+import { driftRoutes } from './routes/automation/drift-routes.ts';
 import { scheduleCommandRoutes } from './routes/automation/schedule-command-routes.ts';
 import { scheduleRoutes } from './routes/automation/schedule-routes.ts';
 import { webhookRoutes } from './routes/automation/webhook-routes.ts';
@@ -39,6 +41,7 @@ const MUSTER_ROUTES: readonly Routes[] = [
   statusRoutes,
   secretRoutes,
   musterSessionRoutes,
+  driftRoutes,
   scheduleRoutes,
   scheduleCommandRoutes,
   tokenRoutes,
@@ -47,6 +50,7 @@ const MUSTER_ROUTES: readonly Routes[] = [
   configurationImportRoutes,
   componentImportRoutes,
   auditRoutes,
+  timelineRoutes,
   batchRoutes,
 ];
 

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { tokenCommands } from './commands/access/token-commands.ts';
+import { auditCommands } from './commands/audit/audit-commands.ts';
 import { batchCommands } from './commands/automation/batch-commands.ts';
 import { webhookCommands } from './commands/automation/webhook-commands.ts';
 import { componentCommands } from './commands/components/component-commands.ts';
@@ -39,6 +40,7 @@ function program(context: CliContext): Command {
   secretCommands(root, context);
   importCommand(root, context);
   tokenCommands(root, context);
+  auditCommands(root, context);
   trustCommands(root, context);
   webhookCommands(root, context);
   return root;

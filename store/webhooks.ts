@@ -8,6 +8,9 @@ export type WebhookRow = Selectable<WebhooksTable> & {
   /** Notifications that are not delivered yet. */
   waiting: number;
 };
+/** Where migration 0016 announces notifications. */
+export const NOTIFICATION_CHANNEL = 'muster_webhooks';
+
 export type NotificationRow = Selectable<NotificationsTable>;
 
 const waiting = sql<number>`(select count(*) from notifications
@@ -74,7 +77,7 @@ export async function insertNotification(
     .values({ webhook, event, data: JSON.stringify(data) })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await sql`select pg_notify('muster_webhooks', '')`.execute(db);
+  await sql`select pg_notify(${NOTIFICATION_CHANNEL}, '')`.execute(db);
   return row;
 }
 

@@ -7,6 +7,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { pino } from 'pino';
 import { createBatcherActivities } from '../activities/automation/activities.ts';
 import { createScheduleActivities } from '../activities/automation/schedule-activities.ts';
+import { createWebhookActivities } from '../activities/automation/webhook-activities.ts';
 import { createTrustActivities } from '../activities/components/trust-activities.ts';
 import { createHostActivities, createSessionRecords } from '../activities/sessions/activities.ts';
 import { createSweepActivities } from '../activities/sessions/sweep-activities.ts';
@@ -15,6 +16,7 @@ import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
 import { followChanges } from '../control/automation/follow-changes.ts';
+import { followNotifications } from '../control/automation/follow-notifications.ts';
 import { keepUserSchedules } from '../control/automation/keep-user-schedules.ts';
 import { createScheduleEngine } from '../control/automation/schedule-engine.ts';
 import { ensureBatcher } from '../control/automation/wake-batcher.ts';
@@ -40,6 +42,7 @@ import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
 import { withoutRegistry } from '../drivers/tenants/no-registry.ts';
 import { loadTracing } from '../drivers/tracing/load-tracing.ts';
+import { createWebhookSender } from '../drivers/webhooks/send-webhook.ts';
 import { type Db, openDatabase } from '../store/database.ts';
 import { inventoryComponents } from '../store/inventory-components.ts';
 import { migrate } from '../store/migrations/index.ts';
@@ -153,7 +156,13 @@ async function main(): Promise<void> {
   const host = createHostActivities(deps);
   const sweep = createSweepActivities(deps);
   // The batcher's own sessions are started from here, whether or not an API runs.
-  const dispatcher = createDispatcher({ db, client: temporal.client, log, pollMs: OUTBOX_POLL_MS });
+  const dispatcher = createDispatcher({
+    db,
+    client: temporal.client,
+    log,
+    pollMs: OUTBOX_POLL_MS,
+    ...(tracing ? { within: tracing.within } : {}),
+  });
 
   const connection = await again('Temporal', log, () => {
     const tls = tlsOptions(settings.tls ?? (settings.apiKey ? {} : undefined));
@@ -171,6 +180,7 @@ async function main(): Promise<void> {
   await again('Temporal', log, () => ensureBatcher(temporal.client));
   const stopUserSchedules = keepUserSchedules({ ...deps, schedules: createScheduleEngine(temporal.client) });
   const stopChanges = followChanges({ client: temporal.client, database, log });
+  const stopNotifications = followNotifications({ ...deps, database });
 
   const shared = {
     connection,
@@ -203,6 +213,7 @@ async function main(): Promise<void> {
         tenants: withoutRegistry(),
       }),
       ...createTrustActivities(deps),
+      ...createWebhookActivities({ ...deps, secrets, webhooks: createWebhookSender({ ca: platformCa || undefined }) }),
       cloneLayers: host.cloneLayers,
       sweepSessions: sweep.sweepSessions,
       noteMachineAway: sweep.noteMachineAway,
@@ -232,6 +243,7 @@ async function main(): Promise<void> {
   stopSchedules();
   await stopUserSchedules();
   await stopChanges();
+  await stopNotifications();
   await dispatcher.stop();
   await stopFollowing();
   await connection.close();

@@ -93,6 +93,10 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'GET /api/v1/schedules/:id/runs': reader,
   'GET /api/v1/schedules/:id/runs/:id': reader,
 
+  'GET /api/v1/drift': reader,
+  'GET /api/v1/drift/:id': reader,
+  'POST /api/v1/drift/checks': operator,
+
   'GET /api/v1/secrets': admin,
   'PUT /api/v1/secrets/:id/:id': admin,
 
@@ -102,7 +106,8 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'POST /api/v1/import/options': admin,
   'POST /api/v1/import/components': admin,
 
-  // Readers see what is; who did it, with values that no longer stand, is for those who answer for it.
+  // What happened to a component is for all who may read it; the list reaches across all that there is.
+  'GET /api/v1/components/:id/timeline': reader,
   'GET /api/v1/audit': operator,
 
   'GET /api/v1/trust': reader,

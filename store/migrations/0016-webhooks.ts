@@ -16,15 +16,16 @@ export async function up(db: Kysely<never>): Promise<void> {
       updated_at timestamptz not null,
       actor text
     )`,
+    // Times as Muster's processes see them, to the millisecond: what is due at one is not later than it.
     `create table notifications (
       id uuid primary key default gen_random_uuid(),
       webhook text collate "C" not null references webhooks (name) on delete cascade,
       event text not null,
       data jsonb not null,
-      created_at timestamptz not null default now(),
+      created_at timestamptz not null default date_trunc('milliseconds', now()),
       state text not null default 'waiting',
       attempts integer not null default 0,
-      next_try_at timestamptz not null default now(),
+      next_try_at timestamptz not null default date_trunc('milliseconds', now()),
       delivered_at timestamptz,
       last_status integer,
       last_error text

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { getWebhook, pageOfDeliveries, pageOfWebhooks } from '../../../control/automation/read-webhooks.ts';
+import { createWebhook, patchWebhook, removeWebhook, testWebhook } from '../../../control/automation/write-webhook.ts';
+import {
+  DeliveryListQuerySchema,
+  DeliverySchema,
+  WebhookCreatedSchema,
+  WebhookCreateSchema,
+  WebhookListQuerySchema,
+  WebhookPatchSchema,
+  WebhookSchema,
+} from '../../../domain/automation/webhook-schema.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { NextSchema } from '../../next-page.ts';
+import { NoContentSchema } from '../../no-content.ts';
+
+const params = z.object({ webhook: z.string() });
+const tags = ['webhooks'];
+
+/** Who is told when sessions end, components fail and rollouts stop. */
+export async function webhookRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.get(
+    '/webhooks',
+    {
+      schema: {
+        tags,
+        summary: 'List webhooks by name',
+        querystring: WebhookListQuerySchema,
+        response: { 200: z.object({ webhooks: z.array(WebhookSchema), next: NextSchema }) },
+      },
+    },
+    async ({ query: { limit, after_id } }) => {
+      const { webhooks, more } = await pageOfWebhooks(deps, after_id, limit);
+      return { webhooks, next: more ? { limit, after_id: webhooks.at(-1)?.name ?? after_id } : null };
+    },
+  );
+
+  app.post(
+    '/webhooks',
+    {
+      schema: {
+        tags,
+        summary: 'Make a webhook; the answer is the only place where its secret is shown',
+        body: WebhookCreateSchema,
+        response: { 201: WebhookCreatedSchema },
+      },
+    },
+    async (request, reply) => {
+      const created = await createWebhook(acting(deps, request), request.body);
+      return reply.code(201).header('cache-control', 'no-store').send(created);
+    },
+  );
+
+  app.get(
+    '/webhooks/:webhook',
+    { schema: { tags, summary: 'Read a webhook', params, response: { 200: WebhookSchema } } },
+    ({ params }) => getWebhook(deps, params.webhook),
+  );
+
+  app.patch(
+    '/webhooks/:webhook',
+    {
+      schema: {
+        tags,
+        summary: 'Change a webhook',
+        params,
+        body: WebhookPatchSchema,
+        response: { 200: WebhookSchema },
+      },
+    },
+    (request) => patchWebhook(acting(deps, request), request.params.webhook, request.body),
+  );
+
+  app.delete(
+    '/webhooks/:webhook',
+    {
+      schema: {
+        tags,
+        summary: 'Remove a webhook with what it was still to be told',
+        params,
+        response: { 204: NoContentSchema },
+      },
+    },
+    async (request, reply) => {
+      await removeWebhook(acting(deps, request), request.params.webhook);
+      return reply.code(204).send();
+    },
+  );
+
+  app.post(
+    '/webhooks/:webhook/test',
+    {
+      schema: {
+        tags,
+        summary: 'Send a ping on its way',
+        params,
+        response: { 202: DeliverySchema },
+      },
+    },
+    async (request, reply) => reply.code(202).send(await testWebhook(acting(deps, request), request.params.webhook)),
+  );
+
+  app.get(
+    '/webhooks/:webhook/deliveries',
+    {
+      schema: {
+        tags,
+        summary: 'What a webhook was told and what became of it, newest first',
+        params,
+        querystring: DeliveryListQuerySchema,
+        response: { 200: z.object({ deliveries: z.array(DeliverySchema), next: NextSchema }) },
+      },
+    },
+    async ({ params, query: { limit, after_id, state } }) => {
+      const { deliveries, more } = await pageOfDeliveries(deps, params.webhook, { state, afterId: after_id, limit });
+      const next = { limit, after_id: deliveries.at(-1)?.id ?? after_id, ...(state === undefined ? {} : { state }) };
+      return { deliveries, next: more ? next : null };
+    },
+  );
+}

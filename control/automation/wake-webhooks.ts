@@ -1,0 +1,39 @@
+import type { Client } from '@temporalio/client';
+import type { Kysely } from 'kysely';
+import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
+import type { Database } from '../../store/tables.ts';
+import { findDueWebhooks, forgetNotifications } from '../../store/webhooks.ts';
+import { notificationsDue } from '../../workflows/automation/messages.ts';
+
+/** Notifications are kept for so long, ms. */
+const KEPT_MS = 7 * 24 * 3_600_000;
+/** Of the old ones so many go at once. */
+const SLICE = 5_000;
+
+export interface WakeDependencies {
+  db: Kysely<Database>;
+  client: Client;
+  clock(): Date;
+}
+
+/** Starts or wakes the workflow of every webhook that has something to be told now. Answers their names. */
+export async function wakeWebhooks(deps: WakeDependencies): Promise<string[]> {
+  const names = await findDueWebhooks(deps.db, deps.clock());
+  for (const name of names) {
+    await deps.client.workflow.signalWithStart('webhookWorkflow', {
+      workflowId: `webhook/${name}`,
+      taskQueue: MAIN_QUEUE,
+      args: [{ name }],
+      signal: notificationsDue,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      staticSummary: `tells webhook ${name} what happened`,
+    });
+  }
+  return names;
+}
+
+/** Removes what was told, or given up, a week ago. */
+export async function forgetOldNotifications(deps: Pick<WakeDependencies, 'db' | 'clock'>): Promise<void> {
+  const before = new Date(deps.clock().getTime() - KEPT_MS);
+  while ((await forgetNotifications(deps.db, before, SLICE)) === SLICE);
+}

@@ -1,0 +1,72 @@
+import type { Kysely } from 'kysely';
+import {
+  type DeliveryView,
+  PING,
+  type WebhookCreate,
+  type WebhookCreated,
+  type WebhookPatch,
+  type WebhookView,
+} from '../../domain/automation/webhook-schema.ts';
+import { musterError } from '../../domain/errors.ts';
+import type { Database } from '../../store/tables.ts';
+import { deleteWebhook, insertNotification, insertWebhook, updateWebhook } from '../../store/webhooks.ts';
+import type { SecretStore } from '../configurations/ports.ts';
+import { getWebhook, viewOfDelivery, viewOfWebhook, webhookNotFound } from './read-webhooks.ts';
+import { newWebhookSecret, storeWebhookSecret, webhookSecretName } from './webhook-secret.ts';
+
+export interface WebhookDependencies {
+  db: Kysely<Database>;
+  secrets: Pick<SecretStore, 'putAll' | 'delete'>;
+  clock(): Date;
+  /** Who asks. */
+  actor: string | null;
+}
+
+/**
+ * Makes a webhook and answers it with its secret, the only time that it is shown.
+ * @throws `webhook_exists`
+ */
+export async function createWebhook(deps: WebhookDependencies, wanted: WebhookCreate): Promise<WebhookCreated> {
+  const { name, url, events, enabled = true, allow_private_redirects = false } = wanted;
+  const secret = wanted.secret ?? newWebhookSecret();
+  const now = deps.clock();
+  return deps.db.transaction().execute(async (trx) => {
+    const row = await insertWebhook(trx, {
+      name,
+      url,
+      events,
+      enabled,
+      allow_private_redirects,
+      created_at: now,
+      updated_at: now,
+      actor: deps.actor,
+    });
+    if (row === null) throw musterError('webhook_exists', `A webhook with the name ${name} already exists`);
+    // Before the record is there for others; one that is left over by a crash is replaced by the next create.
+    await storeWebhookSecret(deps.secrets, name, secret, deps.actor);
+    return { ...viewOfWebhook(row), secret };
+  });
+}
+
+/** Changes the given members; throws `webhook_not_found`. */
+export async function patchWebhook(deps: WebhookDependencies, name: string, patch: WebhookPatch): Promise<WebhookView> {
+  const { secret, ...members } = patch;
+  const change = { ...members, actor: deps.actor, updated_at: deps.clock() };
+  await deps.db.transaction().execute(async (trx) => {
+    if (!(await updateWebhook(trx, name, change))) throw webhookNotFound(name);
+    if (secret !== undefined) await storeWebhookSecret(deps.secrets, name, secret, deps.actor);
+  });
+  return getWebhook(deps, name);
+}
+
+/** Removes a webhook, what it was still to be told, and its secret; throws `webhook_not_found`. */
+export async function removeWebhook(deps: WebhookDependencies, name: string): Promise<void> {
+  if (!(await deleteWebhook(deps.db, name))) throw webhookNotFound(name);
+  await deps.secrets.delete(webhookSecretName(name));
+}
+
+/** Sends a `ping` on its way; throws `webhook_not_found`. */
+export async function testWebhook(deps: WebhookDependencies, name: string): Promise<DeliveryView> {
+  await getWebhook(deps, name);
+  return viewOfDelivery(await insertNotification(deps.db, name, PING, { actor: deps.actor }));
+}

@@ -1,0 +1,36 @@
+/**
+ * Tells one webhook what happened, for as long as there is something to tell.
+ *
+ *  1. deliver what is due
+ *  2. nothing waits: end; the next notification starts it again
+ *  3. else wait for the next try or for a new notification, then again from 1
+ *
+ * History: some 13 events a round.
+ */
+import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { WebhookActivities } from '../../activities/automation/contract.ts';
+import { notificationsDue } from './messages.ts';
+
+const { deliverNotifications } = proxyActivities<WebhookActivities>({
+  startToCloseTimeout: '1h',
+  heartbeatTimeout: '30s',
+  retry: { initialInterval: '5s', maximumInterval: '1m' },
+});
+
+export interface WebhookInput {
+  name: string;
+}
+
+export async function webhookWorkflow({ name }: WebhookInput): Promise<void> {
+  let isTold = false;
+  setHandler(notificationsDue, () => {
+    isTold = true;
+  });
+  for (;;) {
+    isTold = false;
+    const { nextMs } = await deliverNotifications({ name });
+    if (nextMs !== null) await condition(() => isTold, Math.max(1, nextMs));
+    else if (!isTold) return;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof webhookWorkflow>({ name });
+  }
+}
