@@ -104,6 +104,11 @@ export const ERRORS = {
   batch_not_found: kind(404, 'Batch not found', 3),
   batch_key_not_found: kind(404, 'Batch key not found', 3),
 
+  // rollouts
+  rollout_not_found: kind(404, 'Rollout not found', 3),
+  rollout_not_running: kind(409, 'Rollout is not running', 5),
+  rollout_not_stopped: kind(409, 'Rollout is not stopped', 5),
+
   // the ingest port
   run_position: kind(409, 'Not the next part of the run', 5),
   run_ended: kind(409, 'Run has ended', 5),

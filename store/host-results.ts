@@ -72,9 +72,9 @@ export async function reportLayer(db: Db, report: LayerReport): Promise<Reported
         error_count = case target.status when 'failed' then c.error_count + 1 when 'applied' then 0 else c.error_count end,
         updated_at = ${report.now}, actor = ${`session/${report.sessionName}`}
       from target where c.id = target.id
-      returning c.id, target.has_booted
+      returning c.id, target.has_booted, target.status
     )
-    update host_results r set recorded = true from changed
+    update host_results r set recorded = true, taken_as = changed.status from changed
     where r.run_id = ${report.runId} and r.host = changed.id
     returning r.host as id, changed.has_booted as "hasBooted"
   `.execute(db);

@@ -207,9 +207,14 @@ export interface SessionEnd {
 
 /**
  * Writes the end once and gives the slot and the leases back. A session that somebody completed from outside keeps what they wrote.
- * Answers whether this call was the one that ended it.
+ * Answers whether this call was the one that ended it; if so, `atEnd` was called in the same transaction.
  */
-export async function writeEnd(db: Kysely<Database>, id: string, end: SessionEnd): Promise<boolean> {
+export async function writeEnd(
+  db: Kysely<Database>,
+  id: string,
+  end: SessionEnd,
+  atEnd: (trx: Kysely<Database>, session: SessionRow) => Promise<void> = async () => undefined,
+): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const now = new Date();
     await trx
@@ -229,9 +234,10 @@ export async function writeEnd(db: Kysely<Database>, id: string, end: SessionEnd
       .set({ stage: 'ended', phase: 'done', updated_at: now })
       .where('id', '=', id)
       .where('stage', '<>', 'ended')
-      .returning(['succeeded', 'admitted_at'])
+      .returningAll()
       .executeTakeFirst();
     if (ended === undefined) return false;
+    await atEnd(trx, ended);
     // Of a run that nobody answers for, nobody knows whether it still works: the sweep gives back what it keeps.
     if (end.succeeded !== 'unknown' || !(await hasOpenRun(trx, id))) await releaseLeases(trx, id);
     else await deleteRequests(trx, id);

@@ -1,12 +1,14 @@
 /** The session's activities as Temporal calls them: dependencies closed over, failures in the catalogue's words. */
 import type { Client } from '@temporalio/client';
+import { readCheckCounts } from '../../control/components/read-drift.ts';
+import { recordDrift } from '../../control/components/record-drift.ts';
 import { recordLayer } from '../../control/components/record-layer.ts';
 import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
-import { recordsState } from '../../domain/sessions/ansible-arguments.ts';
+import { recordsDrift, recordsState } from '../../domain/sessions/ansible-arguments.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -37,6 +39,7 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
           debugOnFailure: session.debug_on_failure,
           debugWaitSeconds: options.debug_wait_time,
           timeoutSeconds: options.session_timeout,
+          check: isCheck(session),
         },
       };
     },
@@ -49,19 +52,30 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
         const session = await loadSession(db, sessionId);
         const { target, ansible_passthrough: passthrough, snapshot } = session;
         const found = snapshot.layers.find((candidate) => candidate.index === layer);
-        if (found?.commit == null) return;
-        if (!recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook, check: isCheck(session) }))
-          return;
-        await recordLayer(db, {
-          runId: runIdOf(sessionId, attempt, layer),
-          streamId: sessionId,
-          layer,
-          attempt,
-          sessionName: session.name,
-          cloneUrl: found.url,
-          playbook: found.playbook,
-          commit: found.commit,
-        });
+        const check = isCheck(session);
+        const run = { target, passthrough, debugPlaybook: snapshot.debug_playbook, check };
+        if (found?.commit != null) {
+          const record = {
+            runId: runIdOf(sessionId, attempt, layer),
+            streamId: sessionId,
+            layer,
+            attempt,
+            sessionName: session.name,
+            cloneUrl: found.url,
+            playbook: found.playbook,
+            commit: found.commit,
+          };
+          if (recordsState(run)) await recordLayer(db, record);
+          else if (check && recordsDrift(run)) {
+            await recordDrift(db, {
+              ...record,
+              sessionId,
+              configuration: session.configuration_name,
+              allLayers: session.configuration_limit === '' ? snapshot.layers : null,
+            });
+          }
+        }
+        return check ? readCheckCounts(db, sessionId) : null;
       }),
     recordHold: ({ sessionId, layer, message }) => noteProgress(db, sessionId, { phase: 'hold', layer, message }),
     recordEnd: ({ sessionId, ...end }) => endSession(deps, sessionId, end),

@@ -1,4 +1,5 @@
 /** What the session workflow asks of its activities: plain data in and out, small, by reference where it could grow. */
+import type { CheckCounts } from '../../domain/components/drift-schema.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 
 export interface SessionRef {
@@ -16,6 +17,8 @@ export interface SessionPlan {
   debugWaitSeconds: number;
   /** Seconds from admission after which the session is cancelled; 0 = never. */
   timeoutSeconds: number;
+  /** It only looks: a layer that fails on some hosts keeps no later one from being looked at. */
+  check?: boolean;
 }
 
 export type Admission =
@@ -66,7 +69,8 @@ export interface Holding extends SessionRef {
 export interface SessionRecords {
   admitSession(input: SessionRef): Promise<Admission>;
   takeLeases(input: SessionRef): Promise<LeaseTaking>;
-  recordLayer(input: RunRef): Promise<void>;
+  /** Of a check, what the session has seen until now; else null. */
+  recordLayer(input: RunRef): Promise<CheckCounts | null>;
   recordHold(input: Holding): Promise<void>;
   recordEnd(input: SessionEnding): Promise<void>;
 }

@@ -25,10 +25,11 @@ from ansible.utils.display import Display
 
 
 class BreakOffWatch:
-    """Watches the plays of this process; `broken_off` says whether one of them was broken off until now."""
+    """Watches the plays of this process: whether one of them was broken off until now, and which hosts were in them."""
 
     def __init__(self) -> None:
         self.broken_off = False
+        self.played: set[str] = set()
 
     def install(self) -> None:
         """Puts the watch around every strategy that is loaded from now on; once per process."""
@@ -48,6 +49,7 @@ class BreakOffWatch:
         def run_watched(iterator: Any, *args: Any, **kwargs: Any) -> Any:
             result = run(iterator, *args, **kwargs)
             try:
+                self.played.update(map(str, strategy._hosts_cache))
                 self.broken_off = self.broken_off or was_broken_off(result, iterator, strategy)
             except Exception as error:  # an unknown strategy may lack anything; its play must not suffer
                 Display().warning(f'Muster cannot tell whether the play was broken off: {error}')

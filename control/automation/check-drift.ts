@@ -15,6 +15,8 @@ export interface CheckDriftDependencies {
   db: Kysely<Database>;
   dispatcher: Dispatcher;
   clock(): Date;
+  /** The trace in which it is asked for; the sessions join it. */
+  trace?: string | null;
 }
 
 export interface CheckDriftRequest {
@@ -39,7 +41,10 @@ export async function checkDrift(deps: CheckDriftDependencies, request: CheckDri
   const answer = await deps.db.transaction().execute(async (trx) => {
     const before = await claimCheck(trx, request.runId, deps.clock());
     if (before !== null) return before;
-    const made = await makeChecks({ ...deps, db: trx, dispatcher: LATER }, request);
+    const made = await makeChecks(
+      { db: trx, dispatcher: LATER, clock: deps.clock, trace: deps.trace ?? null },
+      request,
+    );
     await saveCheckAnswer(trx, request.runId, made);
     return made;
   });

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { forgetDrift } from '../../store/drift.ts';
 import { reportLayer, unknownHosts } from '../../store/host-results.ts';
 import { markRunRecorded } from '../../store/runs.ts';
 import { appendEvents } from '../../store/streams.ts';
@@ -16,21 +17,22 @@ export interface LayerRecord {
 }
 
 /** Hosts that a warning names at most. */
-const NAMED = 20;
+export const NAMED_HOSTS = 20;
 
 /**
  * Records what the run's hosts reached on their components: one transaction, once per run however often it is called.
- * Hosts without a component are left out and named in an event (cfs-flows 4.4), those that booted meanwhile in another one.
+ * What checks found there before is forgotten. Hosts without a component are left out and named in an event (cfs-flows 4.4), those that booted meanwhile in another one.
  */
 export async function recordLayer(db: Kysely<Database>, record: LayerRecord): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await markRunRecorded(trx, record.runId))) return;
     const now = new Date();
     const reported = await reportLayer(trx, { ...record, now });
+    await forgetDrift(trx, record);
     const booted = reported.filter(({ hasBooted }) => hasBooted).map(({ id }) => id);
     const messages = [
-      ...warning('not recorded, no such component', await unknownHosts(trx, record.runId, NAMED + 1)),
-      ...warning('recorded as incomplete, booted since the session began', booted.sort()),
+      ...hostsWarning('not recorded, no such component', await unknownHosts(trx, record.runId, NAMED_HOSTS + 1)),
+      ...hostsWarning('recorded as incomplete, booted since the session began', booted.sort()),
     ];
     if (messages.length === 0) return;
     await appendEvents(
@@ -41,7 +43,8 @@ export async function recordLayer(db: Kysely<Database>, record: LayerRecord): Pr
   });
 }
 
-function warning(what: string, hosts: readonly string[]): string[] {
+/** A warning that names hosts, none for none. */
+export function hostsWarning(what: string, hosts: readonly string[]): string[] {
   if (hosts.length === 0) return [];
-  return [`${what}: ${hosts.slice(0, NAMED).join(', ')}${hosts.length > NAMED ? ', ...' : ''}`];
+  return [`${what}: ${hosts.slice(0, NAMED_HOSTS).join(', ')}${hosts.length > NAMED_HOSTS ? ', ...' : ''}`];
 }

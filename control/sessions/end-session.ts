@@ -1,10 +1,32 @@
 import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import { storableText } from '../../domain/runs/storable-text.ts';
-import { type SessionEnd, writeEnd } from '../../store/session-engine.ts';
+import { reconfigures } from '../../domain/sessions/check-mode.ts';
+import { type SessionEnd, type SessionRow, writeEnd } from '../../store/session-engine.ts';
+import { appendEvents } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
+import { reconfigureDrifted } from '../components/reconfigure-drifted.ts';
+import { hostsWarning } from '../components/record-layer.ts';
 import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
+
+/** Of a check that is to reconfigure, the layers that drifted are made to count as not configured in the same transaction. */
+async function reconfigure(trx: Kysely<Database>, session: SessionRow, { reason }: SessionEnd): Promise<void> {
+  if (!reconfigures(session, reason)) return;
+  const now = new Date();
+  const ids = await reconfigureDrifted(trx, session, now);
+  await appendEvents(
+    trx,
+    { streamId: session.id, runId: null, layer: null, attempt: null },
+    hostsWarning('drifted, to be configured again', ids).map((message) => ({
+      time: now,
+      type: 'warning',
+      host: null,
+      line: null,
+      data: { message },
+    })),
+  );
+}
 
 /** Writes the end of a session once, gives its slot and its components back, and wakes who waits for them. */
 export async function endSession(
@@ -12,7 +34,9 @@ export async function endSession(
   sessionId: string,
   end: SessionEnd,
 ): Promise<void> {
-  await writeEnd(deps.db, sessionId, { ...end, message: storableText(end.message) });
+  await writeEnd(deps.db, sessionId, { ...end, message: storableText(end.message) }, (trx, session) =>
+    reconfigure(trx, session, end),
+  );
   await wakeQueue(deps);
   await wakeLeaseWaiters(deps);
 }

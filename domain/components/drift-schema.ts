@@ -53,3 +53,11 @@ export const DriftListQuerySchema = z.object({
   after_id: z.string().optional(),
 });
 export type DriftListQuery = z.infer<typeof DriftListQuerySchema>;
+
+/** How many hosts a check saw, each counted once. */
+export interface CheckCounts {
+  hosts: number;
+  drifted: number;
+  /** Hosts of which not everything could be found out. */
+  unclear: number;
+}

@@ -13,6 +13,23 @@ export function checkModeOf(muster: SessionMuster | undefined): SessionMuster | 
   return null;
 }
 
+/** Ends that break a check off: what it had found by then is no order to configure anything. */
+const BROKEN_OFF: ReadonlySet<string | null> = new Set([
+  'cancelled',
+  'session_timeout',
+  'workflow_ended',
+  'runner_gone',
+]);
+
+/** Whether what the session found drifted is to be configured again at its end: asked for, and not broken off. */
+export function reconfigures(
+  session: { muster: SessionMuster | null; cancel_requested_at: Date | null; deleted_at: Date | null },
+  reason: string | null,
+): boolean {
+  const wanted = isCheck(session) && session.muster?.reconfigure === true;
+  return wanted && session.cancel_requested_at === null && session.deleted_at === null && !BROKEN_OFF.has(reason);
+}
+
 /** Whether the session only looks: its playbooks run in check and diff mode, and no component's state changes. */
 export function isCheck(session: { muster: SessionMuster | null }): boolean {
   return session.muster?.check === true;

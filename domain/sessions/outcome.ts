@@ -1,3 +1,4 @@
+import type { CheckCounts } from '../components/drift-schema.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Succeeded } from './schema.ts';
 
@@ -59,4 +60,20 @@ export function sessionOutcome(layers: LayerOutcome[]): SessionOutcome {
     message: `${plural(layers.length, 'layer')} done on ${plural(hosts, 'host')}`,
     reason: null,
   };
+}
+
+/**
+ * Outcome of a session that only checked: it succeeded when everything was found out, whatever that is; drift is no failure. A
+ * lost run is `unknown`. `counts` null: nothing was recorded.
+ */
+export function checkOutcome(layers: LayerOutcome[], counts: CheckCounts | null): SessionOutcome {
+  const last = layers.at(-1);
+  if (counts === null || counts.hosts === 0 || last === undefined || last.exitCode === null)
+    return sessionOutcome(layers);
+  const unclear = counts.unclear === 0 ? '' : `, ${counts.unclear} could not be checked`;
+  const message = `${counts.drifted} of ${counts.hosts} drifted${unclear}`;
+  const failed = layers.find((layer) => layer.exitCode !== 0);
+  if (failed === undefined && counts.unclear === 0) return { succeeded: 'true', message, reason: null };
+  const why = failed === undefined ? '' : `: ${describeLayerFailure(failed)}`;
+  return { succeeded: 'false', message: `${message}${why}`, reason: 'layer_failed' };
 }

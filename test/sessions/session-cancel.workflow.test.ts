@@ -174,7 +174,10 @@ describeNeeding(temporalMissing(), 'cancel of a session', () => {
       admitSession: async () => admitted({ layers: [0, 1] }),
       runLayer: (input) => (input.layer === 0 ? Promise.resolve(layerOutcome(0, 0)) : runs.runLayer(input)),
       endRun: runs.endRun,
-      recordLayer: ({ layer }) => (layer === 0 ? recording.pass() : Promise.resolve()),
+      recordLayer: async ({ layer }) => {
+        if (layer === 0) await recording.pass();
+        return null;
+      },
     });
     await recording.reached;
     const answer = cancel(session);

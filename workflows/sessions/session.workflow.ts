@@ -39,8 +39,14 @@ import type {
   SessionRef,
   WorkspaceActivities,
 } from '../../activities/sessions/contract.ts';
+import type { CheckCounts } from '../../domain/components/drift-schema.ts';
 import { isErrorCode } from '../../domain/errors.ts';
-import { describeLayerFailure, type LayerOutcome, sessionOutcome } from '../../domain/sessions/outcome.ts';
+import {
+  checkOutcome,
+  describeLayerFailure,
+  type LayerOutcome,
+  sessionOutcome,
+} from '../../domain/sessions/outcome.ts';
 import {
   cancelSession,
   finishDebug,
@@ -77,6 +83,8 @@ interface State {
   holding: boolean;
   finish: boolean;
   retry: RetrySession | null;
+  /** Of a check: what it has seen until now. */
+  checked: CheckCounts | null;
 }
 
 export async function sessionWorkflow(input: SessionRef): Promise<void> {
@@ -88,6 +96,7 @@ export async function sessionWorkflow(input: SessionRef): Promise<void> {
     holding: false,
     finish: false,
     retry: null,
+    checked: null,
   };
   receiveMessages(state);
   // A cancellation of the workflow itself, from Temporal's web UI, means the same as the command.
@@ -202,9 +211,10 @@ async function runLayers(input: SessionRef, state: State, plan: SessionPlan, hos
       outcome = await runLayer(input, state, host, layer, retry.hosts);
     }
     outcomes.push(outcome);
-    if (outcome.exitCode !== 0) break;
+    const goesOn = outcome.exitCode === 0 || (plan.check === true && outcome.exitCode !== null);
+    if (!goesOn) break;
   }
-  return sessionOutcome(outcomes);
+  return plan.check ? checkOutcome(outcomes, state.checked) : sessionOutcome(outcomes);
 }
 
 /** Asks until the session has its components: woken when some are given back, and now and then by itself. */
@@ -238,7 +248,7 @@ async function runLayer(
   await Promise.race([running, condition(() => state.cancel !== null)]);
   if (state.cancel !== null) await host.endRun(run);
   const outcome = await running;
-  await records.recordLayer(run);
+  state.checked = await records.recordLayer(run);
   throwIfCancelled(state);
   return outcome;
 }

@@ -5,7 +5,8 @@ launcher/plugin_paths.py). It takes its two variables out of the environment, so
 the run starts writes nothing here. Into the run's directory it writes
 
     events.jsonl   one line per event: play_start, task_start, host_result, warning, stats
-    results.json   at the final statistics: what every processed host reached (cfs-flows 4.4)
+    results.json   at the final statistics: what every processed host reached (cfs-flows 4.4); in check mode every host
+                   of a play, with the tasks that would change it
 
 Nothing here may fail or delay a playbook: what cannot be written is dropped and counted.
 """
@@ -20,15 +21,18 @@ from typing import Any
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
+from ansible import context
 from ansible.playbook.task_include import TaskInclude
 from ansible.plugins.callback import CallbackBase
 
 from muster_run.break_off import BreakOffWatch
+from muster_run.changes import ChangeBook, place_of
 from muster_run.journal import Journal, fits_stats
 from muster_run.masking import Masker
 from muster_run.no_log import hide_no_log
 from muster_run.reports import describe, diff_of, short_action, warnings_of
-from muster_run.wording import Wording
+from muster_run.vaulted import VaultedValues
+from muster_run.wording import Wording, shorten
 
 DOCUMENTATION = """
     name: muster_events
@@ -39,6 +43,12 @@ DOCUMENTATION = """
         - Does nothing without that variable.
     author: Muster
 """
+
+
+_NAME_LIMIT = 512
+"""Most bytes of a name among the changes of a host."""
+
+_NO_RESULT = dict.fromkeys(('ok', 'failures', 'unreachable', 'changed', 'skipped', 'rescued', 'ignored'), 0)
 
 
 def _read_masks() -> list[str]:
@@ -73,6 +83,9 @@ class CallbackModule(CallbackBase):
         self._watch = BreakOffWatch()
         self._watch.install()
         hide_no_log()
+        VaultedValues().install()
+        self._changes = ChangeBook() if context.CLIARGS.get('check') else None
+        self._directory = os.path.realpath(os.getcwd())
         self._play = ''
         self._tasks: dict[str, str] = {}
         self._started: dict[tuple[str, str], float] = {}
@@ -138,7 +151,7 @@ class CallbackModule(CallbackBase):
         """The end of the playbook: the final counts and what every processed host reached."""
         broken_off = self._watch.broken_off
         counts = {str(host): stats.summarize(host) for host in sorted(stats.processed)}
-        results = {host: {'status': _status(count, broken_off), **count} for host, count in counts.items()}
+        results = self._results(counts, broken_off)
         if self._journal.dropped:
             self._warn(f'{self._journal.dropped} events could not be written')
         fields: dict[str, object] = {'hosts': counts, 'broken_off': broken_off}
@@ -147,6 +160,16 @@ class CallbackModule(CallbackBase):
         self._journal.write('stats', fields)
         if not self._journal.write_results({'hosts': results, 'broken_off': broken_off}):
             self._display.warning('Muster: results.json could not be written; the results of this run are not recorded')
+
+    def _results(self, counts: dict[str, dict[str, int]], broken_off: bool) -> dict[str, dict[str, object]]:
+        if self._changes is None:
+            return {host: {'status': _status(count, broken_off), **count} for host, count in counts.items()}
+        # A host of a play that no task touched has nothing to change.
+        found = {host: counts.get(host, _NO_RESULT) for host in sorted({*counts, *self._watch.played})}
+        return {
+            host: {'status': _status(count, broken_off), **count, **self._changes.fields(host)}
+            for host, count in found.items()
+        }
 
     def _task_start(self, task: Any, handler: bool) -> None:
         if task._uuid in self._tasks:
@@ -174,7 +197,24 @@ class CallbackModule(CallbackBase):
         diff = self._diffs.pop((host, result.task._uuid), '')
         if diff and not fields.get('censored'):
             fields['diff'] = diff
+        if self._changes is not None and word == 'changed':
+            fields = {**fields, **self._place(result.task)}
+            self._note_change(self._changes, host, result.task, fields)
         self._host_result(host, result.task, word, result.is_changed(), fields)
+
+    def _place(self, task: Any) -> dict[str, object]:
+        """Which task it is, for somebody who looks at one result alone."""
+        place: dict[str, object] = {'action': self._wording.text(short_action(task), 256)}
+        if task._role is not None:
+            place['role'] = self._wording.text(task._role.get_name(), _NAME_LIMIT)
+        if file := place_of(task, self._directory):
+            place['file'] = self._wording.text(file, _NAME_LIMIT)
+        return place
+
+    def _note_change(self, changes: ChangeBook, host: str, task: Any, fields: dict[str, object]) -> None:
+        name = shorten(self._task_name(task), _NAME_LIMIT)
+        told = {key: fields[key] for key in ('action', 'role', 'file', 'diff', 'censored') if key in fields}
+        changes.add(str(host), {'task': name, 'play': shorten(self._play, _NAME_LIMIT), **told})
 
     def _host_result(self, host: str, task: Any, word: str, changed: bool, fields: dict[str, object]) -> None:
         started = self._started.pop((host, task._uuid), None)

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { requestDriftCheck } from '../../../control/automation/request-drift-check.ts';
+import { getDrift, listDrift } from '../../../control/components/read-drift.ts';
+import { DriftCheckAnswerSchema, DriftCheckSchema } from '../../../domain/automation/drift-check-schema.ts';
+import {
+  DriftDetailSchema,
+  DriftItemSchema,
+  type DriftListQuery,
+  DriftListQuerySchema,
+} from '../../../domain/components/drift-schema.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { sendList } from '../../list-answer.ts';
+import { NextSchema } from '../../next-page.ts';
+
+const tags = ['drift'];
+const params = z.object({ component_id: z.string() });
+
+/** What the last check found of every component, and new checks. */
+export async function driftRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.get(
+    '/drift',
+    {
+      schema: {
+        tags,
+        summary: 'List what is known of drift, by component',
+        querystring: DriftListQuerySchema,
+        response: { 200: z.object({ drift: z.array(DriftItemSchema), next: NextSchema }) },
+      },
+    },
+    async ({ query }, reply) => {
+      const { limit, batches, more } = await listDrift(deps.db, query);
+      return sendList(reply, 'drift', batches, (last) => (more() ? nextPage(query, limit, last?.id ?? '') : null));
+    },
+  );
+
+  app.get(
+    '/drift/:component_id',
+    {
+      schema: {
+        tags,
+        summary: 'What is known of drift of a component, with the tasks that would change it',
+        params,
+        response: { 200: DriftDetailSchema },
+      },
+    },
+    ({ params }) => getDrift(deps.db, params.component_id),
+  );
+
+  app.post(
+    '/drift/checks',
+    {
+      schema: {
+        tags,
+        summary: 'Check components for drift: makes sessions that only look',
+        description:
+          'The body names components by filter ({} is all of them) or by the configuration that they desire.',
+        body: DriftCheckSchema,
+        response: { 201: DriftCheckAnswerSchema },
+      },
+    },
+    async (request, reply) => reply.code(201).send(await requestDriftCheck(acting(deps, request), request.body)),
+  );
+}
+
+/** Every parameter of the list with the value used. */
+function nextPage(query: DriftListQuery, limit: number, last: string): Record<string, unknown> {
+  return {
+    status: query.status ?? '',
+    config_name: query.config_name ?? '',
+    ids: query.ids ?? '',
+    limit,
+    after_id: last,
+  };
+}

@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import type { DriftCheck, DriftCheckAnswer } from '../../domain/automation/drift-check-schema.ts';
+import { musterError } from '../../domain/errors.ts';
+import { findConfiguration } from '../../store/configurations.ts';
+import { type CheckDriftDependencies, checkDrift } from './check-drift.ts';
+
+export interface RequestDriftCheckDependencies extends CheckDriftDependencies {
+  actor: string | null;
+  /** Id of the request under an idempotency key; without one every request is a call of its own. */
+  operation?: string | null;
+}
+
+/**
+ * Checks the components that somebody names, by a filter or by what they desire. Throws `bad_request` for both or neither,
+ * `configuration_not_found`, `bad_tags`.
+ */
+export async function requestDriftCheck(
+  deps: RequestDriftCheckDependencies,
+  { filter, configuration, reconfigure = false }: DriftCheck,
+): Promise<DriftCheckAnswer> {
+  if ((filter === undefined) === (configuration === undefined)) {
+    throw musterError('bad_request', 'Give either filter or configuration; an empty filter means all components');
+  }
+  if (configuration !== undefined && (await findConfiguration(deps.db, configuration)) === undefined) {
+    throw musterError('configuration_not_found', `Configuration ${configuration} could not be found`, 'configuration');
+  }
+  return checkDrift(deps, {
+    filter: filter ?? { config_name: configuration },
+    reconfigure,
+    actor: deps.actor,
+    runId: deps.operation ?? randomUUID(),
+  });
+}

@@ -1,0 +1,18 @@
+import type { Kysely } from 'kysely';
+import { clearDrifted } from '../../store/drift.ts';
+import { readOptions } from '../../store/options.ts';
+import type { Database } from '../../store/tables.ts';
+
+/**
+ * Makes what a check found drifted count as not configured, in the caller's transaction, so that it is configured again. A
+ * component that desires something else by now is left alone, and so is a layer that is behind anyway. Answers the ids of
+ * the components, sorted.
+ */
+export async function reconfigureDrifted(
+  trx: Kysely<Database>,
+  session: { id: string; name: string },
+  now: Date,
+): Promise<string[]> {
+  const { default_playbook: defaultPlaybook } = await readOptions(trx);
+  return clearDrifted(trx, session.id, { defaultPlaybook, actor: `session/${session.name}`, now });
+}

@@ -1,0 +1,36 @@
+import type { Kysely } from 'kysely';
+import { type DriftReport, reportDrift } from '../../store/drift.ts';
+import { unknownHosts } from '../../store/host-results.ts';
+import { markRunRecorded } from '../../store/runs.ts';
+import { appendEvents } from '../../store/streams.ts';
+import type { Database } from '../../store/tables.ts';
+import { hostsWarning, NAMED_HOSTS } from './record-layer.ts';
+
+export interface DriftRecord extends Omit<DriftReport, 'now'> {
+  streamId: string;
+  attempt: number;
+}
+
+/**
+ * Records what a check found on the components of its run: one transaction, once per run however often it is called. Of the
+ * components themselves nothing changes. Hosts without a component are left out and named in an event.
+ */
+export async function recordDrift(db: Kysely<Database>, record: DriftRecord): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    if (!(await markRunRecorded(trx, record.runId))) return;
+    const now = new Date();
+    await reportDrift(trx, { ...record, now });
+    const unknown = await unknownHosts(trx, record.runId, NAMED_HOSTS + 1);
+    await appendEvents(
+      trx,
+      { ...record, runId: null },
+      hostsWarning('not recorded, no such component', unknown).map((message) => ({
+        time: now,
+        type: 'warning',
+        host: null,
+        line: null,
+        data: { message },
+      })),
+    );
+  });
+}
