@@ -247,6 +247,8 @@ export interface HostResultsTable {
   ignored: number;
   /** Whether a component of that id took the result. */
   recorded: boolean;
+  /** What its component took the layer for; null where there is none, and for a check. */
+  taken_as: string | null;
   stored_at: Generated<Date>;
   /** Of a check: the tasks that would change the host; null when there are none, or when the component has them. */
   changes: ColumnType<TaskChange[] | null, string | null | undefined, null>;

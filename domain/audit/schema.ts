@@ -36,3 +36,91 @@ export const AuditListQuerySchema = z.object({
     .default(''),
 });
 export type AuditListQuery = z.infer<typeof AuditListQuerySchema>;
+
+const count = z.int();
+const name = z.string().nullable();
+const base = { id: z.string(), time: z.string() };
+const layerOfSession = {
+  session: name.describe('null when the session is forgotten'),
+  session_id: name,
+  configuration: name,
+  layer: count,
+  clone_url: name,
+  playbook: name,
+  commit: name,
+};
+
+/** Somebody, or Muster itself, changed the component. */
+const ChangeEntrySchema = AuditRecordSchema.pick({
+  actor: true,
+  action: true,
+  before: true,
+  after: true,
+  request_id: true,
+  via: true,
+}).extend({ ...base, type: z.literal('change') });
+
+/** A session ran a layer on it. */
+const LayerEntrySchema = z.strictObject({
+  ...base,
+  type: z.literal('layer'),
+  ...layerOfSession,
+  attempt: count,
+  status: z.string(),
+  is_check: z.boolean().describe('the session only looked what it would change'),
+  taken_as: name.describe(
+    'status that the component took: failed counted an error, applied cleared the count; null: none',
+  ),
+  ok: count,
+  changed: count,
+  failures: count,
+  unreachable: count,
+  skipped: count,
+  rescued: count,
+  ignored: count,
+});
+
+/** The batcher has it in a batch, or had; the time is that of joining, then that of the end. */
+const BatchEntrySchema = z.strictObject({
+  ...base,
+  type: z.literal('batch'),
+  batch: z.string(),
+  state: z.string(),
+  configuration: name,
+  session: name,
+  session_id: name,
+  tries: count,
+  result: name,
+  reason: name,
+});
+
+/** What the last check of a layer found. */
+const DriftEntrySchema = z.strictObject({
+  ...base,
+  type: z.literal('drift'),
+  ...layerOfSession,
+  status: z.string(),
+  changed: count,
+});
+
+/** One thing that happened to a component. */
+export const TimelineEntrySchema = z.discriminatedUnion('type', [
+  ChangeEntrySchema,
+  LayerEntrySchema,
+  BatchEntrySchema,
+  DriftEntrySchema,
+]);
+export type TimelineEntry = z.infer<typeof TimelineEntrySchema>;
+
+/** Place in a timeline: milliseconds since 1970, type and key of an entry. */
+const TIMELINE_CURSOR = /^[0-9]{1,13}-[a-z]{1,20}-[0-9A-Za-z._-]{1,200}$/;
+
+/** A page of a timeline, newest first. */
+export const TimelineQuerySchema = z.object({
+  limit: z.int().min(1).max(1_000).default(100),
+  after_id: z
+    .string()
+    .refine((value) => value === '' || TIMELINE_CURSOR.test(value), { error: 'must be the after_id of a page before' })
+    .default(''),
+});
+export type TimelineQuery = z.infer<typeof TimelineQuerySchema>;

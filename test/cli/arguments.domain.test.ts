@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { generatedName, type RunSessionOptions, sessionBody } from '../../cli/commands/sessions/run-session.ts';
 import { failureOfAnswer } from '../../cli/failure.ts';
+import { moment } from '../../cli/input/moment.ts';
 import { group, integer, pair, seconds, tagFilter } from '../../cli/input/pairs.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { SessionCreateSchema } from '../../domain/sessions/schema.ts';
@@ -113,5 +114,22 @@ describe('exit statuses', () => {
   ])('an answer %i of something in between ends with %i', (status, exit) => {
     const failure = failureOfAnswer(status, undefined);
     expect([failure.code, failure.exit]).toEqual([`http_${status}`, exit]);
+  });
+});
+
+describe('a point in time', () => {
+  const now = Date.parse('2026-11-21T10:00:00Z');
+  test.each([
+    ['2h', '2026-11-21T08:00:00.000Z'],
+    ['0s', '2026-11-21T10:00:00.000Z'],
+    ['1w', '2026-11-14T10:00:00.000Z'],
+    ['2026-11-20T12:00:00+02:00', '2026-11-20T10:00:00.000Z'],
+    ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+  ])('%s', (text, time) => {
+    expect(moment(text, undefined, now)).toBe(time);
+  });
+
+  test.each(['', '5', 'yesterday', '2x', '-2h', '2026-13-01', '1.5h'])('refuses %s', (text) => {
+    expect(() => moment(text)).toThrow('how long ago');
   });
 });

@@ -16,6 +16,7 @@ import {
 } from '../../options.ts';
 import { isValueFormat, renderOne, writeData, writeList } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
+import { timelineCommand } from '../audit/audit-commands.ts';
 import { applyComponents } from './apply-components.ts';
 import { type ComponentAnswer, componentDetails, componentView } from './component-view.ts';
 
@@ -67,6 +68,8 @@ export function componentCommands(program: Command, context: CliContext): void {
         writeData(context, await renderOne(componentView, record, options.output, componentDetails));
       });
     });
+
+  timelineCommand(noun, context);
 
   withDryRun(withServer(noun.command('apply')))
     .description('create components from JSON or YAML (PUT), or change those that exist (PATCH)')

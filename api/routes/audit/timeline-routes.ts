@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { readTimeline } from '../../../control/audit/read-timeline.ts';
+import { TimelineEntrySchema, TimelineQuerySchema } from '../../../domain/audit/schema.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { NextSchema } from '../../next-page.ts';
+
+/** What happened to a component. */
+export async function timelineRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.get(
+    '/components/:component_id/timeline',
+    {
+      schema: {
+        tags: ['audit'],
+        summary: 'List what happened to a component, newest first: changes, layers of sessions, batches, checks',
+        params: z.object({ component_id: z.string() }),
+        querystring: TimelineQuerySchema,
+        response: { 200: z.object({ entries: z.array(TimelineEntrySchema), next: NextSchema }) },
+      },
+    },
+    async ({ params, query }) => {
+      const { entries, after } = await readTimeline(deps.db, params.component_id, query);
+      return { entries, next: after === null ? null : { ...query, after_id: after } };
+    },
+  );
+}

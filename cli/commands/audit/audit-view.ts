@@ -1,0 +1,73 @@
+import type { AuditRecord, TimelineEntry } from '../../../domain/audit/schema.ts';
+import { cell, type View } from '../../output/columns.ts';
+
+/** Longest text of one value, in characters. */
+const LONGEST = 60;
+
+export const auditView: View<AuditRecord> = {
+  noun: 'records',
+  name: (record) => record.id,
+  columns: [
+    { title: 'TIME', value: (record) => record.time },
+    { title: 'BY', value: (record) => cell(record.actor) },
+    { title: 'ACTION', value: (record) => record.action },
+    { title: 'KIND', value: (record) => record.kind },
+    { title: 'NAME', value: (record) => record.name },
+    { title: 'CHANGE', value: changeText },
+    { title: 'VIA', value: (record) => cell(record.via), wide: true },
+    { title: 'REQUEST', value: (record) => cell(record.request_id), wide: true },
+  ],
+};
+
+export const timelineView: View<TimelineEntry> = {
+  noun: 'entries',
+  name: (entry) => entry.id,
+  columns: [
+    { title: 'TIME', value: (entry) => entry.time },
+    { title: 'TYPE', value: (entry) => entry.type },
+    { title: 'BY', value: byText },
+    { title: 'WHAT', value: whatText },
+    { title: 'COMMIT', value: (entry) => ('commit' in entry ? cell(entry.commit) : ''), wide: true },
+    { title: 'REQUEST', value: (entry) => (entry.type === 'change' ? cell(entry.request_id) : ''), wide: true },
+  ],
+};
+
+/** The members of a change as `name: before -> after`; of what was made or deleted there is nothing to compare. */
+export function changeText({ before, after }: Pick<AuditRecord, 'before' | 'after'>): string {
+  if (before === null || after === null) return '';
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return names.map((name) => `${name}: ${valueText(before[name])} -> ${valueText(after[name])}`).join(', ');
+}
+
+function valueText(value: unknown): string {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
+}
+
+function byText(entry: TimelineEntry): string {
+  if (entry.type === 'change') return cell(entry.actor);
+  return entry.session === null ? '' : `session/${entry.session}`;
+}
+
+function whatText(entry: TimelineEntry): string {
+  switch (entry.type) {
+    case 'change':
+      return `${entry.action} ${changeText(entry)}`.trimEnd();
+    case 'layer': {
+      const counts = (['ok', 'changed', 'failures', 'unreachable'] as const).map((word) => `${word}=${entry[word]}`);
+      const layer = `layer ${entry.layer} ${cell(entry.playbook)} ${entry.status} (${counts.join(' ')})`;
+      return `${entry.is_check ? 'check of ' : ''}${layer}${takenText(entry)}`;
+    }
+    case 'batch': {
+      const end = entry.result === null ? '' : `, ${entry.result}${entry.reason === null ? '' : ` (${entry.reason})`}`;
+      return `batch of ${cell(entry.configuration)} ${entry.state}${end}`;
+    }
+    case 'drift':
+      return `layer ${entry.layer} ${cell(entry.playbook)} ${entry.status}, ${entry.changed} tasks would change it`;
+  }
+}
+
+function takenText({ status, taken_as }: Extract<TimelineEntry, { type: 'layer' }>): string {
+  if (taken_as === 'failed') return ', counted an error';
+  return taken_as === null || taken_as === status ? '' : `, taken as ${taken_as}`;
+}

@@ -1,0 +1,31 @@
+import type { TimelineEntry, TimelineQuery } from '../../domain/audit/schema.ts';
+import { musterError } from '../../domain/errors.ts';
+import { findComponent } from '../../store/components.ts';
+import type { Db } from '../../store/database.ts';
+import { listTimelineRows, type TimelinePlace, type TimelineRow } from '../../store/timeline.ts';
+
+/**
+ * A page of what happened to a component, newest first, and the place after which the next begins. A deleted component has
+ * its timeline for as long as something is known of it. Throws `component_not_found` when nothing ever was.
+ */
+export async function readTimeline(
+  db: Db,
+  component: string,
+  { limit, after_id }: TimelineQuery,
+): Promise<{ entries: TimelineEntry[]; after: string | null }> {
+  const rows = await listTimelineRows(db, component, after_id === '' ? undefined : placeOf(after_id), limit + 1);
+  if (rows.length === 0 && (await findComponent(db, component)) === undefined) {
+    throw musterError('component_not_found', `Component ${component} could not be found`);
+  }
+  const entries = rows.slice(0, limit).map(entryOf);
+  return { entries, after: rows.length > limit ? (entries.at(-1)?.id ?? null) : null };
+}
+
+function entryOf({ at, type, key, details }: TimelineRow): TimelineEntry {
+  return { id: `${at.getTime()}-${type}-${key}`, time: at.toISOString(), type, ...details } as TimelineEntry;
+}
+
+function placeOf(id: string): TimelinePlace {
+  const [milliseconds = '', type = '', ...key] = id.split('-');
+  return { at: new Date(Number(milliseconds)), type: type as TimelineRow['type'], key: key.join('-') };
+}
