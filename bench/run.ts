@@ -11,6 +11,7 @@ import { type MusterStack, startMusterStack } from '../test/support/muster-stack
 import { plainAnsibleConfig } from './bare-run.ts';
 import { commitPlaybooks, hostNames, inventoryOf } from './fleet.ts';
 import type { Measurement } from './measurement.ts';
+import { measureDrain, measurePass, measureWindow } from './measurements/batcher.ts';
 import { measureBurst } from './measurements/burst.ts';
 import { measureGet, measurePages, measureStatusList } from './measurements/components-read.ts';
 import { measureAppend, measureBulk, measureFilterPatch, measureListPatch } from './measurements/components-write.ts';
@@ -69,6 +70,13 @@ const NO_OP: Record<string, Work> = {
   burst: ({ stack }) => measureBurst(stack, 'one'),
 };
 
+/** Automatic configuration, with a runner that does nothing; the backlog is made last. */
+const AUTOMATION: Record<string, Work> = {
+  window: ({ stack }) => measureWindow(stack, 'one'),
+  fleet1000: ({ stack }) => measureDrain(stack, 'one'),
+  batcher: ({ stack }) => measurePass(stack, 'one'),
+};
+
 /** What comes in by the port for runs that are executed elsewhere. */
 const REMOTE: Record<string, Work> = { ingest: ({ stack }) => measureIngest(stack) };
 
@@ -84,7 +92,7 @@ const COMPONENTS: Record<string, Work> = {
 };
 
 async function main(wanted: string[]): Promise<void> {
-  const names = [REAL, NO_OP, COMPONENTS, REMOTE].flatMap((group) => Object.keys(group));
+  const names = [REAL, NO_OP, AUTOMATION, COMPONENTS, REMOTE].flatMap((group) => Object.keys(group));
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
   const asked = (work: Record<string, Work>) =>
@@ -92,20 +100,26 @@ async function main(wanted: string[]): Promise<void> {
   const results = [
     ...(await measure(asked(REAL), {})),
     ...(await measure(asked(NO_OP), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
-    ...(await measure(asked(COMPONENTS), {})),
+    ...(await measure(asked(AUTOMATION), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
+    ...(await measure(asked(COMPONENTS), {}, { batcher_disable: true })),
     ...(await measure(asked(REMOTE), { MUSTER_INGEST_PORT: String(await freePort()) })),
   ];
   print(results);
   await save(results);
 }
 
-async function measure(work: [string, Work][], settings: Record<string, string>): Promise<Measurement[]> {
+async function measure(
+  work: [string, Work][],
+  settings: Record<string, string>,
+  options: object = {},
+): Promise<Measurement[]> {
   if (work.length === 0) return [];
   const dir = await mkdtemp(join(tmpdir(), 'muster-bench-'));
   const stack = await startMusterStack(settings);
   try {
     const repository = await stack.repository('bench');
     await commitPlaybooks(repository);
+    await stack.call('PATCH', '/v3/options', options);
     await stack.configure('one', repository.url, ['one.yml'], hostNames(25));
     await stack.configure('three', repository.url, ['three.yml'], hostNames(25));
     const ansibleConfig = await plainAnsibleConfig(join(root, 'ansible', 'ansible.cfg'), dir);
