@@ -15,6 +15,7 @@ test('there is a history for each path', () => {
     'session-cancelled-in-line',
     'session-cancelled-in-run',
     'session-cancelled-in-temporal',
+    'session-checked',
     'session-clone-failed',
     'session-done',
     'session-hold-over',
@@ -24,6 +25,7 @@ test('there is a history for each path', () => {
     'session-retried-and-finished',
     'session-run-lost',
     'session-ttl',
+    'session-waited-for-components',
     'sweep',
     'sweep-machine-away',
   ]);

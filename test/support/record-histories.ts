@@ -7,7 +7,7 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
-import { cancelSession, finishDebug, retrySession, slotFree } from '../../workflows/sessions/messages.ts';
+import { cancelSession, finishDebug, leasesFree, retrySession, slotFree } from '../../workflows/sessions/messages.ts';
 import { admitted, endlessRuns, layerOutcome, type SessionActivities, waiting } from './fake-session.ts';
 import { writeHistory } from './history-files.ts';
 import { openSessionBench, type SessionBench, type SessionUnderTest, startTestWorker } from './session-bench.ts';
@@ -48,6 +48,23 @@ const SESSIONS: Record<string, (bench: SessionBench) => Promise<SessionUnderTest
     return finished(session);
   },
 
+  'session-waited-for-components': async (bench) => {
+    let asked = 0;
+    const session = await bench.start({
+      writeInventory: async () => ({ leases: true }),
+      takeLeases: async () => {
+        asked += 1;
+        return asked < 3
+          ? { state: 'waiting', message: 'busy', retrySeconds: asked === 1 ? 1 : 3600 }
+          : { state: 'taken' };
+      },
+    });
+    while (asked < 2) await session.progress();
+    await session.inPhase('lease');
+    await session.handle.signal(leasesFree);
+    return finished(session);
+  },
+
   'session-cancelled-in-line': async (bench) => {
     const session = await bench.start({ admitSession: async () => waiting(3600) });
     await session.inLine();
@@ -82,6 +99,13 @@ const SESSIONS: Record<string, (bench: SessionBench) => Promise<SessionUnderTest
     await session.handle.executeUpdate(finishDebug);
     return finished(session);
   },
+
+  'session-checked': async (bench) =>
+    ended(bench, {
+      admitSession: async () => admitted({ layers: [0, 1], check: true }),
+      runLayer: async ({ layer }) => layerOutcome(layer, layer === 0 ? 2 : 0),
+      recordLayer: async ({ layer }) => ({ hosts: 3, drifted: layer, unclear: 1 }),
+    }),
 
   'session-hold-over': async (bench) =>
     ended(bench, {
