@@ -178,7 +178,7 @@ export interface NotificationsTable {
 }
 
 export interface RolloutsTable {
-  id: Generated<string>;
+  id: Generated<number>;
   configuration: string;
   /** Digest of the desired layers. */
   version: string;
@@ -192,10 +192,9 @@ export interface RolloutsTable {
   pending: Generated<number>;
   failed: Generated<number>;
   in_sessions: Generated<number>;
-  /** Components whose last session of this rollout failed, unless forgiven. */
+  /** Components that it has configured, and those whose last session of it failed, unless forgiven. */
+  done: Generated<number>;
   tries_failed: Generated<number>;
-  /** Components that the canary stage has configured. */
-  canaries: Generated<number>;
   created_at: Time;
   updated_at: Time;
   ended_at: OptionalTime;
@@ -206,7 +205,7 @@ export interface RolloutsTable {
 }
 
 export interface RolloutMembersTable {
-  rollout_id: string;
+  rollout_id: number;
   component_id: string;
   batch_id: string;
   /** Null while it is in a session. */

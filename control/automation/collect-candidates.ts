@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { batchKey } from '../../domain/automation/batch-key.ts';
 import { joinBatches } from '../../domain/automation/join-batches.ts';
+import { trimBatches } from '../../domain/automation/trim-batches.ts';
 import { dropStaleMembers, eachCandidatePage } from '../../store/batch-candidates.ts';
 import { joinMembers, openBatches } from '../../store/batches.ts';
+import { trimMembers } from '../../store/rollout-members.ts';
 import type { PassDependencies } from './batcher-ports.ts';
+import { readRolloutGates } from './rollout-gates.ts';
 
 /** Components collected at once; bounds the memory of a pass. */
 const PAGE = 2_000;
@@ -21,15 +24,18 @@ export interface Collected {
  */
 export async function collectCandidates({ db, clock, options }: PassDependencies): Promise<Collected> {
   const collected: Collected = { joined: 0, dropped: 0 };
+  const gates = await readRolloutGates(db, options);
   let unsent = await openBatches(db);
   if (unsent.length > 0) {
     collected.dropped = await dropStaleMembers(db, options);
-    if (collected.dropped > 0) unsent = await openBatches(db);
+    const trims = trimBatches(unsent, (configuration) => gates.get(configuration));
+    await trimMembers(db, trims);
+    if (collected.dropped > 0 || trims.length > 0) unsent = await openBatches(db);
   }
   const now = clock();
   const join = joinBatches(unsent, {
     now: now.getTime(),
-    limitsOf: () => ({ size: options.batch_size, most: null }),
+    limitsOf: (configuration) => gates.get(configuration) ?? { size: options.batch_size, most: null },
     newId: randomUUID,
   });
   await eachCandidatePage(db, options, PAGE, async (page) => {

@@ -9,8 +9,10 @@ import { releaseLeases } from '../../store/leases.ts';
 import { type SentBatch, sentBatches } from '../../store/sent-batches.ts';
 import { deleteSessionRows } from '../../store/session-queries.ts';
 import { lockSession } from '../../store/sessions.ts';
+import { countOne } from '../../store/tallies.ts';
 import { appendEntries } from '../components/append-entries.ts';
 import { BATCHER, type PassDependencies } from './batcher-ports.ts';
+import { leaveRollout } from './leave-rollout.ts';
 import { membersNow } from './members-now.ts';
 
 /** What the batch's session means for the batch now. */
@@ -40,8 +42,10 @@ export async function endBatch(deps: PassDependencies, id: string): Promise<bool
     const now = clock();
     if (judged === 'overdue') await deleteOverdue(trx, batch, deps, now);
     else if (judged !== 'gone') await writeMembers(trx, batch, judged, deps, now);
+    await leaveRollout(trx, batch, options);
     const reason = reasonOf(judged, batch, deps);
     await markEnded(trx, id, { success: judged === 'succeeded', reason, desired: batch.desired, now });
+    await countOne(trx, 'batches_ended', judged === 'succeeded' ? 'success' : 'failure');
     return judged;
   });
   if (verdict === 'overdue') dispatcher.kick();

@@ -6,6 +6,7 @@ import { type OpenBatch, openBatches } from '../../store/batches.ts';
 import type { Db } from '../../store/database.ts';
 import { type SentBatch, sentBatches } from '../../store/sent-batches.ts';
 import { readDesiredDigests } from './desired-digest.ts';
+import { readRolloutGates } from './rollout-gates.ts';
 
 export interface BatcherPlan {
   state: BatcherState;
@@ -25,17 +26,18 @@ export async function readPlan(db: Db, options: Options, now: Date): Promise<Bat
   const keys = await readKeys(db);
   const open = await openBatches(db);
   const sent = await sentBatches(db, options.max_running_sessions);
+  const gates = await readRolloutGates(db, options);
   const facts: PlanFacts = {
     now: now.getTime(),
     disabled: options.batcher_disable,
     paused: state.paused,
     window: options.batch_window,
-    sizeOf: () => options.batch_size,
+    sizeOf: (configuration) => gates.get(configuration)?.size ?? options.batch_size,
     waiting: sent.filter(({ session }) => session?.status === 'pending').length,
     out: new Set(sent.map(({ id }) => id)),
     backOff: state.backOff,
     keys: await holds(db, options, keys, open),
-    rollouts: new Map(),
+    rollouts: new Map([...gates].map(([configuration, { room }]) => [configuration, room])),
   };
   return { state, keys, open, sent, facts, plan: planSends(open, facts) };
 }

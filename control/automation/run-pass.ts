@@ -8,6 +8,7 @@ import type { BatcherDependencies, PassDependencies } from './batcher-ports.ts';
 import { type Collected, collectCandidates } from './collect-candidates.ts';
 import { countEnds } from './count-ends.ts';
 import { endBatch, verdictOn } from './end-batch.ts';
+import { followRollouts } from './follow-rollouts.ts';
 import { readPlan } from './read-plan.ts';
 import { sendBatch } from './send-batch.ts';
 
@@ -42,6 +43,7 @@ export async function runPass(
     const pass = { ...deps, options: await readOptions(deps.db) };
     const ended = await followBatches(pass);
     await countEnds(pass);
+    await followRollouts(pass);
     const { paused } = await readBatcherState(deps.db);
     const isOn = !pass.options.batcher_disable && !paused;
     const collecting = performance.now();

@@ -22,10 +22,11 @@ import { batchSessionName } from './batch-session-name.ts';
 import { BATCHER, type PassDependencies } from './batcher-ports.ts';
 import { readDesiredDigests } from './desired-digest.ts';
 import { heldMembers } from './held-members.ts';
+import { joinRollout } from './join-rollout.ts';
 import { LeasesTaken, makeBatchSession } from './make-batch-session.ts';
 
-/** `left`: nobody was left in it; `refused`: no session could be made, the next pass tries again. */
-export type SendOutcome = 'sent' | 'left' | 'refused';
+/** `left`: nobody was left in it; `held`: its rollout has no room any more; `refused`: no session could be made, the next pass tries again. */
+export type SendOutcome = 'sent' | 'left' | 'held' | 'refused';
 
 /**
  * Makes the session of a batch (cfs-flows 5.2 c) in one transaction: its members are locked and looked at again, those that are no
@@ -56,6 +57,9 @@ async function sendLocked(trx: PassDependencies['db'], deps: PassDependencies, s
   const name = batchSessionName(batch.id, batch.tries);
   const { hosts, nameless } = await takeHeld(trx, batch, name, options, now);
   if (hosts.length > 0) {
+    const components = hosts.map(({ id }) => id);
+    const joining = { id: batch.id, configuration: batch.configuration, desired, components };
+    if (!(await joinRollout(trx, joining, options))) return 'held';
     const sessionId = await makeBatchSession(trx, { batch, name, components: hosts, clock });
     await markSent(trx, batch.id, { sessionId, sessionName: name, desired, now });
     if (send.probe) await markProbe(trx, batch.id);

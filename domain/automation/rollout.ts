@@ -45,12 +45,16 @@ export function firstPosition(policy: RolloutPolicy): RolloutPosition {
  * in has failed for it, whether it has tries left or not. No canary may fail; later more than `max_failed` stop the rollout.
  * Stopped stays stopped. One that has nothing more to do is done, and goes on when something is pending again.
  */
-export function advance(position: RolloutPosition, policy: RolloutPolicy, counts: RolloutCounts): RolloutPosition {
-  if (position.state === 'stopped' || position.state === 'replaced') return position;
-  const failure = failureOf(position.stage, policy, counts);
-  if (failure !== null) return { state: 'stopped', stage: position.stage, reason: failure };
+export function advance(
+  { state: before, stage: reached, reason }: RolloutPosition,
+  policy: RolloutPolicy,
+  counts: RolloutCounts,
+): RolloutPosition {
+  if (before === 'stopped' || before === 'replaced') return { state: before, stage: reached, reason };
+  const failure = failureOf(reached, policy, counts);
+  if (failure !== null) return { state: 'stopped', stage: reached, reason: failure };
   const proven = policy.canary === undefined || counts.done >= policy.canary;
-  const stage = position.stage === 'canary' && !proven ? 'canary' : 'rolling';
+  const stage = reached === 'canary' && !proven ? 'canary' : 'rolling';
   const state = counts.pending === 0 && counts.inSessions === 0 ? 'done' : stage;
   return { state, stage, reason: null };
 }
@@ -86,7 +90,7 @@ export function gateOf(
   const isOpen = state !== 'stopped' && state !== 'replaced';
   const largest = Math.min(batchSize, limit);
   if (stage === 'rolling' || policy.canary === undefined) {
-    const size = limit === Number.POSITIVE_INFINITY ? batchSize : Math.floor(limit / Math.ceil(limit / largest));
+    const size = limit >= counts.components ? largest : Math.floor(limit / Math.ceil(limit / largest));
     return { size, most: null, room: isOpen ? free : 0 };
   }
   const left = Math.max(0, policy.canary - counts.done - counts.trying);

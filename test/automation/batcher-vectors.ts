@@ -38,7 +38,7 @@ export function describeVectors(makeWorld: () => Promise<BatcherWorld>): void {
         ],
       });
       await passes(world, 10, 100);
-      expect((await seen(world)).sort((one, two) => (one[3] < two[3] ? -1 : 1))).toEqual([
+      expect(await seen(world)).toEqual([
         [80, 'A', '0', 'a'],
         [80, 'B', '0', 'b'],
         [80, 'A', '1', 'c'],
@@ -157,13 +157,11 @@ export function describeVectors(makeWorld: () => Promise<BatcherWorld>): void {
 
 type Seen = [at: number, configuration: string, limit: string, hosts: string];
 
+/** By time, those of one time by their hosts. */
 async function seen(world: BatcherWorld): Promise<Seen[]> {
-  return (await world.sessions()).map(({ at, configuration, limit, hosts }) => [
-    at,
-    configuration,
-    limit,
-    hosts.join(','),
-  ]);
+  const sessions = await world.sessions();
+  const rows = sessions.map(({ at, configuration, limit, hosts }): Seen => [at, configuration, limit, hosts.join(',')]);
+  return rows.sort((one, two) => one[0] - two[0] || (one[3] < two[3] ? -1 : 1));
 }
 
 /** A pass every 10 s, both ends included. */

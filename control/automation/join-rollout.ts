@@ -1,0 +1,33 @@
+import { gateOf } from '../../domain/automation/rollout.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
+import type { Db } from '../../store/database.ts';
+import { addMembers, countInSessions, tallyMembers } from '../../store/rollout-members.ts';
+import { lockRollout, rolloutPolicies } from '../../store/rollouts.ts';
+import { countsOf } from './rollout-gates.ts';
+
+/** A batch that is about to be sent; `desired` is the digest of what its session will configure. */
+export interface JoiningBatch {
+  id: string;
+  configuration: string;
+  desired: string;
+  components: readonly string[];
+}
+
+/**
+ * Whether the rollout of the batch's configuration lets it go, in the transaction that sends it: it may have been stopped, or the
+ * configuration changed, since the plan was made. Its components are then counted as being in a session. The caller holds the
+ * configuration as it is.
+ */
+export async function joinRollout(trx: Db, batch: JoiningBatch, options: Options): Promise<boolean> {
+  const { configuration, components } = batch;
+  const policy = (await rolloutPolicies(trx, configuration)).get(configuration);
+  if (policy === undefined) return true;
+  const rollout = await lockRollout(trx, configuration);
+  if (rollout === null || rollout.version !== batch.desired) return false;
+  const tally = (await tallyMembers(trx, [rollout.id])).get(rollout.id);
+  const inSessions = (await countInSessions(trx, [configuration])).get(configuration) ?? 0;
+  const gate = gateOf(rollout, policy, countsOf(rollout, tally, inSessions), options.batch_size);
+  if (components.length > gate.room) return false;
+  await addMembers(trx, rollout.id, batch.id, components);
+  return true;
+}

@@ -1,0 +1,27 @@
+import type { MemberNow } from '../../domain/automation/member-writes.ts';
+import { outcomeOf } from '../../domain/automation/rollout-outcome.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
+import { lockComponents } from '../../store/components.ts';
+import type { Db } from '../../store/database.ts';
+import { openMembers, writeOutcomes } from '../../store/rollout-members.ts';
+import { membersNow } from './members-now.ts';
+
+/** Tells the rollout of a batch that ends what became of its components; the batch's own writes into them are done. */
+export async function leaveRollout(
+  trx: Db,
+  batch: { id: string; sessionName: string; desired: string },
+  options: Options,
+): Promise<void> {
+  const ids = await openMembers(trx, batch.id);
+  if (ids.length === 0) return;
+  const components = (await lockComponents(trx, ids)).values();
+  const members = await membersNow(trx, components, options, { desired: batch.desired, admittedAt: null, absent: [] });
+  await writeOutcomes(trx, batch.id, {
+    done: idsOf(members, batch.sessionName, 'done'),
+    failed: idsOf(members, batch.sessionName, 'failed'),
+  });
+}
+
+function idsOf(members: readonly MemberNow[], session: string, outcome: 'done' | 'failed'): string[] {
+  return members.filter((member) => outcomeOf(member, session) === outcome).map(({ id }) => id);
+}

@@ -1,0 +1,73 @@
+import { CLOSED_GATE, gateOf, type RolloutCounts, type RolloutGate } from '../../domain/automation/rollout.ts';
+import type { Options, RolloutPolicy } from '../../domain/configurations/schema.ts';
+import type { Db } from '../../store/database.ts';
+import { countInSessions, type MemberTally, tallyMembers } from '../../store/rollout-members.ts';
+import { currentRollouts, type RolloutRow, rolloutPolicies } from '../../store/rollouts.ts';
+import { readDesiredDigests } from './desired-digest.ts';
+
+/** A configuration that has a rollout policy, or a current rollout of when it had one. */
+export interface RolloutCase {
+  configuration: string;
+  /** Null: no policy any more, or no configuration. */
+  policy: RolloutPolicy | null;
+  /** Digest of what the configuration desires now. */
+  version: string;
+  rollout: RolloutRow | null;
+}
+
+/** All configurations that rollouts have to do with. */
+export async function readRolloutCases(db: Db, options: Options): Promise<RolloutCase[]> {
+  const policies = await rolloutPolicies(db);
+  const rollouts = new Map((await currentRollouts(db)).map((row) => [row.configuration, row]));
+  const names = [...new Set([...policies.keys(), ...rollouts.keys()])];
+  if (names.length === 0) return [];
+  const versions = await readDesiredDigests(db, names, options);
+  return names.map((configuration) => ({
+    configuration,
+    policy: policies.get(configuration) ?? null,
+    version: versions.get(configuration) ?? '',
+    rollout: rollouts.get(configuration) ?? null,
+  }));
+}
+
+/** The rollout, if it is of what its configuration desires now and under a policy. */
+export function validRollout({ policy, version, rollout }: RolloutCase): RolloutRow | null {
+  return policy !== null && rollout?.version === version ? rollout : null;
+}
+
+/**
+ * What the batcher may do now for each configuration that has a rollout policy; all others have no gate. One whose rollout
+ * has not begun is closed: the next pass begins it.
+ */
+export async function readRolloutGates(db: Db, options: Options): Promise<Map<string, RolloutGate>> {
+  const cases = await readRolloutCases(db, options);
+  if (cases.length === 0) return new Map();
+  const inSessions = await countInSessions(
+    db,
+    cases.map(({ configuration }) => configuration),
+  );
+  const tallies = await tallyMembers(
+    db,
+    cases.flatMap(({ rollout }) => rollout?.id ?? []),
+  );
+  const gates = new Map<string, RolloutGate>();
+  for (const one of cases) {
+    if (one.policy === null) continue;
+    const rollout = validRollout(one);
+    const counts = rollout && countsOf(rollout, tallies.get(rollout.id), inSessions.get(one.configuration) ?? 0);
+    const gate = rollout && counts ? gateOf(rollout, one.policy, counts, options.batch_size) : CLOSED_GATE;
+    gates.set(one.configuration, gate);
+  }
+  return gates;
+}
+
+const NOTHING: MemberTally = { trying: 0, done: 0, failed: 0 };
+
+/** Counts of a rollout, with the statuses of its last look. */
+export function countsOf(
+  { components, pending }: Pick<RolloutRow, 'components' | 'pending'>,
+  tally: MemberTally | undefined,
+  inSessions: number,
+): RolloutCounts {
+  return { components, pending, inSessions, ...(tally ?? NOTHING) };
+}

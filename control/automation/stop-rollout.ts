@@ -1,0 +1,14 @@
+import type { Db } from '../../store/database.ts';
+import { markStopped, type RolloutRow } from '../../store/rollouts.ts';
+
+/**
+ * Stops a rollout that the caller has locked: by its policy, or by hand. Every stop comes through here, in the transaction that
+ * decides it.
+ */
+export async function stopRollout(
+  trx: Db,
+  rollout: RolloutRow,
+  stop: { reason: string; actor: string | null; now: Date },
+): Promise<void> {
+  await markStopped(trx, rollout.id, stop.reason, stop.actor, stop.now);
+}
