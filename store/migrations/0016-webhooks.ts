@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { auditTriggers } from './audited-table.ts';
 
 /**
  * Webhooks and what they are to be told. A notification is made by the database in the transaction of what happened, so
@@ -64,6 +65,25 @@ export async function up(db: Kysely<never>): Promise<void> {
       end $$`,
     `create trigger component_failed_webhook after update of error_count on components for each row
       when (new.error_count > old.error_count) execute function component_failed_webhook()`,
+    `create function rollout_stopped_webhook() returns trigger language plpgsql as $$
+      begin
+        perform notify_webhooks('rollout.stopped', jsonb_build_object('configuration', new.configuration,
+          'version', new.version, 'reason', new.reason, 'components', new.components, 'failed', new.failed,
+          'actor', new.stopped_by));
+        return null;
+      end $$`,
+    `create trigger rollout_stopped_webhook after update of state on rollouts for each row
+      when (new.state = 'stopped' and old.state <> 'stopped') execute function rollout_stopped_webhook()`,
+    ...auditTriggers({
+      table: 'webhooks',
+      kind: 'webhook',
+      columns: [
+        { column: 'url', show: (reference) => `audit_masked(to_jsonb(${reference}))` },
+        'events',
+        'enabled',
+        'allow_private_redirects',
+      ],
+    }),
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);
 }

@@ -168,6 +168,20 @@ describe('a component that fails', () => {
   });
 });
 
+test('a rollout that stops is told', async () => {
+  const { name } = await create({ events: ['rollout.stopped'] });
+  const now = new Date();
+  await api.deps.db
+    .insertInto('rollouts')
+    .values({ configuration: 'one', version: 'v1', state: 'rolling', stage: 'rolling', created_at: now, updated_at: now })
+    .execute();
+  const stop = { state: 'stopped', reason: '3 of 20 failed', stopped_by: 'batcher', updated_at: now } as const;
+  for (const change of [stop, stop]) await api.deps.db.updateTable('rollouts').set(change).execute();
+  expect(await deliveries(name)).toMatchObject([
+    { event: 'rollout.stopped', data: { configuration: 'one', reason: '3 of 20 failed', actor: 'batcher' } },
+  ]);
+});
+
 describe('a receiver that does not take it', () => {
   test('is asked again, later each time, and given up after a day', async () => {
     const { name } = await create();
