@@ -116,6 +116,8 @@ describeNeeding(temporalMissing(), 'the workflow of the batcher', () => {
     await eventually('a new run', async () => (await runId()) !== first);
     const { historyLength } = await batcher().describe();
     expect(historyLength).toBeLessThan(200);
+    const history = await server.environment.client.workflow.getHandle(BATCHER_WORKFLOW_ID, first).fetchHistory();
+    expect(await replayHistories([{ workflowId: BATCHER_WORKFLOW_ID, history }])).toBe(1);
     const before = passes.length;
     await batcher().signal(pokeBatcher);
     await passed(before + 1);

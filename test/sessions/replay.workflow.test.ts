@@ -12,6 +12,8 @@ const NAMES = readdirSync(HISTORIES)
 
 test('there is a history for each path', () => {
   expect(NAMES.sort()).toEqual([
+    'batcher',
+    'ensure-batcher',
     'session-cancelled-in-line',
     'session-cancelled-in-run',
     'session-cancelled-in-temporal',
@@ -28,6 +30,7 @@ test('there is a history for each path', () => {
     'session-waited-for-components',
     'sweep',
     'sweep-machine-away',
+    'trust',
   ]);
 });
 

@@ -5,8 +5,10 @@
  *
  *     node bootstrap/run.mjs exec node test/support/record-histories.ts [NAME...]
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { pokeBatcher } from '../../workflows/automation/messages.ts';
 import { cancelSession, finishDebug, leasesFree, retrySession, slotFree } from '../../workflows/sessions/messages.ts';
 import { admitted, endlessRuns, layerOutcome, type SessionActivities, waiting } from './fake-session.ts';
 import { writeHistory } from './history-files.ts';
@@ -182,6 +184,61 @@ async function expiry({ environment }: TestServer): Promise<string> {
   return handle.workflowId;
 }
 
+/** The batcher: a pass, one by its timer, one by a poke, one that fails. */
+async function batcher({ environment }: TestServer): Promise<string> {
+  const taskQueue = 'test-batcher';
+  let passes = 0;
+  const stop = await startTestWorker(environment, {
+    taskQueue,
+    workflowBundle: await workflowBundle(),
+    activities: {
+      runBatcherPass: async () => {
+        passes += 1;
+        if (passes === 4) throw ApplicationFailure.nonRetryable('the database is away', 'internal');
+        return { waitMs: passes === 1 || passes === 3 ? 100 : 3_600_000, restMs: 10, summary: `pass ${passes}` };
+      },
+    },
+  });
+  const start = { workflowId: 'batcher', taskQueue, args: [] };
+  const handle = await environment.client.workflow.start('batcherWorkflow', start);
+  while (passes < 2) await delay(50);
+  await handle.signal(pokeBatcher);
+  while (passes < 5) await delay(50);
+  await handle.terminate('recorded');
+  await stop();
+  return handle.workflowId;
+}
+
+/** The start of the batcher by its schedule. */
+async function ensureBatcher({ environment }: TestServer): Promise<string> {
+  const taskQueue = 'test-ensure-batcher';
+  const stop = await startTestWorker(environment, {
+    taskQueue,
+    workflowBundle: await workflowBundle(),
+    activities: { ensureBatcher: async () => undefined },
+  });
+  const start = { workflowId: 'ensure-batcher', taskQueue, args: [] };
+  const handle = await environment.client.workflow.start('ensureBatcherWorkflow', start);
+  await handle.result();
+  await stop();
+  return handle.workflowId;
+}
+
+/** The renewal of what sessions show to hosts. */
+async function trust({ environment }: TestServer): Promise<string> {
+  const taskQueue = 'test-trust';
+  const stop = await startTestWorker(environment, {
+    taskQueue,
+    workflowBundle: await workflowBundle(),
+    activities: { renewTrust: async () => ({ validBefore: '2026-11-21T22:00:00.000Z', published: true }) },
+  });
+  const start = { workflowId: 'trust', taskQueue, args: [] };
+  const handle = await environment.client.workflow.start('renewTrustWorkflow', start);
+  await handle.result();
+  await stop();
+  return handle.workflowId;
+}
+
 async function record(name: string, { environment }: TestServer, workflowId: string): Promise<void> {
   const history = await environment.client.workflow.getHandle(workflowId).fetchHistory();
   writeHistory(name, workflowId, history);
@@ -197,7 +254,13 @@ for (const [name, run] of Object.entries(SESSIONS)) {
   const { handle } = await run(bench);
   await record(name, server, handle.workflowId);
 }
-for (const [name, run] of Object.entries({ sweep, 'sweep-machine-away': sweepAway, 'session-ttl': expiry })) {
+for (const [name, run] of Object.entries({
+  sweep,
+  'sweep-machine-away': sweepAway,
+  'session-ttl': expiry, trust,
+  batcher,
+  'ensure-batcher': ensureBatcher,
+})) {
   if (isWanted(name)) await record(name, server, await run(server));
 }
 await bench.close();
