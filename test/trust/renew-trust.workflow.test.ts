@@ -1,0 +1,51 @@
+/** The certificate is renewed by a schedule: on a real Temporal server, with fake activities. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
+import { reconcileSchedules, renewTrustNow } from '../../worker/schedules.ts';
+import { eventually } from '../support/eventually.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { startTestWorker } from '../support/session-bench.ts';
+import { temporalMissing } from '../support/temporal-binary.ts';
+import { openDevServer, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
+
+describeNeeding(temporalMissing(), 'the renewal of trust', () => {
+  let server: TestServer;
+  let stopWorker: () => Promise<void>;
+  let asked = 0;
+  beforeAll(async () => {
+    server = await openDevServer();
+    stopWorker = await startTestWorker(server.environment, {
+      taskQueue: MAIN_QUEUE,
+      workflowBundle: await workflowBundle(),
+      activities: {
+        renewTrust: async () => {
+          asked += 1;
+          if (asked === 1) throw new Error('Vault is sealed');
+          return { validBefore: '2026-11-21T22:00:00.000Z', published: false };
+        },
+      },
+    });
+  });
+  afterAll(async () => {
+    await stopWorker?.();
+    await server?.close();
+  });
+
+  test('happens each ten minutes and when a worker starts, is tried again, and says until when', async () => {
+    const { client } = server.environment;
+    await reconcileSchedules(client);
+    const schedule = client.schedule.getHandle('muster-trust');
+    const { spec, policies } = await schedule.describe();
+    expect(spec.intervals).toMatchObject([{ every: 600_000 }]);
+    expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
+
+    await renewTrustNow(client);
+    await eventually('it was tried twice', () => asked === 2);
+    const { info } = await schedule.describe();
+    const workflowId = info.recentActions.at(-1)?.action.workflow.workflowId ?? '';
+    expect(await client.workflow.getHandle(workflowId).result()).toEqual({
+      validBefore: '2026-11-21T22:00:00.000Z',
+      published: false,
+    });
+  });
+});
