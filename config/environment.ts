@@ -91,9 +91,11 @@ const VariablesSchema = z.object({
   MUSTER_INVENTORY: z.enum(['components', 'hsm']).default('components'),
   /** Base URL of the hardware state manager. */
   MUSTER_HSM_URL: z.url().default('http://cray-smd/hsm/v2'),
+  /** Base URL of a hardware state manager whose nodes become components. Default: none, nothing is made by itself. */
+  MUSTER_HARDWARE_SYNC_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Base URL of the registry that knows the tenants; unset: there are none. */
   MUSTER_TENANT_REGISTRY_URL: z.url({ protocol: /^https?$/ }).optional(),
-  /** PEM file of the CA for HSM, the tenant registry, and repositories without their own. */
+  /** PEM file of the CA for HSM, the hardware sync, the tenant registry, and repositories without their own. */
   MUSTER_CA_FILE: z.string().optional(),
   /** Whether a component may say `ansible_connection=local`. Default: only on an embedded stack. */
   MUSTER_ALLOW_LOCAL_CONNECTION: flag.optional(),

@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { createBatcherActivities } from '../activities/automation/activities.ts';
 import { createScheduleActivities } from '../activities/automation/schedule-activities.ts';
 import { createWebhookActivities } from '../activities/automation/webhook-activities.ts';
+import { createHardwareSyncActivities } from '../activities/components/hardware-sync-activities.ts';
 import { createTrustActivities } from '../activities/components/trust-activities.ts';
 import { createHostActivities, createSessionRecords } from '../activities/sessions/activities.ts';
 import { createSweepActivities } from '../activities/sessions/sweep-activities.ts';
@@ -20,6 +21,7 @@ import { followNotifications } from '../control/automation/follow-notifications.
 import { keepUserSchedules } from '../control/automation/keep-user-schedules.ts';
 import { createScheduleEngine } from '../control/automation/schedule-engine.ts';
 import { ensureBatcher } from '../control/automation/wake-batcher.ts';
+import { ensureHardwareSync } from '../control/components/ensure-hardware-sync.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
 import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
@@ -31,6 +33,7 @@ import { createGit } from '../drivers/git/create-git.ts';
 import { createAnsibleHosts } from '../drivers/inventory/ansible-hosts.ts';
 import { createInventories, type InventoryProvider } from '../drivers/inventory/create-inventories.ts';
 import { createHsmClient } from '../drivers/inventory/hsm-client.ts';
+import { createHardwareList, type ListHardware } from '../drivers/inventory/list-hardware.ts';
 import { findAnsible, pythonOf } from '../drivers/local-runner/ansible-programs.ts';
 import { readHostId } from '../drivers/local-runner/host-id.ts';
 import { createLocalRunner } from '../drivers/local-runner/local-runner.ts';
@@ -153,6 +156,7 @@ async function main(): Promise<void> {
     logMaxBytes: env.MUSTER_LOG_MAX,
     log,
   };
+  const parts = { hardwareSync: env.MUSTER_HARDWARE_SYNC_URL !== undefined };
   const host = createHostActivities(deps);
   const sweep = createSweepActivities(deps);
   // The batcher's own sessions are started from here, whether or not an API runs.
@@ -173,11 +177,12 @@ async function main(): Promise<void> {
     });
   });
   await again('Temporal', log, () => registerSearchAttributes(temporal.connection, settings.namespace));
-  await again('Temporal', log, () => reconcileSchedules(temporal.client));
+  await again('Temporal', log, () => reconcileSchedules(temporal.client, parts));
   await again('Temporal', log, () => renewTrustNow(temporal.client));
-  const stopSchedules = keepSchedules(temporal.client, log);
+  const stopSchedules = keepSchedules(temporal.client, log, parts);
   const stopFollowing = followLoggingLevel({ db, database, log });
   await again('Temporal', log, () => ensureBatcher(temporal.client));
+  if (parts.hardwareSync) await again('Temporal', log, () => ensureHardwareSync(temporal.client));
   const stopUserSchedules = keepUserSchedules({ ...deps, schedules: createScheduleEngine(temporal.client) });
   const stopChanges = followChanges({ client: temporal.client, database, log });
   const stopNotifications = followNotifications({ ...deps, database });
@@ -213,6 +218,7 @@ async function main(): Promise<void> {
         tenants: withoutRegistry(),
       }),
       ...createTrustActivities(deps),
+      ...createHardwareSyncActivities({ ...deps, listHardware: hardwareList(env) }),
       ...createWebhookActivities({ ...deps, secrets, webhooks: createWebhookSender({ ca: platformCa || undefined }) }),
       cloneLayers: host.cloneLayers,
       sweepSessions: sweep.sweepSessions,
@@ -263,6 +269,12 @@ function inventoryProvider(env: Environment, db: Db): InventoryProvider {
     readComponents: (ids) => inventoryComponents(db, ids),
     allowLocalConnection: env.MUSTER_ALLOW_LOCAL_CONNECTION,
   };
+}
+
+/** What lists the nodes that become components; undefined where nothing does. */
+function hardwareList(env: Environment): ListHardware | undefined {
+  const { MUSTER_HARDWARE_SYNC_URL: baseUrl, MUSTER_CA_FILE: caFile } = env;
+  return baseUrl === undefined ? undefined : createHardwareList({ baseUrl, ...(caFile ? { caFile } : {}) });
 }
 
 /** Tries until it works: servers may come up after us, and go away for a while. */

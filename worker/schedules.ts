@@ -1,10 +1,11 @@
-import { type Client, ScheduleAlreadyRunning, type ScheduleOptions } from '@temporalio/client';
+import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 
 /** A start that is this late is left out: the next one does the same. */
 const CATCH_UP = '1m';
 
 const TRUST_SCHEDULE = 'muster-trust';
+const HARDWARE_SYNC_SCHEDULE = 'muster-hardware-sync';
 
 const schedule = (
   scheduleId: string,
@@ -67,9 +68,34 @@ const SCHEDULES = [
   }),
 ];
 
-/** Makes the schedules, or brings those that exist to what the code says. */
-export async function reconcileSchedules(client: Client): Promise<void> {
-  for (const wanted of SCHEDULES) await reconcile(client, wanted);
+const HARDWARE_SYNC = schedule(HARDWARE_SYNC_SCHEDULE, '1m', {
+  workflowType: 'ensureHardwareSyncWorkflow',
+  workflowId: 'ensure-hardware-sync',
+  timeout: '15m',
+  summary: 'starts the hardware sync where it does not run',
+});
+
+/** What there is only in some installations. */
+export interface ScheduledParts {
+  /** Whether a hardware manager is set. Default: no. */
+  hardwareSync?: boolean;
+}
+
+const wantedSchedules = ({ hardwareSync = false }: ScheduledParts) =>
+  hardwareSync ? [...SCHEDULES, HARDWARE_SYNC] : SCHEDULES;
+
+/** Makes the schedules, or brings those that exist to what the code says, and removes what is switched off. */
+export async function reconcileSchedules(client: Client, parts: ScheduledParts = {}): Promise<void> {
+  for (const wanted of wantedSchedules(parts)) await reconcile(client, wanted);
+  if (!parts.hardwareSync) await remove(client, HARDWARE_SYNC_SCHEDULE);
+}
+
+async function remove(client: Client, scheduleId: string): Promise<void> {
+  try {
+    await client.schedule.getHandle(scheduleId).delete();
+  } catch (error) {
+    if (!(error instanceof ScheduleNotFoundError)) throw error;
+  }
 }
 
 /** Renews what sessions show to hosts now, and not only in some minutes: hosts ask for the authority's key. */
@@ -88,9 +114,13 @@ async function reconcile(client: Client, wanted: (typeof SCHEDULES)[number]): Pr
 }
 
 /** Keeps the schedules there: a Temporal server that lost its store gets them again within a minute. */
-export function keepSchedules(client: Client, log: { warn(fields: object, message: string): void }): () => void {
+export function keepSchedules(
+  client: Client,
+  log: { warn(fields: object, message: string): void },
+  parts: ScheduledParts = {},
+): () => void {
   const check = async () => {
-    for (const wanted of SCHEDULES) {
+    for (const wanted of wantedSchedules(parts)) {
       try {
         await client.schedule.getHandle(wanted.scheduleId).describe();
       } catch {

@@ -4,6 +4,8 @@ export { ensureBatcherWorkflow } from './automation/ensure-batcher.workflow.ts';
 export { scheduleRunWorkflow } from './automation/schedule-run.workflow.ts';
 export { wakeWebhooksWorkflow } from './automation/wake-webhooks.workflow.ts';
 export { webhookWorkflow } from './automation/webhook.workflow.ts';
+export { ensureHardwareSyncWorkflow } from './components/ensure-hardware-sync.workflow.ts';
+export { hardwareSyncWorkflow } from './components/hardware-sync.workflow.ts';
 export { renewTrustWorkflow } from './components/renew-trust.workflow.ts';
 export { expireSessionsWorkflow } from './sessions/expire-sessions.workflow.ts';
 export { sessionWorkflow } from './sessions/session.workflow.ts';

@@ -8,7 +8,7 @@ export async function up(db: Kysely<never>): Promise<void> {
       single boolean primary key default true check (single),
       last_pass_at timestamptz not null,
       last_success_at timestamptz,
-      interval_seconds integer not null,
+      interval_seconds bigint not null,
       reason text,
       found integer not null default 0,
       created bigint not null default 0

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { readBatcher } from '../../../control/automation/read-batches.ts';
+import { readHardwareSync } from '../../../control/components/read-hardware-sync.ts';
 import { BatcherSchema } from '../../../domain/automation/batch-schema.ts';
+import { HardwareSyncSchema } from '../../../domain/components/hardware-sync-schema.ts';
 import { isConnectionError } from '../../../store/database.ts';
 import { countWork } from '../../../store/service.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
@@ -21,6 +23,7 @@ const StatusSchema = z.object({
     })
     .nullable(),
   batcher: BatcherSchema.nullable(),
+  hardware_sync: HardwareSyncSchema.nullable().describe('Null where there is none'),
   links: z.object({ docs: z.string(), openapi: z.string(), temporal_ui: z.string().nullable() }),
 });
 
@@ -44,6 +47,7 @@ export async function statusRoutes(app: ApiServer, deps: ApiDependencies): Promi
         ...health,
         counts: known ? await unlessAway(() => countWork(deps.db)) : null,
         batcher: known && health.setup.ok ? await unlessAway(() => readBatcher(deps)) : null,
+        hardware_sync: known && health.setup.ok ? await unlessAway(() => readHardwareSync(deps)) : null,
         links,
       };
     },

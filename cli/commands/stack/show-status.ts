@@ -1,5 +1,6 @@
 import type { StackState } from '../../../deploy/stack/stack-state.ts';
 import type { Batcher } from '../../../domain/automation/batch-schema.ts';
+import type { HardwareSyncView } from '../../../domain/components/hardware-sync-schema.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT } from '../../failure.ts';
 import { apiOf, type OutputOptions } from '../../options.ts';
@@ -25,6 +26,7 @@ export interface StatusAnswer {
     active_runs: number;
   } | null;
   batcher?: Batcher | null;
+  hardware_sync?: HardwareSyncView | null;
   links: { docs: string; openapi: string; temporal_ui: string | null };
 }
 
@@ -75,7 +77,7 @@ export async function showStatus(context: CliContext, options: OutputOptions): P
   if (failure?.fix) say(context, failure.fix);
   context.exit = failure
     ? failure.exit
-    : api?.database.ok && api.engine.ok && api.setup?.ok !== false
+    : api?.database.ok && api.engine.ok && api.setup?.ok !== false && api.hardware_sync?.ok !== false
       ? EXIT.done
       : EXIT.failed;
 }
@@ -127,6 +129,7 @@ function rowsOf({ url, api, failure, stack }: Report): Row[] {
   });
   if (api) rows.push(seen('database for the api', api.database), seen('engine for the api', api.engine));
   if (api?.setup && !api.setup.ok) rows.push(seen('set-up of the api', api.setup));
+  if (api?.hardware_sync) rows.push(seen('hardware sync', api.hardware_sync));
   return rows;
 }
 
@@ -140,6 +143,10 @@ function summaryOf({ url, api, failure, stack }: Report): string {
       sessions ? `${sessions.pending} pending, ${sessions.running} running, ${sessions.complete} complete` : '',
     ],
     ['batcher', api?.batcher ? batcherLine(api.batcher) : ''],
+    [
+      'hardware sync',
+      api?.hardware_sync ? `${api.hardware_sync.nodes} nodes, ${api.hardware_sync.created} components made` : '',
+    ],
     ['running playbooks', cell(api?.counts?.active_runs)],
     ['docs', cell(api?.links.docs)],
     ['Temporal', cell(api?.links.temporal_ui)],

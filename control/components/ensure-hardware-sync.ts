@@ -1,0 +1,19 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { HARDWARE_SYNC_WORKFLOW_ID } from '../../domain/components/hardware-sync.ts';
+import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
+
+/** Starts the hardware sync; nothing happens when it runs. */
+export async function ensureHardwareSync(client: Client): Promise<void> {
+  try {
+    await client.workflow.start('hardwareSyncWorkflow', {
+      workflowId: HARDWARE_SYNC_WORKFLOW_ID,
+      taskQueue: MAIN_QUEUE,
+      args: [],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'FAIL',
+      staticSummary: 'makes components of the nodes that the hardware manager knows',
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}

@@ -1,0 +1,107 @@
+/** Requests to a hardware state manager, and how their answers are taken apart. */
+import { readFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface HsmOptions {
+  /** Like `http://cray-smd/hsm/v2/`. */
+  baseUrl: string;
+  /** File with the certificates to trust instead of the platform's. */
+  caFile?: string;
+  /** Tries after the first one. Default 10 (cfs-flows 3.1). */
+  retries?: number;
+  /** Seconds; the nth retry waits factor x 2^(n-1), the first not at all, at most 120. Default 0.5. */
+  backoffFactor?: number;
+  /** Milliseconds without a byte after which a try counts as a failed connection. Default 30,000. */
+  idleTimeoutMs?: number;
+}
+
+const RETRIED_STATUS = new Set([500, 502, 503, 504]);
+
+/** Address of a path below the base. */
+export function hsmUrl({ baseUrl }: HsmOptions, path: string): URL {
+  return new URL(path, baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`);
+}
+
+/** The answer, parsed; connections that fail and answers of an overloaded server are tried again. Throws the last failure. */
+export async function getHsm(url: URL, options: HsmOptions, signal: AbortSignal): Promise<unknown> {
+  const { caFile, retries = 10, backoffFactor = 0.5, idleTimeoutMs = 30_000 } = options;
+  const ca = caFile === undefined ? undefined : await readFile(caFile);
+  return getWithRetries(url, { ca, retries, backoffFactor, idleTimeoutMs, signal });
+}
+
+interface GetOptions {
+  ca: Buffer | undefined;
+  retries: number;
+  backoffFactor: number;
+  idleTimeoutMs: number;
+  signal: AbortSignal;
+}
+
+class StatusError extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`status ${status}`);
+    this.status = status;
+  }
+}
+
+async function getWithRetries(url: URL, options: GetOptions): Promise<unknown> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return JSON.parse(await get(url, options));
+    } catch (error) {
+      options.signal.throwIfAborted();
+      const isFinal =
+        error instanceof SyntaxError || (error instanceof StatusError && !RETRIED_STATUS.has(error.status));
+      if (isFinal || attempt >= options.retries) throw error;
+    }
+    const seconds = attempt === 0 ? 0 : Math.min(120, options.backoffFactor * 2 ** attempt);
+    await sleep(seconds * 1000, undefined, { signal: options.signal });
+  }
+}
+
+function get(url: URL, { ca, idleTimeoutMs, signal }: GetOptions): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const request = send(url, { ca, signal, agent: false, headers: { accept: 'application/json' } }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        if (response.statusCode === 200) resolve(Buffer.concat(chunks).toString('utf8'));
+        else reject(new StatusError(response.statusCode ?? 0));
+      });
+    });
+    request.setTimeout(idleTimeoutMs, () => request.destroy(new Error(`nothing came for ${idleTimeoutMs / 1000} s`)));
+    request.on('error', reject);
+    request.end();
+  });
+}
+
+export function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+export function list(value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw new Error('the answer is not the expected list');
+  return value;
+}
+
+export function text(value: unknown, name: string): string {
+  const found = member(value, name);
+  if (typeof found !== 'string') throw new Error(`an entry of the answer has no ${name}`);
+  return found;
+}
+
+export function optionalText(value: unknown, name: string): string | undefined {
+  const found = member(value, name);
+  return typeof found === 'string' ? found : undefined;
+}
+
+export function memberIds(value: unknown): string[] {
+  const ids = member(member(value, 'members'), 'ids');
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
+}
