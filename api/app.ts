@@ -24,6 +24,7 @@ import { auditRoutes } from './routes/audit/audit-routes.ts';
 import { timelineRoutes } from './routes/audit/timeline-routes.ts';
 import { batchRoutes } from './routes/automation/batch-routes.ts';
 import { driftRoutes } from './routes/automation/drift-routes.ts';
+import { rolloutRoutes } from './routes/automation/rollout-routes.ts';
 import { scheduleCommandRoutes } from './routes/automation/schedule-command-routes.ts';
 import { scheduleRoutes } from './routes/automation/schedule-routes.ts';
 import { webhookRoutes } from './routes/automation/webhook-routes.ts';
@@ -52,6 +53,7 @@ const MUSTER_ROUTES: readonly Routes[] = [
   auditRoutes,
   timelineRoutes,
   batchRoutes,
+  rolloutRoutes,
 ];
 
 /** Longest request line and headers together, bytes: lists of ids travel in queries. */

@@ -80,6 +80,11 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'POST /api/v1/batches/resume': operator,
   'POST /api/v1/batches/tick': operator,
 
+  'GET /api/v1/rollouts': reader,
+  'GET /api/v1/rollouts/:id': reader,
+  'POST /api/v1/rollouts/:id/stop': operator,
+  'POST /api/v1/rollouts/:id/resume': operator,
+
   'GET /api/v1/schedules': reader,
   'POST /api/v1/schedules': operator,
   'GET /api/v1/schedules/:id': reader,

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { resumeRollout, stopRolloutByHand } from '../../../control/automation/command-rollout.ts';
+import { getRollout, listRollouts } from '../../../control/automation/read-rollouts.ts';
+import { RolloutListQuerySchema, RolloutSchema, RolloutStopSchema } from '../../../domain/automation/rollout-schema.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { NextSchema } from '../../next-page.ts';
+import { optionalBody } from '../../optional-body.ts';
+
+const tags = ['rollouts'];
+const params = z.object({ configuration: z.string() });
+
+/** How changes of configurations go over their components. */
+export async function rolloutRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.get(
+    '/rollouts',
+    {
+      schema: {
+        tags,
+        summary: 'List the rollouts of configurations with a rollout policy, newest first',
+        querystring: RolloutListQuerySchema,
+        response: { 200: z.object({ rollouts: z.array(RolloutSchema), next: NextSchema }) },
+      },
+    },
+    async ({ query }) => {
+      const { rollouts, more } = await listRollouts(deps.db, query);
+      return { rollouts, next: more ? { ...query, after_id: rollouts.at(-1)?.id } : null };
+    },
+  );
+
+  app.get(
+    '/rollouts/:configuration',
+    { schema: { tags, summary: 'The current rollout of a configuration', params, response: { 200: RolloutSchema } } },
+    ({ params: { configuration } }) => getRollout(deps.db, configuration),
+  );
+
+  app.post(
+    '/rollouts/:configuration/stop',
+    {
+      schema: {
+        tags,
+        summary: 'Send nothing more of a configuration; its sessions go on',
+        description: 'The body {"reason"} is optional.',
+        params,
+        response: { 200: RolloutSchema },
+      },
+    },
+    async (request) => {
+      const { configuration } = request.params;
+      await stopRolloutByHand(acting(deps, request), configuration, optionalBody(request, RolloutStopSchema).reason);
+      return getRollout(deps.db, configuration);
+    },
+  );
+
+  app.post(
+    '/rollouts/:configuration/resume',
+    {
+      schema: {
+        tags,
+        summary: 'Let a stopped rollout go on; its failures so far are forgiven',
+        params,
+        response: { 200: RolloutSchema },
+      },
+    },
+    async (request) => {
+      const { configuration } = request.params;
+      await resumeRollout(acting(deps, request), configuration);
+      return getRollout(deps.db, configuration);
+    },
+  );
+}

@@ -1,0 +1,48 @@
+/** Shapes of /api/v1/rollouts. Times are ISO with ms and Z. */
+import { z } from 'zod';
+import { RolloutPolicySchema } from '../configurations/schema.ts';
+import { ROLLOUT_STAGES, ROLLOUT_STATES } from './rollout.ts';
+
+const time = z.string();
+const count = z.int();
+
+export const RolloutSchema = z.strictObject({
+  id: z.int().describe('the newer, the greater'),
+  configuration: z.string(),
+  version: z.string().describe('stands for commits and playbooks of all layers'),
+  state: z.enum(ROLLOUT_STATES),
+  stage: z.enum(ROLLOUT_STAGES).describe('which it is in, also while it is stopped or done'),
+  current: z.boolean().describe('of what the configuration desires now'),
+  reason: z.string().nullable().describe('why it was stopped or replaced'),
+  policy: RolloutPolicySchema.nullable().describe(
+    'of the configuration as it is now; null when the rollout is not current',
+  ),
+  components: count.describe('enabled ones that desire the configuration, when it was looked at last'),
+  configured: count.describe('of them'),
+  pending: count.describe('of them, in sessions or not'),
+  failed: count.describe('of them, without tries left'),
+  in_sessions: count.describe("in the batcher's sessions, of this version or the one before"),
+  done: count.describe('configured by this rollout'),
+  failures: count.describe('components whose last session of this rollout failed, since it was resumed'),
+  created_at: time,
+  updated_at: time,
+  ended_at: time.nullable(),
+  stopped_at: time.nullable(),
+  stopped_by: z.string().nullable(),
+  resumed_at: time.nullable(),
+  resumed_by: z.string().nullable(),
+});
+export type Rollout = z.infer<typeof RolloutSchema>;
+
+/** A page of the rollouts, newest first. */
+export const RolloutListQuerySchema = z.object({
+  configuration: z.string().optional(),
+  state: z.enum(ROLLOUT_STATES).optional(),
+  all: z.boolean().default(false).describe('also those that are not current'),
+  limit: z.int().min(1).max(1_000).default(100),
+  after_id: z.int().min(1).optional(),
+});
+export type RolloutListQuery = z.infer<typeof RolloutListQuerySchema>;
+
+/** Body of stop. */
+export const RolloutStopSchema = z.strictObject({ reason: z.string().min(1).max(500).optional() });
