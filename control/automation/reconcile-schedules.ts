@@ -15,6 +15,8 @@ export interface ReconcileDependencies {
 const PAGE = 200;
 /** A run this young may still be on its way. */
 const SETTLE_MS = 30_000;
+/** One that the engine was told of, and did not begin in this time though nothing is in its way, never will. */
+const GIVEN_UP_MS = 15 * 60_000;
 
 /**
  * Makes the engine's schedules those of the records: missing ones and such as differ are made, those without a record are
@@ -62,9 +64,15 @@ async function reconcileRuns(deps: ReconcileDependencies): Promise<void> {
 async function deliverAgain(deps: ReconcileDependencies, run: ScheduleRunRow): Promise<void> {
   const schedule = await findScheduleById(deps.db, run.schedule_id);
   if (schedule === null) return;
+  const now = deps.clock();
   if (run.delivered_at !== null) {
-    if (deps.clock().getTime() - run.delivered_at.getTime() < SETTLE_MS) return;
+    if (now.getTime() - run.delivered_at.getTime() < SETTLE_MS) return;
     if ((await deps.schedules.describe(schedule.name))?.busy ?? true) return;
+    if (now.getTime() - run.created_at.getTime() > GIVEN_UP_MS) {
+      const error = { code: 'workflow_ended', detail: 'its workflow was ended from outside before it began' };
+      await endScheduleRun(deps.db, run.id, { state: 'failed', error, now });
+      return;
+    }
   }
   await deliverScheduleRun(deps, schedule, run);
 }
