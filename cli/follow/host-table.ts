@@ -13,12 +13,12 @@ export interface HostSummary {
   skipped: number;
   rescued: number;
   ignored: number;
-  /** The worst of its layers. */
-  result: SessionHost['result'];
+  /** The worst of its layers; of a check what it was found to be. */
+  result: SessionHost['result'] | 'drifted' | 'in_sync';
 }
 
 /** The sums over a host's layers, each by its last attempt as the API answers it. */
-export function summariseHost({ host, result, layers }: SessionHost): HostSummary {
+export function summariseHost({ host, result, layers }: SessionHost, check = false): HostSummary {
   const sum = (value: (layer: SessionHost['layers'][number]) => number): number =>
     layers.reduce((total, layer) => total + value(layer), 0);
   return {
@@ -31,7 +31,7 @@ export function summariseHost({ host, result, layers }: SessionHost): HostSummar
     skipped: sum((layer) => layer.skipped),
     rescued: sum((layer) => layer.rescued),
     ignored: sum((layer) => layer.ignored),
-    result,
+    result: check && result === 'applied' ? (sum((layer) => layer.changed) > 0 ? 'drifted' : 'in_sync') : result,
   };
 }
 

@@ -30,10 +30,11 @@ export async function followToEnd(
     return;
   }
   const path = `/api/v1/sessions/${segment(name)}`;
-  const hosts = (await allPages<SessionHost>(api, `${path}/hosts`, 'hosts')).map(summariseHost);
+  const session = await api.json<SessionDetail>({ method: 'GET', path });
+  const found = await allPages<SessionHost>(api, `${path}/hosts`, 'hosts');
+  const hosts = found.map((host) => summariseHost(host, session.muster?.check));
   const { output } = options;
   if (output === 'json' || output === 'yaml') {
-    const session = await api.json<SessionDetail>({ method: 'GET', path });
     writeData(context, await renderValue({ session, hosts }, output));
   } else if (hosts.length > 0 || isValueFormat(output)) {
     await writeList(context, hostSummaryView, hosts, output);

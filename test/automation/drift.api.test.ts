@@ -124,7 +124,7 @@ describe('POST /api/v1/drift/checks', () => {
     expect(answer.status).toBe(201);
     const { body: made } = await api.call('GET', `/v3/sessions/${answer.body.sessions[0]}`);
     expect(made.ansible.limit).toBe(limit);
-    expect(made.muster).toEqual({ check: true, ...(body.reconfigure ? { reconfigure: true } : {}) });
+    expect(made.muster).toEqual({ check: true, ...('reconfigure' in body ? { reconfigure: true } : {}) });
   });
 
   test('of nothing makes nothing', async () => {
@@ -229,7 +229,7 @@ describe('what is known', () => {
       },
     ]);
     expect(first.next).toEqual({ status: 'drifted', config_name: 'db', ids: '', limit: 1, after_id: 'db1' });
-    const query = new URLSearchParams(Object.entries(first.next).map(([key, value]) => [key, String(value)]));
+    const query = new URLSearchParams(first.next);
     const second = (await api.call('GET', `/api/v1/drift?${query}`)).body;
     expect([second.drift.map(({ id }: { id: string }) => id), second.next]).toEqual([['none'], null]);
     const detail = (await api.call('GET', '/api/v1/drift/db1')).body;

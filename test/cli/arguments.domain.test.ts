@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { checkBody } from '../../cli/commands/automation/drift-commands.ts';
 import { generatedName, type RunSessionOptions, sessionBody } from '../../cli/commands/sessions/run-session.ts';
 import { failureOfAnswer } from '../../cli/failure.ts';
 import { moment } from '../../cli/input/moment.ts';
@@ -16,6 +17,11 @@ const options = (over: Partial<RunSessionOptions> = {}): RunSessionOptions => ({
 describe('the body of a new session', () => {
   test('holds only what was asked for', () => {
     expect(sessionBody('s', options())).toEqual({ name: 's', configuration_name: 'web' });
+    expect(sessionBody('s', options({ check: true })).muster).toEqual({ check: true });
+    expect(sessionBody('s', options({ check: true, reconfigure: true })).muster).toEqual({
+      check: true,
+      reconfigure: true,
+    });
   });
 
   test('carries every option under its name on the wire', () => {
@@ -49,6 +55,7 @@ describe('the body of a new session', () => {
   });
 
   test('a spec target without groups, and groups without one, are mistakes', () => {
+    expect(() => sessionBody('s', options({ reconfigure: true }))).toThrow('--check');
     expect(() => sessionBody('s', options({ target: 'spec' }))).toThrow('needs at least one --group');
     expect(() => sessionBody('s', options({ group: [{ name: 'g', members: ['h'] }] }))).toThrow('--target spec');
   });
@@ -132,4 +139,25 @@ describe('a point in time', () => {
   test.each(['', '5', 'yesterday', '2x', '-2h', '2026-13-01', '1.5h'])('refuses %s', (text) => {
     expect(() => moment(text)).toThrow('how long ago');
   });
+});
+
+describe('drift check', () => {
+  test.each([
+    [{ all: true }, { filter: {} }],
+    [
+      { all: true, reconfigure: true },
+      { filter: {}, reconfigure: true },
+    ],
+    [{ config: 'web' }, { configuration: 'web' }],
+    [{ config: 'web', enabled: false }, { filter: { config_name: 'web', enabled: false } }],
+    [
+      { ids: 'a,b', tag: { role: 'db' }, status: 'configured' as const },
+      { filter: { ids: 'a,b', tags: 'role=db', status: 'configured' } },
+    ],
+  ])('%j is %j', (options, body) => expect(checkBody(options)).toEqual(body));
+
+  test.each([[{}], [{ reconfigure: true }], [{ all: true, ids: 'a' }], [{ all: true, config: 'web' }]])(
+    '%j does not say which components',
+    (options) => expect(() => checkBody(options)).toThrow(),
+  );
 });

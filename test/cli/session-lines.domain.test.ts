@@ -112,3 +112,13 @@ test('a host is summed up over its layers', () => {
     result: 'failed',
   });
 });
+
+test.each([
+  ['applied', 0, 'in_sync'],
+  ['applied', 2, 'drifted'],
+  ['failed', 2, 'failed'],
+] as const)('of a check, %s with %i changes is %s', (result, changed, shown) => {
+  const host = sessionHost('web1', result, [{ changed }]);
+  expect(summariseHost(host, true).result).toBe(shown);
+  expect(summariseHost(host).result).toBe(result);
+});

@@ -83,7 +83,13 @@ export function readCommands(noun: Command, context: CliContext): void {
       await watching(context, options, async () => {
         const hosts = await allPages<SessionHost>(api, path, 'hosts');
         if (options.byLayer) await writeList(context, hostResultView, hosts.flatMap(resultsOf), options.output);
-        else await writeList(context, hostSummaryView, hosts.map(summariseHost), options.output);
+        else
+          await writeList(
+            context,
+            hostSummaryView,
+            hosts.map((host) => summariseHost(host)),
+            options.output,
+          );
       });
     });
 }

@@ -22,6 +22,8 @@ export interface RunSessionOptions extends EndOptions, WriteOptions {
   group?: Group[];
   passthrough?: string;
   debugOnFailure?: boolean;
+  check?: boolean;
+  reconfigure?: boolean;
   detach?: boolean;
 }
 
@@ -40,6 +42,8 @@ export function runCommand(noun: Command, context: CliContext): void {
     .option('--group <name=host,host>', 'group of a spec target (may be repeated)', group)
     .option('--passthrough <words>', 'further words for ansible-playbook: -e, -f, -t, --skip-tags, --start-at-task')
     .option('--debug-on-failure', 'keep everything in place after a failure, for a look and a retry')
+    .option('--check', 'only look what would change: no host and no component is changed')
+    .option('--reconfigure', 'with --check: let what drifted be configured again')
     .option('--detach', 'create it and do not follow')
     .option('--require-hosts', 'exit status 1 when no host ran any task')
     .option('--timeout <seconds>', 'stop following after so long (exit status 6); the session goes on', seconds)
@@ -69,6 +73,7 @@ async function runSession(context: CliContext, given: string | undefined, option
 export function sessionBody(name: string, options: RunSessionOptions): SessionCreate {
   const { group: groups, target } = options;
   if (target === 'spec' && !groups) throw usage('a spec target needs at least one --group name=host,host');
+  if (options.reconfigure && !options.check) throw usage('--reconfigure belongs to --check');
   if (groups && target !== 'spec') throw usage('--group belongs to --target spec');
   return {
     name,
@@ -81,6 +86,7 @@ export function sessionBody(name: string, options: RunSessionOptions): SessionCr
     ...(target === undefined ? {} : { target: { definition: target, ...(groups ? { groups } : {}) } }),
     ...(options.tag === undefined ? {} : { tags: options.tag }),
     ...(options.debugOnFailure ? { debug_on_failure: true } : {}),
+    ...(options.check ? { muster: { check: true, ...(options.reconfigure ? { reconfigure: true } : {}) } } : {}),
   };
 }
 

@@ -36,6 +36,7 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
     ['started', cell(status.start_time)],
     ['ended', cell(status.completion_time)],
     ['limit', cell(session.ansible.limit)],
+    ['mode', checkMode(session)],
     ['target', session.target.definition],
     ['pass-through', cell(session.ansible.passthrough)],
     ['tags', tagCell(session.tags)],
@@ -48,6 +49,11 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
     ['workflow', cell(links.temporal)],
   ]);
   return `${fields}\n${layerTable(session, wide)}`;
+}
+
+function checkMode({ muster }: SessionDetail): string {
+  if (!muster?.check) return '';
+  return muster.reconfigure ? 'check, reconfigures what drifted' : 'check';
 }
 
 /** Names that a line shows at most; `-o json` has all. */
