@@ -5,6 +5,11 @@ export const AUTHORITY_SECRET = 'muster-ssh-ca';
 /** In whose name it is stored. */
 const ACTOR = 'trust';
 
+interface KeyPair {
+  privateKey: string;
+  publicKey: string;
+}
+
 export interface LocalSignerOptions {
   keygen: SshKeygen;
   secrets: {
@@ -20,30 +25,38 @@ export interface LocalSignerOptions {
  * ssh-keygen alone. Callers keep two processes from making the first one at once.
  */
 export function createLocalSigner({ keygen, secrets, sshKey }: LocalSignerOptions) {
-  /** The last key that was asked for; it changes when somebody sets the secret anew. */
-  let last: { privateKey: string; publicKey: string } | null = null;
+  /** Public halves of the last keys that were asked for; a key changes when somebody sets its secret anew. */
+  const session = rememberPublicHalf(keygen);
+  const authority = rememberPublicHalf(keygen);
 
-  const keyPair = async (): Promise<{ privateKey: string; publicKey: string }> => {
+  const authorityKey = async (): Promise<KeyPair> => {
     const found = await secrets.get(AUTHORITY_SECRET);
-    if (found?.private && found.public) return { privateKey: found.private, publicKey: found.public };
-    const made = await keygen.makeKeyPair('muster-ssh-ca');
-    await secrets.putAll(AUTHORITY_SECRET, { private: made.privateKey, public: made.publicKey }, ACTOR);
-    return made;
+    const pair = found?.private
+      ? await authority(found.private.endsWith('\n') ? found.private : `${found.private}\n`)
+      : await keygen.makeKeyPair('muster-ssh-ca');
+    if (found?.public !== pair.publicKey) {
+      await secrets.putAll(AUTHORITY_SECRET, { private: pair.privateKey, public: pair.publicKey }, ACTOR);
+    }
+    return pair;
   };
 
   return {
     hasOwnKey: false,
-    authority: async (): Promise<string> => (await keyPair()).publicKey,
-    sessionKey: async (): Promise<{ privateKey: string; publicKey: string }> => {
-      const privateKey = await sshKey();
-      if (last?.privateKey !== privateKey) last = { privateKey, publicKey: await keygen.publicKeyOf(privateKey) };
-      return last;
-    },
+    authority: async (): Promise<string> => (await authorityKey()).publicKey,
+    sessionKey: async (): Promise<KeyPair> => session(await sshKey()),
     sign: async (request: {
       publicKey: string;
       keyId: string;
       principals: readonly string[];
       ttlSeconds: number;
-    }): Promise<string> => keygen.signUserKey({ ...request, authorityKey: (await keyPair()).privateKey }),
+    }): Promise<string> => keygen.signUserKey({ ...request, authorityKey: (await authorityKey()).privateKey }),
+  };
+}
+
+function rememberPublicHalf(keygen: SshKeygen): (privateKey: string) => Promise<KeyPair> {
+  let last: KeyPair | null = null;
+  return async (privateKey) => {
+    if (last?.privateKey !== privateKey) last = { privateKey, publicKey: await keygen.publicKeyOf(privateKey) };
+    return last;
   };
 }

@@ -9,6 +9,8 @@ import { findProgram } from './find-program.ts';
 import { freePort } from './free-port.ts';
 
 export interface SshServer {
+  /** Folder of its files: `sshd_config`, `sshd.pid`. */
+  dir: string;
   port: number;
   user: string;
   /** Private key that the server accepts. */
@@ -27,11 +29,11 @@ export function sshMissing(): string | null {
 
 /**
  * A real sshd on a free port of 127.0.0.1 with keys of its own in `dir`, which accepts one key for the running user; with
- * `trustedAuthorities` (lines of public keys) it accepts no key, only certificates of these.
+ * `trustedAuthorities` (lines of public keys) it accepts no key, only certificates of these, and with null nobody at all.
  */
 export async function startSshServer(
   dir: string,
-  { trustedAuthorities }: { trustedAuthorities?: string } = {},
+  { trustedAuthorities }: { trustedAuthorities?: string | null } = {},
 ): Promise<SshServer> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const keyFile = join(dir, 'client_key');
@@ -41,7 +43,7 @@ export async function startSshServer(
   await copyFile(`${keyFile}.pub`, join(dir, 'authorized_keys'));
   if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true, mode: 0o755 });
   const authorities = join(dir, 'trusted-user-ca-keys.pem');
-  if (trustedAuthorities !== undefined) await writeFile(authorities, trustedAuthorities);
+  if (typeof trustedAuthorities === 'string') await writeFile(authorities, trustedAuthorities);
   const port = await freePort();
   const lines = [
     `Port ${port}`,
@@ -49,7 +51,7 @@ export async function startSshServer(
     `HostKey ${join(dir, 'host_key')}`,
     ...(trustedAuthorities === undefined
       ? [`AuthorizedKeysFile ${join(dir, 'authorized_keys')}`]
-      : ['AuthorizedKeysFile none', `TrustedUserCAKeys ${authorities}`]),
+      : ['AuthorizedKeysFile none', ...(trustedAuthorities === null ? [] : [`TrustedUserCAKeys ${authorities}`])]),
     `PidFile ${join(dir, 'sshd.pid')}`,
     'UsePAM no',
     'StrictModes no',
@@ -65,6 +67,7 @@ export async function startSshServer(
   await untilListening(port);
   const hostKey = (await readFile(join(dir, 'host_key.pub'), 'utf8')).split(' ').slice(0, 2).join(' ');
   return {
+    dir,
     port,
     user: userInfo().username,
     keyFile,

@@ -40,6 +40,20 @@ describeNeeding(sshMissing(), 'an authority of the installation', () => {
     expect(await openSigner(secrets).authority()).toBe(authority);
   });
 
+  test('whose private key is set anew has the public key that belongs to it', async () => {
+    const own = createMemorySecretStore();
+    const before = await openSigner(own).authority();
+    const { privateKey, publicKey } = await openSshKeygen({
+      tempDir: dir,
+      searchPath: process.env.PATH ?? '',
+    }).makeKeyPair('other');
+    await own.put(AUTHORITY_SECRET, 'private', privateKey.trimEnd());
+    const after = await openSigner(own).authority();
+    expect(after).not.toBe(before);
+    expect(after).toBe(publicKey);
+    expect(await own.get(AUTHORITY_SECRET)).toEqual({ private: privateKey, public: publicKey });
+  });
+
   test('signs the key that is there now', async () => {
     const keys = [makeSshPrivateKey(), makeSshPrivateKey()];
     let now = 0;

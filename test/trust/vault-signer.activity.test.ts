@@ -1,7 +1,4 @@
-/**
- * Vault as the authority, against a server that signs for real. With MUSTER_TEST_VAULT_URL, MUSTER_TEST_VAULT_JWT_FILE and
- * MUSTER_TEST_VAULT_ROLE the contract is held against that Vault too.
- */
+/** Vault as the authority, against a server that answers its calls and signs for real. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -111,15 +108,3 @@ describeNeeding(sshMissing(), 'Vault as the authority', () => {
     });
   });
 });
-
-const { MUSTER_TEST_VAULT_URL: url, MUSTER_TEST_VAULT_JWT_FILE: realJwt, MUSTER_TEST_VAULT_ROLE: role } = process.env;
-if (url !== undefined && realJwt !== undefined && role !== undefined) {
-  describe('a real Vault', () => {
-    const signer = openSigner.bind(null, { url, role, jwtFile: realJwt });
-    let opened: ReturnType<typeof openSigner>;
-    beforeAll(() => {
-      opened = signer();
-    });
-    certificateSignerContract(() => opened);
-  });
-}
