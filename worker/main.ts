@@ -182,7 +182,7 @@ async function main(): Promise<void> {
   const stopSchedules = keepSchedules(temporal.client, log, parts);
   const stopFollowing = followLoggingLevel({ db, database, log });
   await again('Temporal', log, () => ensureBatcher(temporal.client));
-  if (parts.hardwareSync) await again('Temporal', log, () => ensureHardwareSync(temporal.client));
+  if (parts.hardwareSync) await again('Temporal', log, () => ensureHardwareSync(temporal.client, MAIN_QUEUE));
   const stopUserSchedules = keepUserSchedules({ ...deps, schedules: createScheduleEngine(temporal.client) });
   const stopChanges = followChanges({ client: temporal.client, database, log });
   const stopNotifications = followNotifications({ ...deps, database });
@@ -218,7 +218,7 @@ async function main(): Promise<void> {
         tenants: withoutRegistry(),
       }),
       ...createTrustActivities(deps),
-      ...createHardwareSyncActivities({ ...deps, listHardware: hardwareList(env) }),
+      ...createHardwareSyncActivities({ ...deps, listHardware: hardwareList(env), taskQueue: MAIN_QUEUE }),
       ...createWebhookActivities({ ...deps, secrets, webhooks: createWebhookSender({ ca: platformCa || undefined }) }),
       cloneLayers: host.cloneLayers,
       sweepSessions: sweep.sweepSessions,

@@ -1,13 +1,12 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { HARDWARE_SYNC_WORKFLOW_ID } from '../../domain/components/hardware-sync.ts';
-import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
 
-/** Starts the hardware sync; nothing happens when it runs. */
-export async function ensureHardwareSync(client: Client): Promise<void> {
+/** Starts the hardware sync on a task queue; nothing happens when it runs. */
+export async function ensureHardwareSync(client: Client, taskQueue: string): Promise<void> {
   try {
     await client.workflow.start('hardwareSyncWorkflow', {
       workflowId: HARDWARE_SYNC_WORKFLOW_ID,
-      taskQueue: MAIN_QUEUE,
+      taskQueue,
       args: [],
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'FAIL',

@@ -1,16 +1,23 @@
 import type { Kysely } from 'kysely';
 import { type HardwareEntry, nodeIds } from '../../domain/components/hardware-sync.ts';
-import { createAbsentComponents, noteHardwarePass, readHardwareSync } from '../../store/hardware-sync.ts';
+import {
+  createAbsentComponents,
+  forgetHardwareSync,
+  noteHardwarePass,
+  readHardwareSync,
+} from '../../store/hardware-sync.ts';
 import { readOptions } from '../../store/options.ts';
 import type { Database } from '../../store/tables.ts';
 
 export interface SyncHardwareDependencies {
   db: Kysely<Database>;
   clock(): Date;
-  /** What the hardware manager knows; throws an error that says why it did not answer. */
-  listHardware(signal: AbortSignal): Promise<HardwareEntry[]>;
+  /** What the hardware manager knows; throws an error that says why it did not answer. Undefined where none is set. */
+  listHardware: ListHardware | undefined;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
+
+type ListHardware = (signal: AbortSignal) => Promise<HardwareEntry[]>;
 
 export interface HardwareSyncStep {
   waitMs: number;
@@ -22,16 +29,24 @@ const LOOK_MS = 30_000;
 
 /**
  * Makes components of the nodes that have none, when option `hardware_sync_interval` says that it is time; the option is read
- * each time. A hardware manager that does not answer is no error: the reason is stored, and the next pass asks again.
+ * each time. A hardware manager that does not answer is no error: the reason is stored, and the next pass asks again. Null
+ * where none is set: then what was stored of the passes is forgotten.
  */
-export async function syncHardware(deps: SyncHardwareDependencies, signal: AbortSignal): Promise<HardwareSyncStep> {
-  const { db } = deps;
+export async function syncHardware(
+  deps: SyncHardwareDependencies,
+  signal: AbortSignal,
+): Promise<HardwareSyncStep | null> {
+  const { db, listHardware } = deps;
+  if (listHardware === undefined) {
+    await forgetHardwareSync(db);
+    return null;
+  }
   const [{ hardware_sync_interval: interval }, before] = await Promise.all([readOptions(db), readHardwareSync(db)]);
   const at = deps.clock();
   const due = before === undefined ? 0 : before.lastPassAt.getTime() + interval * 1_000 - at.getTime();
   // A last pass in the future is that of a clock which has been set back since.
   if (due > 0 && due <= interval * 1_000) return { waitMs: waitOf(due), summary: summaryOf(before?.reason ?? null) };
-  const outcome = await pass(deps, signal);
+  const outcome = await pass({ ...deps, listHardware }, signal);
   const reason = 'reason' in outcome ? outcome.reason : null;
   await noteHardwarePass(db, { at, interval, outcome });
   if (reason !== null && reason !== before?.reason)
@@ -41,7 +56,7 @@ export async function syncHardware(deps: SyncHardwareDependencies, signal: Abort
 }
 
 async function pass(
-  deps: SyncHardwareDependencies,
+  deps: SyncHardwareDependencies & { listHardware: ListHardware },
   signal: AbortSignal,
 ): Promise<{ found: number; created: number } | { reason: string }> {
   let entries: HardwareEntry[];

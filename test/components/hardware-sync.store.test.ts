@@ -4,9 +4,9 @@ import { sql } from 'kysely';
 import { putComponents } from '../../control/components/put-components.ts';
 import { readHardwareSync } from '../../control/components/read-hardware-sync.ts';
 import { syncHardware } from '../../control/components/sync-hardware.ts';
-import { createAbsentComponents, forgetHardwareSync } from '../../store/hardware-sync.ts';
+import { createAbsentComponents } from '../../store/hardware-sync.ts';
 import { eventually } from '../support/eventually.ts';
-import { node } from '../support/hardware-manager.ts';
+import { node } from '../support/hardware-service.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;
@@ -153,10 +153,10 @@ describe('the interval', () => {
 });
 
 describe('how it stands', () => {
-  test('is nothing where there is none', async () => {
+  test('is nothing where there is none, or none any more', async () => {
     expect(await readHardwareSync(nodes())).toBeNull();
     await pass(nodes('x1'));
-    await forgetHardwareSync(database.db);
+    expect(await syncHardware({ ...nodes(), listHardware: undefined }, signal)).toBeNull();
     expect(await readHardwareSync(nodes())).toBeNull();
   });
 
