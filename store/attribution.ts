@@ -50,7 +50,8 @@ function commentOf(told: object): string {
 class AttributingCompiler extends PostgresQueryCompiler {
   override compileQuery(node: RootOperationNode, queryId: QueryId): CompiledQuery {
     const compiled = super.compileQuery(node, queryId);
-    const comment = node.kind === 'SelectQueryNode' ? undefined : current.getStore()?.comment;
+    // Of a select too: it may be one with an insert inside.
+    const comment = current.getStore()?.comment;
     return comment === undefined ? compiled : { ...compiled, sql: comment + compiled.sql };
   }
 }

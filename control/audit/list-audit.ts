@@ -3,12 +3,12 @@ import type { AuditListQuery, AuditRecord } from '../../domain/audit/schema.ts';
 import { type AuditPlace, type AuditRow, listAuditRows } from '../../store/audit.ts';
 import type { Db } from '../../store/database.ts';
 
-/** Kinds whose very names only administrators may read. */
-const FOR_ADMINISTRATORS = ['secret', 'token'];
+/** Kinds that only administrators may list. */
+const FOR_ADMINISTRATORS = ['secret', 'token', 'webhook'];
 
 /**
  * A page of audit records, newest first, and the place after which the next begins; null when this is the last. Records of
- * tokens and secrets are for administrators, as their lists are; a `role` of null is that of an API without access control.
+ * tokens, secrets and webhooks are for administrators, as their lists are; a `role` of null is that of an API without access control.
  */
 export async function listAudit(
   db: Db,

@@ -13,7 +13,6 @@ const pausable = {
   writer: (row: string) => `${row}.paused_by`,
   updated: (old: string, row: string) => `${row}.paused <> ${old}.paused`,
   action: (_old: string, row: string) => `case when ${row}.paused then 'pause' else 'resume' end`,
-  deleted: false,
 };
 
 /**
@@ -80,7 +79,7 @@ const AUDITED: readonly AuditedTable[] = [
     updated: (old, row) => `known or ${isNew('deleted_at', old, row)} or ${isNew('cancel_requested_at', old, row)}`,
     action: (old, row) => `case when ${isNew('deleted_at', old, row)} then 'delete'
       when ${isNew('cancel_requested_at', old, row)} then 'cancel' else 'update' end`,
-    deleted: false,
+    events: ['insert', 'update'],
   },
   // Names and keys only, nothing of what is stored.
   { table: 'secrets', kind: 'secret', key: ['name', 'key'] },
@@ -100,7 +99,7 @@ const AUDITED: readonly AuditedTable[] = [
     writer: (row, action) => (action === 'create' ? `${row}.actor` : 'null::text'),
     updated: (old, row) => isNew('revoked_at', old, row),
     action: () => `'revoke'`,
-    deleted: false,
+    events: ['insert', 'update'],
   },
   {
     table: 'schedules',
@@ -109,7 +108,31 @@ const AUDITED: readonly AuditedTable[] = [
     name: (row) => `${row}.name`,
     record: { column: 'record', without: ['name'] },
     columns: ['paused', 'pause_note'],
-    updated: (old, row) => `known or ${row}.record <> ${old}.record or ${row}.paused <> ${old}.paused`,
+    // Each write of a user raises it; how far the engine has followed does not.
+    updated: (old, row) => `${row}.revision <> ${old}.revision`,
+  },
+  // Started by hand, out of turn.
+  {
+    table: 'schedule_runs',
+    kind: 'schedule',
+    key: ['id'],
+    name: (row) => `(select name from schedules where id = ${row}.schedule_id)`,
+    writer: (row) => `${row}.requested_by`,
+    creation: 'trigger',
+    created: (row) => `${row}.by_hand`,
+    events: ['insert'],
+  },
+  {
+    table: 'rollouts',
+    kind: 'rollout',
+    key: ['id'],
+    name: (row) => `${row}.configuration`,
+    columns: ['version', 'state', 'stage', 'reason'],
+    writer: (row) =>
+      `case when ${row}.state = 'stopped' then coalesce(${row}.stopped_by, 'batcher') else ${row}.resumed_by end`,
+    updated: (old, row) => `(${row}.state = 'stopped') <> (${old}.state = 'stopped')`,
+    action: (_old, row) => `case when ${row}.state = 'stopped' then 'stop' else 'resume' end`,
+    events: ['update'],
   },
   {
     table: 'batcher_state',
@@ -117,9 +140,16 @@ const AUDITED: readonly AuditedTable[] = [
     key: ['single'],
     name: () => `'batcher'`,
     ...pausable,
-    created: () => 'false',
+    events: ['update'],
   },
-  { table: 'batch_keys', kind: 'batch_key', key: ['key'], ...pausable, created: (row) => `${row}.paused` },
+  {
+    table: 'batch_keys',
+    kind: 'batch_key',
+    key: ['key'],
+    ...pausable,
+    created: (row) => `${row}.paused`,
+    events: ['insert', 'update'],
+  },
   // Who may sign the certificates of sessions.
   {
     table: 'trust_authorities',

@@ -23,24 +23,27 @@ export interface AuditedTable {
   record?: { column: string; without: readonly string[] };
   /** SQL of who wrote a row, over its alias, where the statement itself does not say it; default: its column `actor`. */
   writer?: (row: string, action: 'create' | 'update') => string;
+  /** Action of a new row; default `create`. */
+  creation?: string;
   /** SQL condition under which a new row counts; default: always. */
   created?: (row: string) => string;
   /** SQL condition under which a change counts, over old and new row; `known`: the statement says who asked. Default: always. */
   updated?: (old: string, row: string) => string;
   /** SQL of the action of a change, over old and new row; default: `update`. */
   action?: (old: string, row: string) => string;
-  /** Whether removed rows are recorded; default: yes. False where a delete is a change and the row is only tidied up later. */
-  deleted?: boolean;
+  /** What is recorded; default: all. Where a delete is a change, the removal of the row is only tidying up. */
+  events?: readonly ('insert' | 'update' | 'delete')[];
 }
 
 /** Statements that make the triggers of a table. They run once per statement, whatever the number of its rows. */
 export function auditTriggers(audited: AuditedTable): string[] {
-  const { table, deleted = true } = audited;
-  return [
-    ...trigger(table, 'insert', 'new table as new_rows', insertOf(audited)),
-    ...trigger(table, 'update', 'old table as old_rows new table as new_rows', updateOf(audited)),
-    ...(deleted ? trigger(table, 'delete', 'old table as old_rows', deleteOf(audited)) : []),
-  ];
+  const { table, events = ['insert', 'update', 'delete'] } = audited;
+  const triggers = {
+    insert: () => trigger(table, 'insert', 'new table as new_rows', insertOf(audited)),
+    update: () => trigger(table, 'update', 'old table as old_rows new table as new_rows', updateOf(audited)),
+    delete: () => trigger(table, 'delete', 'old table as old_rows', deleteOf(audited)),
+  };
+  return events.flatMap((event) => triggers[event]());
 }
 
 /** A plan is made once per connection, from the first statement's one row: without nested loops it is fit for very many too. */
@@ -64,8 +67,8 @@ function trigger(table: string, event: string, tables: string, rows: string): st
 }
 
 function insertOf(audited: AuditedTable): string {
-  const { created = () => 'true' } = audited;
-  return `select ${writerOf(audited, 'n', 'create')} as written_by, 'create' as action, '${audited.kind}' as kind,
+  const { created = () => 'true', creation = 'create' } = audited;
+  return `select ${writerOf(audited, 'n', 'create')} as written_by, '${creation}' as action, '${audited.kind}' as kind,
     ${nameOf(audited, 'n')} as name, null::jsonb as before, ${whole(audited, 'n')} as after
     from new_rows n where ${created('n')}`;
 }

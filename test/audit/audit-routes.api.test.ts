@@ -1,0 +1,66 @@
+/** Every route that writes leaves its audit records, in the transaction of the write. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { type Send, WRITTEN_ROUTES } from './written-routes.ts';
+
+let api: TokenApi;
+beforeAll(async () => {
+  api = await createTokenApi();
+});
+afterAll(() => api.close());
+
+const send: Send = async (method, path, body) => {
+  const answer = await api.as(api.tokens.admin, method, path, body);
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+};
+
+/** Names that are made up at random, by what they belong to. */
+const plain = (name: string) =>
+  name
+    .replace(/^cfs-source-credentials-[0-9a-f-]+/, 'SOURCE')
+    .replace(/^muster-webhook-.*/, 'WEBHOOK')
+    .replace(/^(drift|check)-.*/, 'CHECK');
+
+const newest = async () =>
+  (
+    await api.database.db
+      .selectFrom('audit')
+      .select((row) => row.fn.max('id').as('id'))
+      .executeTakeFirst()
+  )?.id ?? 0;
+
+test('every route that writes is among those that are tried here', () => {
+  const routes = api.app.routeAccess
+    .filter(({ method }) => !['GET', 'HEAD', 'OPTIONS'].includes(method))
+    .flatMap(({ key, url }) => key.replace('{v}', /\/(v[23])\//.exec(url)?.[1] ?? ''));
+  expect(Object.keys(WRITTEN_ROUTES).sort()).toEqual([...new Set(routes)].sort());
+});
+
+describe.each(Object.entries(WRITTEN_ROUTES))('%s', (route, { path, body, prepare, records, nothing }) => {
+  test(nothing === undefined ? 'leaves its records' : `leaves none: ${nothing}`, async () => {
+    await prepare?.(api, send);
+    const before = await newest();
+    const [method = ''] = route.split(' ');
+    const requestId = `request-${before}`;
+    const answer = await api.as(api.tokens.admin, method, path, body, { 'x-request-id': requestId });
+    expect([answer.status < 300, answer.body]).toEqual([true, answer.body]);
+    const rows = await api.database.db.selectFrom('audit').selectAll().where('id', '>', before).orderBy('id').execute();
+    const order = (one: unknown[]) => JSON.stringify([one[1], one[2]]);
+    const sorted = (all: unknown[][]) => [...all].sort((one, other) => (order(one) < order(other) ? -1 : 1));
+    expect(sorted(rows.map((row) => [row.action, row.kind, plain(row.name), row.before, row.after]))).toEqual(
+      sorted(records),
+    );
+    for (const row of rows) {
+      expect(row).toMatchObject({ actor: 'token/root', request_id: requestId });
+      expect(row.via).toMatch(new RegExp(`^${method} /`));
+    }
+    expect(records.length > 0 || nothing !== undefined).toBe(true);
+  });
+});
+
+test('no record has anything of a secret', async () => {
+  const rows = await api.database.db.selectFrom('audit').selectAll().execute();
+  expect(rows.length).toBeGreaterThan(50);
+  expect(JSON.stringify(rows)).not.toMatch(/not-to-be-seen|:pw@/);
+});
