@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createSessionRecords } from '../../activities/sessions/activities.ts';
 import { getDrift, listDrift, readCheckCounts } from '../../control/components/read-drift.ts';
 import { recordDrift } from '../../control/components/record-drift.ts';
 import { recordLayer } from '../../control/components/record-layer.ts';
+import { takeExit } from '../../control/runs/take-exit.ts';
+import { takeResults } from '../../control/runs/take-results.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import type { Component } from '../../domain/components/schema.ts';
-import type { TaskChange } from '../../domain/runs/schema.ts';
+import { ResultsFileSchema, type TaskChange } from '../../domain/runs/schema.ts';
 import type { SessionRow } from '../../store/session-engine.ts';
 import { COMMIT, makeSession, signalClient, snapshotLayer } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -265,6 +268,57 @@ describe('what a check records', () => {
       configuration: 'web',
       layers: [{ layer: 0, status: 'in_sync' }],
     });
+  });
+});
+
+describe('a run that was executed elsewhere', () => {
+  test('hands in what it found; no state comes of it', async () => {
+    const { db } = database;
+    const [id = ''] = await components(['remote']);
+    const before = await stateOf(id);
+    const session = await makeSession(db, { muster: CHECK });
+    const runId = `${session.id}-1-0`;
+    await db
+      .insertInto('runs')
+      .values({
+        id: runId,
+        session_id: session.id,
+        stream_id: session.id,
+        layer: 0,
+        attempt: 1,
+        host: 'm',
+        state: 'started',
+        created_at: new Date(),
+      })
+      .execute();
+    const counts = { ok: 1, changed: 1, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
+    const change = { ...CHANGE, diff: 'nul \u0000 and half a pair \ud800' };
+    const results = ResultsFileSchema.parse({
+      hosts: { [id]: { ...counts, status: 'applied', changes: [change], changes_left_out: 3, more: 'dropped' } },
+      broken_off: false,
+    });
+    await takeResults(db, runId, results);
+    await takeResults(db, runId, results);
+    await takeExit(db, runId, { code: 0, signal: null, ended_at: '2026-11-21T10:00:00Z' });
+    expect(await stateOf(id)).toEqual(before);
+    const records = createSessionRecords({ db } as Parameters<typeof createSessionRecords>[0]);
+    const input = { sessionId: session.id, layer: 0, attempt: 1 };
+    expect(await records.recordLayer(input)).toEqual({ hosts: 1, drifted: 1, unclear: 0 });
+    expect(await records.recordLayer(input)).toEqual({ hosts: 1, drifted: 1, unclear: 0 });
+    expect(await stateOf(id)).toEqual(before);
+    const [layer] = (await getDrift(db, id)).layers;
+    expect(layer).toMatchObject({ status: 'drifted', changes_left_out: 3, session_name: session.name });
+    expect(layer?.changes[0]?.diff).toBe('nul \ufffd and half a pair \ufffd');
+  });
+
+  test.each([
+    ['more tasks than are kept', Array(51).fill(CHANGE)],
+    ['a text that is too long', [{ ...CHANGE, diff: 'x'.repeat(8193) }]],
+    ['a task without a name', [{ action: 'copy', play: 'p' }]],
+  ])('with %s is refused', (_name, changes) => {
+    const counts = { ok: 1, changed: 1, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
+    const file = { hosts: { h: { ...counts, status: 'applied', changes } }, broken_off: false };
+    expect(ResultsFileSchema.safeParse(file).success).toBe(false);
   });
 });
 
