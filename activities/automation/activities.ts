@@ -22,8 +22,7 @@ export function createBatcherActivities(deps: BatcherDependencies & { client: Cl
       withHeartbeat(async () => {
         const began = performance.now();
         const report = await runPass(deps, { collect: poked || began >= collectAfter });
-        if (report === null)
-          return { waitMs: BUSY_MS, restMs: REST_MIN_MS, summary: 'another worker has a pass in hand' };
+        if (report === null) return busy();
         const isDear = report.collectMs > DEAR_MS && report.joined + report.dropped === 0;
         if (isDear) collectAfter = performance.now() + DEAR_FACTOR * report.collectMs;
         if (report.sent + report.ended > 0) deps.log.info({ ...report }, 'batcher pass');
@@ -33,13 +32,19 @@ export function createBatcherActivities(deps: BatcherDependencies & { client: Cl
   };
 }
 
+function busy(): PassAnswer {
+  const nextAt = Date.now() + BUSY_MS;
+  return { waitMs: BUSY_MS, nextAt, restMs: REST_MIN_MS, summary: 'another worker has a pass in hand' };
+}
+
 function answerOf(report: PassReport, tookMs: number): PassAnswer {
   const waits = Object.entries(report.waits).map(([why, count]) => `${count} ${why}`);
   const { joined, sent, ended } = report;
-  const restMs = Math.min(REST_MAX_MS, Math.max(REST_MIN_MS, Math.round(tookMs * REST_FACTOR)));
+  const restMs = Math.min(REST_MAX_MS, Math.round(tookMs * REST_FACTOR), report.waitMs);
   return {
     waitMs: report.waitMs,
-    restMs: Math.min(restMs, report.waitMs),
+    nextAt: report.nextAt.getTime(),
+    restMs: Math.max(REST_MIN_MS, restMs),
     summary: `${joined} components collected, ${sent} sessions made, ${ended} batches ended; waiting: ${waits.join(', ') || 'none'}`,
   };
 }

@@ -26,6 +26,8 @@ export interface PassReport extends Collected {
   waits: Partial<Record<WhyNot, number>>;
   /** Milliseconds until the next pass is worth its while without a poke; at most option `batcher_check_interval`. */
   waitMs: number;
+  /** That instant. */
+  nextAt: Date;
 }
 
 /**
@@ -56,8 +58,9 @@ export async function runPass(
     const interval = pass.options.batcher_check_interval * 1_000;
     const now = deps.clock().getTime();
     const waitMs = Math.max(0, Math.min(interval, (nextAt ?? Number.POSITIVE_INFINITY) - now));
-    await notePass(deps.db, { at, ms: Math.round(performance.now() - began), nextAt: new Date(now + waitMs) });
-    return { ...collected, collectMs, ended, sent, waits, waitMs };
+    const pause = { waitMs, nextAt: new Date(now + waitMs) };
+    await notePass(deps.db, { at, ms: Math.round(performance.now() - began), nextAt: pause.nextAt });
+    return { ...collected, ...pause, collectMs, ended, sent, waits };
   });
 }
 

@@ -16,6 +16,7 @@ import { openDevServer, type TestServer, workflowBundle } from '../support/workf
 const LONG = 3_600_000;
 const answer = (given: Partial<PassAnswer> = {}): PassAnswer => ({
   waitMs: LONG,
+  nextAt: Date.now() + (given.waitMs ?? LONG),
   restMs: 1,
   summary: 'nothing',
   ...given,

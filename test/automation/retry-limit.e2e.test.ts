@@ -44,10 +44,10 @@ describeNeeding(stackMissing(), 'a playbook that always fails on one host of 25'
       `${BAD} is ${status}`,
       async () => {
         const { body } = await stack.call('GET', `/v3/components/${BAD}`);
-        const [{ live }] = await stack.sql<{ live: number }>(
+        const [row] = await stack.sql<{ live: number }>(
           `select count(*)::int as live from batches where state <> 'ended'`,
         );
-        return body.configuration_status === status && live === 0 ? body : null;
+        return body.configuration_status === status && row?.live === 0 ? body : null;
       },
       120_000,
     );

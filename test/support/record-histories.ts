@@ -195,7 +195,8 @@ async function batcher({ environment }: TestServer): Promise<string> {
       runBatcherPass: async () => {
         passes += 1;
         if (passes === 4) throw ApplicationFailure.nonRetryable('the database is away', 'internal');
-        return { waitMs: passes === 1 || passes === 3 ? 100 : 3_600_000, restMs: 10, summary: `pass ${passes}` };
+        const waitMs = passes === 1 || passes === 3 ? 100 : 3_600_000;
+        return { waitMs, nextAt: Date.now() + waitMs, restMs: 10, summary: `pass ${passes}` };
       },
     },
   });
@@ -239,6 +240,43 @@ async function trust({ environment }: TestServer): Promise<string> {
   return handle.workflowId;
 }
 
+/** The hardware sync: two passes, one that is broken off, and the end where no hardware manager is set any more. */
+async function hardwareSync({ environment }: TestServer): Promise<string> {
+  const taskQueue = 'test-hardware-sync';
+  let passes = 0;
+  const stop = await startTestWorker(environment, {
+    taskQueue,
+    workflowBundle: await workflowBundle(),
+    activities: {
+      syncHardware: async () => {
+        passes += 1;
+        if (passes === 2) throw ApplicationFailure.nonRetryable('the database is away', 'internal');
+        return passes === 4 ? null : { waitMs: 100, summary: `pass ${passes}` };
+      },
+    },
+  });
+  const start = { workflowId: 'hardware-sync', taskQueue, args: [] };
+  const handle = await environment.client.workflow.start('hardwareSyncWorkflow', start);
+  await handle.result();
+  await stop();
+  return handle.workflowId;
+}
+
+/** The start of the hardware sync by its schedule. */
+async function ensureHardwareSync({ environment }: TestServer): Promise<string> {
+  const taskQueue = 'test-ensure-hardware-sync';
+  const stop = await startTestWorker(environment, {
+    taskQueue,
+    workflowBundle: await workflowBundle(),
+    activities: { ensureHardwareSync: async () => undefined },
+  });
+  const start = { workflowId: 'ensure-hardware-sync', taskQueue, args: [] };
+  const handle = await environment.client.workflow.start('ensureHardwareSyncWorkflow', start);
+  await handle.result();
+  await stop();
+  return handle.workflowId;
+}
+
 async function record(name: string, { environment }: TestServer, workflowId: string): Promise<void> {
   const history = await environment.client.workflow.getHandle(workflowId).fetchHistory();
   writeHistory(name, workflowId, history);
@@ -257,9 +295,12 @@ for (const [name, run] of Object.entries(SESSIONS)) {
 for (const [name, run] of Object.entries({
   sweep,
   'sweep-machine-away': sweepAway,
-  'session-ttl': expiry, trust,
+  'session-ttl': expiry,
+  trust,
   batcher,
   'ensure-batcher': ensureBatcher,
+  'hardware-sync': hardwareSync,
+  'ensure-hardware-sync': ensureHardwareSync,
 })) {
   if (isWanted(name)) await record(name, server, await run(server));
 }

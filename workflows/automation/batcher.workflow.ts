@@ -30,7 +30,7 @@ const { runBatcherPass } = proxyActivities<BatcherActivities>({
 });
 
 /** Rest after a pass that failed. */
-const AFTER_FAILURE: PassAnswer = { waitMs: 5_000, restMs: 5_000, summary: 'the last pass failed' };
+const AFTER_FAILURE: PassAnswer = { waitMs: 5_000, nextAt: 0, restMs: 5_000, summary: 'the last pass failed' };
 
 export interface BatcherInput {
   /** A poke that came too late for the run before. */
@@ -47,10 +47,12 @@ export async function batcherWorkflow({ poked = false, maxEvents }: BatcherInput
   for (;;) {
     const asked = isPoked;
     isPoked = false;
-    const { waitMs, restMs, summary } = await pass(asked);
+    const { waitMs, nextAt, restMs, summary } = await pass(asked);
     setCurrentDetails(summary);
     await sleep(restMs, { summary: 'rest' });
-    await condition(() => isPoked, Math.max(1, waitMs - restMs));
+    // A clock that differs from the engine's does not make it wait longer than was said.
+    const left = Math.min(nextAt - Date.now(), waitMs - restMs);
+    if (left > 0) await condition(() => isPoked, left);
     const { continueAsNewSuggested, historyLength } = workflowInfo();
     if (continueAsNewSuggested || (maxEvents !== undefined && historyLength > maxEvents)) {
       const input: BatcherInput = { poked: isPoked, ...(maxEvents === undefined ? {} : { maxEvents }) };
