@@ -14,6 +14,8 @@ test('there is a history for each path', () => {
   expect(NAMES.sort()).toEqual([
     'batcher',
     'ensure-batcher',
+    'ensure-hardware-sync',
+    'hardware-sync',
     'session-cancelled-in-line',
     'session-cancelled-in-run',
     'session-cancelled-in-temporal',
