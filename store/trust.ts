@@ -1,4 +1,4 @@
-/** Public keys of certificate authorities: the one that signs now, and those that hosts may still trust. */
+/** Public keys of certificate authorities: the one that signs now, and those whose certificates may still be valid. */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Db } from './database.ts';
 import type { Database, TrustAuthoritiesTable } from './tables.ts';
@@ -53,4 +53,9 @@ export async function recordAuthority(db: Kysely<Database>, publicKey: string, n
       .onConflict((conflict) => conflict.column('public_key').doUpdateSet({ since: now, replaced_at: null }))
       .execute();
   });
+}
+
+/** Removes authorities that were replaced before then. */
+export async function removeFormerAuthorities(db: Db, before: Date): Promise<void> {
+  await db.deleteFrom('trust_authorities').where('replaced_at', '<', before).execute();
 }

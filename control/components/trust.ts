@@ -4,7 +4,13 @@ import { isRenewalDue, isUsable, lookAgainAfter } from '../../domain/components/
 import { parseCertificate, type SshCertificate } from '../../domain/components/ssh-certificate.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import type { Database } from '../../store/tables.ts';
-import { findAuthority, listAuthorities, recordAuthority, withTrustLock } from '../../store/trust.ts';
+import {
+  findAuthority,
+  listAuthorities,
+  recordAuthority,
+  removeFormerAuthorities,
+  withTrustLock,
+} from '../../store/trust.ts';
 import type { SecretStore } from '../configurations/ports.ts';
 import type { BootMetadata, CertificateSigner } from './trust-ports.ts';
 
@@ -105,6 +111,8 @@ export function createTrust(deps: TrustDependencies) {
   const renew = async (): Promise<{ published: boolean; validBefore: Date | null }> => {
     const authority = await withTrustLock(db, () => signer.authority());
     await recordAuthority(db, authority, clock());
+    // Nothing that a former one has signed is valid any more.
+    await removeFormerAuthorities(db, new Date(clock().getTime() - life));
     const published = (await deps.metadata?.publishAuthority(await authorityLines(db))) ?? false;
     const { certificate, problem } = await identity();
     if (problem !== null) throw new Error(problem);

@@ -133,6 +133,9 @@ describeNeeding(sshMissing(), 'trust', () => {
     expect(now).not.toBe(former);
     expect(await authorityLines(database.db)).toBe(`${now}\n${former}\n`);
     expect(published).toEqual([`${now}\n${former}\n`]);
+    ahead = 13 * HOUR;
+    await openTrust({ metadata }).renew();
+    expect(published[1]).toBe(`${now}\n`);
     const certificate = parseCertificate((await secrets.get(CERTIFICATE_SECRET))?.certificate ?? '');
     expect(now).toContain(certificate?.authority);
   });
