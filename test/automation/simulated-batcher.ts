@@ -16,6 +16,8 @@ import { judgeSession, type SessionVerdict } from '../../domain/automation/judge
 import type { MemberNow, MemberWrite } from '../../domain/automation/member-writes.ts';
 import { planSends, type SendPlan } from '../../domain/automation/plan-sends.ts';
 import { revalidate } from '../../domain/automation/revalidate.ts';
+import type { RolloutGate } from '../../domain/automation/rollout.ts';
+import { trimBatches } from '../../domain/automation/trim-batches.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import { appendStateLayer } from '../../domain/components/state-layers.ts';
 import { type ComponentStatus, configurationStatus } from '../../domain/components/status.ts';
@@ -31,7 +33,6 @@ export const OPTIONS: BatcherOptions = {
   batcher_pending_timeout: 300,
 };
 const DEFAULT_PLAYBOOK = 'site.yml';
-const NO_LIMIT = { most: null };
 /** Small, so that the collecting of a pass goes over several pages. */
 const PAGE = 7;
 
@@ -75,13 +76,17 @@ export class SimulatedBatcher {
   readonly keys = new Map<string, KeyBackOff>();
   plan: SendPlan = { sends: [], waits: [], nextAt: null };
   #ids = 0;
+  /** Gates of configurations with a rollout, asked at the beginning of each pass. */
+  gates: () => Map<string, RolloutGate> = () => new Map();
+  #gates = new Map<string, RolloutGate>();
   /** Hears each write of an ended batch, each end, and each session before it is stored. */
   onWrite: (write: MemberWrite) => void = () => {};
-  onEnd: (end: KeyEnd, verdict: SessionVerdict) => void = () => {};
+  onEnd: (end: KeyEnd, verdict: SessionVerdict, session: SimulatedSession) => void = () => {};
   onSend: (session: SimulatedSession, batch: UnsentBatch, now: number) => void = () => {};
 
   pass(now: number): void {
     this.#check(now);
+    this.#gates = this.gates();
     this.#revise();
     if (!this.options.batcher_disable) this.#collect(now);
     this.#send(now);
@@ -132,7 +137,7 @@ export class SimulatedBatcher {
         this.report(write.id, write.entries, write.errors);
       }
       const end = { batch: batch.id, success: verdict === 'succeeded', desired: batch.desired, key: batch.key };
-      this.onEnd(end, verdict);
+      this.onEnd(end, verdict, session);
       ends.push(end);
       this.sent.delete(batch.id);
       for (const host of batch.hosts) this.batchOf.delete(host);
@@ -195,6 +200,13 @@ export class SimulatedBatcher {
       batch.members = this.#revalidated(batch).length;
       if (batch.members === 0) this.unsent.delete(batch.id);
     }
+    for (const { batch, keep } of trimBatches([...this.unsent.values()], (name) => this.#gates.get(name))) {
+      const held = this.unsent.get(batch);
+      if (held === undefined) continue;
+      for (const id of this.#membersOf(held).sort().slice(keep)) this.batchOf.delete(id);
+      held.members = keep;
+      if (keep === 0) this.unsent.delete(batch);
+    }
   }
 
   #collect(now: number): void {
@@ -208,7 +220,7 @@ export class SimulatedBatcher {
     candidates.sort((a, b) => (a.id < b.id ? -1 : 1));
     const join = joinBatches([...this.unsent.values()], {
       now,
-      limitsOf: () => ({ size: this.options.batch_size, ...NO_LIMIT }),
+      limitsOf: (configuration) => this.#gates.get(configuration) ?? { size: this.options.batch_size, most: null },
       newId: () => `b${String(++this.#ids).padStart(9, '0')}`,
     });
     for (let at = 0; at < candidates.length; at += PAGE) {
@@ -233,12 +245,12 @@ export class SimulatedBatcher {
         disabled: this.options.batcher_disable,
         paused: false,
         window: this.options.batch_window,
-        sizeOf: () => this.options.batch_size,
+        sizeOf: (configuration) => this.#gates.get(configuration)?.size ?? this.options.batch_size,
         waiting: [...this.sent.values()].filter(({ session }) => session.waiting).length,
         out: new Set(this.sent.keys()),
         backOff: this.backOff,
         keys: new Map([...this.keys].map(([key, state]) => [key, { ...state, paused: false }])),
-        rollouts: new Map(),
+        rollouts: new Map([...this.#gates].map(([configuration, { room }]) => [configuration, room])),
       },
     );
     for (const send of this.plan.sends) {
