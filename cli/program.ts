@@ -4,6 +4,7 @@ import { auditCommands } from './commands/audit/audit-commands.ts';
 import { batchCommands } from './commands/automation/batch-commands.ts';
 import { driftCommands } from './commands/automation/drift-commands.ts';
 import { rolloutCommands } from './commands/automation/rollout-commands.ts';
+import { scheduleCommands } from './commands/automation/schedule-commands.ts';
 import { webhookCommands } from './commands/automation/webhook-commands.ts';
 import { componentCommands } from './commands/components/component-commands.ts';
 import { trustCommands } from './commands/components/trust-commands.ts';
@@ -42,6 +43,7 @@ function program(context: CliContext): Command {
   rolloutCommands(root, context);
   optionCommands(root, context);
   secretCommands(root, context);
+  scheduleCommands(root, context);
   importCommand(root, context);
   tokenCommands(root, context);
   auditCommands(root, context);

@@ -1,0 +1,157 @@
+import type { Command } from 'commander';
+import type { ScheduleView } from '../../../domain/automation/schedule-schema.ts';
+import { type ApiRequest, segment } from '../../client/api-client.ts';
+import { allPages } from '../../client/pages.ts';
+import { type CliContext, say } from '../../context.ts';
+import { CliFailure, EXIT } from '../../failure.ts';
+import { readDocuments, requiredText } from '../../input/documents.ts';
+import {
+  apiOf,
+  type OutputOptions,
+  perform,
+  type WatchOptions,
+  type WriteOptions,
+  withDryRun,
+  withLimit,
+  withOutput,
+  withServer,
+  withWatch,
+} from '../../options.ts';
+import { renderOne, writeData, writeList } from '../../output/render.ts';
+import { watching } from '../../watch.ts';
+import { type FieldOptions, fieldsOf, withFields } from './schedule-fields.ts';
+import { scheduleRunCommands } from './schedule-run-commands.ts';
+import { scheduleDetails, scheduleView } from './schedule-view.ts';
+
+const SCHEDULES = '/api/v1/schedules';
+const schedulePath = (name: string): string => `${SCHEDULES}/${segment(name)}`;
+
+/** Members of an answer that a request does not take. */
+const COMPUTED = [
+  ...['id', 'pause', 'synced', 'sync_error', 'created_at', 'updated_at', 'updated_by', 'last_run'],
+] as const;
+
+type Write = OutputOptions & WriteOptions;
+
+/** `muster schedule ...` */
+export function scheduleCommands(program: Command, context: CliContext): void {
+  const noun = program.command('schedule').description('what is done at times of the clock');
+  readCommands(noun, context);
+  writeCommands(noun, context);
+  scheduleRunCommands(noun, context);
+}
+
+function readCommands(noun: Command, context: CliContext): void {
+  withWatch(withLimit(withOutput(noun.command('list'))))
+    .description('list schedules')
+    .action(async (options: OutputOptions & WatchOptions & { limit?: number }) => {
+      const api = apiOf(context, options);
+      await watching(context, options, async () => {
+        const records = await allPages<ScheduleView>(api, SCHEDULES, 'schedules', {}, options.limit);
+        await writeList(context, scheduleView, records, options.output);
+      });
+    });
+
+  withWatch(withOutput(noun.command('get')))
+    .description('show one schedule with its next times and its last run')
+    .argument('<name>')
+    .action(async (name: string, options: OutputOptions & WatchOptions) => {
+      const api = apiOf(context, options);
+      await watching(context, options, async () => {
+        const record = await api.json<ScheduleView>({ method: 'GET', path: schedulePath(name) });
+        const times = await timesOf(() =>
+          api.json<{ times: string[] }>({ method: 'GET', path: `${schedulePath(name)}/next` }),
+        );
+        const details = (schedule: ScheduleView) => scheduleDetails(schedule, times);
+        writeData(context, await renderOne(scheduleView, record, options.output, details));
+      });
+    });
+}
+
+/** The next times; none while the engine does not say them. */
+async function timesOf(ask: () => Promise<{ times: string[] }>): Promise<string[]> {
+  try {
+    return (await ask()).times;
+  } catch (error) {
+    if (error instanceof CliFailure && error.exit === EXIT.unreachable) return [];
+    throw error;
+  }
+}
+
+function writeCommands(noun: Command, context: CliContext): void {
+  withFields(withDryRun(withOutput(noun.command('create'))))
+    .description('make a schedule; one of that name must not be there')
+    .argument('<name>')
+    .option('--paused', 'nothing begins until it is resumed')
+    .action((name: string, options: Write & FieldOptions & { paused?: boolean }) => {
+      const body = { name, ...fieldsOf(options), ...(options.paused ? { paused: true } : {}) };
+      return write(context, { method: 'POST', path: SCHEDULES, body }, options, `schedule ${name} created`);
+    });
+
+  withFields(withDryRun(withOutput(noun.command('update'))))
+    .description('change what is given of a schedule')
+    .argument('<name>')
+    .action((name: string, options: Write & FieldOptions) => {
+      const request = { method: 'PATCH', path: schedulePath(name), body: fieldsOf(options) } as const;
+      return write(context, request, options, `schedule ${name} changed`);
+    });
+
+  withDryRun(withOutput(noun.command('apply')))
+    .description('make or replace schedules from JSON or YAML (PUT)')
+    .requiredOption('-f, --file <file>', 'file with one or many records, - for stdin')
+    .action(async (options: Write & { file: string }) => {
+      const records = await readDocuments(context, options.file, 'schedules');
+      for (const [index, record] of records.entries()) {
+        const name = requiredText(record, 'name', `schedule ${index}`);
+        const { name: _name, paused: _paused, ...body } = record;
+        for (const member of COMPUTED) delete body[member];
+        const request = { method: 'PUT', path: schedulePath(name), body } as const;
+        await write(context, request, options, `schedule ${name} stored (PUT)`);
+      }
+    });
+
+  withDryRun(withServer(noun.command('delete')))
+    .description('delete schedules; what their runs have made stays')
+    .argument('<name...>')
+    .action(async (names: string[], options: WriteOptions) => {
+      const api = apiOf(context, options);
+      for (const name of names) {
+        await perform(context, api, { method: 'DELETE', path: schedulePath(name) }, options);
+        if (!options.dryRun) say(context, `schedule ${name} deleted`);
+      }
+    });
+
+  withDryRun(withOutput(noun.command('pause')))
+    .description('let times pass until it is resumed')
+    .argument('<name>')
+    .option('--note <text>', 'why')
+    .action((name: string, options: Write & { note?: string }) => {
+      const body = options.note === undefined ? {} : { note: options.note };
+      return write(
+        context,
+        { method: 'POST', path: `${schedulePath(name)}/pause`, body },
+        options,
+        `schedule ${name} paused`,
+      );
+    });
+
+  withDryRun(withOutput(noun.command('resume')))
+    .description('let a paused schedule go on')
+    .argument('<name>')
+    .action((name: string, options: Write) =>
+      write(
+        context,
+        { method: 'POST', path: `${schedulePath(name)}/resume`, body: {} },
+        options,
+        `schedule ${name} resumed`,
+      ),
+    );
+}
+
+async function write(context: CliContext, request: ApiRequest, options: Write, done: string): Promise<void> {
+  const stored = await perform<ScheduleView>(context, apiOf(context, options), request, options);
+  if (stored === undefined) return;
+  await writeList(context, scheduleView, [stored], options.output);
+  say(context, done);
+  if (!stored.synced) say(context, `it does not run yet: ${stored.sync_error}`);
+}
