@@ -49,7 +49,7 @@ function candidates(options: StatusOptions): RawBuilder<unknown> {
       offset 0
     ) as found
     where not exists (select from batch_members where component_id = found.id)
-      and not exists (select from component_leases where component_id = found.id)
+      and not exists (select from held_components where component_id = found.id)
     order by found.id`;
 }
 

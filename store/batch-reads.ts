@@ -51,12 +51,12 @@ export async function limitOfSession(db: Db, session: string): Promise<string[] 
 
 /** How many components are enabled and pending, and in no batch because a session has them. */
 export async function countLeasedCandidates(db: Db, options: StatusOptions): Promise<number> {
-  const { rows: held } = await sql`select from component_leases limit 1`.execute(db);
+  const { rows: held } = await sql`select from held_components limit 1`.execute(db);
   if (held.length === 0) return 0;
   const { rows } = await sql<{ count: number }>`
     with recursive ${judgedStandings({ options })}
-    select count(*) as count from component_leases
-    join components on components.id = component_leases.component_id
+    select count(*) as count from (select distinct component_id from held_components) as held
+    join components on components.id = held.component_id
     join judged on judged.standing = components.standing
     where judged.verdict = 'behind' and components.enabled and not ${exhausted(options)}
       and not exists (select from batch_members where component_id = components.id)`.execute(db);
@@ -72,9 +72,10 @@ async function shown(db: Db, rest: RawBuilder<unknown>): Promise<ShownBatch[]> {
     left join sessions l on l.id = b.session_id
     left join sessions s on s.id = b.session_id and s.deleted_at is null
     left join lateral (
-      select count(*) as members,
-        count(*) filter (where c.session_id is distinct from b.session_id and c.session_id is not null) as leased
-      from batch_members left join component_leases c using (component_id) where batch_id = b.id
+      select count(*) as members, count(held.component_id) as leased
+      from batch_members left join (
+        select distinct component_id from held_components where session_id is distinct from b.session_id
+      ) as held using (component_id) where batch_id = b.id
     ) m on b.state <> 'ended'
     ${rest}`.execute(db);
   return rows;

@@ -20,8 +20,9 @@ export async function openBatches(db: Db): Promise<OpenBatch[]> {
     select b.id, b.key, b.configuration, b.layers, b.opened_at, b.tries, b.refusal,
       coalesce(m.members, 0) as members, coalesce(m.leased, 0) as leased
     from batches b left join (
-      select batch_id, count(*) as members, count(component_leases.component_id) as leased
-      from batch_members left join component_leases using (component_id) group by batch_id
+      select batch_id, count(*) as members, count(held.component_id) as leased
+      from batch_members left join (select distinct component_id from held_components) as held using (component_id)
+      group by batch_id
     ) as m on m.batch_id = b.id
     where b.state = 'open' order by b.opened_at, b.id`.execute(db);
   return rows.map(({ opened_at, ...row }) => ({ ...row, openedAt: opened_at.getTime() }));

@@ -144,9 +144,9 @@ export async function waitingForLeases(db: Db): Promise<{ id: string; name: stri
   return rows;
 }
 
-/** Of these components, those that a session has. */
+/** Of these components, those that a session has, or that a running one waits for. */
 export async function leasedComponents(db: Db, componentIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ component_id: string }>`
-    select component_id from component_leases where component_id = any(${componentIds})`.execute(db);
+    select distinct component_id from held_components where component_id = any(${componentIds})`.execute(db);
   return rows.map((row) => row.component_id);
 }

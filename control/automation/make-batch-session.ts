@@ -1,15 +1,16 @@
 import { commonTags } from '../../domain/automation/common-tags.ts';
 import type { Component } from '../../domain/components/schema.ts';
+import { describeHolders } from '../../domain/sessions/lease-wait.ts';
 import type { BatchRow } from '../../store/batches.ts';
-import { takeLeases } from '../components/take-leases.ts';
+import { type LeaseHolder, takeLeases } from '../components/take-leases.ts';
 import type { Database, Kysely } from '../database.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { BATCHER } from './batcher-ports.ts';
 
 /** Another session took a component at the same moment: the transaction is to be undone. */
 export class LeasesTaken extends Error {
-  constructor() {
-    super('another session has some of its components');
+  constructor(holders: readonly LeaseHolder[]) {
+    super(`other sessions have some of its components: ${describeHolders(holders)}`);
     this.name = 'LeasesTaken';
   }
 }
@@ -47,6 +48,6 @@ export async function makeBatchSession(
     { debugNames: false },
   );
   const leases = await takeLeases(trx, { sessionId: session.id, componentIds, now: clock() });
-  if (!leases.taken) throw new LeasesTaken();
+  if (!leases.taken) throw new LeasesTaken(leases.holders);
   return session.id;
 }

@@ -17,6 +17,12 @@ export async function up(db: Kysely<never>): Promise<void> {
       primary key (session_id, component_id)
     )`,
     'create index lease_requests_component on lease_requests (component_id)',
+    // What nobody else gets now: older sessions that run and wait come before whoever asks next.
+    `create view held_components as
+      select component_id, session_id from component_leases
+      union all
+      select r.component_id, r.session_id from lease_requests r join sessions s on s.id = r.session_id
+      where s.stage = 'admitted'`,
     'alter table sessions add column absent_hosts text[]',
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);
