@@ -55,7 +55,11 @@ export function operationId(method: string, path: string): string {
   return [method, ...name, ...(version === undefined ? [] : [version])].join('_');
 }
 
+/** Words whose plural is the word itself, with a name for one of them. */
+const IRREGULAR: Record<string, string> = { drift: 'component_drift' };
+
 function singular(word: string): string {
+  if (Object.hasOwn(IRREGULAR, word)) return IRREGULAR[word] ?? word;
   return word
     .replace(/ies$/, 'y')
     .replace(/(ch|sh|x)es$/, '$1')

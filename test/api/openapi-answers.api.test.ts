@@ -251,6 +251,44 @@ describe("answers of Muster's own routes are as described", () => {
   });
 });
 
+test('drift', async () => {
+  const layers = [{ clone_url: 'https://git.test/drift.git', playbook: 'site.yml', commit: COMMIT }];
+  await expectAnswer(200, 'PUT', '/v3/configurations/drifting', { layers });
+  await expectAnswer(200, 'PUT', '/v3/components', [{ id: 'drift1', desired_config: 'drifting' }]);
+  await expectAnswer(201, 'POST', '/api/v1/drift/checks', { configuration: 'drifting', reconfigure: true });
+  await expectAnswer(400, 'POST', '/api/v1/drift/checks', {});
+  await expectAnswer(404, 'POST', '/api/v1/drift/checks', { configuration: 'nothing' });
+  await expectAnswer(404, 'GET', '/api/v1/drift/drift1');
+  const change = { task: 't', action: 'copy', play: 'p', role: 'r', file: 'site.yml:1', diff: '+a', censored: true };
+  await api.deps.db
+    .insertInto('drift')
+    .values({
+      component_id: 'drift1',
+      clone_url: 'u',
+      playbook: 'p',
+      commit: COMMIT,
+      configuration: 'drifting',
+      layer: 0,
+      status: 'drifted',
+      changed: 2,
+      changes: JSON.stringify([change]),
+      changes_left_out: 1,
+      session_id: crypto.randomUUID(),
+      session_name: 's',
+      checked_at: new Date(),
+    })
+    .execute();
+  await expectAnswer(200, 'GET', '/api/v1/drift/drift1');
+  await expectAnswer(200, 'GET', '/api/v1/drift?status=drifted&config_name=drifting&ids=drift1&limit=1');
+  await expectAnswer(400, 'GET', '/api/v1/drift?status=broken');
+  await expectAnswer(201, 'POST', '/v3/sessions', {
+    name: 'drift-check',
+    configuration_name: 'drifting',
+    muster: { check: true },
+  });
+  await expectAnswer(200, 'GET', '/v3/sessions/drift-check');
+});
+
 test('refusals before any rule are as described', async () => {
   const refused = async (status: number, headers: Record<string, string>, method = 'PATCH') => {
     const answer = await api.call(method, '/v3/options', {}, headers);
