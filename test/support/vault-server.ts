@@ -9,6 +9,8 @@ import { join } from 'node:path';
 
 export interface VaultServer {
   url: string;
+  /** Folder that goes with it. */
+  dir: string;
   /** What a login has to show. */
   role: string;
   jwt: string;
@@ -118,6 +120,7 @@ export async function startVaultServer(): Promise<VaultServer> {
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    dir,
     role,
     jwt,
     calls,
