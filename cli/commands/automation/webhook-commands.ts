@@ -25,7 +25,7 @@ import { isValueFormat, renderValue, writeData, writeList } from '../../output/r
 const PATH = '/api/v1/webhooks';
 
 interface ChangeOptions extends OutputOptions, WriteOptions {
-  url?: string;
+  to?: string;
   event?: string[];
   enable?: boolean;
   disable?: boolean;
@@ -64,9 +64,9 @@ function aboutOf({ data }: DeliveryView): string | null {
   return typeof about === 'string' ? about : null;
 }
 
-function bodyOf({ url, event, enable, disable, privateRedirects }: ChangeOptions) {
+function bodyOf({ to, event, enable, disable, privateRedirects }: ChangeOptions) {
   const enabled = enable ? true : disable ? false : undefined;
-  return { url, events: event, enabled, allow_private_redirects: privateRedirects };
+  return { url: to, events: event, enabled, allow_private_redirects: privateRedirects };
 }
 
 const eventOption = () =>
@@ -80,7 +80,7 @@ export function webhookCommands(program: Command, context: CliContext): void {
   withDryRun(withOutput(noun.command('create')))
     .description('make a webhook and write the key of its signatures to stdout, the only time that it is shown')
     .argument('<name>')
-    .requiredOption('--url <url>', 'where to send to, by POST')
+    .requiredOption('--to <url>', 'where to send to, by POST')
     .addOption(eventOption().makeOptionMandatory())
     .option('--disable', 'tell it nothing yet')
     .option('--private-redirects', REDIRECTS)
@@ -112,7 +112,7 @@ export function webhookCommands(program: Command, context: CliContext): void {
   withDryRun(withServer(noun.command('update')))
     .description('change a webhook')
     .argument('<name>')
-    .option('--url <url>', 'where to send to, by POST')
+    .option('--to <url>', 'where to send to, by POST')
     .addOption(eventOption())
     .option('--enable', 'tell it again')
     .addOption(new Option('--disable', 'tell it nothing').conflicts('enable'))
