@@ -128,9 +128,10 @@ test('the password of vaults is optional, and its key has any name', async () =>
 
 test('every secret value is masked, no name of a user and no host', async () => {
   await secrets.putAll('muster-ssh', { private: 'KEY\n', known_hosts: 'a ssh-ed25519 AAAA' });
+  await secrets.putAll('cfstrust', { private: 'TRUSTED', public: 'ecdsa-sha2-nistp384 AAAA' });
   await secrets.putAll('vcs-user-credentials', { vcs_username: 'admin', vcs_password: ' word1 ' });
   await secrets.putAll('source-gitea', { username: 'gitea', password: 'word2' });
   await secrets.put('ansible-vault-password', 'password', 'word3');
   await secrets.put('unrelated', 'password', 'word4');
-  expect((await site.masks([source()])).sort()).toEqual(['KEY', 'word1', 'word2', 'word3']);
+  expect((await site.masks([source()])).sort()).toEqual(['KEY', 'TRUSTED', 'word1', 'word2', 'word3']);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type RunEnvironment, runEnvironment } from '../../domain/sessions/run-environment.ts';
+import { type RunEnvironment, runEnvironment, setsCommonArguments } from '../../domain/sessions/run-environment.ts';
 import { baseEnvironment } from '../../worker/base-environment.ts';
 
 const input: RunEnvironment = {
@@ -47,6 +47,24 @@ describe('the environment of a playbook', () => {
     expect(runEnvironment(input)).not.toHaveProperty('ANSIBLE_VAULT_PASSWORD_FILE');
     const paths = { ...input.paths, vaultPassword: '/d/ws/ssh/vault-password' };
     expect(runEnvironment({ ...input, paths }).ANSIBLE_VAULT_PASSWORD_FILE).toBe('/d/ws/ssh/vault-password');
+  });
+
+  test('offers another key to ssh only when there is one, whatever its folder is called', () => {
+    expect(runEnvironment(input)).not.toHaveProperty('ANSIBLE_SSH_COMMON_ARGS');
+    const offered = (plainKey: string) =>
+      runEnvironment({ ...input, paths: { ...input.paths, plainKey } }).ANSIBLE_SSH_COMMON_ARGS;
+    expect(offered('/d/ws/ssh/plain')).toBe(`-o 'IdentityFile="/d/ws/ssh/plain"'`);
+    expect(offered("/a b/100%/it's/plain")).toBe(`-o 'IdentityFile="/a b/100%%/it'\\''s/plain"'`);
+  });
+
+  test.each([
+    [true, '[ssh_connection]\nssh_common_args = -o ProxyJump=bastion\n'],
+    [true, '[ssh_connection]\n  SSH_COMMON_ARGS: -4'],
+    [false, '[ssh_connection]\n# ssh_common_args = -4\nssh_args = -4\n'],
+    [false, '[ssh_connection]\nmy_ssh_common_args = -4\n'],
+    [false, ''],
+  ])('options for ssh of a site: %s for %j', (sets, text) => {
+    expect(setsCommonArguments(text)).toBe(sets);
   });
 
   test('says when results do not count as state', () => {
