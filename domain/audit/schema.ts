@@ -26,7 +26,7 @@ export const AuditListQuerySchema = z.object({
   actor: z.string().optional().describe('such as token/ci or batcher'),
   kind: z.string().optional().describe('such as component, configuration, session, options'),
   name: z.string().optional().describe('goes well with kind'),
-  action: z.string().optional(),
+  action: z.string().optional().describe('such as create, update or delete'),
   since: z.iso.datetime({ offset: true }).optional().describe('from then on'),
   until: z.iso.datetime({ offset: true }).optional().describe('until then'),
   limit: z.int().min(1).max(1_000).default(100),

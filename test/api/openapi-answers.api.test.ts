@@ -161,6 +161,15 @@ describe.each(['v3', 'v2'] as const)('answers of %s are as described', (version)
   });
 });
 
+test('answers about what happened are as described', async () => {
+  await expectAnswer(200, 'GET', '/api/v1/audit?kind=component&limit=1');
+  await expectAnswer(200, 'GET', '/api/v1/audit');
+  await expectAnswer(400, 'GET', '/api/v1/audit?since=yesterday');
+  await expectAnswer(200, 'GET', '/api/v1/components/x1/timeline?limit=1');
+  await expectAnswer(200, 'GET', '/api/v1/components/x1/timeline');
+  await expectAnswer(404, 'GET', '/api/v1/components/nobody/timeline');
+});
+
 test('answers about sources are as described', async () => {
   const credentials = { username: 'u', password: 'p' };
   await expectAnswer(201, 'POST', '/v3/sources', { clone_url: URL_A, credentials, ca_cert: { configmap_name: 'ca' } });
