@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -65,7 +65,7 @@ const configured = (id: string) =>
   });
 
 /** The agent on the node `id` that has the token of the node `owner`; its log grows while it runs. */
-async function boot(id: string, owner = id) {
+async function boot(id: string, owner = id, settings: Record<string, string> = {}) {
   const file = join(directory, `${owner} token`);
   await writeFile(file, await makeToken({ role: 'node', component: owner }), { mode: 0o600 });
   const cmdline = join(directory, `${id}-cmdline`);
@@ -78,6 +78,7 @@ async function boot(id: string, owner = id) {
       MUSTER_REPORT_KERNEL_CMDLINE: cmdline,
       MUSTER_REPORT_URL: `${api.base}/apis/cfs`,
       MUSTER_REPORT_TOKEN_COMMAND: `cat '${file}'`,
+      ...settings,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -137,4 +138,41 @@ test('a wrong token is replaced by the right one as soon as that is there', asyn
   await eventually('it was refused', () => log.some((line) => line.startsWith('not reported: 403 ')));
   await writeFile(join(directory, 'x6 token'), await makeToken({ role: 'node', component: 'x5' }));
   expect(await ended).toEqual({ code: 0, signal: null });
+});
+
+test('a node tells which boot it is; the same boot again leaves what was reached since then, the next one does not', async () => {
+  await configured('x7');
+  const bootId = join(directory, 'x7-boot_id');
+  const report = async (id: string) => {
+    await writeFile(bootId, `${id}\n`);
+    return (await boot('x7', 'x7', { MUSTER_REPORT_BOOT_ID_FILE: bootId })).ended;
+  };
+  expect(await report('b1')).toEqual({ code: 0, signal: null });
+  expect((await asOperator('GET', 'x7')).body).toMatchObject({ state: [], muster: { boot: 'b1' } });
+  const { status: _, ...reached } = REACHED;
+  await asOperator('PATCH', 'x7', { state_append: reached, error_count: 1 });
+  await report('b1');
+  expect((await asOperator('GET', 'x7')).body).toMatchObject({ state: [{ status: 'applied' }], error_count: 1 });
+  await report('b2');
+  expect((await asOperator('GET', 'x7')).body).toMatchObject({ state: [], error_count: 0, muster: { boot: 'b2' } });
+});
+
+test('a node asks Muster whom to trust until Muster knows it, before it reports', async () => {
+  await configured('x8');
+  const [keys, config] = [join(directory, 'trusted-keys'), join(directory, 'sshd_config')];
+  await writeFile(config, 'Port 22\n');
+  const { ended, log } = await boot('x8', 'x8', {
+    MUSTER_TRUST_URL: `${api.base}/api/v1/trust/ca`,
+    MUSTER_TRUST_KEYS_FILE: keys,
+    MUSTER_TRUST_SSHD_CONFIG: config,
+    MUSTER_TRUST_SSHD_PID_FILE: join(directory, 'sshd.pid'),
+  });
+  await eventually('it has to wait', () => log.some((line) => /^no keys to trust from .* yet: \d+ /.test(line)));
+  expect((await asOperator('GET', 'x8')).body).toMatchObject({ enabled: false });
+  const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ5wYVYsS8AzGWjdSuqRvnMOyTnF4XhBMtjU4SIXmJEf';
+  await database.db.insertInto('trust_authorities').values({ public_key: key, since: new Date() }).execute();
+  expect(await ended).toEqual({ code: 0, signal: null });
+  expect(await readFile(keys, 'utf8')).toBe(`${key}\n`);
+  expect(await readFile(config, 'utf8')).toBe(`Port 22\nTrustedUserCAKeys ${keys}\n`);
+  expect((await asOperator('GET', 'x8')).body).toMatchObject({ enabled: true });
 });
