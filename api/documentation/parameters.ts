@@ -12,12 +12,15 @@ export const PARAMETER_TEXTS: Record<string, string> = {
   name: 'Name of the secret: a lower-case DNS name.',
   key: 'Key of the value within the secret.',
   token: 'Id or name of the token.',
+  schedule: 'Name of the schedule.',
+  run: 'Id of the run.',
   // of pages
   limit: 'Most records of the page. Default of the CFS lists: the option `default_page_size`.',
   after_id: 'Key of the last record of the page before, as `next` gives it. It need not exist any more.',
   after: 'What the last page or message ended with: only what comes behind it is answered.',
   order: 'By name, or the newest first.',
   tail: 'The newest so many instead of a page from the start.',
+  count: 'How many at most.',
   // filters
   ids: 'Only these components: ids with commas between them.',
   status: 'Only records with this status. An empty text filters nothing.',
