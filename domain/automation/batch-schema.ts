@@ -95,7 +95,7 @@ export const BatchListQuerySchema = z.object({
     .default('live')
     .describe('live: open and sent'),
   key: z.string().optional(),
-  configuration: z.string().optional(),
+  configuration: z.string().optional().describe('only those of the configuration'),
   limit: z.int().min(1).max(1_000).default(100),
   after_id: z
     .string()

@@ -36,11 +36,11 @@ export type Rollout = z.infer<typeof RolloutSchema>;
 
 /** A page of the rollouts, newest first. */
 export const RolloutListQuerySchema = z.object({
-  configuration: z.string().optional(),
-  state: z.enum(ROLLOUT_STATES).optional(),
+  configuration: z.string().optional().describe('only those of the configuration'),
+  state: z.enum(ROLLOUT_STATES).optional().describe('only those in the state'),
   all: z.boolean().default(false).describe('also those that are not current'),
   limit: z.int().min(1).max(1_000).default(100),
-  after_id: z.int().min(1).optional(),
+  after_id: z.int().min(1).optional().describe('only older ones than this'),
 });
 export type RolloutListQuery = z.infer<typeof RolloutListQuerySchema>;
 

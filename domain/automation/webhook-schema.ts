@@ -80,5 +80,5 @@ export const WebhookListQuerySchema = PageQuerySchema;
 /** A page of a webhook's deliveries, newest first; `after_id` is the id of a delivery. */
 export const DeliveryListQuerySchema = PageQuerySchema.extend({
   limit: z.int().min(1).max(1_000).default(100),
-  state: z.enum(DELIVERY_STATES).optional(),
+  state: z.enum(DELIVERY_STATES).optional().describe('only those in the state'),
 });

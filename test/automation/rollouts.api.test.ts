@@ -30,7 +30,11 @@ async function pass(): Promise<void> {
 /** A configuration with a policy and some components that are behind. */
 async function begun(name: string, count = 3): Promise<void> {
   expect((await put(name, { canary: 1, max_at_once: '50%', max_failed: 0 })).status).toBe(200);
-  const components = Array.from({ length: count }, (_, n) => ({ id: `${name}-${n}`, desired_config: name, enabled: true }));
+  const components = Array.from({ length: count }, (_, n) => ({
+    id: `${name}-${n}`,
+    desired_config: name,
+    enabled: true,
+  }));
   expect((await api.call('PUT', '/v3/components', components)).status).toBe(200);
   await pass();
 }

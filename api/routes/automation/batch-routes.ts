@@ -57,7 +57,7 @@ export async function batchRoutes(app: ApiServer, deps: ApiDependencies): Promis
       schema: {
         tags,
         summary: 'Read a batch with its components',
-        params: z.object({ batch: z.string() }),
+        params: z.object({ batch: z.string().describe('id of the batch') }),
         response: { 200: BatchDetailSchema },
       },
     },

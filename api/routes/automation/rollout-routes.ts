@@ -8,7 +8,7 @@ import { NextSchema } from '../../next-page.ts';
 import { optionalBody } from '../../optional-body.ts';
 
 const tags = ['rollouts'];
-const params = z.object({ configuration: z.string() });
+const params = z.object({ configuration: z.string().describe('name of the configuration') });
 
 /** How changes of configurations go over their components. */
 export async function rolloutRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {

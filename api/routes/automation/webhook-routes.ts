@@ -15,7 +15,7 @@ import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
 
-const params = z.object({ webhook: z.string() });
+const params = z.object({ webhook: z.string().describe('name of the webhook') });
 const tags = ['webhooks'];
 
 /** Who is told when sessions end, components fail and rollouts stop. */
