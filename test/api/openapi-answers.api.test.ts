@@ -298,6 +298,27 @@ test('drift', async () => {
   await expectAnswer(200, 'GET', '/v3/sessions/drift-check');
 });
 
+test('schedules', async () => {
+  const path = '/api/v1/schedules';
+  const body = { cron: '0 3 * * *', action: { refresh: {} } };
+  await expectAnswer(201, 'POST', path, { ...body, name: 'nightly', paused: true });
+  await expectAnswer(409, 'POST', path, { ...body, name: 'nightly' });
+  await expectAnswer(400, 'POST', path, { ...body, name: 'other', cron: '0 24 * * *' });
+  await expectAnswer(200, 'PUT', `${path}/weekly`, { ...body, action: { check: { filter: { tags: 'a=b' } } } });
+  await expectAnswer(200, 'PATCH', `${path}/nightly`, { action: { session: { configuration_name: 'c' } } });
+  await expectAnswer(200, 'POST', `${path}/nightly/resume`, {});
+  await expectAnswer(200, 'POST', `${path}/nightly/pause`, { note: 'why' });
+  const { body: run } = await expectAnswer(202, 'POST', `${path}/nightly/trigger`);
+  await expectAnswer(200, 'GET', `${path}/nightly/runs/${run.id}`);
+  await expectAnswer(404, 'GET', `${path}/weekly/runs/${run.id}`);
+  await expectAnswer(200, 'GET', `${path}/nightly/runs?limit=1`);
+  await expectAnswer(200, 'GET', `${path}/nightly/next?count=1`);
+  await expectAnswer(200, 'GET', `${path}?limit=1`);
+  await expectAnswer(200, 'GET', `${path}/nightly`);
+  await expectAnswer(204, 'DELETE', `${path}/nightly`);
+  await expectAnswer(404, 'DELETE', `${path}/nightly`);
+});
+
 test('refusals before any rule are as described', async () => {
   const refused = async (status: number, headers: Record<string, string>, method = 'PATCH') => {
     const answer = await api.call(method, '/v3/options', {}, headers);
