@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { recordAuthority } from '../../store/trust.ts';
 import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
 import { type AnswerCheck, createAnswerCheck } from '../support/answer-check.ts';
@@ -245,6 +246,16 @@ describe("answers of Muster's own routes are as described", () => {
 
   test('status, secrets, tokens and trust', async () => {
     await expectAnswer(200, 'GET', '/api/v1/status');
+    for (const query of ['', '/keys', '?state=ended']) await expectAnswer(200, 'GET', `/api/v1/batches${query}`);
+    for (const word of ['pause', 'resume']) await expectAnswer(200, 'POST', `/api/v1/batches/${word}`);
+    await expectAnswer(202, 'POST', '/api/v1/batches/tick');
+    await expectAnswer(404, 'POST', '/api/v1/batches/pause', { key: 'none' });
+    await expectAnswer(404, 'GET', '/api/v1/batches/none');
+    const batch = '6f1c1d0a-8f4b-4d4a-9a3e-0f6d8a1f9b11';
+    await sql`insert into batches (id, key, configuration, layers, opened_at)
+      values (${batch}, 'web:0:', 'web', '0', now())`.execute(api.deps.db);
+    await expectAnswer(200, 'GET', `/api/v1/batches/${batch}`);
+    await expectAnswer(200, 'GET', '/api/v1/batches');
     await expectAnswer(204, 'PUT', '/api/v1/secrets/site-git/password', { value: 'v' });
     await expectAnswer(200, 'GET', '/api/v1/secrets');
     await expectAnswer(201, 'POST', '/api/v1/tokens', { role: 'node', component: 'x1', name: 'n1', expires_in: 60 });

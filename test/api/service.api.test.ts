@@ -111,6 +111,9 @@ test('the status counts what is there and links on', async () => {
     engine: { ok: true, reason: null },
     setup: { ok: true, reason: null },
     counts: { sessions: { pending: 0, running: 0, complete: 0 }, queue: 0, active_runs: 0 },
+    // No worker has made a pass of it.
+    batcher: expect.objectContaining({ state: 'late', open: 0, sent: 0, backoff: null }),
+    hardware_sync: null,
     links: {
       docs: 'http://127.0.0.1:8100/docs',
       openapi: 'http://127.0.0.1:8100/openapi.json',
