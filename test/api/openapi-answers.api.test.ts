@@ -309,6 +309,39 @@ test('drift', async () => {
   await expectAnswer(200, 'GET', '/v3/sessions/drift-check');
 });
 
+test('webhooks', async () => {
+  const path = '/api/v1/webhooks';
+  const body = { url: 'https://hooks.example.test/x', events: ['session.ended'] };
+  await expectAnswer(201, 'POST', path, { ...body, name: 'ops' });
+  await expectAnswer(409, 'POST', path, { ...body, name: 'ops' });
+  await expectAnswer(400, 'POST', path, { ...body, name: 'other', events: [] });
+  await expectAnswer(200, 'PATCH', `${path}/ops`, { enabled: false });
+  await expectAnswer(202, 'POST', `${path}/ops/test`);
+  await expectAnswer(200, 'GET', `${path}/ops/deliveries?limit=1&state=waiting`);
+  await expectAnswer(200, 'GET', `${path}?limit=1`);
+  await expectAnswer(200, 'GET', `${path}/ops`);
+  await expectAnswer(204, 'DELETE', `${path}/ops`);
+  await expectAnswer(404, 'GET', `${path}/ops/deliveries`);
+});
+
+test('rollouts', async () => {
+  const path = '/api/v1/rollouts';
+  const layers = [{ clone_url: URL_A, playbook: 'site.yml', commit: COMMIT }];
+  const muster = { rollout: { max_at_once: 2, canary: 1, max_failed: '10%' } };
+  await expectAnswer(200, 'PUT', '/v3/configurations/rolled', { layers, muster });
+  const now = new Date();
+  const rollout = { configuration: 'rolled', version: 'v1', state: 'canary', stage: 'canary' } as const;
+  await api.deps.db
+    .insertInto('rollouts')
+    .values({ ...rollout, created_at: now, updated_at: now })
+    .execute();
+  await expectAnswer(200, 'GET', `${path}?limit=1`);
+  await expectAnswer(200, 'GET', `${path}/rolled`);
+  await expectAnswer(200, 'POST', `${path}/rolled/stop`, { reason: 'why' });
+  await expectAnswer(200, 'POST', `${path}/rolled/resume`);
+  await expectAnswer(404, 'POST', `${path}/nothing/stop`);
+});
+
 test('schedules', async () => {
   const path = '/api/v1/schedules';
   const body = { cron: '0 3 * * *', action: { refresh: {} } };
