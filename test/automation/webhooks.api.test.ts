@@ -173,7 +173,14 @@ test('a rollout that stops is told', async () => {
   const now = new Date();
   await api.deps.db
     .insertInto('rollouts')
-    .values({ configuration: 'one', version: 'v1', state: 'rolling', stage: 'rolling', created_at: now, updated_at: now })
+    .values({
+      configuration: 'one',
+      version: 'v1',
+      state: 'rolling',
+      stage: 'rolling',
+      created_at: now,
+      updated_at: now,
+    })
     .execute();
   const stop = { state: 'stopped', reason: '3 of 20 failed', stopped_by: 'batcher', updated_at: now } as const;
   for (const change of [stop, stop]) await api.deps.db.updateTable('rollouts').set(change).execute();
