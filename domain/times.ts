@@ -2,3 +2,11 @@
 export function wireTime(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }
+
+/** A hundred years: options count seconds without an upper bound (cfs-api 5), and an instant after them must stay one. */
+const LONGEST_SECONDS = 100 * 365 * 24 * 3_600;
+
+/** So many seconds, at most a hundred years: what may be added to an instant. */
+export function boundedSeconds(seconds: number): number {
+  return Math.min(seconds, LONGEST_SECONDS);
+}

@@ -1,6 +1,7 @@
 import { NO_BACK_OFF } from '../../domain/automation/back-off.ts';
 import { type KeyHold, type PlanFacts, planSends, type SendPlan } from '../../domain/automation/plan-sends.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
+import { boundedSeconds } from '../../domain/times.ts';
 import { type BatcherState, type KeyState, readBatcherState, readKeys } from '../../store/batcher-state.ts';
 import { type OpenBatch, openBatches } from '../../store/batches.ts';
 import type { Db } from '../../store/database.ts';
@@ -31,7 +32,7 @@ export async function readPlan(db: Db, options: Options, now: Date): Promise<Bat
     now: now.getTime(),
     disabled: options.batcher_disable,
     paused: state.paused,
-    window: options.batch_window,
+    window: boundedSeconds(options.batch_window),
     sizeOf: (configuration) => gates.get(configuration)?.size ?? options.batch_size,
     waiting: sent.filter(({ session }) => session?.status === 'pending').length,
     out: new Set(sent.map(({ id }) => id)),

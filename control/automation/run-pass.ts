@@ -1,5 +1,6 @@
 import { KEY_FORGOTTEN_AFTER } from '../../domain/automation/back-off.ts';
 import { planSends, type Wait, type WhyNot } from '../../domain/automation/plan-sends.ts';
+import { boundedSeconds } from '../../domain/times.ts';
 import { forgetKeys, notePass, readBatcherState, seeKeys, withPassLock } from '../../store/batcher-state.ts';
 import { forgetBatches } from '../../store/batches.ts';
 import { readOptions } from '../../store/options.ts';
@@ -55,7 +56,7 @@ export async function runPass(
     const { sent, waits, nextAt } = await sendDue(pass);
     await keepKeys(pass);
     await forgetBatches(deps.db, new Date(at.getTime() - SHOWN_MS));
-    const interval = pass.options.batcher_check_interval * 1_000;
+    const interval = boundedSeconds(pass.options.batcher_check_interval) * 1_000;
     const now = deps.clock().getTime();
     const waitMs = Math.max(0, Math.min(interval, (nextAt ?? Number.POSITIVE_INFINITY) - now));
     const pause = { waitMs, nextAt: new Date(now + waitMs) };

@@ -59,6 +59,16 @@ beforeEach(async () => {
 });
 
 describe('the list', () => {
+  test('of options that are longer than time itself', async () => {
+    const longest = Number.MAX_SAFE_INTEGER;
+    await setOptions({ batch_window: longest, batcher_check_interval: longest, batcher_max_backoff: longest });
+    await put('one-a');
+    await pass(10);
+    const { batcher, batches } = await list();
+    expect(batcher).toMatchObject({ state: 'working', next_pass_at: expect.stringMatching(/^2126-/) });
+    expect(batches).toMatchObject([{ why_not: 'window', until: expect.stringMatching(/^2126-/) }]);
+  });
+
   test('of a batcher that has nothing to do', async () => {
     await pass(10);
     expect(await list()).toEqual({
