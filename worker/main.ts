@@ -3,8 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { pino } from 'pino';
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createBatcherActivities } from '../activities/automation/activities.ts';
 import { createScheduleActivities } from '../activities/automation/schedule-activities.ts';
 import { createWebhookActivities } from '../activities/automation/webhook-activities.ts';
@@ -55,6 +54,7 @@ import { baseEnvironment } from './base-environment.ts';
 import { translateFailures } from './failure-interceptor.ts';
 import { keepSchedules, reconcileSchedules, renewTrustNow } from './schedules.ts';
 import { openTrust } from './trust.ts';
+import { engineLogger, openWorkerLog } from './worker-log.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 /** How often the worker looks for sessions to start that nobody told it of, ms: that is the API's work. */
@@ -64,9 +64,9 @@ const ROOT = join(import.meta.dirname, '..');
 
 async function main(): Promise<void> {
   const env = loadEnvironment(process.env);
-  const log = pino({ name: 'muster-worker', level: env.MUSTER_LOG_LEVEL });
+  const log = openWorkerLog(env.MUSTER_LOG_LEVEL);
   Runtime.install({
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ temporal: level, ...meta }, message)),
+    logger: engineLogger(log),
     shutdownSignals: [],
     ...(env.MUSTER_TEMPORAL_METRICS
       ? { telemetryOptions: { metrics: { prometheus: { bindAddress: env.MUSTER_TEMPORAL_METRICS } } } }
