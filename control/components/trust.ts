@@ -113,9 +113,13 @@ export function createTrust(deps: TrustDependencies) {
     await recordAuthority(db, authority, clock());
     // Nothing that a former one has signed is valid any more.
     await removeFormerAuthorities(db, new Date(clock().getTime() - life));
-    const published = (await deps.metadata?.publishAuthority(await authorityLines(db))) ?? false;
+    const lines = await authorityLines(db);
+    // A metadata service that is away keeps no certificate from being made, nor the other way round.
+    const [publishing] = await Promise.allSettled([deps.metadata?.publishAuthority(lines)]);
     const { certificate, problem } = await identity();
     if (problem !== null) throw new Error(problem);
+    if (publishing.status === 'rejected') throw publishing.reason;
+    const published = publishing.value ?? false;
     const end = parseCertificate(certificate)?.validBefore;
     return { published, validBefore: end === undefined || !Number.isFinite(end) ? null : new Date(end) };
   };

@@ -122,6 +122,13 @@ describeNeeding(sshMissing(), 'trust', () => {
     expect(parseCertificate((await trust.identity()).certificate)).toMatchObject({ principals: ['root'] });
   });
 
+  test('a metadata service that is away keeps no certificate from being made', async () => {
+    const metadata = { publishAuthority: () => Promise.reject(new Error('metadata are away')) };
+    await expect(openTrust({ metadata }).renew()).rejects.toThrow('metadata are away');
+    const { certificate } = (await secrets.get(CERTIFICATE_SECRET)) ?? {};
+    expect(parseCertificate(certificate ?? '')).toMatchObject({ principals: ['root'] });
+  });
+
   test('another authority signs at once, and the one before is still published', async () => {
     await openTrust().renew();
     const former = (await secrets.get(AUTHORITY_SECRET))?.public;
