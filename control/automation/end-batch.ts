@@ -83,5 +83,8 @@ function writesOf(verdict: 'succeeded' | 'failed', members: MemberNow[], session
 function reasonOf(verdict: SessionVerdict, batch: SentBatch, { options }: PassDependencies): string {
   if (verdict === 'gone') return 'its session was deleted';
   if (verdict === 'overdue') return `its session was still pending after ${options.batcher_pending_timeout} s`;
-  return batch.session?.message ?? '';
+  if (batch.session === null) return '';
+  const { status, succeeded, message } = batch.session;
+  // What it did last is no reason: somebody wrote the result while it was at work.
+  return status === 'complete' ? message : `somebody marked its session succeeded ${succeeded} while it was ${status}`;
 }

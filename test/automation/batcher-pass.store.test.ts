@@ -172,6 +172,17 @@ test('a session that somebody deletes is a failure that writes nothing', async (
   expect((await batches())[0]).toMatchObject({ state: 'ended', result: 'failure', reason: 'its session was deleted' });
 });
 
+test('a session that somebody marks as failed while it is at work is a failure that says so', async () => {
+  await batcher.setOptions({ batch_size: 1 });
+  await batcher.put({ id: 'a' });
+  await batcher.pass(10);
+  const message = 'running layer 0 (site.yml)';
+  await batcher.database.db.updateTable('sessions').set({ status: 'running', succeeded: 'false', message }).execute();
+  await batcher.pass(20);
+  const reason = 'somebody marked its session succeeded false while it was running';
+  expect((await batches())[0]).toMatchObject({ state: 'ended', result: 'failure', reason });
+});
+
 test('a failure that Ansible caused is not counted twice', async () => {
   await batcher.setOptions({ batch_size: 2 });
   await batcher.put({ id: 'a' }, { id: 'b' });

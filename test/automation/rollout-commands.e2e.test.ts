@@ -32,6 +32,7 @@ test('a policy is applied, its rollout is shown, stopped and resumed', async () 
   expect(JSON.parse((await run(['configuration', 'get', 'compute', '-o', 'json'])).out).muster).toEqual(
     configuration.muster,
   );
+  expect((await run(['configuration', 'get', 'compute'])).out).toMatch(/^rollout +canary 1, 50% at once$/m);
   expect(await run(['rollout', 'get', 'compute'])).toMatchObject({ exit: 3, out: '' });
   const components = ['n1', 'n2', 'n3'].map((id) => ({ id, desired_config: 'compute', enabled: true }));
   expect((await api.call('PUT', '/v3/components', components)).status).toBe(200);

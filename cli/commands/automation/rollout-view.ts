@@ -3,8 +3,9 @@ import { cell, type View } from '../../output/columns.ts';
 import { fieldList } from '../../output/table.ts';
 import { duration, timeOf } from '../../output/times.ts';
 
-function policyText({ policy }: Rollout): string {
-  if (policy === null) return '';
+/** A rollout policy for people; nothing when there is none. */
+export function policyText(policy: Rollout['policy'] | undefined): string {
+  if (policy === null || policy === undefined) return '';
   const { max_at_once, canary, max_failed } = policy;
   const parts = [
     canary === undefined ? '' : `canary ${canary}`,
@@ -28,7 +29,7 @@ export const rolloutView = (now: number): View<Rollout> => ({
     { title: 'IN SESSIONS', value: ({ in_sessions }) => cell(in_sessions) },
     { title: 'AGE', value: ({ created_at }) => duration(now - (timeOf(created_at) ?? now)) },
     { title: 'REASON', value: ({ reason }) => cell(reason) },
-    { title: 'POLICY', value: policyText, wide: true },
+    { title: 'POLICY', value: ({ policy }) => policyText(policy), wide: true },
     { title: 'DONE', value: ({ done }) => cell(done), wide: true },
     { title: 'FAILURES', value: ({ failures }) => cell(failures), wide: true },
     { title: 'ID', value: ({ id }) => cell(id), wide: true },
@@ -44,7 +45,7 @@ export function rolloutDetails(rollout: Rollout): string {
     ['version', rollout.version],
     ['state', state === 'stopped' ? `stopped in stage ${stage}` : state],
     ['reason', cell(rollout.reason)],
-    ['policy', policyText(rollout)],
+    ['policy', policyText(rollout.policy)],
     ['components', cell(rollout.components)],
     ['configured', cell(rollout.configured)],
     ['pending', cell(rollout.pending)],

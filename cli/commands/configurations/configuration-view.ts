@@ -1,6 +1,7 @@
 import type { Configuration, Layer } from '../../../domain/configurations/schema.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { fieldList, table } from '../../output/table.ts';
+import { policyText } from '../automation/rollout-view.ts';
 
 export const configurationView: View<Configuration> = {
   noun: 'configurations',
@@ -29,6 +30,7 @@ export function configurationDetails(configuration: Configuration, wide: boolean
     ['updated', configuration.last_updated],
     ['tenant', cell(configuration.tenant_name)],
     ['additional inventory', cell(extra?.source ?? extra?.clone_url)],
+    ['rollout', policyText(configuration.muster?.rollout)],
   ]);
   const layers = table(
     [
