@@ -119,6 +119,20 @@ export async function queueHead(db: Db): Promise<{ id: string; name: string } | 
   return row ?? null;
 }
 
+/** Takes back what sessions in line were told of a limit that is another one now; each is told anew at its turn. */
+export async function forgetQueueMessages(db: Db): Promise<void> {
+  const message = 'waiting for a session slot';
+  await db
+    .updateTable('sessions')
+    .set({ message, updated_at: new Date() })
+    .where('stage', '=', 'queued')
+    .where('status', '=', 'pending')
+    .where('reason', 'is', null)
+    .where('cancel_requested_at', 'is', null)
+    .where('message', '<>', message)
+    .execute();
+}
+
 /** How many sessions hold a slot. */
 export async function countAdmitted(db: Db): Promise<number> {
   const row = await db

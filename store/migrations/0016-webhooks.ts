@@ -41,12 +41,15 @@ export async function up(db: Kysely<never>): Promise<void> {
           where enabled and notify_webhooks.event = any(events);
         if found then perform pg_notify('muster_webhooks', ''); end if;
       end $$`,
+    // As all times are shown: UTC, whole seconds.
+    `create function wire_time(value timestamptz) returns text language sql immutable
+      return to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`,
     `create function session_ended_webhook() returns trigger language plpgsql as $$
       begin
         perform notify_webhooks('session.ended', jsonb_build_object('name', new.name, 'id', new.id,
           'configuration', new.configuration_name, 'limit', new.ansible_limit, 'succeeded', new.succeeded,
-          'message', new.message, 'reason', new.reason, 'start_time', new.start_time,
-          'completion_time', new.completion_time, 'tags', new.tags, 'actor', new.actor));
+          'message', new.message, 'reason', new.reason, 'start_time', wire_time(new.start_time),
+          'completion_time', wire_time(new.completion_time), 'tags', new.tags, 'actor', new.actor));
         return null;
       end $$`,
     `create trigger session_ended_webhook after update of stage on sessions for each row

@@ -119,6 +119,7 @@ describe('a session that ends', () => {
     const [{ headers = {}, body = '', url = '' } = {}] = sent;
     expect(url).toBe(SESSION_ENDED.url);
     expect(JSON.parse(body)).toMatchObject({ event: 'session.ended', data: { name: session, succeeded: 'false' } });
+    expect(JSON.parse(body).data.completion_time).toMatch(/^20[0-9-]{8}T[0-9:]{8}Z$/);
     expect(body).not.toContain('geheim');
     const [, time, hash] = /^t=([0-9]+),v1=([0-9a-f]{64})$/.exec(headers['muster-signature'] ?? '') ?? [];
     expect(hash).toBe(createHmac('sha256', secret).update(`${time}.${body}`).digest('hex'));

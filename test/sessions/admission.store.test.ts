@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
+import { createSessionEngine } from '../../control/sessions/session-engine.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { admit, countAdmitted, queueHead, type SessionRow, writeEnd } from '../../store/session-engine.ts';
@@ -180,6 +181,16 @@ describe('the way in', () => {
       status: 'pending',
     });
     expect(second).toBeDefined();
+  });
+
+  test('says nothing of a limit that is another one now', async () => {
+    const [first, , third] = await queue(3);
+    const { deps } = dependencies(0);
+    for (const session of [first, third]) await admitSession(deps, session?.id ?? '');
+    await createSessionEngine(deps).pokeQueue();
+    for (const session of [first, third]) {
+      expect(await sessionNow(database.db, session?.id ?? '')).toMatchObject({ message: 'waiting for a session slot' });
+    }
   });
 
   test('wakes the next in line while slots are free', async () => {
