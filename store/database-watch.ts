@@ -7,10 +7,10 @@ const TICK_MS = 500;
 /** A query this old, in ticks, makes the watch ask the server whether it is there: 1 s. */
 const ASK_AFTER = 2;
 /**
- * Ticks that the server has to answer: 2 s. Counted in ticks, not in time, so that an event loop which was busy itself for
+ * Ticks that the server has to answer: 2.5 s. Counted in ticks, not in time, so that an event loop which was busy itself for
  * long is not taken for a silent server: between two ticks everything that has arrived is read.
  */
-const PATIENCE = 4;
+const PATIENCE = 5;
 /** A query this old whose server process says that it has no work never arrived there: 2 s. */
 const LOST_AFTER = 4;
 
@@ -35,8 +35,8 @@ export interface DatabaseWatch {
 
 /**
  * Watches the connections of one pool. As long as the server answers on a connection of the watch's own, a query may take
- * as long as it needs. A server that does not answer for 2 s counts as away: every connection is destroyed, so that all
- * that waits fails at once (after 3 to 4 s in all), and new ones are refused until the server answers again. A single
+ * as long as it needs. A server that does not answer for 2.5 s counts as away: every connection is destroyed, so that all
+ * that waits fails at once (after 3.5 to 4.5 s in all), and new ones are refused until the server answers again. A single
  * connection is destroyed when its server process has not heard of the query, or a statement lasts longer than
  * `statementMs` (default: no limit).
  */

@@ -12,7 +12,9 @@ export function unknownPaths(app: ApiServer): void {
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.replace(/[?#].*$/s, '');
     const segments = path.split('/').map(decoded);
-    const methods = routes.filter((route) => matches(route.segments, segments)).flatMap((route) => route.methods);
+    const methods = nearest(routes.filter((route) => matches(route.segments, segments))).flatMap(
+      (route) => route.methods,
+    );
     if (methods.length === 0) {
       return sendProblem(reply, problemOf(musterError('not_found', `There is nothing at ${path.slice(0, 500)}`)));
     }
@@ -23,6 +25,13 @@ export function unknownPaths(app: ApiServer): void {
   app.setNotFoundHandler(answer);
   // At once: nobody reads the body of such a request.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answer(request, reply) : undefined));
+}
+
+/** Of the routes that match a path, those that name most of it: `/batches/pause` is a command, no batch of that name. */
+function nearest<R extends { segments: readonly string[] }>(matching: readonly R[]): R[] {
+  const open = ({ segments }: R) => segments.filter((segment) => segment.startsWith(':')).length;
+  const least = Math.min(...matching.map(open));
+  return matching.filter((route) => open(route) === least);
 }
 
 function matches(route: readonly string[], path: readonly string[]): boolean {

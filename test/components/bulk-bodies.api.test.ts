@@ -32,7 +32,8 @@ async function whileOthersAsk(method: string, body: unknown) {
   });
   let answered = 0;
   while (!done) {
-    expect((await api.call('GET', '/v3/components/other')).status).toBe(200);
+    const other = await api.call('GET', '/v3/components/other');
+    expect(other).toMatchObject({ status: 200, body: { id: 'other' } });
     answered += 1;
   }
   return { answer: await sent, answered };
