@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const ROOT = dirname(import.meta.dirname);
@@ -82,31 +82,23 @@ async function runJest(project: string, { workDir, patterns }: SuiteOptions): Pr
   };
 }
 
-/** The tests of each Python program, which have settings of their own; two files at a time, as jest does. */
+/** The tests of each Python program, which have settings of their own. */
 async function runPytest(options: SuiteOptions): Promise<Counts> {
-  const files = ['ansible', 'agent'].flatMap((program) =>
-    readdirSync(join(ROOT, program, 'tests'))
-      .filter((name) => /^test_.*\.py$/.test(name))
-      .map((name) => join(program, 'tests', name)),
-  );
   const counts = nothing();
-  const work = async () => {
-    for (let file = files.shift(); file !== undefined; file = files.shift()) {
-      const { passed, failed, skipped } = await runPytestOf(file, options);
-      counts.passed += passed;
-      counts.failed += failed;
-      counts.skipped.push(...skipped);
-    }
-  };
-  await Promise.all([work(), work()]);
+  for (const program of ['ansible', 'agent']) {
+    const { passed, failed, skipped } = await runPytestOf(program, options);
+    counts.passed += passed;
+    counts.failed += failed;
+    counts.skipped.push(...skipped);
+  }
   return counts;
 }
 
-async function runPytestOf(file: string, { workDir, patterns }: SuiteOptions): Promise<Counts> {
+async function runPytestOf(program: string, { workDir, patterns }: SuiteOptions): Promise<Counts> {
   const binDir = process.env.MUSTER_ANSIBLE_BIN_DIR;
   if (binDir === undefined) throw new Error('MUSTER_ANSIBLE_BIN_DIR is not set: run through "npm test"');
-  const report = join(workDir, `${file.replaceAll('/', '-')}.xml`);
-  const args = ['-m', 'pytest', file, '-q', `--junitxml=${report}`];
+  const report = join(workDir, `python-${program}.xml`);
+  const args = ['-m', 'pytest', join(program, 'tests'), '-q', `--junitxml=${report}`];
   if (patterns.length > 0) args.push('-k', patterns.join(' or '));
   const status = await run(join(binDir, 'python'), args);
   if (!existsSync(report)) return { ...nothing(), failed: 1 };
@@ -119,7 +111,7 @@ async function runPytestOf(file: string, { workDir, patterns }: SuiteOptions): P
   return {
     passed: count('tests') - failed - skipped.length,
     failed: status !== 0 && status !== 5 && failed === 0 ? 1 : failed,
-    skipped: skipped.map(([, program, name]) => `${program} ${name}`),
+    skipped: skipped.map(([, file, name]) => `${file} ${name}`),
   };
 }
 
