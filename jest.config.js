@@ -32,5 +32,10 @@ export default {
     level('workflow', ['**/*.workflow.test.ts'], true),
     level('api', ['**/*.api.test.ts'], true),
     level('e2e', ['**/*.e2e.test.ts'], true),
+    {
+      ...level('cluster', ['**/*.cluster.test.ts'], false),
+      globalSetup: '<rootDir>/test/support/cluster-setup.ts',
+      globalTeardown: '<rootDir>/test/support/cluster-teardown.ts',
+    },
   ],
 };

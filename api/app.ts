@@ -32,7 +32,10 @@ import { componentImportRoutes } from './routes/components/import-routes.ts';
 import { trustRoutes } from './routes/components/trust-routes.ts';
 import { configurationImportRoutes } from './routes/configurations/import-routes.ts';
 import { secretRoutes } from './routes/configurations/secret-routes.ts';
+import { imageRoutes } from './routes/images/image-routes.ts';
+import { imsRoutes } from './routes/images/ims-routes.ts';
 import { metrics } from './routes/service/metrics-routes.ts';
+import { probes } from './routes/service/probe-routes.ts';
 import { statusRoutes } from './routes/service/status-routes.ts';
 import { musterSessionRoutes } from './routes/sessions/session-routes.ts';
 
@@ -54,7 +57,11 @@ const MUSTER_ROUTES: readonly Routes[] = [
   timelineRoutes,
   batchRoutes,
   rolloutRoutes,
+  imageRoutes,
 ];
+
+/** Prefixes of the image service: with and without its version (cfs-flows 7). */
+const IMS_PREFIXES = ['/apis/ims', '/apis/ims/v2'];
 
 /** Longest request line and headers together, bytes: lists of ids travel in queries. */
 const MAX_HEADER = 256 * 1024;
@@ -104,11 +111,21 @@ export function createApp(deps: ApiDependencies): ApiServer {
 
   documentation(app, deps);
   metrics(app, deps);
+  probes(app, deps);
   for (const prefix of deps.prefixes) {
     app.register(
       async (scope: ApiServer) => {
         if (prefix !== deps.prefixes[0]) hideFromDocumentation(scope);
         await cfsRoutes(scope, deps);
+      },
+      { prefix },
+    );
+  }
+  for (const prefix of IMS_PREFIXES) {
+    app.register(
+      async (scope: ApiServer) => {
+        if (prefix !== IMS_PREFIXES[0]) hideFromDocumentation(scope);
+        await imsRoutes(scope, deps);
       },
       { prefix },
     );

@@ -12,7 +12,9 @@ import type {
   SecretStore,
   TenantRegistry,
 } from '../control/configurations/ports.ts';
+import type { ImageEngine, ImageSettings } from '../control/images/ports.ts';
 import type { Dispatcher, SessionEngine } from '../control/sessions/engine-port.ts';
+import type { ImageFiles } from '../domain/images/image-files.ts';
 import type { StreamFeed } from '../store/stream-feed.ts';
 import type { Database } from '../store/tables.ts';
 
@@ -52,6 +54,11 @@ export interface ApiDependencies {
   tenants: TenantRegistry;
   engine: SessionEngine;
   dispatcher: Dispatcher;
+  /** Image jobs in the engine. */
+  imageEngine: ImageEngine;
+  /** The directory of images; null where this process has none. */
+  imageFiles: ImageFiles | null;
+  imageSettings: ImageSettings;
   /** The user's schedules in the engine. */
   schedules: ScheduleEngine;
   /** Never rejects; answers in about 3 s at most. */

@@ -14,15 +14,18 @@ import { ensureAdminToken } from '../control/access/ensure-admin-token.ts';
 import { createScheduleEngine } from '../control/automation/schedule-engine.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
-import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
+import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { keepSourceSecretsTidy } from '../control/configurations/source-secrets.ts';
+import { createImageEngine } from '../control/images/image-engine.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { createSessionEngine } from '../control/sessions/session-engine.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
+import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createGit } from '../drivers/git/create-git.ts';
+import { openImages } from '../drivers/image-files/open-images.ts';
 import { createJwtVerifier } from '../drivers/oidc/verify-jwt.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
-import { kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
+import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
@@ -66,7 +69,11 @@ async function main(): Promise<void> {
     env.MUSTER_SECRETS === 'kubernetes'
       ? recordedSecrets(db, await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE))
       : createSecretStore(db, openSecretCipher(paths.secretKey));
-  const configMaps = openConfigMaps(paths.configMaps);
+  const shippedConfigMaps = openConfigMaps(paths.configMaps);
+  const configMaps =
+    env.MUSTER_CONFIGMAPS === 'kubernetes'
+      ? await kubernetesConfigMaps(env.MUSTER_SECRETS_NAMESPACE, DEFAULT_NAMESPACE, shippedConfigMaps)
+      : shippedConfigMaps;
   const caFile = env.MUSTER_CA_FILE;
   const platformCa = caFile === undefined ? undefined : await readFile(caFile, 'utf8');
   const registry = env.MUSTER_TENANT_REGISTRY_URL;
@@ -102,6 +109,9 @@ async function main(): Promise<void> {
     tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: platformCa }),
     engine: createSessionEngine({ db, client: temporal.client }),
     dispatcher,
+    imageEngine: createImageEngine(temporal.client, { taskQueue: MAIN_QUEUE }),
+    imageFiles: await openImages(env.MUSTER_IMAGES_DIR ?? paths.images, (message) => log.warn(message)),
+    imageSettings: { maxBytes: env.MUSTER_IMAGE_MAX, keepFree: env.MUSTER_MIN_FREE, dkms: env.MUSTER_IMAGE_DKMS },
     schedules: createScheduleEngine(temporal.client),
     engineHealth: async () => {
       const reason = await temporal.health();
@@ -149,6 +159,7 @@ async function main(): Promise<void> {
   const stop = async () => {
     if (stopping) return;
     stopping = true;
+    setup = { ok: false, reason: 'it is stopping' };
     stopTidying();
     for (const stopFollowingFiles of stopTls) stopFollowingFiles();
     await stopFollowing();
@@ -181,7 +192,7 @@ async function main(): Promise<void> {
         const shippedAnsibleConfig = await readFile(join(ROOT, 'ansible', 'ansible.cfg'), 'utf8');
         const file = env.MUSTER_ADMIN_TOKEN_FILE;
         await attributeTo('setup', async () => {
-          await ensureSiteValues({ secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig });
+          await ensureSiteValues({ db, secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig });
           if (file !== undefined) await ensureAdminToken({ db, clock: () => new Date(), file, log });
         });
         setup = { ok: true, reason: null };

@@ -6,15 +6,18 @@ import { ROOT } from './settings.mjs';
 import { hashOf, isWhole, makeVenv, pipInstall, venvFolder } from './venv.mjs';
 
 const REQUIREMENTS = join(ROOT, 'ansible', 'requirements.txt');
+const ARA_REQUIREMENTS = join(ROOT, 'ansible', 'requirements-ara.txt');
 const TEST_REQUIREMENTS = join(ROOT, 'ansible', 'requirements-test.txt');
 
 /**
- * Folder of the Ansible venv when it is complete (with the test packages if asked), else undefined. Starts no process.
+ * Folder of the Ansible venv when it is complete (with the test packages if asked, and with what reports to ARA where a
+ * server is configured), else undefined. Starts no process.
  * @param {{tests?: boolean}} [options]
  */
 export function installedAnsible({ tests = false } = {}) {
   const folder = ansibleFolder();
-  return isWhole(folder) && (!tests || existsSync(testStamp(folder))) ? folder : undefined;
+  const whole = isWhole(folder) && (!tests || existsSync(testStamp(folder)));
+  return whole && (tests || !reportsToAra() || existsSync(araStamp(folder))) ? folder : undefined;
 }
 
 /**
@@ -30,8 +33,14 @@ export async function ensureAnsible(python, { tests = false } = {}) {
   return withLock(
     `ansible ${folder}`,
     async () => {
-      if (!installedAnsible())
+      if (!isWhole(folder))
         await step('Installing Ansible', (onDetail) => makeVenv(folder, python, REQUIREMENTS, onDetail));
+      if (!tests && reportsToAra() && !existsSync(araStamp(folder))) {
+        await step('Installing what reports to ARA', async (onDetail) => {
+          await pipInstall(folder, ARA_REQUIREMENTS, onDetail, ['--no-deps']);
+          writeFileSync(araStamp(folder), '');
+        });
+      }
       if (tests && !installedAnsible({ tests })) {
         await step('Installing the Python test packages', async (onDetail) => {
           await pipInstall(folder, TEST_REQUIREMENTS, onDetail);
@@ -46,6 +55,14 @@ export async function ensureAnsible(python, { tests = false } = {}) {
 
 function ansibleFolder() {
   return venvFolder('ansible', REQUIREMENTS);
+}
+
+function reportsToAra() {
+  return Boolean(process.env.MUSTER_ARA_SERVER_URL);
+}
+
+function araStamp(folder) {
+  return join(folder, `.complete-ara-${hashOf(ARA_REQUIREMENTS)}`);
 }
 
 function testStamp(folder) {

@@ -35,12 +35,13 @@ export function output(file, args) {
  * Runs a long command; its last line goes to `onLine`, and the end of its output is in the error when it fails.
  * @param {string} file
  * @param {string[]} args
- * @param {{cwd?: string, env?: NodeJS.ProcessEnv, onLine?: (line: string) => void}} options
+ * @param {{cwd?: string, env?: NodeJS.ProcessEnv, onLine?: (line: string) => void,
+ *   timeoutMs?: number}} options timeoutMs: it is ended when it takes longer
  * @returns {Promise<void>}
  */
-export function run(file, args, { cwd, env, onLine } = {}) {
+export function run(file, args, { cwd, env, onLine, timeoutMs } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(file, args, { cwd, env, timeout: timeoutMs, stdio: ['ignore', 'pipe', 'pipe'] });
     let tail = '';
     const take = (chunk) => {
       tail = (tail + chunk).slice(-4000);
@@ -53,6 +54,8 @@ export function run(file, args, { cwd, env, onLine } = {}) {
     child.on('error', (error) => reject(new Error(`${file} could not be started: ${error.message}`)));
     child.on('close', (code, signal) => {
       if (code === 0) resolve();
+      else if (timeoutMs !== undefined && child.killed)
+        reject(new Error(`${[file, ...args].join(' ')} took more than ${timeoutMs / 60_000} min:\n${tail.trimEnd()}`));
       else reject(new Error(`${[file, ...args].join(' ')} ended with ${signal ?? code}:\n${tail.trimEnd()}`));
     });
   });

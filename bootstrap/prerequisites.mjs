@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { installedAnsible } from './ansible.mjs';
+import { API_SERVER_PROGRAMS, canBuildClusterPrograms, missingClusterPrograms } from './cluster-programs.mjs';
 import { findOnPath, output } from './commands.mjs';
 import { installedNode } from './installed-node.mjs';
-import { canBuildKubernetes, installedKubernetes } from './kubernetes.mjs';
 import { installedSchemathesis } from './schemathesis.mjs';
 import { NEEDED } from './settings.mjs';
 import { SetupError } from './setup-error.mjs';
@@ -43,7 +43,7 @@ export async function checkPrerequisites({ temporal, tests, ansible }) {
   if (temporalMissing && !closed && !findOnPath('tar')) missing.push('tar (package: tar)');
   if (tests) {
     if (!findOnPath('sshd')) optional.push('sshd for the tests over SSH (package: openssh-server)');
-    if (!installedKubernetes() && !canBuildKubernetes()) {
+    if (missingClusterPrograms(API_SERVER_PROGRAMS).length > 0 && !canBuildClusterPrograms()) {
       optional.push(
         'Go to build the API server of Kubernetes for the tests of secrets in a cluster (package: golang-go)',
       );

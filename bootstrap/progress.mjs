@@ -5,10 +5,19 @@
 
 const LIVE_INTERVAL_MS = 120;
 const PLAIN_INTERVAL_MS = 15_000;
+const BACKGROUND_INTERVAL_MS = 60_000;
+let plain = false;
+let plainInterval = PLAIN_INTERVAL_MS;
 const FRAMES = ['|', '/', '-', '\\'];
 
 const seconds = (ms) =>
   ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+
+/** For a process beside which another one writes to the same terminal: few lines, and no live ones. */
+export function keepToPlainLines() {
+  plain = true;
+  plainInterval = BACKGROUND_INTERVAL_MS;
+}
 
 /**
  * Runs one step under a title.
@@ -20,7 +29,7 @@ const seconds = (ms) =>
  */
 export async function step(title, work, out = process.stderr) {
   const startedAt = Date.now();
-  const live = out.isTTY === true;
+  const live = out.isTTY === true && !plain;
   let detail = '';
   let frame = 0;
   const line = () => {
@@ -32,7 +41,7 @@ export async function step(title, work, out = process.stderr) {
     else out.write(`  ${line()}\n`);
   };
   show();
-  const timer = setInterval(show, live ? LIVE_INTERVAL_MS : PLAIN_INTERVAL_MS);
+  const timer = setInterval(show, live ? LIVE_INTERVAL_MS : plainInterval);
   const finish = (mark) => {
     clearInterval(timer);
     out.write(`${live ? '\r\x1b[K' : ''}${mark} ${title} (${seconds(Date.now() - startedAt)})\n`);

@@ -4,10 +4,15 @@
  *
  *     node bootstrap/run.mjs demo|start|test|bench|openapi [arguments]
  *     node bootstrap/run.mjs setup               install only
+ *     node bootstrap/run.mjs cluster-programs [NAME ...]   build programs of the development cluster, print their folder
+ *     node bootstrap/run.mjs images              build the container images, print their names and archives
  *     node bootstrap/run.mjs exec COMMAND ...    run any command with the environment that the tests have
  */
 import { join } from 'node:path';
+import { buildInBackground, startBackgroundBuilds } from './background-builds.mjs';
+import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS, ensureClusterPrograms } from './cluster-programs.mjs';
 import { handOver } from './hand-over.mjs';
+import { ensureImages } from './images.mjs';
 import { ROOT } from './settings.mjs';
 import { setUp } from './setup.mjs';
 import { SetupError } from './setup-error.mjs';
@@ -25,14 +30,28 @@ async function main([name, ...args]) {
     await setUp();
     return;
   }
+  if (name === 'cluster-programs') {
+    process.stdout.write(`${await ensureClusterPrograms(args.length > 0 ? args : CLUSTER_PROGRAMS)}\n`);
+    return;
+  }
+  if (name === 'images') {
+    process.stdout.write(`${JSON.stringify(await ensureImages())}\n`);
+    return;
+  }
+  if (name === 'build') {
+    await buildInBackground(args[0]);
+    return;
+  }
   if (name === 'exec' && args.length > 0) {
     const { env } = await setUp({ tests: true });
+    if (env.MUSTER_TEST_KUBERNETES_DIR) await ensureClusterPrograms(API_SERVER_PROGRAMS);
     handOver(args[0], args.slice(1), env);
     return;
   }
   const task = Object.hasOwn(TASKS, name ?? '') ? TASKS[name] : undefined;
   if (!task)
     throw new SetupError(`Usage: node bootstrap/run.mjs ${Object.keys(TASKS).join('|')}|setup|exec [arguments]`);
+  if (task.tests) startBackgroundBuilds(args[0]);
   const { node, env } = await setUp({ tests: task.tests });
   handOver(node, [join(ROOT, task.script), ...args], env);
 }

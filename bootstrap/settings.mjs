@@ -14,8 +14,14 @@ export const TEMPORAL_CLI_VERSION = '1.5.1';
 /** The time-skipping server of the workflow tests. */
 export const TEST_SERVER_VERSION = '1.32.0';
 
-/** The API server that tests of what Muster keeps in a cluster talk to. */
+/** The development cluster, and what its tests use. */
 export const KUBERNETES_VERSION = '1.36.3';
+export const CONTAINERD_VERSION = '2.3.7';
+export const COREDNS_VERSION = '1.12.4';
+export const HELM_VERSION = '3.19.0';
+
+/** What decrypts variables in the Ansible execution environment; Debian has no package of it. */
+export const SOPS_VERSION = '3.13.3';
 
 /** Lowest versions that are enough. */
 export const NEEDED = { node: 20, runtimeNode: 24, python: [3, 11], go: [1, 25], java: 17 };

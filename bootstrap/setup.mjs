@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import { ensureAnsible } from './ansible.mjs';
+import {
+  API_SERVER_PROGRAMS,
+  canBuildClusterPrograms,
+  clusterProgramsFolder,
+  missingClusterPrograms,
+} from './cluster-programs.mjs';
 import { runtimeEnvironment } from './installed-node.mjs';
-import { canBuildKubernetes, ensureKubernetes, installedKubernetes } from './kubernetes.mjs';
 import { ensureNodeModules } from './node-modules.mjs';
 import { checkPrerequisites } from './prerequisites.mjs';
 import { ensureSchemathesis } from './schemathesis.mjs';
@@ -26,7 +31,9 @@ export async function setUp({ tests = false } = {}) {
     const testServer = notes.some((note) => /Java|Maven/.test(note)) ? installedTestServer() : await ensureTestServer();
     if (testServer) env.MUSTER_TEST_SERVER_BINARY = testServer;
     env.MUSTER_TEST_SCHEMATHESIS = await ensureSchemathesis(python);
-    if (canBuildKubernetes() || installedKubernetes()) env.MUSTER_TEST_KUBERNETES_DIR = await ensureKubernetes();
+    // They take minutes to build: whoever needs them waits for them there.
+    if (canBuildClusterPrograms() || missingClusterPrograms(API_SERVER_PROGRAMS).length === 0)
+      env.MUSTER_TEST_KUBERNETES_DIR = clusterProgramsFolder();
   }
   return { node, env };
 }

@@ -43,10 +43,10 @@ export async function makeVenv(folder, python, requirements, onDetail) {
   writeFileSync(join(folder, '.complete'), JSON.stringify({ python: realpathSync(join(folder, 'bin', 'python')) }));
 }
 
-/** Installs more packages into a venv. */
-export function pipInstall(folder, requirements, onDetail) {
+/** Installs more packages into a venv; `options` are pip's own. */
+export function pipInstall(folder, requirements, onDetail, options = []) {
   const args = ['-m', 'pip', 'install', '--no-input', '--disable-pip-version-check', '--progress-bar=off', '-r'];
-  return run(join(folder, 'bin', 'python'), [...args, requirements], { onLine: onDetail });
+  return run(join(folder, 'bin', 'python'), [...args, requirements, ...options], { onLine: onDetail });
 }
 
 /** Short hash of a file's content. */

@@ -12,6 +12,7 @@ import { configurationCommands } from './commands/configurations/configuration-c
 import { optionCommands } from './commands/configurations/option-commands.ts';
 import { secretCommands } from './commands/configurations/secret-commands.ts';
 import { sourceCommands } from './commands/configurations/source-commands.ts';
+import { imageCommands } from './commands/images/image-commands.ts';
 import { importCommand } from './commands/import/import-command.ts';
 import { sessionCommands } from './commands/sessions/session-commands.ts';
 import { stackCommands } from './commands/stack/stack-commands.ts';
@@ -39,6 +40,7 @@ function program(context: CliContext): Command {
   driftCommands(root, context);
   configurationCommands(root, context);
   sourceCommands(root, context);
+  imageCommands(root, context);
   batchCommands(root, context);
   rolloutCommands(root, context);
   optionCommands(root, context);

@@ -10,6 +10,7 @@ export function dataPaths(dataDir: string) {
     runs: join(dataDir, 'runs'),
     ssh: join(dataDir, 'ssh'),
     temporary: join(dataDir, 'tmp'),
+    images: join(dataDir, 'images'),
     /** Workflow code as Temporal runs it; made anew when it is not there. */
     bundles: join(dataDir, 'bundles'),
   };

@@ -3,10 +3,14 @@ import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ACCESS_VARIABLES, accessMistakes } from './access-variables.ts';
+import { IMAGE_BUILDER_VARIABLES } from './image-builder-variables.ts';
+import { IMS_VARIABLES, imsMistakes } from './ims-variables.ts';
+import { RUNNER_VARIABLES, runnerMistakes } from './runner-variables.ts';
 import { TRUST_VARIABLES } from './trust-variables.ts';
 import { flag, list } from './variable-forms.ts';
 
 const port = z.coerce.number().int().min(1).max(65535);
+const hostAndPort = z.string().regex(/^[^\s:]+:[0-9]{1,5}$/, 'must be host:port');
 const bytes = z
   .string()
   .regex(/^[0-9]+(KiB|MiB|GiB)?$/, 'must be a number, with KiB, MiB or GiB if not bytes')
@@ -45,12 +49,29 @@ const VariablesSchema = z.object({
   MUSTER_MAX_REQUESTS: z.coerce.number().int().min(1).default(16),
   ...ACCESS_VARIABLES,
   ...TRUST_VARIABLES,
+  ...IMAGE_BUILDER_VARIABLES,
+  /** Largest file of an image that comes in. Default 64 GiB. */
+  MUSTER_IMAGE_MAX: bytes.default(64 * 2 ** 30),
+  ...IMS_VARIABLES,
   /** Base of links to ARA in CFS records; default: the API's own pages. */
-  MUSTER_ARA_URL: z.url().optional(),
+  MUSTER_ARA_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((value) => value.replace(/\/+$/, ''))
+    .optional(),
+  /** Base URL of an ARA server that runs report to as well. Default: none. */
+  MUSTER_ARA_SERVER_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((value) => value.replace(/\/+$/, ''))
+    .refine((value) => new URL(value).username === '', 'must hold no credentials: use MUSTER_ARA_CREDENTIALS_FILE')
+    .optional(),
+  /** JSON file with `username` and `password` for that server. Default: it asks for none. */
+  MUSTER_ARA_CREDENTIALS_FILE: z.string().min(1).optional(),
 
   /** Where secrets are kept. `database`: in Postgres, encrypted with the data directory's key; `kubernetes`: as Secrets. */
   MUSTER_SECRETS: z.enum(['database', 'kubernetes']).default('database'),
-  /** Namespace of those Secrets. The cluster is that of KUBECONFIG, or the one that Muster runs in. */
+  /** Where ConfigMaps are. `directory`: in the data directory; `kubernetes`: in the cluster, which is only read. */
+  MUSTER_CONFIGMAPS: z.enum(['directory', 'kubernetes']).default('directory'),
+  /** Namespace of those Secrets and ConfigMaps. The cluster is that of KUBECONFIG, or the one that Muster runs in. */
   MUSTER_SECRETS_NAMESPACE: z.string().min(1).default('muster'),
 
   /** Postgres; unset: the embedded one. */
@@ -62,6 +83,8 @@ const VariablesSchema = z.object({
   /** host:port of a Temporal server; unset: the embedded one. */
   MUSTER_TEMPORAL_ADDRESS: z.string().min(1).optional(),
   MUSTER_TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  /** How long a namespace that we make keeps workflows that have ended, days. One that exists stays as it is. */
+  MUSTER_TEMPORAL_RETENTION_DAYS: z.coerce.number().int().min(1).max(365).default(7),
   /** Port of the embedded Temporal server. Default: API port + 2. */
   MUSTER_TEMPORAL_PORT: port.optional(),
   /** Port of the embedded Temporal server's web UI. Default: API port + 3. */
@@ -79,8 +102,7 @@ const VariablesSchema = z.object({
   /** Path of the `temporal` program for the embedded server. */
   MUSTER_TEMPORAL_BINARY: z.string().optional(),
 
-  /** Where sessions run. `kubernetes` comes with the cluster lane. */
-  MUSTER_RUNNER: z.enum(['local']).default('local'),
+  ...RUNNER_VARIABLES,
   /** Playbooks at once on this machine. Default: its cores. */
   MUSTER_LOCAL_RUNS: z.coerce.number().int().min(1).default(availableParallelism()),
   /** Folder with ansible-playbook. Default: found in the cache, then PATH. */
@@ -128,10 +150,9 @@ const VariablesSchema = z.object({
     .transform((value) => value.replace(/\/+$/, ''))
     .optional(),
   /** host:port on which the worker shows the metrics of Temporal's SDK to Prometheus. Default: it does not. */
-  MUSTER_TEMPORAL_METRICS: z
-    .string()
-    .regex(/^[^\s:]+:[0-9]{1,5}$/, 'must be host:port')
-    .optional(),
+  MUSTER_TEMPORAL_METRICS: hostAndPort.optional(),
+  /** host:port at which the worker tells those who run it whether it lives and works. Default: nowhere. */
+  MUSTER_WORKER_PROBES: hostAndPort.optional(),
   /** Least severe level that processes log before the options say otherwise. */
   MUSTER_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
 });
@@ -158,7 +179,9 @@ const EnvironmentSchema = VariablesSchema.transform((env) => {
     ],
   };
 }).superRefine((env, context) => {
-  for (const [name, message] of accessMistakes(env)) context.addIssue({ code: 'custom', path: [name], message });
+  for (const [name, message] of [...accessMistakes(env), ...runnerMistakes(env), ...imsMistakes(env)]) {
+    context.addIssue({ code: 'custom', path: [name], message });
+  }
 });
 
 export type Environment = z.infer<typeof EnvironmentSchema>;
@@ -185,7 +208,7 @@ export function loadEnvironment(env: Record<string, string | undefined>): Enviro
   return parsed.data;
 }
 
-const SECRET_NAMES = new Set(['MUSTER_TOKEN', 'MUSTER_IMPORT_TOKEN', 'MUSTER_TEMPORAL_API_KEY']);
+const SECRET_NAMES = new Set(['MUSTER_TOKEN', 'MUSTER_IMS_TOKEN', 'MUSTER_IMPORT_TOKEN', 'MUSTER_TEMPORAL_API_KEY']);
 
 /** The settings for people: secrets and passwords in URLs replaced by ********. */
 export function printableEnvironment(env: Environment): Record<string, unknown> {

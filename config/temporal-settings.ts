@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { Environment } from './environment.ts';
 
 /** How to reach the Temporal server that the environment names, or the embedded one; reads the PEM files. */
@@ -13,6 +14,6 @@ export function temporalSettings(env: Environment, role: string) {
     namespace: env.MUSTER_TEMPORAL_NAMESPACE,
     apiKey: env.MUSTER_TEMPORAL_API_KEY,
     tls: tls ? { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) } : undefined,
-    identity: `muster-${role}@${process.pid}`,
+    identity: `muster-${role}@${hostname()}:${process.pid}`,
   };
 }

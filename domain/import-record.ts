@@ -25,7 +25,12 @@ export function sameJson(one: unknown, other: unknown): boolean {
   }
   if (!isObject(one) || !isObject(other)) return one === other;
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return [...names].every((name) => sameJson(one[name], other[name]));
+  return [...names].every((name) => sameJson(ownMember(one, name), ownMember(other, name)));
+}
+
+/** What all objects inherit (`toString`, `__proto__`) is no member of a record. */
+function ownMember(record: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 /** The record's own name (its member `key`), or its place where it has none that can be shown. */

@@ -11,8 +11,11 @@ const ASK_AFTER = 2;
  * long is not taken for a silent server: between two ticks everything that has arrived is read.
  */
 const PATIENCE = 5;
-/** A query this old whose server process says that it has no work never arrived there: 2 s. */
-const LOST_AFTER = 4;
+/**
+ * A query this old whose server process says that it has no work never arrived there: 4 s. On a starved machine a process may
+ * get no turn for seconds although its query is there.
+ */
+const LOST_AFTER = 8;
 
 interface Watched {
   client: pg.Client;

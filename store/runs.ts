@@ -137,6 +137,18 @@ export async function runsWithOwners(db: Db, host: string): Promise<{ id: string
   }));
 }
 
+/** Runs of a session whose end is not on record. */
+export async function openSessionRuns(db: Db, sessionId: string): Promise<RunRow[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('session_id', '=', sessionId)
+    .where('state', 'in', ['created', 'started'])
+    .execute();
+  const runs = await Promise.all(rows.map(({ id }) => findRun(db, id)));
+  return runs.filter((run) => run !== null);
+}
+
 /** Machines that have runs on record. */
 export async function runHosts(db: Db): Promise<string[]> {
   const rows = await db.selectFrom('runs').select('host').distinct().execute();

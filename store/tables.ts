@@ -20,8 +20,18 @@ import type {
   WebhooksTable,
 } from './automation-tables.ts';
 import type { Json, OptionalTime, Time } from './column-types.ts';
+import type {
+  ImageJobsTable,
+  ImagePortsTable,
+  ImagePublicKeysTable,
+  ImagesTable,
+  ImageWorkersTable,
+} from './image-tables.ts';
+import type { JobTokensTable, SessionJobsTable } from './job-tables.ts';
+import type { SessionImagesTable } from './session-image-tables.ts';
 
 export type * from './automation-tables.ts';
+export type * from './image-tables.ts';
 
 export interface OptionsTable {
   /** Always true: there is one record. */
@@ -119,6 +129,8 @@ export interface SessionsTable {
   succeeded: Succeeded;
   job: string | null;
   ims_job: string | null;
+  /** Every job at the image service that was made for it. */
+  ims_jobs: ColumnType<string[], string[] | undefined, string[]>;
   artifacts: Json<Record<string, unknown>[]>;
   start_time: Time;
   completion_time: OptionalTime;
@@ -333,6 +345,11 @@ export interface AuditTable {
 }
 
 export interface Database {
+  images: ImagesTable;
+  image_public_keys: ImagePublicKeysTable;
+  image_jobs: ImageJobsTable;
+  image_ports: ImagePortsTable;
+  image_workers: ImageWorkersTable;
   rollouts: RolloutsTable;
   rollout_members: RolloutMembersTable;
   webhooks: WebhooksTable;
@@ -361,6 +378,9 @@ export interface Database {
   trust_authorities: TrustAuthoritiesTable;
   runs: RunsTable;
   run_tokens: RunTokensTable;
+  session_jobs: SessionJobsTable;
+  session_images: SessionImagesTable;
+  job_tokens: JobTokensTable;
   streams: StreamsTable;
   events: EventsTable;
   output: OutputTable;

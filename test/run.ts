@@ -54,7 +54,7 @@ async function main(): Promise<number> {
   }
   rmSync(workDir, { recursive: true, force: true });
   process.stdout.write(`\n${summary.join('\n')}\n`);
-  if (name !== undefined && total.passed + total.failed + total.skipped.length === 0) {
+  if (!interrupted && name !== undefined && total.passed + total.failed + total.skipped.length === 0) {
     process.stderr.write('No test has that in its path.\n');
     total.failed += 1;
   }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { missingForCluster, takeDownWhatIsLeft } from './support/cluster-command.ts';
 
 const ROOT = dirname(import.meta.dirname);
 
@@ -33,13 +34,14 @@ export const SUITES: Suite[] = [
   },
   { name: 'types', title: 'TypeScript', run: () => check(module('typescript/bin/tsc'), ['--noEmit']) },
   level('domain', 'rules and architecture'),
-  { name: 'python', title: 'launcher, callback plugin, strategies and node agent', run: runPytest },
+  { name: 'python', title: 'launcher, callback plugin, strategies, steps of a pod, node agent', run: runPytest },
   level('activity', 'drivers and activities'),
   level('store', 'queries on a real Postgres'),
   level('workflow', 'workflows on a real test server'),
   level('api', 'HTTP routes'),
   { name: 'fuzz', title: 'requests made from the API documents', run: runSchemathesis },
   level('e2e', 'the whole through its outer doors'),
+  { name: 'cluster', title: 'sessions on a Kubernetes cluster with real containers', run: runCluster },
 ];
 
 function module(path: string): string {
@@ -64,10 +66,10 @@ interface JestReport {
   testResults: { assertionResults: { status: string; fullName: string }[] }[];
 }
 
-async function runJest(project: string, { workDir, patterns }: SuiteOptions): Promise<Counts> {
+async function runJest(project: string, { workDir, patterns }: SuiteOptions, more: string[] = []): Promise<Counts> {
   const report = join(workDir, `${project}.json`);
   const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', module('jest/bin/jest.js')];
-  args.push('--selectProjects', project, '--json', `--outputFile=${report}`, '--passWithNoTests');
+  args.push('--selectProjects', project, '--json', `--outputFile=${report}`, '--passWithNoTests', ...more);
   if (patterns.length > 0) args.push('--testPathPatterns', ...patterns);
   const status = await run(process.execPath, args);
   if (!existsSync(report)) return status === 0 ? nothing() : { ...nothing(), failed: 1 };
@@ -80,6 +82,17 @@ async function runJest(project: string, { workDir, patterns }: SuiteOptions): Pr
     failed: status !== 0 && failed === 0 ? 1 : failed,
     skipped: all.filter((test) => test.status === 'pending' || test.status === 'todo').map((test) => test.fullName),
   };
+}
+
+/** Its tests share one cluster and two cores with it, so they run one file at a time. */
+async function runCluster(options: SuiteOptions): Promise<Counts> {
+  const missing = await missingForCluster();
+  if (missing.length > 0) return { ...nothing(), skipped: [`cluster: missing on this machine: ${missing.join(', ')}`] };
+  try {
+    return await runJest('cluster', options, ['--maxWorkers', '1']);
+  } finally {
+    await takeDownWhatIsLeft();
+  }
 }
 
 /** The tests of each Python program, which have settings of their own. */

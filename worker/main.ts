@@ -10,6 +10,8 @@ import { createWebhookActivities } from '../activities/automation/webhook-activi
 import { createHardwareSyncActivities } from '../activities/components/hardware-sync-activities.ts';
 import { createTrustActivities } from '../activities/components/trust-activities.ts';
 import { createHostActivities, createSessionRecords } from '../activities/sessions/activities.ts';
+import { createClusterActivities } from '../activities/sessions/cluster-activities.ts';
+import { createImageActivities } from '../activities/sessions/image-activities.ts';
 import { createSweepActivities } from '../activities/sessions/sweep-activities.ts';
 import { dataPaths } from '../config/data-paths.ts';
 import { databaseSettings } from '../config/database-settings.ts';
@@ -23,11 +25,11 @@ import { ensureBatcher } from '../control/automation/wake-batcher.ts';
 import { ensureHardwareSync } from '../control/components/ensure-hardware-sync.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
-import { createSiteValues, ensureSiteValues } from '../control/configurations/site-values.ts';
+import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { connectTemporal, tlsOptions } from '../control/temporal/connect.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
-import { hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
+import { CLUSTER_HOST, hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createGit } from '../drivers/git/create-git.ts';
 import { createAnsibleHosts } from '../drivers/inventory/ansible-hosts.ts';
 import { createInventories, type InventoryProvider } from '../drivers/inventory/create-inventories.ts';
@@ -38,7 +40,7 @@ import { readHostId } from '../drivers/local-runner/host-id.ts';
 import { createLocalRunner } from '../drivers/local-runner/local-runner.ts';
 import { createWorkspaces } from '../drivers/local-runner/workspaces.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
-import { kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
+import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
@@ -51,7 +53,11 @@ import { migrate } from '../store/migrations/index.ts';
 import { readOptions } from '../store/options.ts';
 import { createSecretStore } from '../store/secrets.ts';
 import { baseEnvironment } from './base-environment.ts';
+import { openCluster } from './cluster.ts';
 import { translateFailures } from './failure-interceptor.ts';
+import { openBuiltInImages } from './image-builder.ts';
+import { openImages } from './image-service.ts';
+import { listenForProbes } from './probe-listener.ts';
 import { keepSchedules, reconcileSchedules, renewTrustNow } from './schedules.ts';
 import { openTrust } from './trust.ts';
 import { engineLogger, openWorkerLog } from './worker-log.ts';
@@ -72,6 +78,11 @@ async function main(): Promise<void> {
       ? { telemetryOptions: { metrics: { prometheus: { bindAddress: env.MUSTER_TEMPORAL_METRICS } } } }
       : {}),
   });
+  // The first process of a container gets no signal that it does not ask for.
+  let stop: () => void = () => process.exit(0);
+  process.on('SIGTERM', () => stop());
+  process.on('SIGINT', () => stop());
+  const probes = env.MUSTER_WORKER_PROBES === undefined ? undefined : await listenForProbes(env.MUSTER_WORKER_PROBES);
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   const tracing = env.MUSTER_TRACES_URL && (await loadTracing(env.MUSTER_TRACES_URL, 'muster-worker', version));
   const paths = dataPaths(env.MUSTER_DATA_DIR);
@@ -84,13 +95,16 @@ async function main(): Promise<void> {
     env.MUSTER_SECRETS === 'kubernetes'
       ? recordedSecrets(db, await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE))
       : createSecretStore(db, openSecretCipher(paths.secretKey));
-  const configMaps = openConfigMaps(paths.configMaps);
-  await ensureSiteValues({
-    secrets,
-    configMaps,
-    makeSshKey: makeSshPrivateKey,
-    shippedAnsibleConfig: await readFile(join(ROOT, 'ansible', 'ansible.cfg'), 'utf8'),
-  });
+  const shippedConfigMaps = openConfigMaps(paths.configMaps);
+  const configMaps =
+    env.MUSTER_CONFIGMAPS === 'kubernetes'
+      ? await kubernetesConfigMaps(env.MUSTER_SECRETS_NAMESPACE, DEFAULT_NAMESPACE, shippedConfigMaps)
+      : shippedConfigMaps;
+  const shippedAnsibleConfig = await readFile(join(ROOT, 'ansible', 'ansible.cfg'), 'utf8');
+  const makeSshKey = makeSshPrivateKey;
+  await again('store of secrets', log, () =>
+    ensureSiteValues({ db, secrets, configMaps, makeSshKey, shippedAnsibleConfig }),
+  );
   const platformCa = env.MUSTER_CA_FILE && (await readFile(env.MUSTER_CA_FILE, 'utf8'));
   const site = createSiteValues({
     db,
@@ -131,9 +145,25 @@ async function main(): Promise<void> {
     log: (message) => log.info(message),
   });
 
+  const cluster = await openCluster(env);
   const settings = temporalSettings(env, 'worker');
   const temporal = connectTemporal(settings, tracing ? tracing.clientInterceptors : {});
+  const builtIn = await openBuiltInImages(env, {
+    db,
+    client: temporal.client,
+    imagesDir: paths.images,
+    queue: hostQueueOf(hostId),
+    log,
+  });
+  const images = openImages(env, {
+    secrets,
+    ca: platformCa || undefined,
+    tempDir: paths.temporary,
+    searchPath: process.env.PATH ?? '',
+    builtIn: builtIn.service,
+  });
   const deps = {
+    ...images,
     db,
     client: temporal.client,
     readOptions: () => readOptions(db),
@@ -154,6 +184,14 @@ async function main(): Promise<void> {
     baseEnvironment: baseEnvironment(process.env, ansible),
     auditKept: { days: env.MUSTER_AUDIT_DAYS, rows: env.MUSTER_AUDIT_ROWS },
     logMaxBytes: env.MUSTER_LOG_MAX,
+    ara: env.MUSTER_ARA_SERVER_URL
+      ? { server: env.MUSTER_ARA_SERVER_URL, credentialsFile: env.MUSTER_ARA_CREDENTIALS_FILE }
+      : undefined,
+    defaultRunner: env.MUSTER_RUNNER,
+    hasCluster: cluster !== null,
+    heads: git,
+    profile: env.MUSTER_RUNNER_PROFILE,
+    patience: { waiting: env.MUSTER_RUNNER_WAIT * 1000, impossible: env.MUSTER_RUNNER_IMPOSSIBLE * 1000 },
     log,
   };
   const parts = { hardwareSync: env.MUSTER_HARDWARE_SYNC_URL !== undefined };
@@ -208,6 +246,8 @@ async function main(): Promise<void> {
     },
     activities: {
       ...createSessionRecords(deps),
+      ...createImageActivities(deps),
+      ...builtIn.anywhere,
       ...createBatcherActivities({ ...deps, dispatcher }),
       ...createScheduleActivities({
         ...deps,
@@ -233,19 +273,32 @@ async function main(): Promise<void> {
   const machine = await Worker.create({
     ...shared,
     taskQueue: hostQueueOf(hostId),
-    activities: { ...host, cleanHost: sweep.cleanHost },
+    activities: { ...host, ...builtIn.here, cleanHost: sweep.cleanHost },
     // Watching a run costs next to nothing; the runner itself limits how many playbooks there are.
     maxConcurrentActivityTaskExecutions: 500,
   });
-  const stop = () => {
-    for (const worker of [main, machine]) if (worker.getState() === 'RUNNING') worker.shutdown();
+  const workers = [main, machine];
+  if (cluster !== null) {
+    workers.push(
+      await Worker.create({
+        ...shared,
+        taskQueue: hostQueueOf(CLUSTER_HOST),
+        activities: createClusterActivities({ ...deps, cluster }),
+        // Following a Job, and waiting for a layer of it, costs next to nothing.
+        maxConcurrentActivityTaskExecutions: 500,
+      }),
+    );
+  }
+  stop = () => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  const stopAnnouncing = builtIn.announce();
   log.info({ queue: MAIN_QUEUE, host: hostId, localRuns: env.MUSTER_LOCAL_RUNS }, 'working');
   // The supervisor of the embedded stack waits for this word.
   process.send?.('ready');
-  await Promise.all([main.run(), machine.run()]);
+  probes?.ready(() => workers.every((worker) => worker.getState() === 'RUNNING'));
+  await Promise.all(workers.map((worker) => worker.run()));
+  stopAnnouncing();
   stopSchedules();
   await stopUserSchedules();
   await stopChanges();
@@ -256,6 +309,7 @@ async function main(): Promise<void> {
   await temporal.close();
   await db.destroy();
   if (tracing) await tracing.close();
+  await probes?.close();
 }
 
 /** Where dynamic inventories come from here. */

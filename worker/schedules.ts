@@ -53,6 +53,12 @@ const SCHEDULES = [
     timeout: '15m',
     summary: 'goes on with what webhooks are to be told',
   }),
+  schedule('muster-images', '2m', {
+    workflowType: 'sweepImagesWorkflow',
+    workflowId: 'sweep-images',
+    timeout: '15m',
+    summary: 'goes on with image jobs that a crash has left, removes what no record names',
+  }),
   // CFS promises five minutes; so one that fails does not break the promise.
   schedule('muster-session-ttl', '2m', {
     workflowType: 'expireSessionsWorkflow',

@@ -8,19 +8,21 @@ const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..');
 const PREFIX = 'workflows-';
 
+/** Where a container image has the bundle of its own sources; elsewhere there is no such folder. */
+export const SHIPPED_BUNDLES = join(import.meta.dirname, 'bundles');
+
 /**
- * File with the workflow code as Temporal runs it. It is built when the sources or the SDK have changed since, by a
- * process of its own, and kept in `dir`; older ones are removed. `interceptors` is a module that is bundled with it.
+ * File with the workflow code as Temporal runs it. Unless it came with the sources, it is built when they or the SDK have
+ * changed since, by a process of its own, and kept in `dir`; older ones are removed. `interceptors` is a module that is
+ * bundled with it.
  */
 export async function workflowBundle(dir: string, interceptors: string | undefined): Promise<string> {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
   const name = `${PREFIX}${await fingerprint()}${interceptors === undefined ? '' : '-traced'}.js`;
+  const shipped = join(SHIPPED_BUNDLES, name);
+  if (await isThere(shipped)) return shipped;
+  await mkdir(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, name);
-  const there = await access(path).then(
-    () => true,
-    () => false,
-  );
-  if (!there)
+  if (!(await isThere(path)))
     await run(process.execPath, [
       join(import.meta.dirname, 'build-bundle.ts'),
       path,
@@ -30,6 +32,13 @@ export async function workflowBundle(dir: string, interceptors: string | undefin
     if (other.startsWith(PREFIX) && other !== name) await rm(join(dir, other), { force: true });
   }
   return path;
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Hash of everything that the bundle is made of. */

@@ -7,6 +7,8 @@ export { webhookWorkflow } from './automation/webhook.workflow.ts';
 export { ensureHardwareSyncWorkflow } from './components/ensure-hardware-sync.workflow.ts';
 export { hardwareSyncWorkflow } from './components/hardware-sync.workflow.ts';
 export { renewTrustWorkflow } from './components/renew-trust.workflow.ts';
+export { imageJobWorkflow } from './images/image-job.workflow.ts';
+export { sweepImagesWorkflow } from './images/sweep-images.workflow.ts';
 export { expireSessionsWorkflow } from './sessions/expire-sessions.workflow.ts';
 export { sessionWorkflow } from './sessions/session.workflow.ts';
 export { sweepWorkflow } from './sessions/sweep.workflow.ts';

@@ -17,16 +17,12 @@ const WIDTH = 4;
 
 /**
  * Makes the workspace and clones every repository of the session into it, concurrently; layers without a commit are
- * pinned to what was found, and the snapshot says so from then on (cfs-flows 2). Repeating it starts over. A session on
- * images ends here, with `image_target_unsupported`.
+ * pinned to what was found, and the snapshot says so from then on (cfs-flows 2). Repeating it starts over.
  */
 export async function cloneLayers(deps: CloneDependencies, sessionId: string, signal: AbortSignal): Promise<void> {
   const { db, workspaces, site } = deps;
   const session = await loadSession(db, sessionId);
-  const { snapshot, target } = session;
-  if (target.definition === 'image') {
-    throw musterError('image_target_unsupported', 'images cannot be customised yet: no image service is connected');
-  }
+  const { snapshot } = session;
   const paths = await workspaces.make(sessionId);
   await workspaces.writePrivate(paths.ansibleConfig, await site.ansibleConfig(snapshot.ansible_config));
   const { knownHosts } = await site.ssh();

@@ -1,5 +1,6 @@
 /** What the session workflow asks of its activities: plain data in and out, small, by reference where it could grow. */
 import type { CheckCounts } from '../../domain/components/drift-schema.ts';
+import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 
 export interface SessionRef {
@@ -19,6 +20,10 @@ export interface SessionPlan {
   timeoutSeconds: number;
   /** It only looks: a layer that fails on some hosts keeps no later one from being looked at. */
   check?: boolean;
+  /** It works on images: they are prepared before the layers and finished after them. */
+  images?: boolean;
+  /** Where its layers run; absent in plans of before there was a choice: on a machine. */
+  runner?: 'local' | 'kubernetes';
 }
 
 export type Admission =
@@ -37,6 +42,16 @@ export interface PreparedWorkspace {
 export interface PreparedInventory {
   /** Whether the session has to take components before it runs. */
   leases: boolean;
+}
+
+export interface PreparedJob extends PreparedInventory {
+  /** The pod runs its layers by itself and is only watched. */
+  drivesItself: boolean;
+}
+
+/** How a Job ended, as the session's end says it. */
+export interface JobEnd extends Omit<JobOutcome, 'code'> {
+  reason: string | null;
 }
 
 /** Whether the session has the components that it needs; if not, ask again on a signal, or after so many seconds. */
@@ -86,6 +101,22 @@ export interface HostActivities {
   runLayer(input: RunLayer): Promise<LayerOutcome>;
   endRun(input: RunRef): Promise<void>;
   removeWorkspace(input: SessionRef): Promise<void>;
+}
+
+/** Work on the Job of a session, on any worker that has a cluster. */
+export interface ClusterActivities {
+  prepareJob(input: SessionRef): Promise<PreparedJob>;
+  startJob(input: SessionRef): Promise<void>;
+  /** Follows the Job to its end, whoever ends it, stores how it ended and lets Kubernetes forget it. */
+  watchJob(input: SessionRef): Promise<JobEnd>;
+  /** Orders the pod to run a layer and waits for its end. */
+  runLayer(input: RunLayer): Promise<LayerOutcome>;
+  /** Waits for the playbooks of a pod that runs them by itself; their exit code. */
+  awaitPlaybooks(input: SessionRef): Promise<number>;
+  /** Lets the pod end with this exit code. */
+  finishJob(input: SessionRef & { exitCode: number }): Promise<void>;
+  /** Deletes the Job; `unverified` says why nobody knows whether its containers have stopped. */
+  endJob(input: SessionRef): Promise<{ unverified: string | null }>;
 }
 
 export interface SweepActivities {

@@ -3,6 +3,7 @@ import type { RepositoryAccess } from '../../control/configurations/ports.ts';
 import type { LimitHosts } from '../../domain/components/inventory-tree.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
+import type { ImageLogin, OpenImage } from '../../domain/sessions/image-inventory.ts';
 import type { Workspaces } from '../../domain/sessions/workspace.ts';
 
 export type { RepositoryAccess, Runner, Workspaces };
@@ -27,6 +28,8 @@ export interface InventoryRequest {
   limit: string;
   scope: 'limit' | 'all';
   allowPartial: boolean;
+  /** Of a target of images: their shells, and how Ansible logs in there. */
+  images?: ImageLogin & { open: readonly OpenImage[] };
   /** Folder to write into; may hold additional inventory. */
   dir: string;
   signal: AbortSignal;

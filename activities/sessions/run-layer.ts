@@ -10,6 +10,7 @@ import {
   runOutcome,
   shipBatch,
 } from '../../control/runs/follow-run.ts';
+import type { ImageKeys } from '../../control/sessions/image-keys.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
 import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
@@ -28,6 +29,7 @@ export interface RunDependencies extends Pick<IdentityDependencies, 'trust'> {
   runner: Runner;
   workspaces: Workspaces;
   site: SiteValues;
+  imageKeys: Pick<ImageKeys, 'read'>;
   /** Id of this machine's data directory. */
   hostId: string;
   /** Program in place of `ansible-playbook`, and the folder of the built-in debugging playbooks. */
@@ -36,6 +38,8 @@ export interface RunDependencies extends Pick<IdentityDependencies, 'trust'> {
   /** PATH, HOME and the like for playbooks. */
   baseEnvironment: Record<string, string>;
   logMaxBytes: number;
+  /** ARA server that runs report to as well, and the JSON file with its credentials; unset: none. */
+  ara?: { server: string; credentialsFile: string | undefined } | undefined;
   /** Pauses between tries to start a run, in ms; a default of 16 s in all. */
   startPauses?: number[];
 }
@@ -131,7 +135,8 @@ async function followRun(
   }
 }
 
-function playbookOf(session: SessionRow, layer: number): string {
+/** The playbook of a layer; of a debugging session the built-in one. */
+export function playbookOf(session: SessionRow, layer: number): string {
   const { debug_playbook, layers } = session.snapshot;
   if (debug_playbook !== null) return `${debug_playbook}.yaml`;
   const found = layers.find((candidate) => candidate.index === layer);
@@ -143,6 +148,7 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
   const { workspaces, site } = deps;
   const { sessionId, layer } = input;
   const { snapshot, target } = session;
+  const image = target.definition === 'image';
   const paths = workspaces.paths(sessionId);
   const playbook = playbookOf(session, layer);
   const debug = snapshot.debug_playbook !== null;
@@ -182,35 +188,64 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
       playbook,
       commit: found?.commit ?? '',
       targetDefinition: target.definition,
+      image: image ? await imageArguments(deps, snapshot.ansible_config) : undefined,
       recordsState: recordsState({
         target,
         passthrough: session.ansible_passthrough,
         debugPlaybook: snapshot.debug_playbook,
         check: isCheck(session),
       }),
+      ara: deps.ara && { server: deps.ara.server, credentials: deps.ara.credentialsFile },
       paths: {
         workspace: paths.dir,
         ansibleConfig: paths.ansibleConfig,
         inventory: paths.hosts,
         roles: `${layerDir}/roles`,
         sshKey: paths.sshKey,
-        plainKey: (await offersPlainKey(deps, snapshot.ansible_config)) ? paths.plainKey : undefined,
+        plainKey: !image && (await offersPlainKey(deps, snapshot.ansible_config)) ? paths.plainKey : undefined,
         controlPath: paths.controlPath,
         vaultPassword: (await site.vaultPassword()) === null ? null : paths.vaultPassword,
       },
     }),
-    masks: await site.masks(sources.filter((source) => source !== null)),
+    masks: [
+      ...(await site.masks(sources.filter((source) => source !== null))),
+      ...(image ? await imageMasks(deps, sessionId) : []),
+    ],
     logMaxBytes: deps.logMaxBytes,
   };
 }
 
+/** Whether Muster's options for the ssh of images may stand beside those of an ansible.cfg. */
+export async function imageArguments(
+  { site }: Pick<RunDependencies, 'site'>,
+  ansibleConfig: string,
+): Promise<{ freeArguments: boolean }> {
+  return { freeArguments: !setsCommonArguments(await site.ansibleConfig(ansibleConfig)) };
+}
+
+/** What of the session's key for images must never show. */
+export async function imageMasks(
+  { imageKeys }: Pick<RunDependencies, 'imageKeys'>,
+  sessionId: string,
+): Promise<string[]> {
+  const key = await imageKeys.read(sessionId);
+  return key === null ? [] : [key.privateKey.trim()];
+}
+
 /** Whether the installation's own key is offered besides the key of the certificate, which Vault makes. */
-async function offersPlainKey({ site, trust }: RunDependencies, ansibleConfig: string): Promise<boolean> {
+export async function offersPlainKey(
+  { site, trust }: Pick<RunDependencies, 'site' | 'trust'>,
+  ansibleConfig: string,
+): Promise<boolean> {
   return trust.hasOwnKey && !setsCommonArguments(await site.ansibleConfig(ansibleConfig));
 }
 
 /** The session's limit, or the hosts that failed in the attempt before when only these are asked for. */
-async function limitOf({ db }: RunDependencies, session: SessionRow, input: RunLayer): Promise<string> {
+export async function limitOf(
+  { db }: Pick<RunDependencies, 'db'>,
+  session: SessionRow,
+  input: RunLayer,
+): Promise<string> {
   if (input.hosts === 'failed') {
     const failed = await failedHostsOf(db, runIdOf(input.sessionId, input.attempt - 1, input.layer));
     if (failed.length > 0) return failed.join(',');

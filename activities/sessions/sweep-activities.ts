@@ -2,11 +2,15 @@ import { attributeTo } from '../../control/access/attribute-writes.ts';
 import { type TrimAuditDependencies, trimAudit } from '../../control/audit/trim-audit.ts';
 import { type CleanHostDependencies, cleanHost } from '../../control/runs/clean-host.ts';
 import type { AdmitDependencies } from '../../control/sessions/admit-session.ts';
+import { hasUnsettledJobs } from '../../control/sessions/clean-jobs.ts';
 import { type ExpireDependencies, expireSessions } from '../../control/sessions/expire-sessions.ts';
 import { noteMachineAway, noteMachineBack } from '../../control/sessions/note-machine.ts';
 import { sweepSessions } from '../../control/sessions/sweep-sessions.ts';
+import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import type { CleaningActivities, ExpiryActivities, SweepActivities } from './contract.ts';
+import type { ImageDependencies } from './image-ports.ts';
+import { releaseLeftImages } from './release-images.ts';
 
 /** Mirrors that nobody used for so long go by themselves. */
 const MIRROR_UNUSED_MS = 30 * 24 * 3_600_000;
@@ -15,7 +19,10 @@ export interface SweepDependencies
   extends CleanHostDependencies,
     Pick<AdmitDependencies, 'client' | 'readOptions'>,
     Pick<ExpireDependencies, 'clock'>,
-    Pick<TrimAuditDependencies, 'auditKept'> {
+    Pick<TrimAuditDependencies, 'auditKept'>,
+    Pick<ImageDependencies, 'imageService' | 'imageKeys'> {
+  /** Whether this worker's cluster may have Jobs of ours. */
+  hasCluster?: boolean;
   mirrors: { pruneMirrors(options: { unusedForMs: number; signal?: AbortSignal }): Promise<number> };
   log: { info(fields: object, message: string): void };
 }
@@ -26,12 +33,15 @@ export function createSweepActivities(
 ): SweepActivities & CleaningActivities & ExpiryActivities {
   return {
     sweepSessions: () =>
-      withHeartbeat(async () => {
+      withHeartbeat(async (signal) => {
         const report = await sweepSessions(deps);
         if (report.restarted.length + report.ended.length > 0) deps.log.info({ ...report }, 'orphan sweep');
+        const left = await releaseLeftImages(deps, signal);
+        if (left.length > 0) deps.log.info({ left }, 'image jobs of ended sessions that cannot be deleted now');
         const forgotten = await trimAudit(deps);
         if (forgotten > 0) deps.log.info({ forgotten }, 'old audit records removed');
-        return { hosts: [...new Set([...report.hosts, deps.hostId])] };
+        const cluster = (await hasUnsettledJobs(deps.db)) ? [CLUSTER_HOST] : [];
+        return { hosts: [...new Set([...report.hosts, deps.hostId, ...(deps.hasCluster ? [CLUSTER_HOST] : cluster)])] };
       }),
     noteMachineAway: ({ host }) => noteMachineAway(deps.db, host),
     expireSessions: () =>

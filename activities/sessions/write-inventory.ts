@@ -1,9 +1,13 @@
+import { join } from 'node:path';
 import type { Database, Kysely } from '../../control/database.ts';
+import type { ImageKeys } from '../../control/sessions/image-keys.ts';
 import { noteAbsentHosts, noteNeededComponents } from '../../control/sessions/needed-components.ts';
+import { openImages } from '../../control/sessions/session-images.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { effectiveLimit } from '../../domain/sessions/ansible-arguments.ts';
+import { IMAGE_PYTHON, IMAGE_TO_JOB, type ImageLogin, imageToJob } from '../../domain/sessions/image-inventory.ts';
 import type { PreparedInventory } from './contract.ts';
 import { absentHosts, type LimitDependencies, matchedHosts } from './limit-hosts.ts';
 import type { Inventories } from './ports.ts';
@@ -12,29 +16,35 @@ export interface InventoryDependencies extends LimitDependencies {
   db: Kysely<Database>;
   inventories: Inventories;
   readOptions(): Promise<Options>;
+  imageKeys: Pick<ImageKeys, 'read'>;
 }
 
 /**
  * Writes the session's inventory into its workspace; a dynamic one without a host fails the session, but for debugging.
  * Records which hosts of its limit are missing, and which components it has to take before it runs.
+ * @param elsewhere of a session on images, how Ansible logs in where it runs; default: here, with a key in the workspace
  */
 export async function writeInventory(
   deps: InventoryDependencies,
   sessionId: string,
   signal: AbortSignal,
+  elsewhere?: ImageLogin,
 ): Promise<PreparedInventory> {
   const { db, workspaces, inventories, readOptions } = deps;
   const session = await loadSession(db, sessionId);
   await noteProgress(db, sessionId, { phase: 'inventory', message: 'writing the inventory' });
   const options = await readOptions();
   const { target, ansible_limit, snapshot } = session;
+  const paths = workspaces.paths(sessionId);
+  const images = target.definition === 'image' ? await imagesOf(deps, sessionId, elsewhere) : null;
   const { hosts, limit, warnings } = await inventories.write({
     definition: target.definition,
     groups: target.groups ?? [],
     limit: effectiveLimit({ limit: ansible_limit, target }),
     scope: options.inventory_scope,
     allowPartial: options.allow_partial_inventory,
-    dir: workspaces.paths(sessionId).hosts,
+    dir: paths.hosts,
+    ...(images === null ? {} : { images }),
     signal,
   });
   await noteWarnings(db, sessionId, warnings);
@@ -45,4 +55,19 @@ export async function writeInventory(
     throw musterError('inventory_empty', `The inventory has no host${where}`);
   }
   return { leases: await noteNeededComponents(deps, session, () => matchedHosts(deps, session, limit, signal)) };
+}
+
+/** The shells of the session's images. The key for them is written into the workspace, unless Ansible has it elsewhere. */
+async function imagesOf(
+  { db, workspaces, imageKeys }: InventoryDependencies,
+  sessionId: string,
+  elsewhere: ImageLogin | undefined,
+) {
+  const key = await imageKeys.read(sessionId);
+  if (key === null) throw musterError('image_job_failed', 'the key of the session for images is gone');
+  const login = elsewhere ?? { keyFile: workspaces.paths(sessionId).imageKey, interpreter: IMAGE_PYTHON.own };
+  if (elsewhere === undefined) await workspaces.writePrivate(login.keyFile, key.privateKey);
+  const open = await openImages(db, sessionId);
+  await workspaces.writePrivate(join(workspaces.paths(sessionId).dir, IMAGE_TO_JOB), imageToJob(open));
+  return { open, ...login };
 }

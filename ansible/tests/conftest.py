@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from git_server import GitServer
+from pod import Pod
+from pod_server import Muster
 from runs import Run, Workbench, processes_of, require_tmpfs
 
 
@@ -42,3 +45,27 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip(reason)
     yield place
     subprocess.run(['umount', '-l', str(place)], check=True)
+
+
+@pytest.fixture
+def muster() -> Iterator[Muster]:
+    """A server for pods."""
+    server = Muster()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def pod(tmp_path: Path, muster: Muster) -> Iterator[Pod]:
+    """A session's pod; what it leaves running is ended."""
+    made = Pod(tmp_path / 'pod', muster)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def repositories(tmp_path: Path) -> Iterator[GitServer]:
+    """A git server that asks for a password."""
+    server = GitServer(tmp_path / 'repositories')
+    yield server
+    server.close()

@@ -40,6 +40,14 @@ def processes_of(run: Path) -> list[int]:
     return found
 
 
+def is_running(pid: int) -> bool:
+    """Whether there is that process; one whose parent has not taken its status yet does not run."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] not in 'ZX'
+    except OSError:
+        return False
+
+
 class Run:
     """One run directory and what is found in it."""
 

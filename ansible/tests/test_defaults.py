@@ -74,10 +74,10 @@ def test_debug_noop_does_nothing(bench: Workbench) -> None:
 
 
 def pins(name: str) -> dict[str, str]:
-    """Pinned versions of a requirements file by normalised name."""
+    """Pinned versions of a requirements file by normalised name, without extras."""
     lines = (ANSIBLE / name).read_text().splitlines()
     pairs = (line.split('==') for line in lines if line and not line.startswith(('#', '-r')))
-    return {normalised(package): version for package, version in pairs}
+    return {normalised(package.partition('[')[0]): version for package, version in pairs}
 
 
 def normalised(name: str) -> str:

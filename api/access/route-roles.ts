@@ -21,6 +21,8 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'GET /v2': open,
   'GET /v3': open,
   'GET /healthz': open,
+  'GET /livez': open,
+  'GET /readyz': open,
   'GET /docs': open,
   'GET /docs/': open,
   'GET /docs/*': open,
@@ -28,6 +30,7 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'GET /openapi/v2.json': open,
   'GET /openapi/v3.json': open,
   'GET /openapi/muster.json': open,
+  'GET /openapi/ims.json': open,
 
   'GET /metrics': reader,
 
@@ -128,11 +131,42 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'POST /api/v1/webhooks/:id/test': admin,
   'GET /api/v1/webhooks/:id/deliveries': admin,
 
+  // Who may customise an image runs code in it as its root; the same may who may create sessions.
+  ...imageService('/apis/ims'),
+  ...imageService('/apis/ims/v2'),
+  'GET /api/v1/images': reader,
+  'POST /api/v1/images': operator,
+  'GET /api/v1/images/:id': reader,
+  // The file may hold what nobody but root of the image is to read.
+  'GET /api/v1/images/:id/content': operator,
+  'DELETE /api/v1/images/:id': operator,
+
   'GET /api/v1/tokens': admin,
   'POST /api/v1/tokens': admin,
   'GET /api/v1/tokens/:id': admin,
   'DELETE /api/v1/tokens/:id': admin,
 };
+
+/** Rows of the image service below one of its prefixes. */
+function imageService(prefix: string): Record<string, RouteAccess> {
+  return {
+    [`GET ${prefix}/images`]: reader,
+    [`POST ${prefix}/images`]: operator,
+    [`GET ${prefix}/images/:id`]: reader,
+    [`PATCH ${prefix}/images/:id`]: operator,
+    [`DELETE ${prefix}/images/:id`]: operator,
+    [`GET ${prefix}/public-keys`]: reader,
+    [`POST ${prefix}/public-keys`]: operator,
+    [`GET ${prefix}/public-keys/:id`]: reader,
+    [`DELETE ${prefix}/public-keys/:id`]: operator,
+    [`GET ${prefix}/jobs`]: reader,
+    [`POST ${prefix}/jobs`]: operator,
+    [`DELETE ${prefix}/jobs`]: operator,
+    [`GET ${prefix}/jobs/:id`]: reader,
+    [`PATCH ${prefix}/jobs/:id`]: operator,
+    [`DELETE ${prefix}/jobs/:id`]: operator,
+  };
+}
 
 const CLOSED: RouteAccess = admin;
 

@@ -3,14 +3,18 @@ import type { GateLimits } from './request-gate.ts';
 /**
  * Kinds of requests by what they cost, so that none waits for a dearer one: `quick` ones touch single records, `list` ones
  * read many, `bulk` ones write many or bring a large body, `remote` ones may wait for another server (git, the secret store, a
- * tenant registry, the engine). `free` ones say how the service is and are always answered.
+ * tenant registry, the engine). `free` ones say how the service is and are always answered; so are those by which pods wait for news, which do nothing meanwhile.
  */
 export type RequestClass = 'free' | 'quick' | 'list' | 'bulk' | 'remote';
 
 /** A body above this size, bytes, makes any write a bulk one. */
 const LARGE_BODY = 64 * 1024;
-const FREE = /\/(versions|healthz|v2|v3|metrics)?$|\/api\/v1\/status$/;
-const REMOTE = /\/(configurations|sources|secrets)(\/|$)|\/sessions\/[^/]+\/(cancel|retry|finish-debug)$/;
+const FREE =
+  /\/(versions|healthz|livez|readyz|v2|v3|metrics)?$|\/api\/v1\/status$|\/jobs\/:session_id\/(next|teardown)$/;
+/** Bodies that are taken in for minutes and hold nothing else up; they have a limit of their own. */
+const UPLOAD = /\/api\/v1\/images$/;
+const REMOTE =
+  /\/apis\/ims(\/v2)?\/jobs(\/|$)|\/(configurations|sources|secrets)(\/|$)|\/sessions\/[^/]+\/(cancel|retry|finish-debug)$/;
 
 /** What is known of a body: its length in bytes, and whether it is a JSON object. */
 export interface BodyShape {
@@ -26,6 +30,7 @@ export function classOfRequest(method: string, pattern: string, body = NO_BODY):
   if (isRead && FREE.test(pattern)) return 'free';
   const isOfOne = /\/:[^/]+$/.test(pattern);
   if (isRead) return isOfOne || pattern.endsWith('/options') ? 'quick' : 'list';
+  if (method === 'POST' && UPLOAD.test(pattern)) return 'free';
   if (body.length > LARGE_BODY) return 'bulk';
   if (REMOTE.test(pattern)) return 'remote';
   // Deletes of many, and changes of all components that match: nobody knows yet how many.

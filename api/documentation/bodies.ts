@@ -21,6 +21,12 @@ export const OTHER_MEDIA: Record<string, readonly string[]> = {
 /** Answers that are text and never JSON; by operation. */
 export const TEXT_ANSWERS: ReadonlySet<string> = new Set(['get_trust_ca']);
 
+const BINARY = 'application/octet-stream';
+
+/** Types of answers that are neither JSON nor text, and of bodies that are no JSON; by operation. */
+export const BINARY_ANSWERS: Readonly<Record<string, string>> = { get_image_content: BINARY };
+export const BINARY_BODIES: Readonly<Record<string, string>> = { post_images: BINARY };
+
 const COMMIT = '3f786850e387550fdab836ed7e6dc881de23001b';
 const CLONE_URL = 'https://git.example.com/site.git';
 
@@ -71,6 +77,8 @@ export const REQUEST_EXAMPLES: Record<string, Record<string, unknown>> = {
   post_import_components: { two: { records: [{ id: 'x1', desired_config: 'site', state: [] }, { id: 'x2' }] } },
   post_import_configurations: { one: { records: [{ name: 'site', layers: [] }] } },
   post_import_options: { one: { records: [{ name: 'batch_size', value: 50 }] } },
+  post_images_ims: { elsewhere: { name: 'compute', link: { type: 's3', path: 's3://boot-images/1/manifest.json' } } },
+  post_public_keys_ims: { key: { name: 'me', public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI... me' } },
   post_tokens: {
     reporter: { role: 'node', component: 'x1' },
     week: { role: 'operator', name: 'ci', expires_in: 604800 },

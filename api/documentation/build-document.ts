@@ -60,7 +60,7 @@ export function buildDocument(
 
 /** Muster's own routes have no prefix besides their own. */
 function serversOf(name: DocumentName, prefixes: readonly string[]): JsonSchema[] {
-  const given = name === 'muster' ? [''] : prefixes;
+  const given = name === 'muster' || name === 'ims' ? [''] : prefixes;
   return given.map((prefix) => ({
     url: prefix === '' ? '/' : prefix,
     description: prefix === '' ? 'The service itself' : 'Behind the gateway',
@@ -79,6 +79,8 @@ function answerSchemas({ schema }: DescribedRoute): z.ZodType[] {
 const TAG_TEXTS: Record<string, string> = {
   components: 'Machines with their desired and reached state.',
   configurations: 'Ordered layers of repositories and playbooks.',
+  'image service': 'Images, public keys and image jobs, as clients of an image service know them.',
+  images: 'Images with their files.',
   import: 'Records of another CFS, taken over as they are.',
   options: 'Settings of the service.',
   secrets: 'Values that are set and never shown.',

@@ -2,7 +2,14 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { PROBLEM_TYPE } from '../problems.ts';
-import { OPTIONAL_BODIES, OTHER_MEDIA, REQUEST_EXAMPLES, TEXT_ANSWERS } from './bodies.ts';
+import {
+  BINARY_ANSWERS,
+  BINARY_BODIES,
+  OPTIONAL_BODIES,
+  OTHER_MEDIA,
+  REQUEST_EXAMPLES,
+  TEXT_ANSWERS,
+} from './bodies.ts';
 import type { DescribedRoute } from './described-routes.ts';
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts';
 import { parametersOf } from './parameters.ts';
@@ -11,6 +18,9 @@ import { operationId } from './surfaces.ts';
 
 const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
 const RETRY_AFTER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
+
+/** Bytes as they are. */
+const BYTES = { type: 'string', format: 'binary' };
 
 /** An operation of the document: what may be sent, and everything that may come back. */
 export function operationOf(route: DescribedRoute, requests: JsonSchemas, answers: JsonSchemas): JsonSchema {
@@ -34,6 +44,8 @@ export function operationOf(route: DescribedRoute, requests: JsonSchemas, answer
 }
 
 function requestBody(id: string, { schema }: DescribedRoute, requests: JsonSchemas): JsonSchema | undefined {
+  const binary = BINARY_BODIES[id];
+  if (binary !== undefined) return { required: true, content: { [binary]: { schema: BYTES } } };
   const body = schema.body instanceof z.ZodType ? schema.body : OPTIONAL_BODIES[id];
   if (body === undefined) return undefined;
   const examples = Object.entries(REQUEST_EXAMPLES[id] ?? {}).map(([name, value]) => [name, { value }]);
@@ -58,6 +70,8 @@ function answer(id: string, status: string, schema: z.ZodType, answers: JsonSche
   if (TEXT_ANSWERS.has(id)) {
     return { description, headers: REQUEST_ID, content: { 'text/plain': { schema: answers.of(schema) } } };
   }
+  const binary = BINARY_ANSWERS[id];
+  if (binary !== undefined) return { description, headers: REQUEST_ID, content: { [binary]: { schema: BYTES } } };
   const others = (OTHER_MEDIA[id] ?? []).map((type) => [type, { schema: { type: 'string' } }]);
   const content = { 'application/json': { schema: answers.of(schema) }, ...Object.fromEntries(others) };
   return { description, headers: REQUEST_ID, content };

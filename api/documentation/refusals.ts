@@ -88,6 +88,26 @@ const OWN: Record<string, readonly ErrorCode[]> = {
   'get /secrets': ['secret_store_unavailable'],
   'put /secrets/{name}/{key}': ['secret_store_unavailable'],
   'get /trust/ca': ['trust_not_ready'],
+  'post /apis/ims/images': ['image_reference_unknown'],
+  'get /apis/ims/images/{id}': ['image_not_found'],
+  'patch /apis/ims/images/{id}': ['image_not_found', 'image_reference_unknown'],
+  'delete /apis/ims/images/{id}': ['image_not_found', 'image_in_use'],
+  'get /apis/ims/public-keys/{id}': ['image_key_not_found'],
+  'delete /apis/ims/public-keys/{id}': ['image_key_not_found'],
+  'post /apis/ims/jobs': ['image_reference_unknown', 'image_builder_unavailable'],
+  'get /apis/ims/jobs/{id}': ['image_job_not_found'],
+  'patch /apis/ims/jobs/{id}': ['image_job_not_found', 'image_reference_unknown', 'image_job_status'],
+  'delete /apis/ims/jobs/{id}': ['image_job_not_found'],
+  'post /api/v1/images': [
+    'image_format_unknown',
+    'image_checksum_wrong',
+    'image_too_large',
+    'image_disk_full',
+    'image_builder_unavailable',
+  ],
+  'get /images/{image}': ['image_not_found'],
+  'get /images/{image}/content': ['image_not_found', 'image_file_missing'],
+  'delete /images/{image}': ['image_not_found', 'image_in_use'],
   'post /tokens': ['token_exists'],
   'get /tokens/{token}': ['token_not_found'],
   'delete /tokens/{token}': ['token_not_found'],
@@ -124,6 +144,7 @@ export function refusalsOf(route: DescribedRoute): Map<number, ErrorCode[]> {
   if (classOfRequest(method.toUpperCase(), patternOf(path)) !== 'free') add('overloaded');
   if (schema.headers !== undefined) add(...TENANTS);
   if (schema.body !== undefined) add('body_not_json', 'unsupported_media_type');
+  if (schema.body !== undefined && path.startsWith('/apis/ims/')) add('image_request_invalid');
   if (method !== 'get') add('cross_site', 'body_too_large', 'request_in_progress', 'idempotency_key_reused');
   if (!WITHOUT_STORAGE.has(common)) add('storage_unavailable');
   const order = Object.keys(ERRORS);

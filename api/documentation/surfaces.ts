@@ -1,5 +1,5 @@
 /** The documents: one a surface, and one of everything. */
-export const SURFACES = ['v2', 'v3', 'muster'] as const;
+export const SURFACES = ['v2', 'v3', 'muster', 'ims'] as const;
 export type Surface = (typeof SURFACES)[number];
 export const DOCUMENTS = ['all', ...SURFACES] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];
@@ -10,6 +10,7 @@ export const DOCUMENT_PATHS: Record<DocumentName, string> = {
   v2: '/openapi/v2.json',
   v3: '/openapi/v3.json',
   muster: '/openapi/muster.json',
+  ims: '/openapi/ims.json',
 };
 
 export const TITLES: Record<DocumentName, string> = {
@@ -17,6 +18,7 @@ export const TITLES: Record<DocumentName, string> = {
   v2: 'Configuration Framework Service, version 2',
   v3: 'Configuration Framework Service, version 3',
   muster: 'Muster',
+  ims: 'Image service',
 };
 
 /** Belong to no version of CFS's API alone. */
@@ -26,6 +28,7 @@ const COMMON = new Set(['/', '/versions', '/healthz']);
 export function surfacesOf(path: string): Surface[] {
   if (COMMON.has(path)) return ['v2', 'v3'];
   if (path.startsWith('/api/v1/')) return ['muster'];
+  if (path.startsWith('/apis/ims/')) return ['ims'];
   return SURFACES.filter((surface) => path === `/${surface}` || path.startsWith(`/${surface}/`));
 }
 
@@ -37,7 +40,7 @@ export function isInDocument(path: string, document: DocumentName): boolean {
 
 /** The path as all versions have it in common: `/components/{component_id}`. */
 export function pathWithoutVersion(path: string): string {
-  return path.replace(/^\/(?:v2|v3|api\/v1)(?=\/)/, '');
+  return path.replace(/^\/(?:v2|v3|api\/v1|apis\/ims)(?=\/)/, '');
 }
 
 /**
@@ -45,7 +48,7 @@ export function pathWithoutVersion(path: string): string {
  * `put_component_v3`, `get_session_logs`. Clients are generated from it, so it never changes for a path.
  */
 export function operationId(method: string, path: string): string {
-  const version = /^\/(v2|v3)(?=\/)/.exec(path)?.[1];
+  const version = /^\/(?:apis\/)?(v2|v3|ims)(?=\/)/.exec(path)?.[1];
   const segments = pathWithoutVersion(path).split('/').slice(1);
   const words = segments
     .map((segment, index) => (segments[index + 1]?.startsWith('{') ? singular(segment) : segment))

@@ -11,6 +11,7 @@ import { unknownPaths } from '../plugins/unknown-paths.ts';
 import { answerError, answerUnreadable } from '../problems.ts';
 import { parseQuery } from '../query.ts';
 import type { IngestDependencies } from './dependencies.ts';
+import { jobRoutes } from './job-routes.ts';
 import { runAccess } from './run-access.ts';
 import { runRoutes } from './run-routes.ts';
 
@@ -50,5 +51,6 @@ export function createIngestApp(deps: IngestDependencies): ApiServer {
   requestBodies(app, { maxBody: MAX_BODY, stallMs: STALL_MS });
   requestChecks(app);
   app.register(async (scope: ApiServer) => runRoutes(scope, deps));
+  app.register(async (scope: ApiServer) => jobRoutes(scope, deps));
   return app;
 }

@@ -83,7 +83,7 @@ export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBo
 }
 
 /** Lets the rest of a refused body pass, so that the client can send to its end and read the answer; not for ever. */
-function letBy(payload: IncomingMessage): void {
+export function letBy(payload: IncomingMessage): void {
   const give = () => void payload.destroy();
   const silent = setTimeout(give, LINGER_SILENT_MS).unref();
   const all = setTimeout(give, LINGER_MS).unref();

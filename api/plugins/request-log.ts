@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { LogController } from 'fastify';
 import type { ApiServer } from '../dependencies.ts';
 
+/** What asks every few seconds and tells nothing when it is answered well. */
+const PROBE = /^\/(livez|readyz)$/;
 const ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The id of a request: the caller's where it is a plain word, else a new one. */
@@ -24,6 +26,7 @@ export function requestLog(app: ApiServer): void {
     const path = request.url.replace(/[?#].*$/s, '').slice(0, 500);
     const who = request.actor === null ? {} : { actor: request.actor };
     const line = { method: request.method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime), ...who };
-    request.log[reply.statusCode >= 500 ? 'warn' : 'info'](line, 'request');
+    const level = reply.statusCode >= 500 ? 'warn' : PROBE.test(path) ? 'debug' : 'info';
+    request.log[level](line, 'request');
   });
 }

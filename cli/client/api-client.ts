@@ -52,11 +52,11 @@ export class ApiClient {
 
   /**
    * Sends the request and answers the open response, whose status is a success. `timeout` in seconds; without one the
-   * body may last for ever. `signal` ends this one request.
+   * body may last for ever. `signal` ends this one request. `stream` is sent as body while it is read.
    */
   async open(
     request: ApiRequest,
-    options: { headers?: Record<string, string>; timeout?: number; signal?: AbortSignal } = {},
+    options: { headers?: Record<string, string>; timeout?: number; signal?: AbortSignal; stream?: ReadableStream } = {},
   ): Promise<Response> {
     const signals = [this.#signal, options.signal, options.timeout && AbortSignal.timeout(options.timeout * 1000)];
     const headers: Record<string, string> = { accept: 'application/json', ...options.headers };
@@ -71,6 +71,7 @@ export class ApiClient {
         redirect: 'error',
         signal: AbortSignal.any(signals.filter((signal) => signal instanceof AbortSignal)),
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+        ...(options.stream === undefined ? {} : { body: options.stream, duplex: 'half' as const }),
       }),
     );
     if (response.ok) return response;

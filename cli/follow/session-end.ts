@@ -39,10 +39,17 @@ export async function followToEnd(
   } else if (hosts.length > 0 || isValueFormat(output)) {
     await writeList(context, hostSummaryView, hosts, output);
   }
+  if (!isValueFormat(output)) for (const image of session.images) say(context, imageLine(image));
   say(context, `session ${name} ${WORDS[end.succeeded] ?? 'has not ended'}: ${oneLine(end.message)}`);
   context.exit = exitOfSession(end.succeeded);
   if (options.requireHosts && hosts.length === 0) {
     say(context, `no host ran any task, which --require-hosts makes a failure`);
     context.exit = EXIT.failed;
   }
+}
+
+/** What came of one image. */
+function imageLine({ image_id, result_id, result_name, state, message }: SessionDetail['images'][number]): string {
+  if (result_id !== null) return `image ${image_id}: new image ${result_id} (${oneLine(result_name)})`;
+  return `image ${image_id}: no new image, ${state}${message === '' ? '' : `: ${oneLine(message)}`}`;
 }

@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { Source } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
+import { withSetupLock } from '../../store/setup-lock.ts';
 import { findSource } from '../../store/sources.ts';
 import type { Database } from '../../store/tables.ts';
 import type { RepositoryAccess, SecretStore } from './ports.ts';
@@ -86,15 +87,21 @@ export function createSiteValues({ db, secrets, configMaps, sshFiles, platformCa
   };
 }
 
-/** Puts what a fresh installation needs in place: a key pair for ssh and the shipped ansible.cfg. Harmless to repeat. */
+/**
+ * Puts what a fresh installation needs in place: a key pair for ssh and the shipped ansible.cfg. Harmless to repeat; of several
+ * processes that start at once one makes the key, and the others find it.
+ */
 export async function ensureSiteValues(options: {
+  db: Kysely<Database>;
   secrets: SecretStore;
   configMaps: ConfigMaps;
   makeSshKey(): string;
   shippedAnsibleConfig: string;
 }): Promise<void> {
-  const { secrets, configMaps } = options;
-  if ((await secrets.get(SSH_SECRET)) === null) await secrets.put(SSH_SECRET, 'private', options.makeSshKey());
+  const { db, secrets, configMaps } = options;
+  await withSetupLock(db, async () => {
+    if ((await secrets.get(SSH_SECRET)) === null) await secrets.put(SSH_SECRET, 'private', options.makeSshKey());
+  });
   const stored = await configMaps.get(DEFAULT_NAMESPACE, DEFAULT_ANSIBLE_CONFIG, 'ansible.cfg').catch(() => null);
   if (stored === null) {
     await configMaps.put(DEFAULT_NAMESPACE, DEFAULT_ANSIBLE_CONFIG, 'ansible.cfg', options.shippedAnsibleConfig);

@@ -4,7 +4,7 @@ import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts'
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { checkAnsibleLimit } from '../../domain/sessions/ansible-limit.ts';
-import { checkModeOf } from '../../domain/sessions/check-mode.ts';
+import { musterOf } from '../../domain/sessions/check-mode.ts';
 import { parsePassthrough } from '../../domain/sessions/passthrough.ts';
 import type { SessionCreate } from '../../domain/sessions/schema.ts';
 import { buildSnapshot, sourcesOf } from '../../domain/sessions/snapshot.ts';
@@ -75,7 +75,7 @@ export async function createSession(
   });
   const target = checkTarget(body.target);
   parsePassthrough(body.ansible_passthrough ?? '');
-  const muster = checkModeOf(body.muster);
+  const muster = musterOf(body.muster);
   const session = await insertSession(db, {
     id: deps.operation ?? randomUUID(),
     name: body.name,

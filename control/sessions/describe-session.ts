@@ -4,6 +4,7 @@ import { type LogBases, logsLink, toSession } from '../../domain/sessions/record
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { countHostsByStatus } from '../../store/host-result-reads.ts';
 import { findSessionById, type SessionRow } from '../../store/session-engine.ts';
+import { listSessionImages } from '../../store/session-images.ts';
 import { readAttempts } from '../../store/session-reads.ts';
 import { countQueuedBefore, findRetriesOf } from '../../store/sessions.ts';
 import type { Database } from '../../store/tables.ts';
@@ -44,13 +45,14 @@ export async function describeSession(
 ): Promise<SessionDetail> {
   const { db, bases } = deps;
   const waits = row.stage === 'queued' && row.status !== 'complete' && row.cancel_requested_at === null;
-  const [before, attempts, hosts, retries, original, summary] = await Promise.all([
+  const [before, attempts, hosts, retries, original, summary, images] = await Promise.all([
     waits ? countQueuedBefore(db, row.queue) : null,
     readAttempts(db, row.id),
     countHostsByStatus(db, row.id),
     findRetriesOf(db, row.id),
     row.retry_of === null ? null : findSessionById(db, row.retry_of),
     deps.summaries.read(row.id),
+    row.target.definition === 'image' ? listSessionImages(db, row.id) : [],
   ]);
   const self = `${bases.api}/api/v1/sessions/${row.name}`;
   return {
@@ -66,6 +68,15 @@ export async function describeSession(
       created_at: run.created_at.toISOString(),
       started_at: iso(run.started_at),
       ended_at: iso(run.ended_at),
+    })),
+    images: images.map((image) => ({
+      image_id: image.image_id,
+      result_name: image.result_name,
+      state: image.state,
+      message: image.message,
+      job: image.job_id,
+      result_id: image.result_id,
+      updated_at: image.updated_at.toISOString(),
     })),
     snapshot: row.snapshot,
     counts: { ...summary.counts },

@@ -1,14 +1,15 @@
 import type { Kysely } from 'kysely';
+import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import { noteHostAway, noteHostBack } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Says in the records of a machine's sessions that they wait for it: nobody there answers. Their runs may go on. */
 export async function noteMachineAway(db: Kysely<Database>, host: string): Promise<void> {
-  await noteHostAway(
-    db,
-    host,
-    `waiting for the machine that runs it: no worker with data directory ${host} answers; the playbook may go on there`,
-  );
+  const message =
+    host === CLUSTER_HOST
+      ? 'waiting for a worker with a cluster: none answers; its Job may go on there'
+      : `waiting for the machine that runs it: no worker with data directory ${host} answers; the playbook may go on there`;
+  await noteHostAway(db, host, message);
 }
 
 /** Takes that word back: the machine answers, and its sessions go on. */

@@ -1,5 +1,5 @@
 /** Variables of one host; texts are data and are never templated. */
-export type HostVariables = Readonly<Record<string, string | number>>;
+export type HostVariables = Readonly<Record<string, string | number | boolean>>;
 
 /** What an inventory file holds. Maps, because host and group names are free text (`__proto__` is one). */
 export interface InventoryTree {
@@ -8,6 +8,8 @@ export interface InventoryTree {
   /** Hosts named below `all` themselves, with their variables; those of groups need not be here. */
   hosts: ReadonlyMap<string, HostVariables>;
   groups: ReadonlyMap<string, readonly string[]>;
+  /** Variables that hosts have in a group, by group and host. */
+  memberVariables?: ReadonlyMap<string, ReadonlyMap<string, HostVariables>>;
 }
 
 /** How many different hosts the inventory has. */

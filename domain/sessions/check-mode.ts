@@ -5,12 +5,17 @@ import type { SessionMuster } from './schema.ts';
  * What is stored of a session's `muster` object: only what is set, null when nothing is. Throws `bad_request` for
  * `reconfigure` without `check`.
  */
-export function checkModeOf(muster: SessionMuster | undefined): SessionMuster | null {
-  if (muster?.check) return { check: true, ...(muster.reconfigure ? { reconfigure: true } : {}) };
-  if (muster?.reconfigure) {
+export function musterOf(muster: SessionMuster | undefined): SessionMuster | null {
+  if (muster?.reconfigure && !muster.check) {
     throw musterError('bad_request', 'Only a check can reconfigure what it finds; set muster.check too', 'muster');
   }
-  return null;
+  const { check, reconfigure, runner } = muster ?? {};
+  const stored: SessionMuster = {
+    ...(check ? { check } : {}),
+    ...(reconfigure ? { reconfigure } : {}),
+    ...(runner === undefined ? {} : { runner }),
+  };
+  return Object.keys(stored).length === 0 ? null : stored;
 }
 
 /** Ends that break a check off: what it had found by then is no order to configure anything. */

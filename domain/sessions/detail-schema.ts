@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { RESULT_WORDS } from '../runs/event-summary.ts';
 import { HOST_STATUSES } from '../runs/schema.ts';
+import { IMAGE_STATES } from './image-progress.ts';
 import { SESSION_STATUSES, SessionSchema, SnapshotSchema, SUCCEEDED } from './schema.ts';
 
 const time = z.string();
@@ -22,7 +23,7 @@ const NamedSessionSchema = z.strictObject({ id: z.string(), name: z.string() });
 /** An entry of GET /api/v1/sessions. */
 export const SessionItemSchema = SessionSchema.extend({
   id: z.string(),
-  /** queued, clone, inventory, lease, layer, hold, teardown, done. */
+  /** queued, clone, images, inventory, lease, layer, hold, teardown, done. */
   phase: z.string(),
   layer: z.int().nullable(),
   attempt: z.int(),
@@ -43,12 +44,29 @@ const AttemptSchema = z.strictObject({
   ended_at: time.nullable(),
 });
 
+/** One image of a session on images. */
+const SessionImageSchema = z.strictObject({
+  image_id: z.string(),
+  /** Name of the image that is to come of it. */
+  result_name: z.string(),
+  state: z.enum(IMAGE_STATES),
+  /** What it waits for, or why it failed; '' when there is nothing to say. */
+  message: z.string(),
+  /** Its job at the image service; null before there is one. */
+  job: z.string().nullable(),
+  /** The image that came of it. */
+  result_id: z.string().nullable(),
+  updated_at: time,
+});
+
 /** GET /api/v1/sessions/{name}: everything about one session. */
 export const SessionDetailSchema = SessionItemSchema.extend({
   admitted_at: time.nullable(),
   /** Place in the queue, 1 is next; null when it does not wait. */
   queue: z.strictObject({ place: z.int() }).nullable(),
   attempts: z.array(AttemptSchema),
+  /** The images that it customises, in order; empty unless its target is images. */
+  images: z.array(SessionImageSchema),
   snapshot: SnapshotSchema,
   /** Task results so far. */
   counts: ResultCountsSchema,

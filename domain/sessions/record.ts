@@ -18,6 +18,7 @@ export interface SessionRecord {
   succeeded: Succeeded;
   job: string | null;
   ims_job: string | null;
+  ims_jobs: string[];
   artifacts: Record<string, unknown>[];
   start_time: Date;
   completion_time: Date | null;
@@ -47,6 +48,7 @@ export function toSession(record: SessionRecord, logs: string | null): Session {
       session: {
         job: record.job,
         ims_job: record.ims_job,
+        ...(record.target.definition === 'image' ? { ims_jobs: record.ims_jobs } : {}),
         start_time: toSessionTime(record.start_time),
         completion_time: toSessionTime(record.completion_time),
         status: record.status,

@@ -9,6 +9,13 @@ export interface RunEnvironment {
   commit: string;
   targetDefinition: string;
   recordsState: boolean;
+  /** ARA server that the run reports to as well; unset: none. */
+  ara?: { server: string; credentials: string | undefined } | undefined;
+  /**
+   * The hosts are images: root logs in with the key of the inventory, whatever host key is shown. `freeArguments`: ansible.cfg has
+   * no options for ssh that ours would replace.
+   */
+  image?: { freeArguments: boolean } | undefined;
   paths: {
     /** Workspace of the session, private to it. */
     workspace: string;
@@ -24,6 +31,9 @@ export interface RunEnvironment {
   };
 }
 
+/** The host key of an image is new each time and must not be remembered. */
+const IMAGE_ARGUMENTS = '-o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes -o LogLevel=ERROR';
+
 export function runEnvironment(input: RunEnvironment): Record<string, string> {
   const { base, paths } = input;
   return {
@@ -38,13 +48,18 @@ export function runEnvironment(input: RunEnvironment): Record<string, string> {
     ARA_DEFAULT_LABELS: input.sessionName,
     ARA_RECORD_CONTROLLER: 'false',
     ARA_RECORD_USER: 'false',
+    ...(input.ara === undefined ? {} : { ARA_API_SERVER: input.ara.server }),
+    ...(input.ara?.credentials === undefined ? {} : { MUSTER_ARA_CREDENTIALS: input.ara.credentials }),
     ANSIBLE_CONFIG: paths.ansibleConfig,
     ANSIBLE_INVENTORY: paths.inventory,
     ANSIBLE_ROLES_PATH: paths.roles,
     ANSIBLE_HOME: `${paths.workspace}/ansible-home`,
     ANSIBLE_LOCAL_TEMP: `${paths.workspace}/tmp`,
     ANSIBLE_PRIVATE_KEY_FILE: paths.sshKey,
-    ANSIBLE_SSH_CONTROL_PATH_DIR: paths.controlPath,
+    // Ports of images are used again, so that a connection must not outlive its layer.
+    ANSIBLE_SSH_CONTROL_PATH_DIR: input.image ? `${paths.controlPath}/${input.layer}` : paths.controlPath,
+    ...(input.image ? { ANSIBLE_REMOTE_USER: 'root', ANSIBLE_HOST_KEY_CHECKING: 'False' } : {}),
+    ...(input.image?.freeArguments ? { ANSIBLE_SSH_COMMON_ARGS: IMAGE_ARGUMENTS } : {}),
     ...(paths.plainKey === undefined ? {} : { ANSIBLE_SSH_COMMON_ARGS: offersKey(paths.plainKey) }),
     ANSIBLE_NOCOLOR: '1',
     ANSIBLE_RETRY_FILES_ENABLED: 'False',

@@ -9,6 +9,8 @@ export type SessionStatus = (typeof SESSION_STATUSES)[number];
 /** Ordered: a value only moves forward (cfs-flows 1.1). */
 export const SUCCEEDED = ['none', 'unknown', 'false', 'true'] as const;
 export type Succeeded = (typeof SUCCEEDED)[number];
+export const RUNNERS = ['local', 'kubernetes'] as const;
+export type RunnerKind = (typeof RUNNERS)[number];
 export const TARGET_DEFINITIONS = ['image', 'spec', 'repo', 'dynamic'] as const;
 export type TargetDefinition = (typeof TARGET_DEFINITIONS)[number];
 
@@ -43,6 +45,8 @@ export const SessionMusterSchema = z.strictObject({
   check: z.boolean().optional(),
   /** At the end of a check, layers that drifted count as not configured. */
   reconfigure: z.boolean().optional(),
+  /** Where its layers run: `local`, on a machine of Muster's own, or `kubernetes`, as a Job. Default: MUSTER_RUNNER. */
+  runner: z.enum(RUNNERS).optional(),
 });
 export type SessionMuster = z.infer<typeof SessionMusterSchema>;
 
@@ -80,6 +84,8 @@ export const SessionSchema = z.strictObject({
     session: z.strictObject({
       job: z.string().nullable(),
       ims_job: z.string().nullable(),
+      /** Every image job of a session on images; absent for others. */
+      ims_jobs: z.array(z.string()).optional(),
       start_time: z.string().nullable(),
       completion_time: z.string().nullable(),
       status: z.enum(SESSION_STATUSES),

@@ -5,3 +5,6 @@ export const MAIN_QUEUE = 'muster';
 export function hostQueueOf(hostId: string): string {
   return `muster-host-${hostId}`;
 }
+
+/** Stands for the cluster where a machine's id is asked for: its Jobs need no disk of ours, so any worker that reaches it will do. */
+export const CLUSTER_HOST = 'kubernetes';

@@ -9,6 +9,8 @@ export interface WorkspacePaths {
   sshCertificate: string;
   /** The installation's own key, where `sshKey` is another one. */
   plainKey: string;
+  /** Key for the images of the session. */
+  imageKey: string;
   knownHosts: string;
   controlPath: string;
   vaultPassword: string;

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { lastUsefulLine, readGitFailure } from '../../domain/configurations/git-failure.ts';
-import { commitOfHead, isCommitId } from '../../domain/configurations/git-ref.ts';
+import { isCommitId } from '../../domain/configurations/git-ref.ts';
 import { parseRepositoryUrl } from '../../domain/configurations/repository-url.ts';
 import { musterError } from '../../domain/errors.ts';
 import { copyMirror, finishCheckout, openPart } from './checkout.ts';
@@ -10,6 +10,7 @@ import { type GitAccess, withAccess } from './git-access.ts';
 import { GitFailure } from './git-process.ts';
 import type { Remote } from './mirror.ts';
 import type { UseMirror } from './mirrors.ts';
+import { headOf } from './resolve-head.ts';
 import { translated } from './translated.ts';
 
 export interface CloneRequest extends GitAccess {
@@ -74,13 +75,6 @@ export async function cloneRepository(context: GitContext, request: CloneRequest
       }
     }),
   );
-}
-
-async function headOf(context: GitContext, remote: Remote, signal: AbortSignal): Promise<string> {
-  const answer = await context.run(['ls-remote', '--quiet', '--', remote.url, 'HEAD'], { env: remote.env, signal });
-  const commit = commitOfHead(answer);
-  if (commit === null) throw musterError('commit_not_found', `${remote.url} has no commit on its default branch.`);
-  return commit;
 }
 
 async function cloneOnce(

@@ -2,6 +2,7 @@ import { parseRepositoryUrl, type RepositoryUrl } from '../../domain/configurati
 import { type CloneRequest, type CloneResult, cloneRepository } from './clone.ts';
 import { createRunGit, type RunGit } from './git-process.ts';
 import { createMirrors, type Mirrors } from './mirrors.ts';
+import { resolveHead } from './resolve-head.ts';
 import { type ResolveRequest, resolveRef } from './resolve-ref.ts';
 
 export interface GitOptions {
@@ -35,6 +36,8 @@ export interface Git {
   clone(request: CloneRequest): Promise<CloneResult>;
   /** The full commit id that a branch, a tag or the beginning of a commit id means now. */
   resolveRef(request: ResolveRequest): Promise<string>;
+  /** The full commit id that the default branch is at now. */
+  resolveHead(request: Omit<ResolveRequest, 'ref'>): Promise<string>;
   /** Removes the mirrors that nobody used for so many milliseconds, never one in use; answers how many. */
   pruneMirrors(options: { unusedForMs: number; signal?: AbortSignal }): Promise<number>;
 }
@@ -58,6 +61,7 @@ export function createGit(options: GitOptions): Git {
     checkRepositoryUrl: (url) => parseRepositoryUrl(url, options.allowedSchemes),
     clone: (request) => cloneRepository(context, request),
     resolveRef: (request) => resolveRef(context, request),
+    resolveHead: (request) => resolveHead(context, request),
     pruneMirrors: (prune) => context.mirrors.prune(prune),
   };
 }

@@ -7,8 +7,13 @@ import {
   limitHosts,
   restrictTo,
 } from '../../domain/components/inventory-tree.ts';
-import { musterError } from '../../domain/errors.ts';
 import { plainLimitHosts } from '../../domain/sessions/ansible-limit.ts';
+import {
+  IMAGE_PYTHON,
+  type ImageLogin,
+  imageInventory,
+  type OpenImage,
+} from '../../domain/sessions/image-inventory.ts';
 import { specInventory } from '../../domain/sessions/spec-inventory.ts';
 import { addEnvironmentVariables } from './environment-vars.ts';
 import type { HsmClient } from './hsm-client.ts';
@@ -32,6 +37,8 @@ export interface WriteInventory {
   limit: string;
   scope: 'limit' | 'all';
   allowPartial: boolean;
+  /** Of a target of images: their shells, and how Ansible logs in there. */
+  images?: ImageLogin & { open: readonly OpenImage[] };
   /** Folder of the inventory; holds the additional inventory when there is one. */
   dir: string;
   signal: AbortSignal;
@@ -52,6 +59,10 @@ export function createInventories(provider: InventoryProvider): {
 } {
   const generate = async (request: WriteInventory): Promise<{ tree: InventoryTree; warnings: string[] }> => {
     if (request.definition === 'spec') return { tree: specInventory(request.groups), warnings: [] };
+    if (request.definition === 'image') {
+      const { open, ...login } = request.images ?? { open: [], keyFile: '', interpreter: IMAGE_PYTHON.own };
+      return { tree: imageInventory(request, open, login), warnings: [] };
+    }
     const names = request.scope === 'limit' ? plainLimitHosts(request.limit) : null;
     if (provider.kind === 'hsm') {
       const { records, warnings } = await provider.read(request);
@@ -66,9 +77,6 @@ export function createInventories(provider: InventoryProvider): {
   };
   return {
     write: async (request) => {
-      if (request.definition === 'image') {
-        throw musterError('image_target_unsupported', 'Sessions on images are not available in this version.');
-      }
       if (request.definition === 'repo') {
         await requireRepositoryInventory(request.dir);
         await addEnvironmentVariables(request.dir);

@@ -32,22 +32,23 @@ export async function writeInventory(dir: string, tree: InventoryTree): Promise<
 export function* inventoryLines(tree: InventoryTree): Generator<string> {
   if (tree.below === 'top') {
     if (tree.groups.size === 0) yield '{}\n';
-    yield* groupLines(tree.groups, '');
+    yield* groupLines(tree, '');
     return;
   }
   yield '"all":\n';
   yield tree.groups.size === 0 ? '  "children": {}\n' : '  "children":\n';
-  yield* groupLines(tree.groups, '    ');
+  yield* groupLines(tree, '    ');
   if (tree.hosts.size === 0) return;
   yield '  "hosts":\n';
   for (const name of sorted(tree.hosts.keys())) yield hostLines(name, tree.hosts.get(name) ?? {}, '    ');
 }
 
-function* groupLines(groups: InventoryTree['groups'], indent: string): Generator<string> {
+function* groupLines({ groups, memberVariables }: InventoryTree, indent: string): Generator<string> {
   for (const name of sorted(groups.keys())) {
     const members = groups.get(name) ?? [];
+    const variables = memberVariables?.get(name);
     yield `${indent}${quoted(name)}:\n${indent}  "hosts":${members.length === 0 ? ' {}' : ''}\n`;
-    for (const member of sorted(members)) yield hostLines(member, {}, `${indent}    `);
+    for (const member of sorted(members)) yield hostLines(member, variables?.get(member) ?? {}, `${indent}    `);
   }
 }
 
@@ -58,8 +59,8 @@ function hostLines(name: string, variables: HostVariables, indent: string): stri
   return `${indent}${quoted(name)}:\n${lines.join('')}`;
 }
 
-function scalar(value: string | number): string {
-  return typeof value === 'number' ? String(value) : `!unsafe ${quoted(value)}`;
+function scalar(value: string | number | boolean): string {
+  return typeof value !== 'string' ? String(value) : `!unsafe ${quoted(value)}`;
 }
 
 /** A double-quoted YAML text in plain ASCII. Half a surrogate pair is no character and becomes U+FFFD. */

@@ -34,6 +34,7 @@ export function createWorkspaces(options: { dir: string; shortDir: string }): Wo
       sshKey: join(dir, 'ssh', 'id'),
       sshCertificate: join(dir, 'ssh', 'id-cert.pub'),
       plainKey: join(dir, 'ssh', 'plain'),
+      imageKey: join(dir, 'ssh', 'id_image'),
       knownHosts: join(dir, 'ssh', 'known_hosts'),
       controlPath: near.length <= CONTROL_PATH_MAX ? near : join(options.shortDir, `muster-cp-${short}`),
       vaultPassword: join(dir, 'ssh', 'vault-password'),

@@ -7,6 +7,11 @@ const PATIENCE = 4_000;
 const OWNER = { 'app.kubernetes.io/managed-by': 'muster' } as const;
 /** Names that follow one another when a list is read in pieces. */
 const LIST_PAGE = 500;
+/** Names of what Muster made, as keys: a role that may read secrets by their names need not be allowed to list them. */
+const INDEX = 'muster-secret-names';
+/** Secrets read at once to name their keys. */
+const WIDTH = 8;
+const FORBIDDEN = 403;
 const ABSENT = 404;
 const CONFLICT = 409;
 
@@ -32,8 +37,20 @@ export function openKubernetesSecrets({ namespace, kubeconfig }: KubernetesSecre
   const at = (name: string) => ({ name, namespace });
   const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
-  /** Makes the secret, or says that somebody else has made it. */
+  /** Notes in the index that the name is there, or no longer. */
+  const note = async (name: string, isThere: boolean): Promise<void> => {
+    const data = { [name]: isThere ? '' : null };
+    for (;;) {
+      const patch = () => api.patchNamespacedSecret({ ...at(INDEX), body: { data } }, merge);
+      if ((await asked(name, [ABSENT], patch)) !== null || !isThere) return;
+      const body = { metadata: { name: INDEX }, type: 'Opaque', data: { [name]: '' } };
+      if ((await asked(name, [CONFLICT], () => api.createNamespacedSecret({ namespace, body }))) !== null) return;
+    }
+  };
+
+  /** Makes the secret, or says that somebody else has made it. A name in the index whose secret never came is not listed. */
   const create = async (name: string, values: Record<string, string>): Promise<boolean> => {
+    await note(name, true);
     const body = { metadata: { name, labels: OWNER }, type: 'Opaque', data: encoded(values) };
     return (await asked(name, [CONFLICT], () => api.createNamespacedSecret({ namespace, body }))) !== null;
   };
@@ -71,12 +88,13 @@ export function openKubernetesSecrets({ namespace, kubeconfig }: KubernetesSecre
     },
     async delete(name: string): Promise<void> {
       await asked(name, [ABSENT], () => api.deleteNamespacedSecret(at(name)));
+      await note(name, false);
     },
     async list(): Promise<{ name: string; keys: string[] }[]> {
       const found: { name: string; keys: string[] }[] = [];
       let next: string | undefined;
       do {
-        const page = await asked('list', [], () =>
+        const page = await asked('list', [FORBIDDEN], () =>
           api.listNamespacedSecret({
             namespace,
             labelSelector: Object.entries(OWNER)
@@ -86,14 +104,30 @@ export function openKubernetesSecrets({ namespace, kubeconfig }: KubernetesSecre
             ...(next === undefined ? {} : { _continue: next }),
           }),
         );
-        for (const { metadata, data } of page?.items ?? []) {
+        if (page === null) return listByIndex();
+        for (const { metadata, data } of page.items) {
           found.push({ name: metadata?.name ?? '', keys: Object.keys(data ?? {}).sort() });
         }
-        next = page?.metadata?._continue || undefined;
+        next = page.metadata?._continue || undefined;
       } while (next !== undefined);
       return found.sort((a, b) => (a.name < b.name ? -1 : 1));
     },
   };
+
+  /** The same as the cluster's list for a role that may not ask for it. */
+  async function listByIndex(): Promise<{ name: string; keys: string[] }[]> {
+    const names = Object.keys((await stored(INDEX))?.data ?? {}).sort();
+    const found: { name: string; keys: string[] }[] = [];
+    for (let first = 0; first < names.length; first += WIDTH) {
+      const part = names.slice(first, first + WIDTH);
+      const secrets = await Promise.all(part.map(stored));
+      for (const [index, name] of part.entries()) {
+        const secret = secrets[index];
+        if (secret) found.push({ name, keys: Object.keys(secret.data ?? {}).sort() });
+      }
+    }
+    return found;
+  }
 
   /** The cluster's answer; null for a refusal that the caller expects. */
   async function asked<T>(name: string, expected: readonly number[], ask: () => Promise<T>): Promise<T | null> {

@@ -1,4 +1,4 @@
-import { type Kysely, type Migration, Migrator } from 'kysely';
+import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 import type { Database } from '../tables.ts';
 import * as foundation from './0001-foundation.ts';
 import * as componentStatus from './0002-component-status.ts';
@@ -18,6 +18,9 @@ import * as audit from './0015-audit.ts';
 import * as webhooks from './0016-webhooks.ts';
 import * as tallies from './0017-tallies.ts';
 import * as traces from './0018-traces.ts';
+import * as sessionJobs from './0019-session-jobs.ts';
+import * as sessionImages from './0020-session-images.ts';
+import * as images from './0021-images.ts';
 
 /** In order of their names; a released migration never changes. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -39,11 +42,32 @@ const MIGRATIONS: Record<string, Migration> = {
   '0016-webhooks': webhooks,
   '0017-tallies': tallies,
   '0018-traces': traces,
+  '0019-session-jobs': sessionJobs,
+  '0020-session-images': sessionImages,
+  '0021-images': images,
 };
 
-/** Brings the database to the newest shape; safe to call from several processes at once (it takes a lock). */
+/**
+ * Brings the database to the newest shape; safe to call from several processes at once (it takes a lock). A database that a
+ * newer release has migrated is left as it is: that release widens what is there, and this one goes on with it, beside the
+ * newer one or after it was rolled back.
+ */
 export async function migrate(db: Kysely<Database>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+  const getMigrations = async () => ({ ...(await newerMigrations(db)), ...MIGRATIONS });
+  const migrator = new Migrator({ db, provider: { getMigrations }, allowUnorderedMigrations: true });
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
+}
+
+const NEVER_RUN: Migration = { up: async () => undefined };
+
+/** What the database has of migrations that are not known here; the migrator only wants to see their names. */
+async function newerMigrations(db: Kysely<Database>): Promise<Record<string, Migration>> {
+  const { rows } = await sql<{ there: boolean }>`select to_regclass('kysely_migration') is not null as there`.execute(
+    db,
+  );
+  if (!rows[0]?.there) return {};
+  const done = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const unknown = done.rows.map(({ name }) => name).filter((name) => !Object.hasOwn(MIGRATIONS, name));
+  return Object.fromEntries(unknown.map((name) => [name, NEVER_RUN]));
 }

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
+import { noteImageWorker } from '../../store/image-jobs.ts';
 import { recordAuthority } from '../../store/trust.ts';
+import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
 import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
 import { type AnswerCheck, createAnswerCheck } from '../support/answer-check.ts';
 import { type ApiDocument, servedDocument } from '../support/openapi-files.ts';
-import type { Answer } from '../support/test-api.ts';
+import { type Answer, IMAGE_STORE } from '../support/test-api.ts';
 import { createTokenApi, type TokenApi } from '../support/token-api.ts';
 
 const URL_A = 'https://git.example.com/a.git';
@@ -307,6 +309,57 @@ test('drift', async () => {
     muster: { check: true },
   });
   await expectAnswer(200, 'GET', '/v3/sessions/drift-check');
+});
+
+test('images', async () => {
+  const path = '/api/v1/images';
+  const sent = await api.app.inject({
+    method: 'POST',
+    url: `${path}?name=base`,
+    payload: smallTar(),
+    headers: { authorization: `Bearer ${api.tokens.admin}` },
+  });
+  const made = { status: sent.statusCode, body: sent.json(), headers: sent.headers };
+  expect([made.status, check.mistakes('POST', path, made)]).toEqual([201, []]);
+  answered.add(check.operationOf('POST', path) ?? '');
+  await expectAnswer(200, 'GET', `${path}?limit=1`);
+  await expectAnswer(200, 'GET', `${path}/${made.body.id}`);
+  await expectAnswer(200, 'GET', `${path}/${made.body.id}/content`);
+  const ims = '/apis/ims';
+  const { body: key } = await expectAnswer(201, 'POST', `${ims}/public-keys`, { name: 'k', public_key: PUBLIC_KEY });
+  await expectAnswer(200, 'GET', `${ims}/public-keys`);
+  await expectAnswer(200, 'GET', `${ims}/public-keys/${key.id}`);
+  const job = {
+    job_type: 'customize',
+    image_root_archive_name: 'out',
+    artifact_id: made.body.id,
+    public_key_id: key.id,
+  };
+  await expectAnswer(503, 'POST', `${ims}/jobs`, job);
+  await noteImageWorker(api.deps.db, {
+    store_id: IMAGE_STORE,
+    queue: 'q',
+    able: true,
+    reason: '',
+    seen_at: api.now.value,
+  });
+  const { body: started } = await expectAnswer(201, 'POST', `${ims}/jobs`, job);
+  await expectAnswer(422, 'POST', `${ims}/jobs`, { ...job, more: 1 });
+  await expectAnswer(400, 'POST', `${ims}/jobs`, { ...job, artifact_id: key.id });
+  await expectAnswer(200, 'GET', `${ims}/jobs`);
+  await expectAnswer(200, 'GET', `${ims}/jobs/${started.id}`);
+  await expectAnswer(409, 'DELETE', `${ims}/images/${made.body.id}`);
+  await expectAnswer(200, 'PATCH', `${ims}/jobs/${started.id}`, { status: 'error' });
+  await expectAnswer(204, 'DELETE', `${ims}/jobs/${started.id}`);
+  await expectAnswer(204, 'DELETE', `${ims}/jobs?status=error&age=1h`);
+  await expectAnswer(204, 'DELETE', `${ims}/public-keys/${key.id}`);
+  await expectAnswer(204, 'DELETE', `${path}/${made.body.id}`);
+  const { body: image } = await expectAnswer(201, 'POST', `${ims}/images`, { name: 'elsewhere' });
+  await expectAnswer(200, 'GET', `${ims}/images`);
+  await expectAnswer(200, 'GET', `${ims}/images/${image.id}`);
+  await expectAnswer(404, 'GET', `${path}/${image.id}/content`);
+  await expectAnswer(200, 'PATCH', `${ims}/images/${image.id}`, { arch: 'aarch64' });
+  await expectAnswer(204, 'DELETE', `${ims}/images/${image.id}`);
 });
 
 test('webhooks', async () => {

@@ -45,6 +45,24 @@ describe('health', () => {
   });
 });
 
+describe('probes', () => {
+  test('a process that is set up is ready, without the engine too', async () => {
+    const other = await createTestApi({ engineHealth: async () => ({ ok: false, reason: 'no server' }) });
+    for (const path of ['/livez', '/readyz']) {
+      const answer = await other.call('GET', path);
+      expect([answer.status, answer.body]).toEqual([200, { ok: true, reason: null }]);
+    }
+    await other.close();
+  });
+  test('one that is not set up, or stops, lives and is not ready', async () => {
+    const other = await createTestApi({ setup: () => ({ ok: false, reason: 'it is stopping' }) });
+    expect((await other.call('GET', '/livez')).status).toBe(200);
+    const answer = await other.call('GET', '/readyz');
+    expect([answer.status, answer.body]).toEqual([503, { ok: false, reason: 'it is stopping' }]);
+    await other.close();
+  });
+});
+
 describe('without a database', () => {
   let port: number;
   let away: TestApi;

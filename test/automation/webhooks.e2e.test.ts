@@ -57,8 +57,12 @@ describeNeeding(stackMissing(), 'a webhook of a real stack', () => {
       90_000,
     );
     expect(taken.body).toBe(refused.body);
-    const { body: listed } = await stack.call('GET', '/api/v1/webhooks/ops/deliveries');
-    expect(listed.deliveries.map(({ state }: { state: string }) => state)).toEqual(['delivered', 'delivered']);
+    // The receiver knows before Muster has stored its answer.
+    await eventually('both are on record as delivered', async () => {
+      const { body: listed } = await stack.call('GET', '/api/v1/webhooks/ops/deliveries');
+      const states = listed.deliveries.map(({ state }: { state: string }) => state);
+      return states.length === 2 && states.every((state: string) => state === 'delivered');
+    });
     expect(new Set(got.filter((one) => one.status === 200).map((one) => one.delivery)).size).toBe(2);
   }, 180_000);
 });

@@ -17,6 +17,13 @@ const options = (over: Partial<RunSessionOptions> = {}): RunSessionOptions => ({
 describe('the body of a new session', () => {
   test('holds only what was asked for', () => {
     expect(sessionBody('s', options())).toEqual({ name: 's', configuration_name: 'web' });
+    const images = { target: 'image' as const, group: [{ name: 'g', members: ['i'] }] };
+    expect(sessionBody('s', options(images)).target).toEqual({ definition: 'image', groups: images.group });
+    expect(sessionBody('s', options({ ...images, imageMap: { i: 'n' } })).target).toEqual({
+      definition: 'image',
+      groups: images.group,
+      image_map: [{ source_id: 'i', result_name: 'n' }],
+    });
     expect(sessionBody('s', options({ check: true })).muster).toEqual({ check: true });
     expect(sessionBody('s', options({ check: true, reconfigure: true })).muster).toEqual({
       check: true,
@@ -58,6 +65,8 @@ describe('the body of a new session', () => {
     expect(() => sessionBody('s', options({ reconfigure: true }))).toThrow('--check');
     expect(() => sessionBody('s', options({ target: 'spec' }))).toThrow('needs at least one --group');
     expect(() => sessionBody('s', options({ group: [{ name: 'g', members: ['h'] }] }))).toThrow('--target spec');
+    expect(() => sessionBody('s', options({ target: 'image' }))).toThrow('--group name=image,image');
+    expect(() => sessionBody('s', options({ imageMap: { i: 'n' } }))).toThrow('--image-map belongs to --target image');
   });
 
   test.each([

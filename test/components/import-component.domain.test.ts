@@ -83,7 +83,7 @@ describe('records of an import', () => {
             : value !== null && typeof value === 'object'
               ? Object.fromEntries(
                   Object.entries(value)
-                    .sort()
+                    .sort(([name], [next]) => (name < next ? -1 : 1))
                     .map(([name, item]) => [name, sorted(item)]),
                 )
               : value;

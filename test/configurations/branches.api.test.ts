@@ -53,7 +53,13 @@ beforeAll(async () => {
   database = await createTestDatabase();
   const secrets = createSecretStore(database.db, openSecretCipher(join(root, 'secret.key')));
   const configMaps = openConfigMaps(join(root, 'maps'));
-  await ensureSiteValues({ secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig: '' });
+  await ensureSiteValues({
+    db: database.db,
+    secrets,
+    configMaps,
+    makeSshKey: makeSshPrivateKey,
+    shippedAnsibleConfig: '',
+  });
   const site = createSiteValues({ db: database.db, secrets, configMaps, sshFiles: openSshFiles(join(root, 'ssh')) });
   const git2 = createGit({
     mirrorsDir: join(root, 'mirrors'),

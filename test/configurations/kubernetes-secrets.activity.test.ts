@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CoreV1Api, KubeConfig, RbacAuthorizationV1Api } from '@kubernetes/client-node';
 import { openKubernetesSecrets } from '../../drivers/secrets/kubernetes-secrets.ts';
 import { type KubernetesApi, kubernetesMissing, startKubernetesApi } from '../support/kubernetes-api.ts';
 import { describeNeeding } from '../support/requirement.ts';
@@ -8,6 +9,7 @@ import { secretStoreContract } from '../support/secret-store-contract.ts';
 describeNeeding(kubernetesMissing(), 'secrets of a cluster', () => {
   let kubernetes: KubernetesApi;
   let api: CoreV1Api;
+  let rights: RbacAuthorizationV1Api;
   let namespaces = 0;
 
   beforeAll(async () => {
@@ -15,6 +17,7 @@ describeNeeding(kubernetesMissing(), 'secrets of a cluster', () => {
     const config = new KubeConfig();
     config.loadFromFile(kubernetes.kubeconfig);
     api = config.makeApiClient(CoreV1Api);
+    rights = config.makeApiClient(RbacAuthorizationV1Api);
   }, 180_000);
   afterAll(() => kubernetes?.stop());
 
@@ -42,6 +45,36 @@ describeNeeding(kubernetesMissing(), 'secrets of a cluster', () => {
     const store = storeIn(namespace);
     expect(await store.get('theirs')).toEqual({ password: 'hidden' });
     expect(await store.list()).toEqual([]);
+  });
+
+  describe('for a role that may not list secrets', () => {
+    /** As a service account with the rights of deploy/chart. */
+    const asAccount = async () => {
+      const namespace = await emptyNamespace();
+      const rules = [
+        { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'patch', 'update', 'delete'] },
+      ];
+      const user = `account-of-${namespace}`;
+      await rights.createNamespacedRole({ namespace, body: { metadata: { name: 'r' }, rules } });
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };
+      const subjects = [{ kind: 'User', name: user, apiGroup: 'rbac.authorization.k8s.io' }];
+      await rights.createNamespacedRoleBinding({ namespace, body: { metadata: { name: 'r' }, roleRef, subjects } });
+      const kubeconfig = JSON.parse(await readFile(kubernetes.kubeconfig, 'utf8'));
+      kubeconfig.users[0].user.as = user;
+      const path = `${kubernetes.kubeconfig}-${namespace}`;
+      await writeFile(path, JSON.stringify(kubeconfig));
+      return openKubernetesSecrets({ namespace, kubeconfig: path });
+    };
+
+    secretStoreContract(asAccount);
+
+    test('names set at the same time are all listed, and one that was removed is not', async () => {
+      const store = await asAccount();
+      const names = Array.from({ length: 12 }, (_, index) => `name-${String(index).padStart(2, '0')}`);
+      await Promise.all(names.map((name) => store.put(name, 'key', 'value')));
+      await store.delete('name-03');
+      expect((await store.list()).map(({ name }) => name)).toEqual(names.filter((name) => name !== 'name-03'));
+    });
   });
 
   test('values set at the same time are all kept', async () => {

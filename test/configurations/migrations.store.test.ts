@@ -17,6 +17,18 @@ test('migrating again, from two processes at once, changes nothing', async () =>
   expect(await database.db.selectFrom('options').selectAll().execute()).toEqual([]);
 });
 
+test('a database that a newer release has migrated stays as it is, and the older release goes on with it', async () => {
+  const newer = await createTestDatabase();
+  await sql`insert into kysely_migration (name, timestamp) values ('9998-newer', 'then'), ('9999-newest', 'then')`.execute(
+    newer.db,
+  );
+  const shape = () => sql`select name from kysely_migration order by name`.execute(newer.db);
+  const before = await shape();
+  await Promise.all([migrate(newer.db), migrate(newer.db)]);
+  expect(await shape()).toEqual(before);
+  await newer.close();
+});
+
 test('the records of the first release are brought along', async () => {
   const old = await createTestDatabase();
   const { db } = old;

@@ -50,11 +50,37 @@ const withKey = () => secrets.put('muster-ssh', 'private', 'KEY');
 
 test('a new installation gets a key and the shipped ansible.cfg once; what is there stays', async () => {
   const ensure = (text: string) =>
-    ensureSiteValues({ secrets, configMaps, makeSshKey: () => `key of ${text}`, shippedAnsibleConfig: text });
+    ensureSiteValues({
+      db: database.db,
+      secrets,
+      configMaps,
+      makeSshKey: () => `key of ${text}`,
+      shippedAnsibleConfig: text,
+    });
   await ensure('one');
   await ensure('two');
   expect(await site.ansibleConfig('cfs-default-ansible-cfg')).toBe('one');
   expect(await site.ssh()).toEqual({ privateKey: 'key of one\n', knownHosts: '' });
+});
+
+test('of several processes that start at once one makes the key', async () => {
+  const made: string[] = [];
+  const makeSshKey = () => {
+    made.push(`key ${made.length}`);
+    return made.at(-1) ?? '';
+  };
+  const slow: SecretStore = {
+    ...secrets,
+    get: async (name) => {
+      const found = await secrets.get(name);
+      await new Promise((resolve) => setImmediate(resolve));
+      return found;
+    },
+  };
+  const start = () =>
+    ensureSiteValues({ db: database.db, secrets: slow, configMaps, makeSshKey, shippedAnsibleConfig: '' });
+  await Promise.all(Array.from({ length: 4 }, start));
+  expect(made).toEqual(['key 0']);
 });
 
 describe('a value that is missing is named', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { recordsDrift, recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
-import { checkModeOf, reconfigures } from '../../domain/sessions/check-mode.ts';
+import { musterOf, reconfigures } from '../../domain/sessions/check-mode.ts';
 import { checkOutcome, type LayerOutcome } from '../../domain/sessions/outcome.ts';
 
 const dynamic = { definition: 'dynamic', groups: null, image_map: null } as const;
@@ -16,10 +16,10 @@ test.each([
     { check: true, reconfigure: true },
     { check: true, reconfigure: true },
   ],
-])('%j is stored as %j', (given, stored) => expect(checkModeOf(given)).toEqual(stored));
+])('%j is stored as %j', (given, stored) => expect(musterOf(given)).toEqual(stored));
 
 test.each([[{ reconfigure: true }], [{ check: false, reconfigure: true }]])('%j is refused', (given) => {
-  expect(() => checkModeOf(given)).toThrow('muster.check');
+  expect(() => musterOf(given)).toThrow('muster.check');
 });
 
 test('the words of a check stand before the limit, and whatever is passed through', () => {

@@ -9,7 +9,13 @@ import { writeEnd } from '../../store/session-engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { launcherMissing, processesWith } from '../support/local-runs.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { openMachine, perform, type SessionMachine, shellPlaybooks } from '../support/session-machine.ts';
+import {
+  NO_IMAGE_KEYS,
+  openMachine,
+  perform,
+  type SessionMachine,
+  shellPlaybooks,
+} from '../support/session-machine.ts';
 
 const END = { succeeded: 'unknown', message: 'ended', reason: 'workflow_ended' } as const;
 
@@ -111,6 +117,8 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
       ...machine.deps,
       clock: () => new Date(),
       auditKept: { days: 90, rows: 1_000_000 },
+      imageService: null,
+      imageKeys: NO_IMAGE_KEYS,
       mirrors: {
         pruneMirrors: async ({ unusedForMs }) => {
           pruned.push(unusedForMs);

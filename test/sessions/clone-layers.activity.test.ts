@@ -88,20 +88,3 @@ test('when one repository fails the others stop, and nothing is left of the work
   expect(stopped).toBe(true);
   expect(existsSync(deps.workspaces.paths(id).dir)).toBe(false);
 });
-
-test('a session on images ends before anything is cloned, and says why', async () => {
-  const groups = [{ name: 'g', members: ['5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11'] }];
-  const { id } = await makeSession(database.db, { target: { definition: 'image', groups, image_map: null } });
-  let clones = 0;
-  const deps = dependencies(async () => {
-    clones += 1;
-    return { commit: COMMIT, warnings: [] };
-  });
-  const work = cloneLayers(deps, id, new AbortController().signal);
-  await expect(work).rejects.toMatchObject({
-    code: 'image_target_unsupported',
-    detail: expect.stringContaining('images cannot be customised yet'),
-  });
-  expect(clones).toBe(0);
-  expect(await deps.workspaces.list()).not.toContain(id);
-});

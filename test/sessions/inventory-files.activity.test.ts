@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import type { InventoryComponent } from '../../domain/components/inventory.ts';
 import { createInventories, type WriteInventory } from '../../drivers/inventory/create-inventories.ts';
 import { addEnvironmentVariables } from '../../drivers/inventory/environment-vars.ts';
@@ -267,10 +268,31 @@ describe('the folder of the inventory', () => {
     expect((await readdir(dir)).sort()).toEqual(['group_vars', 'hosts.yml']);
   });
 
-  test('of an image target is refused', async () => {
+  test('of an image target names the images, and in a group of its own where each is', async () => {
+    const [a, b] = ['5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11', '6f1d3c5f-2f0a-4d57-9f3e-0f6a3c6f0d22'];
     const dir = await folder();
-    await expect(one.write(request(dir, { definition: 'image' }))).rejects.toMatchObject({
-      code: 'image_target_unsupported',
+    const groups = [
+      { name: 'Compute', members: [b, a] },
+      { name: 'gpu', members: [b] },
+    ];
+    const open = [
+      { image: a, resultName: 'x', job: 'j1', host: 'ims-1.example', port: 22 },
+      { image: b, resultName: 'y', job: 'j2', host: '10.0.0.7', port: 2022 },
+    ];
+    const images = { open, keyFile: '/keys/id_image', interpreter: '/usr/bin/env python3' };
+    const written = await one.write(request(dir, { definition: 'image', groups, images }));
+    expect(written).toMatchObject({ hosts: 2, warnings: [] });
+    const host = (at: string, port: number) => ({
+      ansible_host: at,
+      ansible_port: port,
+      cray_cfs_image: true,
+      ansible_python_interpreter: '/usr/bin/env python3',
+      ansible_ssh_private_key_file: '/keys/id_image',
+    });
+    expect(parse(await readFile(join(dir, '01-cfs-generated.yaml'), 'utf8'), { logLevel: 'silent' })).toEqual({
+      Compute: { hosts: { [a]: {}, [b]: {} } },
+      gpu: { hosts: { [b]: {} } },
+      cfs_image: { hosts: { [a]: host('ims-1.example', 22), [b]: host('10.0.0.7', 2022) } },
     });
   });
 });

@@ -38,6 +38,24 @@ describe('the environment of a playbook', () => {
     });
   });
 
+  test('names the session to ARA, and a server only where there is one', () => {
+    const silent = runEnvironment(input);
+    expect(silent).toMatchObject({
+      ARA_DEFAULT_LABELS: 'web',
+      ARA_RECORD_CONTROLLER: 'false',
+      ARA_RECORD_USER: 'false',
+    });
+    expect(Object.keys(silent).filter((name) => /ARA_API|MUSTER_ARA/.test(name))).toEqual([]);
+    const ara = { server: 'https://ara.example.org', credentials: '/d/ara.json' };
+    expect(runEnvironment({ ...input, ara })).toMatchObject({
+      ARA_API_SERVER: 'https://ara.example.org',
+      MUSTER_ARA_CREDENTIALS: '/d/ara.json',
+    });
+    expect(runEnvironment({ ...input, ara: { ...ara, credentials: undefined } })).not.toHaveProperty(
+      'MUSTER_ARA_CREDENTIALS',
+    );
+  });
+
   test('keeps what Ansible writes inside the workspace', () => {
     const { ANSIBLE_HOME, ANSIBLE_LOCAL_TEMP } = runEnvironment(input);
     expect([ANSIBLE_HOME, ANSIBLE_LOCAL_TEMP]).toEqual(['/d/ws/ansible-home', '/d/ws/tmp']);

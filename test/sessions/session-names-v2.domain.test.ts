@@ -24,6 +24,7 @@ const record: SessionRecord = {
   succeeded: 'true',
   job: 'j',
   ims_job: 'ij',
+  ims_jobs: ['ii', 'ij'],
   artifacts: [{ image_id: 'a', result_id: 'b', type: 'ims_customized_image' }],
   start_time: new Date('2026-11-21T10:00:00Z'),
   completion_time: new Date('2026-11-21T10:01:00Z'),
@@ -34,7 +35,7 @@ const record: SessionRecord = {
 
 test('v2 shows the same record; only names in status.session differ, and what v3 added is left out', () => {
   const { debug_on_failure: _, logs: __, muster: _____, status, ...same } = toSession(record, 'http://logs');
-  const { ims_job: ___, message: ____, start_time, completion_time, ...session } = status.session;
+  const { ims_job: ___, ims_jobs: ______, message: ____, start_time, completion_time, ...session } = status.session;
   expect(V2Session.show(toSession(record, 'http://logs'))).toEqual({
     ...same,
     status: {

@@ -8,7 +8,7 @@ import { makeSession, sessionNow } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { startTestWorker } from '../support/session-bench.ts';
-import { openMachine, type SessionMachine } from '../support/session-machine.ts';
+import { NO_IMAGE_KEYS, openMachine, type SessionMachine } from '../support/session-machine.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
 import { openDevServer, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
 
@@ -27,6 +27,8 @@ describeNeeding(temporalMissing(), 'the time-to-live of sessions', () => {
       readOptions: () => readOptions(db),
       clock: () => new Date(),
       auditKept: { days: 90, rows: 1_000_000 },
+      imageService: null,
+      imageKeys: NO_IMAGE_KEYS,
       mirrors: { pruneMirrors: async () => 0 },
       log: { info: (fields) => void logged.push(fields) },
     });
@@ -67,6 +69,11 @@ describeNeeding(temporalMissing(), 'the time-to-live of sessions', () => {
     await eventually('it is logged', () => logged.length > 0);
     expect(logged).toEqual([{ deleted: 1 }]);
 
+    // While a run goes on, another one is skipped.
+    await eventually('the first run is over', async () => {
+      const { info } = await schedule.describe();
+      return info.recentActions.length > 0 && info.runningActions.length === 0;
+    });
     // Another value counts at once.
     const record = JSON.stringify({ session_ttl: '1d' });
     await db.insertInto('options').values({ record, updated_at: new Date(), actor: null }).execute();

@@ -3,14 +3,21 @@ import { isDeepStrictEqual } from 'node:util';
 import { withHeartbeat } from '../../activities/heartbeat.ts';
 import type {
   Admission,
+  ClusterActivities,
   HostActivities,
+  JobEnd,
   SessionPlan,
   SessionRecords,
   WorkspaceActivities,
 } from '../../activities/sessions/contract.ts';
+import type { ImageActivities } from '../../activities/sessions/image-contract.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 
-export type SessionActivities = SessionRecords & WorkspaceActivities & HostActivities;
+export type SessionActivities = SessionRecords &
+  WorkspaceActivities &
+  HostActivities &
+  ImageActivities &
+  ClusterActivities;
 
 export interface Call {
   name: keyof SessionActivities;
@@ -74,6 +81,18 @@ export function fakeSession(queue: string, instead: Partial<SessionActivities> =
     runLayer: async ({ layer }) => layerOutcome(layer, 0),
     endRun: async () => undefined,
     removeWorkspace: async () => undefined,
+    planImages: async () => ({ images: ['i1', 'i2'], waitSeconds: 60 }),
+    makeImageKey: async () => undefined,
+    openImage: async () => undefined,
+    removeImageKey: async () => undefined,
+    judgeImages: async () => ({}),
+    finishImage: async ({ image, fault }) => ({
+      resultName: `new-${image}`,
+      resultId: fault === null ? `r-${image}` : null,
+      message: fault ?? '',
+    }),
+    releaseImages: async () => undefined,
+    ...fakeJob(),
     ...instead,
   };
   const noted = Object.entries(behaviour).map(([name, activity]) => [
@@ -94,6 +113,29 @@ export function fakeSession(queue: string, instead: Partial<SessionActivities> =
       const [end, ...more] = inputs('recordEnd');
       if (end === undefined || more.length > 0) throw new Error(`${inputs('recordEnd').length} ends were recorded`);
       return { succeeded: end.succeeded, message: end.message, reason: end.reason };
+    },
+  };
+}
+
+export const JOB_DONE: JobEnd = { succeeded: 'true', message: 'complete', reason: null };
+export const JOB_ENDED: JobEnd = { succeeded: 'false', message: 'its Job was ended', reason: 'cancelled' };
+
+/** A Job that goes on until it is told to finish, or is ended. */
+function fakeJob(): Omit<ClusterActivities, 'runLayer'> {
+  const over = Promise.withResolvers<JobEnd>();
+  return {
+    prepareJob: async () => ({ leases: false, drivesItself: false }),
+    startJob: async () => undefined,
+    watchJob: () =>
+      withHeartbeat((signal) => {
+        signal.addEventListener('abort', () => over.reject(signal.reason), { once: true });
+        return over.promise;
+      }),
+    awaitPlaybooks: async () => 0,
+    finishJob: async () => over.resolve(JOB_DONE),
+    endJob: async () => {
+      over.resolve(JOB_ENDED);
+      return { unverified: null };
     },
   };
 }

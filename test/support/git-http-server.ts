@@ -19,6 +19,8 @@ export interface GitHttpOptions {
   /** Asked for by basic authentication when given. */
   account?: { username: string; password: string };
   tls?: { key: string; cert: string };
+  /** Address to listen on. Default 127.0.0.1. */
+  host?: string;
   /** Answers instead of git when it returns true. */
   intercept?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
@@ -36,10 +38,10 @@ export async function startGitHttpServer(options: GitHttpOptions): Promise<GitHt
     serve(request, response, options.root);
   };
   const server = options.tls ? createTlsServer(options.tls, handle) : createServer(handle);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, options.host ?? '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    origin: `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    origin: `${options.tls ? 'https' : 'http'}://${options.host ?? '127.0.0.1'}:${port}`,
     requests: () => count,
     stop: () =>
       new Promise((resolve) => {

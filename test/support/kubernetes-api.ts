@@ -10,6 +10,7 @@ import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
+const BUILD_LIMIT_MS = 60 * 60_000;
 const CACHE = process.env.MUSTER_CACHE_DIR ?? join(homedir(), '.cache', 'muster');
 
 /** A real API server of Kubernetes with its own store and no node. */
@@ -21,22 +22,40 @@ export interface KubernetesApi {
   stop(): Promise<void>;
 }
 
-function programs(): string | undefined {
+const PROGRAMS = ['etcd', 'kube-apiserver'];
+const folder = await builtPrograms();
+
+/**
+ * Folder of etcd and the API server. `npm test` names it while they may still be under way: the file that needs them waits
+ * for them, while other files run.
+ */
+async function builtPrograms(): Promise<string | undefined> {
+  const isWhole = (path: string) => PROGRAMS.every((name) => existsSync(join(path, name)));
   const named = process.env.MUSTER_TEST_KUBERNETES_DIR;
-  const cached = existsSync(CACHE) ? readdirSync(CACHE).filter((name) => /^kubernetes-[0-9.]+$/.test(name)) : [];
-  return [...(named ? [named] : []), ...cached.map((name) => join(CACHE, name))].find((folder) =>
-    existsSync(join(folder, 'kube-apiserver')),
+  if (named === undefined) {
+    const cached = existsSync(CACHE) ? readdirSync(CACHE).filter((name) => /^dev-cluster-[0-9.]+-/.test(name)) : [];
+    return cached.map((name) => join(CACHE, name)).find(isWhole);
+  }
+  const failure = join(named, 'failure.txt');
+  await eventually(
+    'etcd and the API server of Kubernetes are built',
+    async () => {
+      if (isWhole(named)) return true;
+      if (existsSync(failure)) throw new Error(await readFile(failure, 'utf8'));
+      return false;
+    },
+    BUILD_LIMIT_MS,
   );
+  return named;
 }
 
 /** Why no API server can be started here; null when one can. */
 export function kubernetesMissing(): string | null {
-  return programs() === undefined ? 'the API server of Kubernetes is not built: run through "npm test"' : null;
+  return folder === undefined ? 'the API server of Kubernetes is not built: run through "npm test"' : null;
 }
 
 /** Starts etcd and an API server on ports and in a folder of their own; ready when this returns. */
 export async function startKubernetesApi(): Promise<KubernetesApi> {
-  const folder = programs();
   if (folder === undefined) throw new Error('no API server of Kubernetes');
   const dir = await mkdtemp(join(tmpdir(), 'muster-kubernetes-'));
   const at = (name: string) => join(dir, name);

@@ -7,7 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
-import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { pokeBatcher } from '../../workflows/automation/messages.ts';
 import { cancelSession, finishDebug, leasesFree, retrySession, slotFree } from '../../workflows/sessions/messages.ts';
 import { admitted, endlessRuns, layerOutcome, type SessionActivities, waiting } from './fake-session.ts';
@@ -109,12 +109,43 @@ const SESSIONS: Record<string, (bench: SessionBench) => Promise<SessionUnderTest
       recordLayer: async ({ layer }) => ({ hosts: 3, drifted: layer, unclear: 1 }),
     }),
 
+  'session-job-done': async (bench) =>
+    onCluster(bench, () =>
+      ended(bench, { admitSession: async () => admitted({ runner: 'kubernetes', layers: [0, 1] }) }),
+    ),
+
+  'session-job-deleted': async (bench) =>
+    onCluster(bench, () =>
+      ended(bench, {
+        admitSession: async () => admitted({ runner: 'kubernetes' }),
+        runLayer: async () => {
+          throw ApplicationFailure.nonRetryable('its Job was deleted', 'job_deleted');
+        },
+      }),
+    ),
+
+  'session-job-by-itself': async (bench) =>
+    onCluster(bench, () =>
+      ended(bench, {
+        admitSession: async () => admitted({ runner: 'kubernetes', images: true }),
+        prepareJob: async () => ({ leases: false, drivesItself: true }),
+      }),
+    ),
+
   'session-hold-over': async (bench) =>
     ended(bench, {
       admitSession: async () => admitted({ debugOnFailure: true, debugWaitSeconds: 1 }),
       runLayer: async ({ layer }) => layerOutcome(layer, 2),
     }),
 };
+
+/** With a worker that has a cluster. */
+async function onCluster(bench: SessionBench, run: () => Promise<SessionUnderTest>): Promise<SessionUnderTest> {
+  const stop = await bench.startMachine(hostQueueOf(CLUSTER_HOST));
+  const session = await run();
+  await stop();
+  return session;
+}
 
 const ended = async (bench: SessionBench, instead: Partial<SessionActivities>) => finished(await bench.start(instead));
 

@@ -34,6 +34,7 @@ export const sessionDetail = (name: string, over: Partial<SessionDetail> = {}): 
   updated_at: '2026-11-21T10:01:05.000Z',
   admitted_at: '2026-11-21T10:00:01.000Z',
   queue: null,
+  images: [],
   absent_hosts: null,
   attempts: [
     {

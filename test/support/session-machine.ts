@@ -10,6 +10,7 @@ import {
   type SessionActivityDependencies,
 } from '../../activities/sessions/activities.ts';
 import type { RunRef } from '../../activities/sessions/contract.ts';
+import type { ImageKeys } from '../../control/sessions/image-keys.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import { createAnsibleHosts } from '../../drivers/inventory/ansible-hosts.ts';
@@ -47,6 +48,15 @@ h3
 ansible_connection=local
 ansible_python_interpreter="{{ ansible_playbook_python }}"
 `;
+
+/** Of an installation in which no session works on images. */
+export const NO_IMAGE_KEYS: ImageKeys = {
+  read: async () => null,
+  ensure: async () => {
+    throw new Error('nobody needs a key');
+  },
+  remove: async () => undefined,
+};
 
 /** A place for one activity. Its failures are wanted, so the log stays quiet. */
 export function activityEnvironment(): MockActivityEnvironment {
@@ -88,6 +98,7 @@ export async function openMachine(instead: Partial<SessionActivityDependencies> 
       hasOwnKey: false,
       identity: async () => ({ privateKey: 'key', certificate: 'certificate', lookAgainMs: 60_000, problem: null }),
     },
+    imageKeys: NO_IMAGE_KEYS,
     inventories: { write: async () => ({ hosts: 3, limit: null, warnings: [] }) },
     ansibleHosts: createAnsibleHosts({ binDir: ansible, tempDir: dir }),
     hostId: 'test-host',

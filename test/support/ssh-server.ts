@@ -29,18 +29,21 @@ export function sshMissing(): string | null {
 
 /**
  * A real sshd on a free port of 127.0.0.1 with keys of its own in `dir`, which accepts one key for the running user; with
- * `trustedAuthorities` (lines of public keys) it accepts no key, only certificates of these, and with null nobody at all.
+ * `trustedAuthorities` (lines of public keys) it accepts no key, only certificates of these, and with null nobody at all;
+ * `authorizedKey` is accepted in place of its own; `forceCommand` is run in place of what is asked for.
  */
 export async function startSshServer(
   dir: string,
-  { trustedAuthorities }: { trustedAuthorities?: string | null } = {},
+  options: { trustedAuthorities?: string | null; authorizedKey?: string; forceCommand?: string } = {},
 ): Promise<SshServer> {
+  const { trustedAuthorities, authorizedKey, forceCommand } = options;
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const keyFile = join(dir, 'client_key');
   for (const file of ['host_key', 'client_key']) {
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(dir, file)]);
   }
   await copyFile(`${keyFile}.pub`, join(dir, 'authorized_keys'));
+  if (authorizedKey !== undefined) await writeFile(join(dir, 'authorized_keys'), `${authorizedKey}\n`);
   if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true, mode: 0o755 });
   const authorities = join(dir, 'trusted-user-ca-keys.pem');
   if (typeof trustedAuthorities === 'string') await writeFile(authorities, trustedAuthorities);
@@ -58,6 +61,7 @@ export async function startSshServer(
     'PasswordAuthentication no',
     'PermitRootLogin prohibit-password',
     'MaxStartups 100',
+    ...(forceCommand === undefined ? [] : [`ForceCommand ${forceCommand}`]),
     '',
   ];
   await writeFile(join(dir, 'sshd_config'), lines.join('\n'));

@@ -10,12 +10,14 @@ export interface TcpProxy {
   mend(): Promise<void>;
   /** From now on nothing passes in either direction, though every connection stays open and new ones are taken. */
   freeze(): void;
+  /** Nothing passes any more on the connections that are open now; new ones work. */
+  hold(): void;
   /** What was held back passes, and all else again. */
   thaw(): void;
 }
 
-/** Opens a way to `target` (host:port); close it with `cut()`. */
-export async function openProxy(target: string): Promise<TcpProxy> {
+/** Opens a way to `target` (host:port) at an address of this machine; close it with `cut()`. */
+export async function openProxy(target: string, at = '127.0.0.1'): Promise<TcpProxy> {
   const [host, port] = target.split(':');
   const sockets = new Set<Socket>();
   const ways = new Set<{ stop(): void; go(): void }>();
@@ -46,14 +48,14 @@ export async function openProxy(target: string): Promise<TcpProxy> {
       near.on('close', () => far.destroy());
       far.on('close', () => near.destroy());
     });
-    server.listen(on, '127.0.0.1');
+    server.listen(on, at);
     await once(server, 'listening');
     const address = server.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
   };
   const own = await listen(0);
   return {
-    address: `127.0.0.1:${own}`,
+    address: `${at}:${own}`,
     cut: async () => {
       const closing = server;
       server = null;
@@ -68,6 +70,9 @@ export async function openProxy(target: string): Promise<TcpProxy> {
     },
     freeze: () => {
       frozen = true;
+      for (const way of ways) way.stop();
+    },
+    hold: () => {
       for (const way of ways) way.stop();
     },
     thaw: () => {

@@ -7,11 +7,15 @@ import { createApp } from '../../api/app.ts';
 import type { ApiDependencies, ApiServer } from '../../api/dependencies.ts';
 import type { RefRequest } from '../../control/configurations/ports.ts';
 import { musterError } from '../../domain/errors.ts';
+import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { createSecretStore } from '../../store/secrets.ts';
 import { openStreamFeed } from '../../store/stream-feed.ts';
 import { fakeSchedules } from './fake-schedules.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
+
+/** Id of the directory of images of every test API. */
+export const IMAGE_STORE = '11111111-2222-4333-8444-555555555555';
 
 export interface TestApi {
   app: ApiServer;
@@ -68,6 +72,9 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
       },
     },
     dispatcher: { kick: () => undefined },
+    imageEngine: { start: async () => undefined, end: async () => undefined },
+    imageFiles: await openImageDirectory(join(dir, 'images'), IMAGE_STORE),
+    imageSettings: { maxBytes: 2 ** 20, keepFree: 0, dkms: true },
     schedules: fakeSchedules(),
     engineHealth: async () => ({ ok: true, reason: null }),
     setup: () => ({ ok: true, reason: null }),

@@ -10,6 +10,9 @@
  *  7. remove the workspace
  *  8. record the end, give slot and components back
  *
+ * A session on images has steps before 3, after 6 and after 7 at the image service: `image-steps.ts`.
+ * With a Kubernetes Job in place of a workspace, 2 to 7 are `cluster-session.ts`.
+ *
  * History: 30 events without layers, 7 for each layer run (1 activity, 1 local activity, 1 workflow task); waiting in
  * line or for components costs 6 for each time it asks, and a line continues as new at the server's hint. Nothing here grows with the fleet.
  */
@@ -20,33 +23,23 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  isCancellation,
   proxyActivities,
-  proxyLocalActivities,
-  setCurrentDetails,
   setHandler,
   sleep,
-  TemporalFailure,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type {
   HostActivities,
   PreparedWorkspace,
-  SessionEnding,
   SessionPlan,
-  SessionRecords,
   SessionRef,
   WorkspaceActivities,
 } from '../../activities/sessions/contract.ts';
-import type { CheckCounts } from '../../domain/components/drift-schema.ts';
-import { isErrorCode } from '../../domain/errors.ts';
-import {
-  checkOutcome,
-  describeLayerFailure,
-  type LayerOutcome,
-  sessionOutcome,
-} from '../../domain/sessions/outcome.ts';
+import { sessionOutcome } from '../../domain/sessions/outcome.ts';
+import { runOnCluster } from './cluster-session.ts';
+import { finishImages, prepareImages, releaseImages } from './image-steps.ts';
+import { runLayers, waitForLeases } from './layer-runs.ts';
 import {
   cancelSession,
   finishDebug,
@@ -54,17 +47,20 @@ import {
   leasesFree,
   type RetrySession,
   retrySession,
-  type SessionProgress,
   slotFree,
 } from './messages.ts';
-
-/** A cancelled activity is over when its work has stopped, not when it was told to; the SDK's default does not wait. */
-const WHEN_IT_HAS_STOPPED = 'WAIT_CANCELLATION_COMPLETED';
-
-const records = proxyLocalActivities<SessionRecords>({
-  startToCloseTimeout: '20s',
-  retry: { initialInterval: '200ms', maximumInterval: '10s' },
-});
+import { endingOf } from './session-ending.ts';
+import {
+  cancelled,
+  type Ending,
+  newState,
+  records,
+  requestCancel,
+  type State,
+  show,
+  unlessCancelled,
+  WHEN_IT_HAS_STOPPED,
+} from './session-state.ts';
 
 const { cloneLayers } = proxyActivities<WorkspaceActivities>({
   startToCloseTimeout: '1h',
@@ -73,31 +69,8 @@ const { cloneLayers } = proxyActivities<WorkspaceActivities>({
   retry: { initialInterval: '1s', maximumInterval: '30s', maximumAttempts: 8 },
 });
 
-type Ending = Omit<SessionEnding, 'sessionId'>;
-
-interface State {
-  progress: SessionProgress;
-  cancel: { reason: string; code: string } | null;
-  slot: boolean;
-  leases: boolean;
-  holding: boolean;
-  finish: boolean;
-  retry: RetrySession | null;
-  /** Of a check: what it has seen until now. */
-  checked: CheckCounts | null;
-}
-
 export async function sessionWorkflow(input: SessionRef): Promise<void> {
-  const state: State = {
-    progress: { phase: 'queued', layer: null, attempt: 1, message: 'waiting for a session slot' },
-    cancel: null,
-    slot: false,
-    leases: false,
-    holding: false,
-    finish: false,
-    retry: null,
-    checked: null,
-  };
+  const state = newState();
   receiveMessages(state);
   // A cancellation of the workflow itself, from Temporal's web UI, means the same as the command.
   CancellationScope.current().cancelRequested.catch(() => requestCancel(state, 'cancelled in Temporal', 'cancelled'));
@@ -144,21 +117,15 @@ async function runSession(input: SessionRef, state: State): Promise<void> {
   upsertSearchAttributes({ MusterStatus: ['running'] });
 
   const limit = startTimeLimit(plan, state);
-  let workspace: PreparedWorkspace | null = null;
   let ending: Ending;
   try {
     if (plan.layers.length === 0 && !plan.debug) ending = sessionOutcome([]);
-    else {
-      workspace = await unlessCancelled(state, () => cloneLayers(input));
-      ending = await runLayers(input, state, plan, hostActivities(workspace));
-    }
+    else if (plan.runner === 'kubernetes') ending = await runOnCluster(input, state, plan);
+    else ending = await runOnMachine(input, state, plan, limit);
   } catch (error) {
     ending = endingOf(error, state);
   }
   limit.cancel();
-
-  show(state, { phase: 'teardown', message: 'cleaning up' });
-  if (workspace !== null) await cleanUp(input, workspace);
   await end(input, state, ending);
 }
 
@@ -196,84 +163,32 @@ async function waitForAdmission(input: SessionRef, state: State): Promise<Sessio
   }
 }
 
-async function runLayers(input: SessionRef, state: State, plan: SessionPlan, host: HostActivities): Promise<Ending> {
-  show(state, { phase: 'inventory', message: 'writing the inventory' });
-  const inventory = await unlessCancelled(state, () => host.writeInventory(input));
-  if (inventory?.leases) await waitForLeases(input, state);
-
-  const outcomes: LayerOutcome[] = [];
-  for (const layer of plan.layers.length > 0 ? plan.layers : [0]) {
-    let outcome = await runLayer(input, state, host, layer, 'all');
-    while (outcome.exitCode !== 0 && outcome.exitCode !== null && plan.debugOnFailure) {
-      const retry = await hold(input, state, plan, outcome);
-      if (retry === null) break;
-      state.progress.attempt += 1;
-      outcome = await runLayer(input, state, host, layer, retry.hosts);
-    }
-    outcomes.push(outcome);
-    const goesOn = outcome.exitCode === 0 || (plan.check === true && outcome.exitCode !== null);
-    if (!goesOn) break;
-  }
-  return plan.check ? checkOutcome(outcomes, state.checked) : sessionOutcome(outcomes);
-}
-
-/** Asks until the session has its components: woken when some are given back, and now and then by itself. */
-async function waitForLeases(input: SessionRef, state: State): Promise<void> {
-  for (;;) {
-    throwIfCancelled(state);
-    state.leases = false;
-    const answer = await records.takeLeases(input);
-    if (answer.state === 'taken') return;
-    show(state, { phase: 'lease', message: answer.message });
-    await condition(() => state.leases || state.cancel !== null, answer.retrySeconds * 1000, {
-      summary: 'asks for its components again',
-    });
-  }
-}
-
-/** Runs one attempt of one layer. A cancel ends every process of the run first; then the watch returns by itself. */
-async function runLayer(
-  input: SessionRef,
-  state: State,
-  host: HostActivities,
-  layer: number,
-  hosts: 'all' | 'failed',
-): Promise<LayerOutcome> {
-  throwIfCancelled(state);
-  const run = { ...input, layer, attempt: state.progress.attempt };
-  show(state, { phase: 'layer', layer, message: `running layer ${layer}` });
-  const running = host.runLayer({ ...run, hosts });
-  // Looked at below, after the cancel; must not count as unhandled meanwhile.
-  running.catch(() => undefined);
-  await Promise.race([running, condition(() => state.cancel !== null)]);
-  if (state.cancel !== null) await host.endRun(run);
-  const outcome = await running;
-  state.checked = await records.recordLayer(run);
-  throwIfCancelled(state);
-  return outcome;
-}
-
-/** Waits after a failure; answers the retry that was asked for, or null when the session is to end. */
-async function hold(
+/** Clones into a workspace on one machine and runs the layers there. */
+async function runOnMachine(
   input: SessionRef,
   state: State,
   plan: SessionPlan,
-  outcome: LayerOutcome,
-): Promise<RetrySession | null> {
-  const message = `holding after a failure (${describeLayerFailure(outcome)}) for up to ${plan.debugWaitSeconds} s`;
-  state.holding = true;
-  state.finish = false;
-  state.retry = null;
-  show(state, { phase: 'hold', layer: outcome.index, message });
-  await records.recordHold({ ...input, layer: outcome.index, message });
-  await condition(
-    () => state.finish || state.retry !== null || state.cancel !== null,
-    Math.max(1, plan.debugWaitSeconds * 1000),
-    { summary: 'end of the hold' },
-  );
-  state.holding = false;
-  throwIfCancelled(state);
-  return state.retry;
+  limit: CancellationScope,
+): Promise<Ending> {
+  let workspace: PreparedWorkspace | null = null;
+  let ending: Ending;
+  try {
+    workspace = await unlessCancelled(state, () => cloneLayers(input));
+    const host = hostActivities(workspace);
+    const images = plan.images ? await prepareImages(input, state) : null;
+    show(state, { phase: 'inventory', message: 'writing the inventory' });
+    const inventory = await unlessCancelled(state, () => host.writeInventory(input));
+    if (inventory?.leases) await waitForLeases(input, state);
+    ending = await runLayers(input, state, plan, host);
+    if (images !== null) ending = await finishImages(input, state, images, ending);
+  } catch (error) {
+    ending = endingOf(error, state);
+  }
+  limit.cancel();
+  if (plan.images) ending = await releaseImages(input, state, ending);
+  show(state, { phase: 'teardown', message: 'cleaning up' });
+  if (workspace !== null) await cleanUp(input, workspace);
+  return ending;
 }
 
 /** Removes the workspace; a machine that is gone must not keep the session from ending. */
@@ -315,25 +230,6 @@ function hostActivities({ hostQueue }: PreparedWorkspace): HostActivities {
   return { writeInventory, removeWorkspace, endRun, runLayer };
 }
 
-function requestCancel(state: State, reason: string, code: string): void {
-  state.cancel ??= { reason, code };
-}
-
-function throwIfCancelled(state: State): void {
-  if (state.cancel !== null) throw ApplicationFailure.nonRetryable(state.cancel.reason, state.cancel.code);
-}
-
-/** Runs `work` in a scope of its own that a cancel ends. What is done before it hears of the cancel counts as done. */
-async function unlessCancelled<T>(state: State, work: () => Promise<T>): Promise<T> {
-  throwIfCancelled(state);
-  const scope = new CancellationScope();
-  const result = scope.run(work);
-  result.catch(() => undefined);
-  await Promise.race([result, condition(() => state.cancel !== null)]);
-  if (state.cancel !== null) scope.cancel();
-  return await result;
-}
-
 function startTimeLimit(plan: SessionPlan, state: State): CancellationScope {
   const scope = new CancellationScope();
   if (plan.timeoutSeconds > 0) {
@@ -345,32 +241,4 @@ function startTimeLimit(plan: SessionPlan, state: State): CancellationScope {
       );
   }
   return scope;
-}
-
-const cancelled = ({ reason, code }: NonNullable<State['cancel']>): Ending => ({
-  succeeded: 'false',
-  message: reason,
-  reason: code,
-});
-
-/** The end of a session that broke off: cancelled, refused by a rule, or something could not be found out. */
-function endingOf(error: unknown, state: State): Ending {
-  if (!(error instanceof TemporalFailure)) throw error;
-  const cause = error instanceof ActivityFailure ? error.cause : error;
-  const gone = error instanceof ActivityFailure && !(cause instanceof ApplicationFailure) && !isCancellation(error);
-  // Of a run that nobody answers for, nobody knows whether it still works, cancelled or not.
-  const runIsLeft = gone && (error.activityType === 'runLayer' || error.activityType === 'endRun');
-  if (state.cancel !== null && !runIsLeft) return cancelled(state.cancel);
-  if (cause instanceof ApplicationFailure) {
-    return { succeeded: 'false', message: cause.message, reason: isErrorCode(cause.type) ? cause.type : 'internal' };
-  }
-  if (!gone) throw error;
-  const message = `${error.activityType} got no answer from the machine that has the workspace`;
-  return { succeeded: runIsLeft ? 'unknown' : 'false', message, reason: 'runner_gone' };
-}
-
-function show(state: State, progress: Partial<SessionProgress>): void {
-  Object.assign(state.progress, progress);
-  const { phase, attempt, message } = state.progress;
-  setCurrentDetails(`**${phase}** (attempt ${attempt}): ${message}`);
 }

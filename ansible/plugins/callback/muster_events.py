@@ -13,7 +13,6 @@ Nothing here may fail or delay a playbook: what cannot be written is dropped and
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -30,6 +29,7 @@ from muster_run.changes import ChangeBook, place_of
 from muster_run.journal import Journal, fits_stats
 from muster_run.masking import Masker
 from muster_run.no_log import hide_no_log
+from muster_run.own_run import DIRECTORY, MASKS, listen
 from muster_run.reports import describe, diff_of, short_action, warnings_of
 from muster_run.vaulted import VaultedValues
 from muster_run.wording import Wording, shorten
@@ -51,20 +51,6 @@ _NAME_LIMIT = 512
 _NO_RESULT = dict.fromkeys(('ok', 'failures', 'unreachable', 'changed', 'skipped', 'rescued', 'ignored'), 0)
 
 
-def _read_masks() -> list[str]:
-    """The run's secrets, from the descriptor that the launcher left; nobody can read them from it afterwards."""
-    number = os.environ.pop('MUSTER_MASK_FD', '')
-    if not number:
-        return []
-    with open(int(number), 'rb') as file:
-        return json.load(file)
-
-
-# At import, before Ansible has started any process that could inherit them.
-_RUN_DIRECTORY = os.environ.pop('MUSTER_RUN_DIR', '')
-_MASKS = _read_masks()
-
-
 class CallbackModule(CallbackBase):
     """One run's record. Ansible calls the methods one after the other, never two at once."""
 
@@ -75,11 +61,11 @@ class CallbackModule(CallbackBase):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.disabled = not _RUN_DIRECTORY
+        self.disabled = not DIRECTORY
         if self.disabled:
             return
-        self._journal = Journal(_RUN_DIRECTORY)
-        self._wording = Wording(Masker(_MASKS))
+        self._journal = Journal(DIRECTORY)
+        self._wording = Wording(Masker(MASKS))
         self._watch = BreakOffWatch()
         self._watch.install()
         hide_no_log()
@@ -91,6 +77,7 @@ class CallbackModule(CallbackBase):
         self._started: dict[tuple[str, str], float] = {}
         self._diffs: dict[tuple[str, str], str] = {}
         self._warned: set[str] = set()
+        listen(lambda text: self._warn(self._wording.text(text)))
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         """A play, or the next batch of a play with `serial`, begins."""

@@ -18,11 +18,13 @@ export interface RunSessionOptions extends EndOptions, WriteOptions {
   config?: string;
   verbose: number;
   tag?: Record<string, string>;
-  target?: 'dynamic' | 'spec' | 'repo';
+  target?: 'dynamic' | 'spec' | 'repo' | 'image';
   group?: Group[];
+  imageMap?: Record<string, string>;
   passthrough?: string;
   debugOnFailure?: boolean;
   check?: boolean;
+  runner?: 'local' | 'kubernetes';
   reconfigure?: boolean;
   detach?: boolean;
 }
@@ -38,12 +40,23 @@ export function runCommand(noun: Command, context: CliContext): void {
     .option('--config <name>', 'Ansible configuration to use instead of the default one')
     .option('-v, --verbose', 'verbosity of Ansible, up to -vvvv', count, 0)
     .option('--tag <name=value>', 'tag of the session (may be repeated)', pair)
-    .addOption(new Option('--target <kind>', 'where hosts come from').choices(['dynamic', 'spec', 'repo']))
-    .option('--group <name=host,host>', 'group of a spec target (may be repeated)', group)
+    .addOption(new Option('--target <kind>', 'where hosts come from').choices(['dynamic', 'spec', 'repo', 'image']))
+    .option(
+      '--group <name=host,host>',
+      'group of a spec or image target: its hosts, or ids of images (may be repeated)',
+      group,
+    )
+    .option('--image-map <image=name>', 'name of what comes of an image (may be repeated)', pair)
     .option('--passthrough <words>', 'further words for ansible-playbook: -e, -f, -t, --skip-tags, --start-at-task')
     .option('--debug-on-failure', 'keep everything in place after a failure, for a look and a retry')
     .option('--check', 'only look what would change: no host and no component is changed')
     .option('--reconfigure', 'with --check: let what drifted be configured again')
+    .addOption(
+      new Option('--runner <runner>', "where its layers run; default: the installation's").choices([
+        'local',
+        'kubernetes',
+      ]),
+    )
     .option('--detach', 'create it and do not follow')
     .option('--require-hosts', 'exit status 1 when no host ran any task')
     .option('--timeout <seconds>', 'stop following after so long (exit status 6); the session goes on', seconds)
@@ -71,10 +84,14 @@ async function runSession(context: CliContext, given: string | undefined, option
 
 /** Body of the request (cfs-api 9); members that were not asked for are left to the server's defaults. */
 export function sessionBody(name: string, options: RunSessionOptions): SessionCreate {
-  const { group: groups, target } = options;
-  if (target === 'spec' && !groups) throw usage('a spec target needs at least one --group name=host,host');
+  const { group: groups, target, imageMap } = options;
+  const grouped = target === 'spec' || target === 'image';
+  if (grouped && !groups) {
+    throw usage(`target ${target} needs at least one --group name=${target === 'image' ? 'image,image' : 'host,host'}`);
+  }
+  if (imageMap && target !== 'image') throw usage('--image-map belongs to --target image');
   if (options.reconfigure && !options.check) throw usage('--reconfigure belongs to --check');
-  if (groups && target !== 'spec') throw usage('--group belongs to --target spec');
+  if (groups && !grouped) throw usage('--group belongs to --target spec or image');
   return {
     name,
     configuration_name: options.configuration,
@@ -83,11 +100,29 @@ export function sessionBody(name: string, options: RunSessionOptions): SessionCr
     ...(options.config === undefined ? {} : { ansible_config: options.config }),
     ...(options.verbose === 0 ? {} : { ansible_verbosity: options.verbose }),
     ...(options.passthrough === undefined ? {} : { ansible_passthrough: options.passthrough }),
-    ...(target === undefined ? {} : { target: { definition: target, ...(groups ? { groups } : {}) } }),
+    ...(target === undefined ? {} : { target: targetOf(target, groups, imageMap) }),
     ...(options.tag === undefined ? {} : { tags: options.tag }),
     ...(options.debugOnFailure ? { debug_on_failure: true } : {}),
-    ...(options.check ? { muster: { check: true, ...(options.reconfigure ? { reconfigure: true } : {}) } } : {}),
+    ...musterOf(options),
   };
+}
+
+function musterOf({ check, reconfigure, runner }: RunSessionOptions): Pick<SessionCreate, 'muster'> {
+  const muster = {
+    ...(check ? { check } : {}),
+    ...(reconfigure ? { reconfigure } : {}),
+    ...(runner === undefined ? {} : { runner }),
+  };
+  return Object.keys(muster).length === 0 ? {} : { muster };
+}
+
+function targetOf(
+  definition: NonNullable<RunSessionOptions['target']>,
+  groups?: Group[],
+  names?: Record<string, string>,
+) {
+  const map = Object.entries(names ?? {}).map(([source_id, result_name]) => ({ source_id, result_name }));
+  return { definition, ...(groups ? { groups } : {}), ...(map.length > 0 ? { image_map: map } : {}) };
 }
 
 /** A valid session name (cfs-api 9) from the configuration's and eight hexadecimal digits: `web-servers-1f2e3d4c`. */

@@ -48,7 +48,8 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
     ['tasks', `${counts.ok} ok, ${counts.changed} changed, ${counts.failed} failed, ${counts.unreachable} unreachable`],
     ['workflow', cell(links.temporal)],
   ]);
-  return `${fields}\n${layerTable(session, wide)}`;
+  const images = session.images.length === 0 ? '' : `\n${imageTable(session.images)}`;
+  return `${fields}\n${layerTable(session, wide)}${images}`;
 }
 
 function checkMode({ muster }: SessionDetail): string {
@@ -80,5 +81,19 @@ function layerTable({ snapshot, attempts }: SessionDetail, wide: boolean): strin
       { title: 'REPOSITORY', value: (layer) => layer.source ?? layer.url },
     ],
     snapshot.layers,
+  );
+}
+
+/** The images of a session on images, each with what came of it. */
+export function imageTable(images: SessionDetail['images']): string {
+  return table<SessionDetail['images'][number]>(
+    [
+      { title: 'IMAGE', value: (image) => image.image_id },
+      { title: 'NEW IMAGE', value: (image) => cell(image.result_id) },
+      { title: 'NAME', value: (image) => image.result_name },
+      { title: 'STATE', value: (image) => image.state },
+      { title: 'MESSAGE', value: (image) => cell(image.message) },
+    ],
+    images,
   );
 }

@@ -1,0 +1,51 @@
+import type { Client } from '@temporalio/client';
+import type { ImageEngine } from '../../control/images/ports.ts';
+import {
+  closeImageRun,
+  failImageRun,
+  type ImageRunDependencies,
+  noteOnImageRun,
+  readImageRun,
+  takeImageRunTurn,
+} from '../../control/images/run-image-job.ts';
+import { cleanImageHost, sweepImageJobs } from '../../control/images/sweep-images.ts';
+import {
+  cleanJob,
+  type ImageWorkDependencies,
+  openForJob,
+  packForJob,
+  unpackForJob,
+  watchForJob,
+} from '../../control/images/work-on-image.ts';
+import { withHeartbeat } from '../heartbeat.ts';
+import type { ImageJobRecords, ImageSweepActivities, ImageWork } from './contract.ts';
+
+/** Looks at the records; for any worker. */
+export function createImageRecords(deps: ImageRunDependencies): ImageJobRecords {
+  return {
+    readImageJob: ({ jobId }) => readImageRun(deps, jobId),
+    takeImageTurn: ({ jobId, status }) => takeImageRunTurn(deps, jobId, status),
+    noteOnImageJob: ({ jobId, message }) => noteOnImageRun(deps, jobId, message),
+    failImageJob: ({ jobId, message }) => failImageRun(deps, jobId, message),
+    closeImageJob: ({ jobId }) => closeImageRun(deps, jobId),
+  };
+}
+
+/** Goes on with what a crash left; for any worker. */
+export function createImageSweep(
+  deps: ImageRunDependencies & { client: Client; imageEngine: ImageEngine },
+): Pick<ImageSweepActivities, 'sweepImageJobs'> {
+  return { sweepImageJobs: () => withHeartbeat(() => sweepImageJobs(deps)) };
+}
+
+/** Work for the machine that has the directory of images. */
+export function createImageWork(deps: ImageWorkDependencies): ImageWork & Pick<ImageSweepActivities, 'cleanImageHost'> {
+  return {
+    unpackRoot: ({ jobId }) => withHeartbeat((signal) => unpackForJob(deps, jobId, signal)),
+    openRoot: ({ jobId }) => withHeartbeat((signal) => openForJob(deps, jobId, signal)),
+    watchRoot: ({ jobId }) => withHeartbeat((signal) => watchForJob(deps, jobId, signal)),
+    packRoot: ({ jobId }) => withHeartbeat((signal) => packForJob(deps, jobId, signal)),
+    cleanRoot: ({ jobId }) => withHeartbeat(() => cleanJob(deps, jobId)),
+    cleanImageHost: () => withHeartbeat(() => cleanImageHost(deps)),
+  };
+}

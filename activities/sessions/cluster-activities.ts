@@ -1,0 +1,51 @@
+/** Work on Jobs of a cluster, for workers that reach one. */
+import { type CleanJobsDependencies, cleanJobs } from '../../control/sessions/clean-jobs.ts';
+import { noteMachineBack } from '../../control/sessions/note-machine.ts';
+import { finishJob } from '../../control/sessions/record-job.ts';
+import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
+import { withHeartbeat } from '../heartbeat.ts';
+import type { CleaningActivities, ClusterActivities } from './contract.ts';
+import { awaitPlaybooks, type OrderDependencies, orderLayer } from './order-layer.ts';
+import { type PrepareDependencies, prepareJob } from './prepare-job.ts';
+import { reportFailure, type Step } from './report-failure.ts';
+import { type StartDependencies, startJob } from './start-job.ts';
+import { endJob, type WatchDependencies, watchJob } from './watch-job.ts';
+
+export type ClusterActivityDependencies = PrepareDependencies &
+  StartDependencies &
+  OrderDependencies &
+  WatchDependencies &
+  CleanJobsDependencies & { log: { info(fields: object, message: string): void } };
+
+export function createClusterActivities(deps: ClusterActivityDependencies): ClusterActivities & CleaningActivities {
+  const doing = <T>(sessionId: string, step: Step, work: (signal: AbortSignal) => Promise<T>) =>
+    reportFailure(deps.db, sessionId, step, () => withHeartbeat(work));
+  return {
+    prepareJob: ({ sessionId }) =>
+      doing(sessionId, { phase: 'inventory', what: 'preparing the Job' }, (signal) =>
+        prepareJob(deps, sessionId, signal),
+      ),
+    startJob: ({ sessionId }) =>
+      doing(sessionId, { phase: 'clone', what: 'starting the Job' }, (signal) => startJob(deps, sessionId, signal)),
+    watchJob: ({ sessionId }) =>
+      doing(sessionId, { phase: 'layer', what: 'following the Job' }, (signal) => watchJob(deps, sessionId, signal)),
+    runLayer: (input) => {
+      const { sessionId, layer, attempt } = input;
+      const step = { phase: 'layer', layer, attempt, what: `following layer ${layer}` };
+      return doing(sessionId, step, (signal) => orderLayer(deps, input, signal));
+    },
+    awaitPlaybooks: ({ sessionId }) =>
+      doing(sessionId, { phase: 'layer', what: 'following the playbooks' }, (signal) =>
+        awaitPlaybooks(deps.db, sessionId, signal),
+      ),
+    finishJob: ({ sessionId, exitCode }) => finishJob(deps.db, sessionId, exitCode),
+    endJob: ({ sessionId }) =>
+      doing(sessionId, { phase: 'teardown', what: 'ending the Job' }, () => endJob(deps, sessionId)),
+    cleanHost: () =>
+      withHeartbeat(async () => {
+        await noteMachineBack(deps.db, CLUSTER_HOST);
+        const report = await cleanJobs(deps);
+        if (report.ended.length + report.problems.length > 0) deps.log.info({ ...report }, 'clean-up of the cluster');
+      }),
+  };
+}

@@ -1,0 +1,60 @@
+/** The activities of a session's images as Temporal calls them. */
+import { imageFaults, noteImages, saveSessionImages, writeImageKey } from '../../control/sessions/session-images.ts';
+import { loadSession } from '../../control/sessions/session-progress.ts';
+import { imageKeyName, imagesOf, mappedName, resultNameOf } from '../../domain/sessions/image-names.ts';
+import { withHeartbeat } from '../heartbeat.ts';
+import { finishImage } from './finish-image.ts';
+import type { ImageActivities, PlannedImages } from './image-contract.ts';
+import type { ImageDependencies } from './image-ports.ts';
+import { serviceOf } from './image-waiting.ts';
+import { openImage } from './open-image.ts';
+import { deleteImageKey, releaseImages } from './release-images.ts';
+import { reportFailure } from './report-failure.ts';
+
+export function createImageActivities(deps: ImageDependencies): ImageActivities {
+  const { db } = deps;
+  const doing = <T>(sessionId: string, phase: string, what: string, work: (signal: AbortSignal) => Promise<T>) =>
+    reportFailure(db, sessionId, { phase, what }, () => withHeartbeat(work));
+  return {
+    planImages: ({ sessionId }) =>
+      doing(sessionId, 'images', 'looking up the images', (signal) => planImages(deps, sessionId, signal)),
+    makeImageKey: ({ sessionId }) =>
+      doing(sessionId, 'images', 'the key for images', (signal) => makeImageKey(deps, sessionId, signal)),
+    openImage: (input) => withHeartbeat((signal) => openImage(deps, input, signal)),
+    removeImageKey: ({ sessionId }) =>
+      withHeartbeat(async (signal) => deleteImageKey(deps, await loadSession(db, sessionId), signal)),
+    judgeImages: async ({ sessionId, exitCode }) =>
+      Object.fromEntries(await imageFaults(db, await loadSession(db, sessionId), exitCode)),
+    finishImage: (input) => withHeartbeat((signal) => finishImage(deps, input, signal)),
+    releaseImages: ({ sessionId }) =>
+      doing(sessionId, 'teardown', 'ending the image jobs', (signal) => releaseImages(deps, sessionId, signal)),
+  };
+}
+
+/** Gives each distinct image the name of its result and records it (cfs-flows 3.3). Throws `image_unknown`. */
+async function planImages(deps: ImageDependencies, sessionId: string, signal: AbortSignal): Promise<PlannedImages> {
+  const { db, imageWaitSeconds } = deps;
+  const service = serviceOf(deps);
+  const { name, target } = await loadSession(db, sessionId);
+  const images: { image: string; resultName: string }[] = [];
+  for (const image of imagesOf(target)) {
+    const resultName = mappedName(target, image) ?? resultNameOf((await service.getImage(image, signal)).name, name);
+    images.push({ image, resultName });
+  }
+  await saveSessionImages(db, sessionId, images, new Date());
+  await noteImages(db, sessionId, 'images');
+  return { images: images.map(({ image }) => image), waitSeconds: imageWaitSeconds };
+}
+
+/** Makes the public half of the session's key known to the image service, once: one whose answer was lost is found again. */
+async function makeImageKey(deps: ImageDependencies, sessionId: string, signal: AbortSignal): Promise<void> {
+  const { db, imageKeys } = deps;
+  const service = serviceOf(deps);
+  const session = await loadSession(db, sessionId);
+  const { publicKey } = await imageKeys.ensure(session);
+  const name = imageKeyName(session.name);
+  const there = await service.findPublicKeys(name, signal);
+  const known = there.find((key) => key.publicKey.trim() === publicKey.trim());
+  const id = known?.id ?? (await service.createPublicKey(name, publicKey, signal));
+  await writeImageKey(db, sessionId, id);
+}

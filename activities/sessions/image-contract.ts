@@ -1,0 +1,48 @@
+/** What the session workflow asks of the image service, by activities that any worker may take. */
+import type { SessionRef } from './contract.ts';
+
+export interface PlannedImages {
+  /** The distinct images, in order. */
+  images: string[];
+  /** Longest wait for an image to open its shell, and again for what comes of it, seconds. */
+  waitSeconds: number;
+}
+
+export interface ImageRef extends SessionRef {
+  image: string;
+}
+
+export interface JudgeImages extends SessionRef {
+  /** Of layers whose results nobody reported: their exit status, which then counts for all images (null: not known). */
+  exitCode?: number | null;
+}
+
+export interface FinishImage extends ImageRef {
+  /** Why it must not become a new image; null when it is good. */
+  fault: string | null;
+}
+
+export interface ImageActivities {
+  /** Finds out which images there are and what the results are called. */
+  planImages(input: SessionRef): Promise<PlannedImages>;
+  /** Makes the session's key pair and makes the public half known to the image service. */
+  makeImageKey(input: SessionRef): Promise<void>;
+  /** Starts the job of an image and waits until one can log in; fails with `image_not_ready` to be asked again. */
+  openImage(input: ImageRef): Promise<void>;
+  /** Removes the public key from the image service. */
+  removeImageKey(input: SessionRef): Promise<void>;
+  /** Which images must not become new ones, and why. */
+  judgeImages(input: JudgeImages): Promise<Record<string, string>>;
+  /** Sets an image's marker and waits for what comes of it; fails with `image_not_ready` to be asked again. */
+  finishImage(input: FinishImage): Promise<FinishedImage>;
+  /** Deletes every job that made no image, the key pair and the public key. Harmless to repeat. */
+  releaseImages(input: SessionRef): Promise<void>;
+}
+
+export interface FinishedImage {
+  resultName: string;
+  /** The new image; null when there is none. */
+  resultId: string | null;
+  /** Why there is none. */
+  message: string;
+}

@@ -1,0 +1,26 @@
+/** What the image activities need from outside; drivers fit these shapes. */
+import type { Database, Kysely } from '../../control/database.ts';
+import type { ImageKeys } from '../../control/sessions/image-keys.ts';
+import type { ImageService } from '../../domain/images/image-service.ts';
+
+/** Runs commands in the shells of image jobs. */
+export interface ImageShells {
+  /** Answers null when the command ended with 0, else what kept it from that. */
+  run(command: {
+    host: string;
+    port: number;
+    privateKey: string;
+    command: string;
+    signal: AbortSignal;
+  }): Promise<string | null>;
+}
+
+export interface ImageDependencies {
+  db: Kysely<Database>;
+  /** Null: this installation has none. */
+  imageService: ImageService | null;
+  imageShells: ImageShells;
+  imageKeys: ImageKeys;
+  /** Longest wait for an image, seconds. */
+  imageWaitSeconds: number;
+}

@@ -1,0 +1,104 @@
+/** What the Secret of a session's Job holds: everything that its containers may know, and nothing else does. */
+import { readFile } from 'node:fs/promises';
+import type { Trust } from '../../control/components/trust.ts';
+import type { SessionRow } from '../../control/database.ts';
+import type { ImageKeys } from '../../control/sessions/image-keys.ts';
+import { isMusterError, musterError } from '../../domain/errors.ts';
+import type { SnapshotRepository } from '../../domain/sessions/schema.ts';
+import type { SiteValues } from './ports.ts';
+
+export interface SecretDependencies {
+  site: SiteValues;
+  trust: Pick<Trust, 'identity' | 'hasOwnKey'>;
+  imageKeys: Pick<ImageKeys, 'read'>;
+  /** Its credentials go into the Secret. */
+  ara?: { credentialsFile: string | undefined } | undefined;
+}
+
+export interface JobSecret {
+  values: Record<string, string>;
+  warnings: string[];
+}
+
+/** One entry of `credentials.json`: what to clone, and what it takes. */
+interface CloneEntry {
+  layer: number | 'hosts';
+  url: string;
+  commit: string | null;
+  dest: string;
+  username?: string;
+  password?: string;
+  ca?: string;
+}
+
+/** All values of the Secret, as they are now. */
+export async function jobSecret(deps: SecretDependencies, session: SessionRow, token: string): Promise<JobSecret> {
+  const { site } = deps;
+  const { snapshot } = session;
+  const clones: { repository: SnapshotRepository; layer: CloneEntry['layer']; dest: string }[] = snapshot.layers.map(
+    (layer) => ({ repository: layer, layer: layer.index, dest: `layer${layer.index}` }),
+  );
+  if (snapshot.additional_inventory !== null) {
+    clones.push({ repository: snapshot.additional_inventory, layer: 'hosts', dest: 'hosts' });
+  }
+  const entries: CloneEntry[] = [];
+  for (const { repository, layer, dest } of clones) {
+    const source = repository.source === null ? null : await site.source(repository.source);
+    if (repository.source !== null && source === null) {
+      throw musterError('source_unknown', `The source ${repository.source} does not exist.`);
+    }
+    const { credentials, caPem } = await site.repositoryAccess(source);
+    entries.push({
+      layer,
+      url: repository.url,
+      commit: repository.commit,
+      dest,
+      ...credentials,
+      ...(source?.ca_cert && caPem !== undefined ? { ca: caPem } : {}),
+    });
+  }
+  const names = [...new Set(clones.flatMap(({ repository: { source } }) => (source === null ? [] : [source])))];
+  const sources = (await Promise.all(names.map(site.source))).filter((source) => source !== null);
+  const [{ privateKey, knownHosts }, vaultPassword, identity] = await Promise.all([
+    site.ssh(),
+    site.vaultPassword(),
+    jobIdentity(deps),
+  ]);
+  const imageKey = session.target.definition === 'image' ? await deps.imageKeys.read(session.id) : null;
+  const imageMasks = imageKey === null ? [] : [imageKey.privateKey.trim()];
+  const ara = deps.ara?.credentialsFile;
+  const { caPem: platformCa, credentials: vcs } = await site.repositoryAccess(null);
+  return {
+    values: {
+      token,
+      'credentials.json': JSON.stringify(entries),
+      'ansible.cfg': await site.ansibleConfig(snapshot.ansible_config),
+      'masks.json': JSON.stringify([...(await site.masks(sources)), ...imageMasks, token]),
+      plain_key: privateKey,
+      known_hosts: knownHosts,
+      ...identity.values,
+      ...(imageKey === null ? {} : { id_image: imageKey.privateKey }),
+      ...(vaultPassword === null ? {} : { vault_password: vaultPassword }),
+      ...(ara === undefined ? {} : { ara_credentials: await readFile(ara, 'utf8') }),
+      ...(platformCa === undefined ? {} : { 'ca.crt': platformCa }),
+      ...(vcs === undefined ? {} : { vcs_username: vcs.username, vcs_password: vcs.password }),
+    },
+    warnings: identity.warnings,
+  };
+}
+
+/**
+ * Key and certificate for hosts. Without a certificate the installation's own key is shown alone, which is enough for hosts that
+ * know it, with a warning that says why.
+ */
+export async function jobIdentity({ site, trust }: SecretDependencies): Promise<JobSecret> {
+  try {
+    const { privateKey, certificate, problem } = await trust.identity();
+    const warnings = problem === null ? [] : [`the certificate for hosts is not renewed: ${problem}`];
+    return { values: { private: privateKey, certificate: `${certificate}\n` }, warnings };
+  } catch (error) {
+    if (!isMusterError(error) || error.code !== 'trust_unavailable') throw error;
+    const warnings = [`hosts are shown no certificate: ${error.detail}`];
+    return { values: { private: (await site.ssh()).privateKey }, warnings };
+  }
+}

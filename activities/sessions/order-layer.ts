@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database, Kysely, SessionRow } from '../../control/database.ts';
+import { knownRun, openRun, runOutcome } from '../../control/runs/follow-run.ts';
+import { currentOrder, orderJob } from '../../control/sessions/record-job.ts';
+import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
+import { isErrorCode, musterError } from '../../domain/errors.ts';
+import { runIdOf } from '../../domain/runs/run-id.ts';
+import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
+import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
+import { isCheck } from '../../domain/sessions/check-mode.ts';
+import type { RunOrder } from '../../domain/sessions/job-schema.ts';
+import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
+import { POD_PATHS, podLayerDir } from '../../domain/sessions/pod-paths.ts';
+import { runEnvironment } from '../../domain/sessions/run-environment.ts';
+import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
+import type { RunLayer } from './contract.ts';
+import { imageArguments, limitOf, offersPlainKey, playbookOf, type RunDependencies } from './run-layer.ts';
+import { preparedJob } from './start-job.ts';
+
+export interface OrderDependencies extends Pick<RunDependencies, 'site' | 'trust' | 'logMaxBytes' | 'ara'> {
+  db: Kysely<Database>;
+}
+
+/** Between two looks at what the pod has handed in, ms. */
+const LOOK_MS = 200;
+/** Exit status of a playbook that was ended by TERM. */
+const TERMINATED = 143;
+/** How long the end of the Job is waited for after that, ms. */
+const JOB_END_MS = 20_000;
+
+/**
+ * One attempt of one layer as an order to the session's pod: given once, then followed until its end is stored. What the pod does
+ * survives whoever follows. A run that ended with its Job fails with the Job's reason.
+ */
+export async function orderLayer(deps: OrderDependencies, input: RunLayer, signal: AbortSignal): Promise<LayerOutcome> {
+  const { db } = deps;
+  const { sessionId, layer, attempt } = input;
+  const session = await loadSession(db, sessionId);
+  const runId = runIdOf(sessionId, attempt, layer);
+  const playbook = playbookOf(session, layer);
+  if ((await knownRun(db, runId)) === null) {
+    await untilReady(db, sessionId, signal);
+    await openRun(db, { id: runId, sessionId, streamId: sessionId, layer, attempt, host: CLUSTER_HOST });
+  }
+  const current = await currentOrder(db, sessionId);
+  if (current?.action !== 'run' || current.run.id !== runId) {
+    await orderJob(db, sessionId, { action: 'run', run: await runOrder(deps, session, input, runId) });
+    const message = `running layer ${layer} (${playbook})`;
+    await noteProgress(db, sessionId, { phase: 'layer', layer, attempt, message });
+  }
+  const state = await untilEnded(db, runId, signal);
+  const outcome = await runOutcome(db, runId);
+  // Ended by the pod itself, most likely because somebody ends the pod: then that is the reason.
+  const wasTold = outcome.exitCode === TERMINATED;
+  if (wasTold) await untilJobEnds(db, sessionId, signal);
+  await throwIfRefused(db, sessionId, state === 'lost' || wasTold);
+  return { index: layer, playbook, ...outcome };
+}
+
+/** Waits until the container that takes orders is there. */
+async function untilReady(db: Kysely<Database>, sessionId: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const job = await preparedJob(db, sessionId);
+    if (job.ended_at !== null) throw endedWith(job.end_code, job.end_message);
+    if (job.steps.ansible !== undefined) return;
+    await delay(LOOK_MS, undefined, { signal });
+  }
+}
+
+async function untilEnded(db: Kysely<Database>, runId: string, signal: AbortSignal): Promise<'ended' | 'lost'> {
+  for (;;) {
+    const run = await knownRun(db, runId);
+    if (run === null) throw musterError('run_lost', 'the record of its run is gone');
+    if (run.state === 'ended' || run.state === 'lost') return run.state;
+    await delay(LOOK_MS, undefined, { signal });
+  }
+}
+
+/** Waits for a moment until the end of the Job is stored. */
+async function untilJobEnds(db: Kysely<Database>, sessionId: string, signal: AbortSignal): Promise<void> {
+  for (const latest = Date.now() + JOB_END_MS; Date.now() < latest; ) {
+    if ((await preparedJob(db, sessionId)).ended_at !== null) return;
+    await delay(LOOK_MS, undefined, { signal });
+  }
+}
+
+/** Waits for the end of the playbooks of a pod that runs them by itself; their exit code. */
+export async function awaitPlaybooks(db: Kysely<Database>, sessionId: string, signal: AbortSignal): Promise<number> {
+  for (;;) {
+    const job = await preparedJob(db, sessionId);
+    const code = job.exit_codes?.ansible ?? null;
+    if (code !== null) return code;
+    if (job.ended_at !== null) throw endedWith(job.end_code, job.end_message);
+    await delay(LOOK_MS * 5, undefined, { signal });
+  }
+}
+
+/** Fails with what the pod said of a run that it could not begin, or with the end of the Job that took the run along. */
+async function throwIfRefused(db: Kysely<Database>, sessionId: string, lost: boolean): Promise<void> {
+  const job = await preparedJob(db, sessionId);
+  const { ansible } = job.steps;
+  if (ansible?.state === 'failed' && isErrorCode(ansible.code)) throw musterError(ansible.code, ansible.message ?? '');
+  if (lost && job.ended_at !== null) throw endedWith(job.end_code, job.end_message);
+}
+
+function endedWith(code: string | null, message: string | null): Error {
+  return musterError(isErrorCode(code) ? code : 'runner_failed', message ?? 'its Job ended');
+}
+
+/** The run as the pod executes it; all paths are the pod's. */
+async function runOrder(
+  deps: OrderDependencies,
+  session: SessionRow,
+  input: RunLayer,
+  runId: string,
+): Promise<RunOrder> {
+  const { site } = deps;
+  const { snapshot, target, ansible_passthrough: passthrough } = session;
+  const { layer, attempt } = input;
+  const playbook = playbookOf(session, layer);
+  const debug = snapshot.debug_playbook !== null;
+  const cwd = debug ? POD_PATHS.debugPlaybooks : podLayerDir(layer);
+  const limit = await limitOf(deps, session, input);
+  const byFile = limitNeedsFile(limit);
+  const check = isCheck(session);
+  const image = target.definition === 'image';
+  const found = snapshot.layers.find((candidate) => candidate.index === layer);
+  return {
+    id: runId,
+    layer,
+    attempt,
+    playbook,
+    debug,
+    arguments: selectArguments({
+      verbosity: session.ansible_verbosity,
+      limit,
+      passthrough,
+      target,
+      limitFile: byFile ? POD_PATHS.limit : undefined,
+      check,
+    }),
+    limit_file: byFile ? limitFileText(limit) : null,
+    cwd,
+    log_max: deps.logMaxBytes,
+    environment: runEnvironment({
+      base: {},
+      sessionName: session.name,
+      layer,
+      cloneUrl: found?.url ?? '',
+      playbook,
+      commit: found?.commit ?? '',
+      targetDefinition: target.definition,
+      image: image ? await imageArguments(deps, snapshot.ansible_config) : undefined,
+      recordsState: recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook, check }),
+      ara: deps.ara && {
+        server: deps.ara.server,
+        credentials: deps.ara.credentialsFile === undefined ? undefined : POD_PATHS.araCredentials,
+      },
+      paths: {
+        workspace: POD_PATHS.work,
+        ansibleConfig: POD_PATHS.ansibleConfig,
+        inventory: POD_PATHS.hosts,
+        roles: `${cwd}/roles`,
+        sshKey: POD_PATHS.sshKey,
+        plainKey: !image && (await offersPlainKey(deps, snapshot.ansible_config)) ? POD_PATHS.plainKey : undefined,
+        controlPath: POD_PATHS.controlPath,
+        vaultPassword: (await site.vaultPassword()) === null ? null : POD_PATHS.vaultPassword,
+      },
+    }),
+  };
+}

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { RepositoryAccess } from '../../control/configurations/ports.ts';
+import type { Database, Kysely } from '../../control/database.ts';
+import { recordJob } from '../../control/sessions/record-job.ts';
+import { loadSession, noteProgress, noteWarnings, pinCommits } from '../../control/sessions/session-progress.ts';
+import { isMusterError, musterError } from '../../domain/errors.ts';
+import type { RunnerProfile } from '../../domain/sessions/cluster-job.ts';
+import { IMAGE_PYTHON, IMAGE_TO_JOB } from '../../domain/sessions/image-inventory.ts';
+import { COMPATIBLE_IMAGE_KEY, POD_PATHS } from '../../domain/sessions/pod-paths.ts';
+import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
+import type { PreparedJob } from './contract.ts';
+import type { Clones, SiteValues, Workspaces } from './ports.ts';
+import { type InventoryDependencies, writeInventory } from './write-inventory.ts';
+
+/** The file that Muster generates, below the inventory folder (cfs-flows 3). */
+const GENERATED = '01-cfs-generated.yaml';
+
+export interface PrepareDependencies extends InventoryDependencies {
+  db: Kysely<Database>;
+  workspaces: Workspaces;
+  site: SiteValues;
+  clones: Clones;
+  /** The commit that a remote's default branch is at. */
+  heads: {
+    resolveHead(
+      request: RepositoryAccess & { url: string; sourceName: string | null; signal: AbortSignal },
+    ): Promise<string>;
+  };
+  profile: RunnerProfile;
+}
+
+/**
+ * What can be found out before the Job is made: the commits that it clones, so that the session is the same wherever its pod
+ * runs, and the inventory, for which the pod would need the rights of this process. Repeating it starts over.
+ */
+export async function prepareJob(
+  deps: PrepareDependencies,
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<PreparedJob> {
+  const { db, workspaces, site, profile } = deps;
+  const session = await loadSession(db, sessionId);
+  if (session.job === null) throw musterError('session_not_found', `Session ${session.name} was not admitted`);
+  await noteProgress(db, sessionId, { phase: 'inventory', message: 'preparing the Job' });
+  const snapshot = await withCommits(deps, session.snapshot, signal);
+  await pinCommits(db, sessionId, snapshot);
+
+  const paths = await workspaces.make(sessionId);
+  try {
+    await workspaces.writePrivate(paths.ansibleConfig, await site.ansibleConfig(snapshot.ansible_config));
+    if (snapshot.additional_inventory !== null) {
+      const warnings = await cloneInventory(deps, snapshot.additional_inventory, paths.hosts, signal);
+      await noteWarnings(db, sessionId, warnings);
+    }
+    const login =
+      profile === 'compatible'
+        ? { keyFile: COMPATIBLE_IMAGE_KEY, interpreter: IMAGE_PYTHON.compatible }
+        : { keyFile: POD_PATHS.imageKey, interpreter: IMAGE_PYTHON.own };
+    const { leases } = await writeInventory(deps, sessionId, signal, login);
+    const files = await filesOf({ [`hosts/${GENERATED}`]: paths.hosts, [IMAGE_TO_JOB]: paths.dir });
+    await recordJob(db, { sessionId, name: session.job, profile, inventory: { files }, leases });
+    return { leases, drivesItself: profile === 'compatible' };
+  } finally {
+    await workspaces.remove(sessionId).catch(() => undefined);
+  }
+}
+
+/** Texts of the files that are there, by path below `/inventory`; each is given with its folder here. */
+async function filesOf(wanted: Record<string, string>): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for (const [path, folder] of Object.entries(wanted)) {
+    const text = await readFile(join(folder, basename(path)), 'utf8').catch(() => null);
+    if (text !== null) files[path] = text;
+  }
+  return files;
+}
+
+/** Every repository with the commit that it has now, where the session has named none. */
+async function withCommits(deps: PrepareDependencies, snapshot: Snapshot, signal: AbortSignal): Promise<Snapshot> {
+  const pin = async <T extends SnapshotRepository>(repository: T, label: string): Promise<T> => {
+    if (repository.commit !== null) return repository;
+    const commit = await labelled(label, async () => {
+      const access = await accessOf(deps, repository);
+      return deps.heads.resolveHead({ ...access, url: repository.url, sourceName: repository.source, signal });
+    });
+    return { ...repository, commit };
+  };
+  const { additional_inventory: inventory } = snapshot;
+  return {
+    ...snapshot,
+    layers: await Promise.all(snapshot.layers.map((layer) => pin(layer, `layer ${layer.index}`))),
+    additional_inventory: inventory === null ? null : await pin(inventory, 'additional inventory'),
+  };
+}
+
+/** The additional inventory as the pod will see it, so that limits mean the same here and there. */
+async function cloneInventory(
+  deps: PrepareDependencies,
+  repository: SnapshotRepository,
+  dest: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { url, source: sourceName, commit } = repository;
+  const { warnings } = await labelled('additional inventory', async () =>
+    deps.clones.clone({ ...(await accessOf(deps, repository)), url, sourceName, commit, dest, signal }),
+  );
+  return warnings.map((warning) => `additional inventory: ${warning}`);
+}
+
+async function accessOf({ site }: PrepareDependencies, repository: SnapshotRepository): Promise<RepositoryAccess> {
+  const source = repository.source === null ? null : await site.source(repository.source);
+  if (repository.source !== null && source === null) {
+    throw musterError('source_unknown', `The source ${repository.source} does not exist.`);
+  }
+  return site.repositoryAccess(source);
+}
+
+async function labelled<T>(label: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isMusterError(error)) throw musterError(error.code, `${label}: ${error.detail}`);
+    throw error;
+  }
+}

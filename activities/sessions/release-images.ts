@@ -1,0 +1,108 @@
+import type { SessionRow } from '../../control/database.ts';
+import {
+  findKnownImageJobs,
+  listSessionImages,
+  type SessionImageRow,
+  sessionsWithLeftImages,
+  writeImageReleased,
+} from '../../control/sessions/session-images.ts';
+import { loadSession } from '../../control/sessions/session-progress.ts';
+import type { ImageService } from '../../domain/images/image-service.ts';
+import { isWantedJob } from '../../domain/sessions/image-jobs.ts';
+import { imageKeyName } from '../../domain/sessions/image-names.ts';
+import type { ImageDependencies } from './image-ports.ts';
+import { serviceOf } from './image-waiting.ts';
+import { wantedJob } from './open-image.ts';
+
+/** A job that was asked for and never answered may still appear for so long, ms. */
+const LATE_MS = 60_000;
+/** Ended sessions that one sweep looks after. */
+const SWEEP_MAX = 50;
+
+type ReleaseDependencies = Pick<ImageDependencies, 'db' | 'imageService' | 'imageKeys'>;
+
+/**
+ * Ends what a session has left at the image service: each job that made no image, known or found by what it was asked for, and
+ * the public key; then its own key pair goes. Harmless to repeat. What cannot be ended now is tried again by the sweep, for
+ * which the first failure is thrown after everything was tried.
+ */
+export async function releaseImages(deps: ReleaseDependencies, sessionId: string, signal: AbortSignal): Promise<void> {
+  const { db, imageKeys } = deps;
+  const rows = await listSessionImages(db, sessionId);
+  const session = await loadSession(db, sessionId);
+  const found = new Set<string>();
+  const asked = rows.some(({ public_key_id, posted }) => public_key_id !== null || posted);
+  if (asked || (await imageKeys.read(sessionId)) !== null) {
+    const service = serviceOf(deps);
+    const doomed = await jobsToDelete(deps, service, session, rows, found, signal);
+    const ended = await Promise.allSettled([
+      ...doomed.map((job) => service.deleteJob(job, signal)),
+      deleteImageKey(deps, session, signal),
+    ]);
+    const failure = ended.find((one) => one.status === 'rejected');
+    if (failure !== undefined) throw failure.reason;
+  }
+  await imageKeys.remove(sessionId);
+  const now = Date.now();
+  const late = rows.some(
+    ({ posted, job_id, image_id, updated_at }) =>
+      posted && job_id === null && !found.has(image_id) && now - updated_at.getTime() < LATE_MS,
+  );
+  if (!late) await writeImageReleased(db, sessionId, new Date(now));
+}
+
+/** The jobs of a session that made no image, those of lost answers too; images of which a job is there are added to `found`. */
+async function jobsToDelete(
+  { db }: ReleaseDependencies,
+  service: ImageService,
+  session: SessionRow,
+  rows: readonly SessionImageRow[],
+  found: Set<string>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const done = new Set(
+    rows.flatMap(({ state, job_id }) => (state === 'customized' && job_id !== null ? [job_id] : [])),
+  );
+  const own = new Set(rows.flatMap(({ job_id }) => (job_id === null ? [] : [job_id])));
+  const doomed = new Set([...own].filter((job) => !done.has(job)));
+  if (rows.some(({ posted }) => posted)) {
+    const jobs = await service.listJobs(signal);
+    const known = await findKnownImageJobs(
+      db,
+      jobs.map(({ id }) => id),
+    );
+    for (const job of jobs) {
+      const row = rows.find((candidate) => isWantedJob(job, wantedJob(session, candidate), known));
+      if (row === undefined) continue;
+      found.add(row.image_id);
+      if (!done.has(job.id)) doomed.add(job.id);
+    }
+  }
+  return [...doomed];
+}
+
+/** Removes the session's public key from the image service, also one whose making was never answered. */
+export async function deleteImageKey(
+  deps: ReleaseDependencies,
+  session: Pick<SessionRow, 'id' | 'name'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, imageKeys } = deps;
+  const service = serviceOf(deps);
+  const ids = new Set((await listSessionImages(db, session.id)).flatMap(({ public_key_id: id }) => (id ? [id] : [])));
+  const pair = await imageKeys.read(session.id);
+  if (pair !== null) {
+    const found = await service.findPublicKeys(imageKeyName(session.name), signal);
+    for (const key of found) if (key.publicKey.trim() === pair.publicKey.trim()) ids.add(key.id);
+  }
+  for (const id of ids) await service.deletePublicKey(id, signal);
+}
+
+/** Ends what ended sessions have left; answers the names of those of which something could not be ended yet. */
+export async function releaseLeftImages(deps: ReleaseDependencies, signal: AbortSignal): Promise<string[]> {
+  const left: string[] = [];
+  for (const session of await sessionsWithLeftImages(deps.db, SWEEP_MAX)) {
+    await releaseImages(deps, session.id, signal).catch(() => left.push(session.name));
+  }
+  return left;
+}

@@ -1,0 +1,76 @@
+import type { Trust } from '../../control/components/trust.ts';
+import type { Database, Kysely, SessionRow } from '../../control/database.ts';
+import type { ImageKeys } from '../../control/sessions/image-keys.ts';
+import { jobOfSession, type SessionJobRow } from '../../control/sessions/record-job.ts';
+import { issueJobToken } from '../../control/sessions/session-of-job-token.ts';
+import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
+import { musterError } from '../../domain/errors.ts';
+import { ageSeconds } from '../../domain/sessions/age.ts';
+import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
+import { isCheck } from '../../domain/sessions/check-mode.ts';
+import type { ClusterJobs, JobSpec } from '../../domain/sessions/cluster-job.ts';
+import { layersArgument } from '../../domain/sessions/layers-argument.ts';
+import { jobSecret } from './job-secret.ts';
+import type { SiteValues } from './ports.ts';
+
+export interface StartDependencies {
+  db: Kysely<Database>;
+  site: SiteValues;
+  trust: Pick<Trust, 'identity' | 'hasOwnKey'>;
+  imageKeys: Pick<ImageKeys, 'read'>;
+  cluster: ClusterJobs;
+  readOptions(): Promise<Options>;
+}
+
+/** Kubernetes ends a Job so long after `session_timeout`, should nobody else have, seconds. */
+const DEADLINE_MARGIN = 300;
+
+/** The session's Job on record. */
+export async function preparedJob(db: Kysely<Database>, sessionId: string): Promise<SessionJobRow> {
+  const job = await jobOfSession(db, sessionId);
+  if (job === null) throw musterError('job_lost', `Session ${sessionId} has no Job on record`);
+  return job;
+}
+
+/** Makes the session's Job with its Secret and lets it run; one that runs, or has run, is left alone. */
+export async function startJob(deps: StartDependencies, sessionId: string, signal: AbortSignal): Promise<void> {
+  const { db, cluster } = deps;
+  const [session, job] = await Promise.all([loadSession(db, sessionId), preparedJob(db, sessionId)]);
+  if (job.ended_at !== null) return;
+  const { phase } = await cluster.view(job.name);
+  if (phase !== 'gone' && phase !== 'suspended') return;
+  await noteProgress(db, sessionId, { phase: 'clone', message: 'starting the Job' });
+  const { values, warnings } = await jobSecret(deps, session, await issueJobToken(db, sessionId));
+  await noteWarnings(db, sessionId, warnings);
+  await cluster.start(specOf(session, job, await deps.readOptions(), values), signal);
+}
+
+function specOf(session: SessionRow, job: SessionJobRow, options: Options, secret: Record<string, string>): JobSpec {
+  const { target, snapshot, ansible_passthrough: passthrough } = session;
+  const check = isCheck(session);
+  const words = selectArguments({
+    verbosity: session.ansible_verbosity,
+    limit: session.ansible_limit,
+    passthrough,
+    target,
+    check,
+  });
+  return {
+    name: job.name,
+    sessionId: session.id,
+    sessionName: session.name,
+    configurationName: session.configuration_name,
+    profile: job.profile,
+    image: target.definition === 'image',
+    ansibleArgs: words.join(' '),
+    inventoryType: target.definition,
+    stateRecordingDisabled: !recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook, check }),
+    configurationLimit: session.configuration_limit,
+    debugWaitSeconds: session.debug_on_failure ? options.debug_wait_time : 0,
+    layersArgument: layersArgument(snapshot),
+    ttlSeconds: ageSeconds(options.session_ttl),
+    deadlineSeconds: options.session_timeout > 0 ? options.session_timeout + DEADLINE_MARGIN : null,
+    secret,
+  };
+}

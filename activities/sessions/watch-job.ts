@@ -1,0 +1,245 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database, Kysely } from '../../control/database.ts';
+import { closeRun, knownRun, openRun, shipBatch } from '../../control/runs/follow-run.ts';
+import {
+  closeLeftRuns,
+  jobOfSession,
+  noteExitCodes,
+  noteReleased,
+  type SessionJobRow,
+  settleJob,
+  waitedFor,
+} from '../../control/sessions/record-job.ts';
+import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
+import { isErrorCode } from '../../domain/errors.ts';
+import { runIdOf } from '../../domain/runs/run-id.ts';
+import type { ClusterJobs, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
+import { isJobOver, type JobOutcome, jobOutcome } from '../../domain/sessions/job-outcome.ts';
+import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
+import type { JobEnd } from './contract.ts';
+import { jobIdentity, type SecretDependencies } from './job-secret.ts';
+import { preparedJob } from './start-job.ts';
+
+export interface WatchDependencies extends SecretDependencies {
+  db: Kysely<Database>;
+  cluster: ClusterJobs;
+  /** How long a pod may wait for cpu, memory or its containers, and for what can never be, ms. */
+  patience: { waiting: number; impossible: number };
+  clock(): Date;
+}
+
+/** How long the end of a Job is waited for; a cancel is over in 10 s. */
+const END_PATIENCE = 8_000;
+/** How often the certificate in the Secret is looked at, ms. */
+const IDENTITY_LOOK = 60_000;
+/** How long the others go on after the inventory has failed: a runner that waits for it in vain would wait for ever. */
+const INVENTORY_PATIENCE = 15_000;
+/** The rest of a log after its container ended. */
+const LOG_PATIENCE = 15_000;
+
+/**
+ * Follows the session's Job to its end, whoever ends it; says on the record what keeps its pod from running, and gives up what
+ * waits too long. How it ended is stored before its finalizers go, so that nothing is lost when Kubernetes forgets it.
+ */
+export async function watchJob(deps: WatchDependencies, sessionId: string, signal: AbortSignal): Promise<JobEnd> {
+  const { db, cluster } = deps;
+  const job = await preparedJob(db, sessionId);
+  if (job.ended_at !== null) {
+    await finishSettling(deps, job);
+    return storedEnd(job);
+  }
+  const stop = new AbortController();
+  const both = AbortSignal.any([signal, stop.signal]);
+  const keeping = keepIdentity(deps, job, both);
+  const { snapshot } = await loadSession(db, sessionId);
+  const log = job.profile === 'compatible' ? followLog(deps, job, snapshot.layers[0]?.index ?? 0, both) : null;
+  try {
+    const seen = await followToEnd(deps, job, signal);
+    const outcome = seen.tooLong ?? jobOutcome(seen.view, (await preparedJob(db, sessionId)).steps);
+    const isEnded = seen.tooLong === null && seen.view.phase !== 'deleting';
+    const { view, unverified } = isEnded ? { ...seen, unverified: null } : await cluster.end(job.name, END_PATIENCE);
+    if (log !== null) await Promise.race([log.done, delay(LOG_PATIENCE)]);
+    if (log !== null) await closeOwnRun(db, log, view);
+    await settleJob(db, sessionId, { view, outcome, unverified });
+    if (unverified === null) await release(deps, job.name);
+    return storedEnd(await preparedJob(db, sessionId));
+  } finally {
+    stop.abort();
+    await keeping;
+  }
+}
+
+/** Deletes the Job and stores how it ended; says what could not be verified. Harmless for one that is over. */
+export async function endJob(
+  deps: Pick<WatchDependencies, 'db' | 'cluster'>,
+  sessionId: string,
+): Promise<{ unverified: string | null }> {
+  const { db, cluster } = deps;
+  const job = await jobOfSession(db, sessionId);
+  if (job === null) return { unverified: null };
+  if (job.ended_at !== null && job.unverified === null) {
+    await finishSettling(deps, job);
+    return { unverified: null };
+  }
+  const { view, unverified } = await cluster.end(job.name, END_PATIENCE);
+  const outcome: JobOutcome = { succeeded: 'false', code: 'cancelled', message: 'its Job was ended' };
+  await settleJob(db, sessionId, { view, outcome, unverified });
+  if (unverified === null) await release(deps, job.name);
+  return { unverified };
+}
+
+/** What follows the stored end of a Job, should who stored it have died right after. */
+async function finishSettling(deps: Pick<WatchDependencies, 'db' | 'cluster'>, job: SessionJobRow): Promise<void> {
+  await closeLeftRuns(deps.db, job.session_id);
+  if (job.unverified === null && job.released_at === null) await release(deps, job.name);
+}
+
+async function release({ db, cluster }: Pick<WatchDependencies, 'db' | 'cluster'>, name: string): Promise<void> {
+  await cluster.release(name);
+  await noteReleased(db, name);
+}
+
+function storedEnd({ end_code, end_message, unverified }: SessionJobRow): JobEnd {
+  const succeeded = end_code === null ? 'true' : end_code === 'job_lost' ? 'unknown' : 'false';
+  const rest = unverified === null ? '' : `; not verified: ${unverified}`;
+  return { succeeded, reason: end_code, message: `${end_message ?? ''}${rest}` };
+}
+
+/** Follows it until it is over, or has waited for too long. */
+async function followToEnd(
+  deps: WatchDependencies,
+  job: SessionJobRow,
+  signal: AbortSignal,
+): Promise<{ view: JobView; tooLong: JobOutcome | null }> {
+  const limit = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let last: JobView | null = null;
+  let told = '';
+  let waited: JobTrouble | null = null;
+  try {
+    await deps.cluster.follow(
+      job.name,
+      async (view) => {
+        last = view;
+        if (isJobOver(view)) return true;
+        if (job.profile === 'compatible') await noteExitCodes(deps.db, job.session_id, view);
+        const left = hasNoInventory(view) ? INVENTORY_PATIENCE : await judgeWait(deps, job, view);
+        clearTimeout(timer);
+        if (left !== null) timer = setTimeout(() => limit.abort(), left);
+        waited = view.trouble;
+        const text = view.trouble?.message ?? '';
+        if (text !== told) await tell(deps.db, job.session_id, view.trouble);
+        told = text;
+        return false;
+      },
+      AbortSignal.any([signal, limit.signal]),
+    );
+  } catch (error) {
+    if (!limit.signal.aborted || signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  const view = last ?? (await deps.cluster.view(job.name));
+  const tooLong = limit.signal.aborted && !isJobOver(view);
+  if (tooLong && hasNoInventory(view)) {
+    return { view, tooLong: jobOutcome(view, (await preparedJob(deps.db, job.session_id)).steps) };
+  }
+  return { view, tooLong: tooLong ? waitedTooLong(waited) : null };
+}
+
+/** Whether the container that makes the inventory ended without one (cfs-flows 1.7). */
+function hasNoInventory({ containers }: JobView): boolean {
+  const exitCode = containers.find(({ name }) => name === 'inventory')?.exitCode ?? null;
+  return exitCode !== null && exitCode !== 0;
+}
+
+/** ms that the Job may still wait; null: it does not wait. */
+async function judgeWait(deps: WatchDependencies, job: SessionJobRow, view: JobView): Promise<number | null> {
+  const waits = view.phase !== 'running';
+  const waited = await waitedFor(deps.db, job.session_id, waits, deps.clock());
+  if (!waits) return null;
+  const { waiting, impossible } = deps.patience;
+  const allowed = view.trouble === null || view.trouble.kind === 'waiting' ? waiting : impossible;
+  return Math.max(0, allowed - waited);
+}
+
+function waitedTooLong(trouble: JobTrouble | null): JobOutcome {
+  const why = trouble?.message ?? 'its containers do not begin';
+  return { succeeded: 'false', code: trouble?.code ?? 'run_not_started', message: `its pod waited too long: ${why}` };
+}
+
+async function tell(db: Kysely<Database>, sessionId: string, trouble: JobTrouble | null): Promise<void> {
+  const message = trouble?.message ?? 'the Job goes on';
+  const reason = trouble !== null && isErrorCode(trouble.code) ? trouble.code : null;
+  const { phase } = await loadSession(db, sessionId);
+  await noteProgress(db, sessionId, { phase, message, reason });
+}
+
+/** Writes a renewed certificate into the Secret for as long as the Job goes on; each new trouble is told once. */
+async function keepIdentity(deps: WatchDependencies, job: SessionJobRow, signal: AbortSignal): Promise<void> {
+  let shown: string | null = null;
+  let told = '';
+  while (!signal.aborted) {
+    try {
+      const { values, warnings } = await jobIdentity(deps);
+      const text = JSON.stringify(values);
+      if (shown !== null && text !== shown) await deps.cluster.updateSecret(job.name, values);
+      shown = text;
+      const warning = warnings.join('; ');
+      if (warning !== '' && warning !== told) await noteWarnings(deps.db, job.session_id, warnings);
+      told = warning;
+    } catch {
+      // Secrets or cluster are away: the next look tries again, and what the Job itself meets is told.
+    }
+    await delay(IDENTITY_LOOK, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+interface FollowedLog {
+  runId: string;
+  done: Promise<void>;
+}
+
+/** The log of a runner that hands in nothing by itself, as the output of one run. */
+function followLog(deps: WatchDependencies, job: SessionJobRow, layer: number, signal: AbortSignal): FollowedLog {
+  const { db, cluster } = deps;
+  const runId = runIdOf(job.session_id, 1, layer);
+  const ship = async () => {
+    const { session_id: sessionId, name } = job;
+    const run = await openRun(db, {
+      id: runId,
+      sessionId,
+      streamId: sessionId,
+      layer,
+      attempt: 1,
+      host: CLUSTER_HOST,
+    });
+    let { cursor } = run;
+    await cluster.followLog(
+      name,
+      'ansible',
+      cursor.outputBytes,
+      async ({ start, text }) => {
+        const next = { ...cursor, outputBytes: start + Buffer.byteLength(text) };
+        await shipBatch(db, run, cursor, { events: [], output: { start, text }, cursor: next });
+        cursor = next;
+      },
+      signal,
+    );
+  };
+  const done = ship().catch(async (error: unknown) => {
+    if (signal.aborted) return;
+    const words = error instanceof Error ? error.message : String(error);
+    await noteWarnings(db, job.session_id, [`the log of the Job is not complete: ${words}`]).catch(() => undefined);
+  });
+  return { runId, done };
+}
+
+/** Ends that run as its container did. */
+async function closeOwnRun(db: Kysely<Database>, { runId }: FollowedLog, view: JobView): Promise<void> {
+  const run = await knownRun(db, runId);
+  if (run === null) return;
+  const code = view.containers.find(({ name }) => name === 'ansible')?.exitCode ?? null;
+  const exit = code === null ? null : { code, signal: null, ended_at: new Date().toISOString() };
+  await closeRun(db, run, { exit, results: null, warnings: [] });
+}

@@ -1,0 +1,1 @@
+"""What runs inside the containers of a session's pod."""

@@ -1,0 +1,94 @@
+"""Git as a child process: argument vectors only, no configuration but its own, and ended as a whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+
+from .git_address import SCHEMES
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_STDERR_MAX = 64 * 1024
+_PASSED_ON = (
+    'PATH',
+    'http_proxy',
+    'https_proxy',
+    'HTTPS_PROXY',
+    'all_proxy',
+    'ALL_PROXY',
+    'no_proxy',
+    'NO_PROXY',
+)
+"""What git may see of the container's environment."""
+
+
+class GitFailed(Exception):
+    """A git that ended with an error; `stderr` is the end of what it said."""
+
+    def __init__(self, stderr: str) -> None:
+        super().__init__('git failed')
+        self.stderr = stderr
+
+
+class Gits:
+    """The gits of one step, which may run in several threads and are ended together."""
+
+    def __init__(self, home: str, environ: Mapping[str, str]) -> None:
+        self._lock = threading.Lock()
+        self._running: set[int] = set()
+        self.stopped = False
+        self._env = {
+            'PATH': '/usr/local/bin:/usr/bin:/bin',
+            **{name: environ[name] for name in _PASSED_ON if name in environ},
+            'HOME': home,
+            'TMPDIR': home,
+            'LC_ALL': 'C',
+            'GIT_CONFIG_NOSYSTEM': '1',
+            'GIT_ATTR_NOSYSTEM': '1',
+            'GIT_CONFIG_GLOBAL': os.path.join(_HERE, 'gitconfig'),
+            'GIT_TERMINAL_PROMPT': '0',
+            'GIT_ALLOW_PROTOCOL': ':'.join(SCHEMES),
+            'GIT_PROTOCOL_FROM_USER': '0',
+            'GIT_LFS_SKIP_SMUDGE': '1',
+            'PYTHONDONTWRITEBYTECODE': '1',
+        }
+
+    def run(self, *args: str, env: Mapping[str, str] | None = None) -> str:
+        """Runs git and answers what it printed; raises GitFailed."""
+        with self._lock:
+            if self.stopped:
+                raise GitFailed('fatal: ended')
+            try:
+                child = subprocess.Popen(
+                    ['git', *args],
+                    env={**self._env, **(env or {})},
+                    cwd='/',
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise GitFailed(f'fatal: git cannot be started: {error.strerror}') from None
+            self._running.add(child.pid)
+        try:
+            output, errors = child.communicate()
+        finally:
+            with self._lock:
+                self._running.discard(child.pid)
+        if child.returncode != 0:
+            raise GitFailed(errors[-_STDERR_MAX:].decode('utf-8', 'replace'))
+        return output.decode('utf-8', 'replace')
+
+    def stop(self) -> None:
+        """Ends all of them, with all that they have started; none begins any more."""
+        with self._lock:
+            self.stopped = True
+            for leader in self._running:
+                try:
+                    os.killpg(leader, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass

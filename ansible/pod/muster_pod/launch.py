@@ -1,0 +1,93 @@
+"""Starting a run with the launcher, once."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from .failure import StepFailure
+from .files import put_file, read_file
+from .orders import RunOrder
+from .places import Places
+from .run_files import RunFiles
+from .signals import Signals, run_child
+from .ssh_keys import place_keys, session_keys
+from .wording import reason_of
+
+_ANSIBLE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_LAUNCHER = os.path.join(_ANSIBLE, 'launcher', 'launch.py')
+_DEBUG_PLAYBOOKS = os.path.join(_ANSIBLE, 'debug')
+_CLAIM_SECONDS = 10.0
+_ROOM_MIN = 1024 * 1024
+"""With less free bytes a disk counts as full: the record of a run, and every task, need some."""
+_FOLDERS = ('home', 'runs', 'tmp', 'ansible-home', 'cp')
+
+
+def start_run(run: RunFiles, order: RunOrder, where: Places, token_file: str, signals: Signals) -> None:
+    """Starts the run unless it was started before; returns when a launcher has claimed it. Raises StepFailure."""
+    if run.claim is not None:
+        return
+    try:
+        for name in _FOLDERS:
+            os.makedirs(os.path.join(where.work, name), mode=0o700, exist_ok=True)
+        if is_full(where.work):
+            raise StepFailure('disk_low', f'layer {order.layer}: the disk of {where.work} is full')
+        if order.limit is not None:
+            put_file(os.path.join(where.work, 'limit'), order.limit.encode(), 0o600)
+        place_keys(where, session_keys(where))
+        run.make(_spec_of(order, where), _masks(where, token_file))
+    except OSError as error:
+        raise StepFailure('run_not_started', f'layer {order.layer}: {reason_of(error)}') from None
+    status = run_child(
+        [sys.executable, '-S', _LAUNCHER, run.directory], {'PATH': '/usr/local/bin:/usr/bin:/bin', 'LANG': 'C.UTF-8'}
+    )
+    end = time.monotonic() + _CLAIM_SECONDS
+    while run.claim is None:
+        if status != 0 or time.monotonic() > end:
+            run.forget_masks()
+            lines = run.read('launcher.log', 0, 65536).decode('utf-8', 'replace').strip().splitlines()
+            said = lines[-1] if lines else f'it ended with status {status}'
+            raise StepFailure('run_not_started', f'layer {order.layer}: the launcher did not take the run: {said}')
+        signals.pause(0.01)
+
+
+def is_full(path: str) -> bool:
+    """Whether the disk that `path` is on has no room to speak of."""
+    found = os.statvfs(path)
+    return found.f_bavail * found.f_frsize < _ROOM_MIN
+
+
+def _spec_of(order: RunOrder, where: Places) -> dict[str, object]:
+    folder = _DEBUG_PLAYBOOKS if order.debug else order.cwd
+    playbook = os.path.realpath(os.path.join(folder, order.playbook))
+    if not playbook.startswith(os.path.realpath(folder) + os.sep) or not os.path.isfile(playbook):
+        raise StepFailure(
+            'playbook_missing', f'layer {order.layer}: there is no playbook {order.playbook} in its repository'
+        )
+    programs = os.path.dirname(sys.executable)
+    beside = os.path.join(programs, 'ansible-playbook')
+    return {
+        'run_id': order.run_id,
+        'argv': [beside if os.path.exists(beside) else 'ansible-playbook', playbook, *order.arguments],
+        'cwd': folder,
+        'env': {
+            'PATH': f'{programs}:{os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")}',
+            'HOME': os.path.join(where.work, 'home'),
+            'LANG': 'C.UTF-8',
+            **order.environment,
+        },
+        'log_max_bytes': order.log_max,
+    }
+
+
+def _masks(where: Places, token_file: str) -> list[str]:
+    """Values that may not appear in what the run says: those of the session, and the token of this pod."""
+    found = read_file(os.path.join(where.session, 'masks.json'))
+    try:
+        masks = json.loads(found) if found else []
+    except ValueError:
+        raise StepFailure('run_not_started', 'masks.json of the session is no JSON') from None
+    token = (read_file(token_file) or b'').decode('utf-8', 'replace').strip()
+    return [mask for mask in [*masks, token] if isinstance(mask, str) and mask]

@@ -1,0 +1,57 @@
+"""Where things are inside a session's pod (cfs-flows 1.3)."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+
+class Places(NamedTuple):
+    """Paths that containers of one pod share, and those of one container."""
+
+    inventory: str
+    """What the steps hand on to each other: `layer<k>/`, `hosts/`, `ansible.cfg`, `complete`."""
+    ssh: str
+    """Keys; a volume of its own."""
+    session: str
+    """Secret values of the session for this container; the files are replaced when the Secret changes."""
+    credentials: str
+    """What to clone, with what it takes to reach it."""
+    ansible_config: str
+    keys: str
+    certificates: str
+    platform_ca: str
+    work: str
+    """What the playbooks write: home, temporary folders, run directories."""
+    memory: str
+    """A place for short-lived private files that is no disk."""
+
+    @property
+    def hosts(self) -> str:
+        return os.path.join(self.inventory, 'hosts')
+
+    @property
+    def complete(self) -> str:
+        """Exit status of the inventory step, as text."""
+        return os.path.join(self.inventory, 'complete')
+
+    @property
+    def runs(self) -> str:
+        return os.path.join(self.work, 'runs')
+
+
+def places(root: str) -> Places:
+    """The places below `root`, which is `/` in a pod."""
+    below = lambda path: os.path.join(root, path)  # noqa: E731
+    return Places(
+        inventory=below('inventory'),
+        ssh=below('inventory/ssh'),
+        session=below('muster/session'),
+        credentials=below('muster/credentials/credentials.json'),
+        ansible_config=below('tmp/ansible/ansible.cfg'),
+        keys=below('secret-keys'),
+        certificates=below('secret-certs'),
+        platform_ca=below('etc/cray/ca/certificate_authority.crt'),
+        work=below('muster/work'),
+        memory=below('dev/shm'),
+    )

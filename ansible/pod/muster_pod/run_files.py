@@ -1,0 +1,81 @@
+"""The files of one run, by which this program and the launcher meet; the same as beside a worker."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import Any
+
+from .files import put_file
+
+_RUN_ID = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,199}')
+
+
+class RunFiles:
+    """The directory of one run."""
+
+    def __init__(self, runs: str, run_id: str) -> None:
+        if not _RUN_ID.fullmatch(run_id):
+            raise ValueError('the id of a run is not one')
+        self.run_id = run_id
+        self.directory = os.path.join(runs, run_id)
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.directory, name)
+
+    def make(self, spec: dict[str, Any], masks: list[str]) -> None:
+        """Writes what the launcher reads. Raises OSError."""
+        os.makedirs(self.directory, mode=0o700, exist_ok=True)
+        if masks:
+            put_file(self.path('mask.json'), json.dumps(masks).encode(), 0o600)
+        put_file(self.path('spec.json'), json.dumps(spec).encode(), 0o600)
+
+    def forget_masks(self) -> None:
+        """Removes the run's secrets, should no launcher have done so."""
+        try:
+            os.unlink(self.path('mask.json'))
+        except OSError:
+            pass
+
+    @property
+    def claim(self) -> dict[str, Any] | None:
+        """Who executes the run; None when nobody has claimed it."""
+        return self._json('claim')
+
+    @property
+    def exit(self) -> dict[str, Any] | None:
+        """How the run ended; None when it has not."""
+        found = self._json('exit.json')
+        if found is None or not isinstance(found.get('code'), int):
+            return None
+        return {name: found.get(name) for name in ('code', 'signal', 'ended_at')}
+
+    @property
+    def results(self) -> dict[str, Any] | None:
+        """What the hosts reached; None when the playbook never came to its statistics."""
+        return self._json('results.json')
+
+    def size(self, name: str) -> int:
+        """Bytes of a file; 0 when it is not there."""
+        try:
+            return os.stat(self.path(name)).st_size
+        except OSError:
+            return 0
+
+    def read(self, name: str, start: int, limit: int) -> bytes:
+        """At most `limit` bytes of a file from `start` on; none when it is not there."""
+        try:
+            with open(self.path(name), 'rb', buffering=0) as file:
+                file.seek(start)
+                return file.read(limit)
+        except OSError:
+            return b''
+
+    def _json(self, name: str) -> dict[str, Any] | None:
+        try:
+            with open(self.path(name), encoding='utf-8') as file:
+                found = json.load(file)
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None

@@ -1,0 +1,319 @@
+"""Step `ansible` of a pod: orders, real playbooks, what arrives of them."""
+
+from __future__ import annotations
+
+import calendar
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pod import Pod
+from pod_server import Muster, answers, cuts, delays
+from runs import is_running, require_tmpfs, wait_until
+
+PLAIN = '- hosts: all\n  gather_facts: false\n  tasks:\n    - debug:\n        msg: hello of {{ inventory_hostname }}\n'
+
+
+def kinds(muster: Muster, run_id: str = 'run-1') -> list[str]:
+    return [json.loads(line)['type'] for line in muster.runs[run_id].lines]
+
+
+def test_runs_what_is_ordered_and_hands_all_of_it_over(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1', 'h2')
+    pod.playbook(PLAIN)
+    pod.order()
+    muster.finish(0)
+    assert pod.run('ansible') == 0
+    run = muster.runs['run-1']
+    assert run.exit is not None and run.exit['code'] == 0
+    assert run.results is not None and set(run.results['hosts']) == {'h1', 'h2'}
+    assert 'PLAY RECAP' in run.output.decode()
+    assert kinds(muster)[-1] == 'stats'
+    assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()
+    assert run.output == pod.path('muster/work/runs/run-1/output.log').read_bytes()
+    assert muster.states('ansible') == ['started']
+
+
+def test_the_exit_status_is_the_one_that_muster_orders(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.playbook('- hosts: all\n  gather_facts: false\n  tasks:\n    - fail:\n')
+    pod.order()
+    muster.finish(2)
+    assert pod.run('ansible') == 2
+    assert muster.runs['run-1'].exit['code'] == 2
+
+
+def test_an_order_given_again_only_ships_again(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    count = pod.path('count')
+    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: echo x >> {count}\n')
+    pod.order()
+    process = pod.start('ansible')
+    wait_until(lambda: muster.runs.get('run-1') and muster.runs['run-1'].exit, 'the end of the first')
+    first = muster.runs.pop('run-1')
+    pod.order()
+    muster.finish()
+    assert process.wait(60) == 0
+    assert count.read_text() == 'x\n'
+    assert muster.runs['run-1'].lines == first.lines
+    assert muster.runs['run-1'].exit == first.exit
+
+
+def test_nothing_runs_after_an_inventory_that_failed(pod: Pod, muster: Muster) -> None:
+    pod.write('inventory/complete', '1')
+    assert pod.run('ansible') == 1
+    assert muster.states('ansible') == ['failed']
+    assert not any('/next' in path for _, path in muster.requests)
+
+
+def test_a_playbook_that_is_missing_is_said(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.playbook(PLAIN)
+    pod.order(playbook='../../inventory/complete')
+    muster.finish(1)
+    assert pod.run('ansible') == 1
+    assert muster.failure('ansible')['code'] == 'playbook_missing'
+    run = muster.runs['run-1']
+    assert run.exit['code'] == 127 and b'there is no playbook' in run.output
+
+
+def test_a_debugging_playbook_is_that_of_the_image(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.order(playbook='fail.yaml', debug=True)
+    muster.finish(2)
+    assert pod.run('ansible') == 2
+    assert muster.runs['run-1'].exit['code'] == 2
+
+
+def test_events_come_within_a_second(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        + ''.join(f'    - shell: date +%s.%N > {pod.path("t")}{n}; sleep 1\n' for n in range(3))
+    )
+    pod.order()
+    muster.finish()
+    assert pod.run('ansible') == 0
+    run = muster.runs['run-1']
+    late = []
+    for line, taken in zip(run.lines, run.times, strict=True):
+        text = json.loads(line)['time'].replace('Z', '+0000')
+        clock = time.strptime(text[:19] + text[23:], '%Y-%m-%dT%H:%M:%S%z')
+        late.append(taken - calendar.timegm(clock) - float(text[19:23]))
+    assert max(late) < 1.0, late
+
+
+def test_trouble_on_the_way_loses_nothing_and_sends_nothing_twice(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1', 'h2', 'h3')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        + ''.join(f'    - debug:\n        msg: text {n} of {{{{ inventory_hostname }}}}\n' for n in range(40))
+    )
+    muster.fault('/next', answers(503), cuts, answers(429, None, Retry_After='1'))
+    muster.fault('/steps', answers(500), cuts)
+    muster.fault('/events', answers(503), cuts, delays(0.5), answers(409, {'code': 'run_position'}), cuts)
+    muster.fault('/output', answers(502), cuts, answers(409, {'code': 'run_position'}))
+    muster.fault('/results', cuts, answers(503, None, Retry_After='1'))
+    muster.fault('/exit', cuts, answers(500))
+    pod.order()
+    muster.finish()
+    assert pod.run('ansible') == 0
+    run = muster.runs['run-1']
+    assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()
+    assert run.output == pod.path('muster/work/runs/run-1/output.log').read_bytes()
+    assert run.results is not None and run.exit['code'] == 0 and run.exits == 1
+    assert not muster.faults
+
+
+def test_a_token_that_is_not_taken_any_more_ends_playbook_and_container(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        f'    - shell: touch {pod.path("up")}; sleep 2\n    - shell: sleep 60\n'
+    )
+    pod.order()
+    process = pod.start('ansible')
+    wait_until(pod.path('up').exists, 'the playbook')
+    muster.token = 'another'
+    assert process.wait(30) == 1
+    assert pod.path('muster/work/runs/run-1/exit.json').exists()
+
+
+def test_term_ends_the_playbook_and_ships_what_there_is(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        f'    - shell: |\n        trap "" TERM\n        echo $$ > {pod.path("up")}\n        while true; do sleep 1; done\n'
+    )
+    pod.order()
+    process = pod.start('ansible')
+    pid = int(wait_until(lambda: pod.path('up').exists() and pod.read('up').strip(), 'the playbook'))
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 128 + signal.SIGTERM
+    assert time.monotonic() - began < 10
+    assert not is_running(pid)
+    run = muster.runs['run-1']
+    assert run.exit is not None and run.exit['code'] != 0
+    assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()
+
+
+def test_term_while_it_waits_for_orders_ends_it_at_once(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    process = pod.start('ansible')
+    wait_until(lambda: any('/next' in path for _, path in muster.requests), 'the question')
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 128 + signal.SIGTERM
+    assert time.monotonic() - began < 2
+
+
+def test_as_process_1_it_leaves_no_zombie_and_ends_on_term(pod: Pod, muster: Muster) -> None:
+    unshare = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
+    if subprocess.run([*unshare, 'true'], capture_output=True, check=False).returncode != 0:
+        pytest.skip('a process table of its own needs root')
+    pod.inventory_done('h1')
+    gone = pod.path('gone')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        f'    - shell: (setsid sh -c "sleep 3; touch {gone}" > /dev/null 2>&1 &)\n'
+    )
+    pod.order()
+    outer = pod.start('ansible', unshare)
+    wait_until(lambda: muster.runs.get('run-1') and muster.runs['run-1'].exit, 'the end of the run')
+    inner = children_of(outer.pid)[0]
+    wait_until(lambda: len(children_of(inner)) == 1, 'the orphan at process 1')
+    wait_until(gone.exists, 'the end of the orphan')
+    wait_until(lambda: children_of(inner) == [], 'its status to be taken')
+    os.kill(inner, signal.SIGTERM)
+    assert outer.wait(10) == 128 + signal.SIGTERM
+
+
+def children_of(pid: int) -> list[int]:
+    """Zombies too."""
+    return [int(child) for child in Path(f'/proc/{pid}/task/{pid}/children').read_text().split()]
+
+
+def test_secrets_are_masked_the_token_too(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.mask('s3cr3t-of-the-vault')
+    token = pod.path('muster/session/token')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        f'    - shell: echo s3cr3t-of-the-vault; cat {token}\n      register: said\n'
+        '    - debug: var=said.stdout\n    - fail: msg="{{ said.stdout }}"\n'
+    )
+    pod.order()
+    muster.finish(2)
+    assert pod.run('ansible') == 2
+    everything = muster.everything() + pod.log('ansible')
+    assert '********' in everything
+    assert 's3cr3t-of-the-vault' not in everything and muster.token not in everything
+    assert not pod.path('muster/work/runs/run-1/mask.json').exists()
+
+
+def test_keys_are_put_into_place_for_us_alone_and_renewed_while_a_playbook_runs(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.write('muster/session/private', 'KEY 1\n')
+    pod.write('muster/session/certificate', 'CERTIFICATE 1\n')
+    go = pod.path('go')
+    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: until test -e {go}; do sleep 0.1; done\n')
+    pod.order()
+    muster.finish()
+    process = pod.start('ansible')
+    key, certificate = pod.path('inventory/ssh/id_ecdsa'), pod.path('inventory/ssh/id_ecdsa-cert.pub')
+    wait_until(certificate.exists, 'the certificate')
+    assert key.read_text() == 'KEY 1\n' and key.stat().st_mode & 0o777 == 0o600
+    pod.write('muster/session/certificate', 'CERTIFICATE 2\n')
+    wait_until(lambda: certificate.read_text() == 'CERTIFICATE 2\n', 'the renewed certificate')
+    go.touch()
+    assert process.wait(60) == 0
+
+
+def test_a_launcher_that_is_killed_is_a_lost_run(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: echo $$ > {pod.path("up")}; sleep 60\n')
+    pod.order()
+    process = pod.start('ansible')
+    pid = int(wait_until(lambda: pod.path('up').exists() and pod.read('up').strip(), 'the playbook'))
+    os.kill(json.loads(pod.read('muster/work/runs/run-1/claim'))['pid'], signal.SIGKILL)
+    assert process.wait(30) == 1
+    assert muster.failure('ansible')['code'] == 'run_lost'
+    assert muster.runs['run-1'].exit is None
+    assert not is_running(pid)
+
+
+@pytest.fixture
+def small_work(pod: Pod) -> Iterator[Path]:
+    """A pod whose `/muster/work` is a small volume in memory."""
+    work = pod.path('muster/work')
+    work.rmdir()
+    reason = require_tmpfs(work, '3m')
+    if reason:
+        pytest.skip(reason)
+    yield work
+    subprocess.run(['umount', '-l', work], check=True)
+
+
+def test_a_playbook_that_fills_the_disk_ends_with_the_reason(pod: Pod, muster: Muster, small_work: Path) -> None:
+    pod.inventory_done('h1')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        f'    - shell: head -c 50000000 /dev/zero > {small_work}/big\n    - debug: msg=never\n'
+    )
+    pod.order()
+    muster.finish(2)
+    began = time.monotonic()
+    assert pod.run('ansible') == 2
+    assert time.monotonic() - began < 60
+    assert muster.failure('ansible')['code'] == 'disk_low'
+    run = muster.runs['run-1']
+    assert run.exit is not None and run.exit['code'] != 0
+
+
+def test_a_disk_that_is_full_before_is_said_at_once(pod: Pod, muster: Muster, small_work: Path) -> None:
+    pod.inventory_done('h1')
+    pod.playbook(PLAIN)
+    (small_work / 'big').write_bytes(b'x' * 2_500_000)
+    pod.order()
+    muster.finish(1)
+    assert pod.run('ansible') == 1
+    assert muster.failure('ansible')['code'] == 'disk_low'
+    run = muster.runs['run-1']
+    assert run.exit['code'] == 127 and b'is full' in run.output
+
+
+def test_what_muster_does_not_want_any_more_is_ended(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        f'    - shell: echo $$ > {pod.path("up")}; sleep 1\n    - shell: sleep 60\n'
+    )
+    pod.order()
+    process = pod.start('ansible')
+    wait_until(pod.path('up').exists, 'the playbook')
+    muster.faults = [('/runs/', answers(404, {'code': 'not_found'}))] * 5
+    muster.finish(4)
+    assert process.wait(40) == 4
+    assert pod.path('muster/work/runs/run-1/exit.json').exists()
+
+
+def test_large_output_and_events_arrive_whole_in_parts(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        "    - debug: msg=\"{{ 'äx' * 400000 }}\"\n      changed_when: true\n"
+    )
+    muster.fault('/output', answers(413, {'code': 'body_too_large'}))
+    pod.order(log_max=8 << 20)
+    muster.finish()
+    assert pod.run('ansible') == 0
+    run = muster.runs['run-1']
+    assert len(run.output) > 800_000
+    assert run.output == pod.path('muster/work/runs/run-1/output.log').read_bytes()
+    assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()

@@ -1,0 +1,55 @@
+"""Step `teardown` of a pod, and what is common to all steps."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+from pod import Pod
+from pod_server import Muster, answers, cuts
+from runs import wait_until
+
+
+def test_it_waits_for_muster_and_takes_its_exit_status(pod: Pod, muster: Muster) -> None:
+    muster.fault('/teardown?', answers(503), cuts, answers(200, {'done': False}))
+    process = pod.start('teardown')
+    wait_until(lambda: not muster.faults, 'the questions')
+    assert process.poll() is None
+    with muster.changed:
+        muster.teardown = {'done': True, 'exit_code': 3}
+        muster.changed.notify_all()
+    assert process.wait(30) == 3
+    assert muster.states('teardown') == ['started', 'done']
+
+
+def test_term_ends_it_at_once(pod: Pod, muster: Muster) -> None:
+    process = pod.start('teardown')
+    wait_until(lambda: any('/teardown?' in path for _, path in muster.requests), 'the question')
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(5) == 128 + signal.SIGTERM
+
+
+def test_a_session_that_is_unknown_ends_it(pod: Pod, muster: Muster) -> None:
+    muster.fault('/teardown?', answers(404))
+    assert pod.run('teardown') == 1
+
+
+@pytest.mark.parametrize('step', ['clone', 'inventory', 'ansible', 'teardown'])
+def test_what_the_environment_lacks_is_named(pod: Pod, step: str) -> None:
+    assert pod.run(step, MUSTER_INGEST_URL='') == 2
+    assert 'MUSTER_INGEST_URL is not set' in pod.log(step)
+    assert pod.run(step, MUSTER_INGEST_URL='ftp://x') == 2
+
+
+def test_a_step_that_is_none_is_a_usage_error(pod: Pod) -> None:
+    done = subprocess.run(
+        [sys.executable, '-m', 'muster_pod', 'other'], env=pod.env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2 and 'usage' in done.stderr
+
+
+def test_an_older_server_that_speaks_another_protocol_is_no_reason_to_wait(pod: Pod, muster: Muster) -> None:
+    muster.fault('/teardown?', answers(400, {'code': 'runner_protocol_unsupported', 'title': 'Bad Request'}))
+    assert pod.run('teardown') == 1

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { nextOrder, preparedInventory, takeStep, teardownState } from '../../control/sessions/job-orders.ts';
+import { JOB_STEPS, StepReportSchema } from '../../domain/sessions/job-schema.ts';
+import type { ApiServer } from '../dependencies.ts';
+import type { IngestDependencies } from './dependencies.ts';
+
+/** Longest wait for news in one request, seconds: shorter than what proxies allow. */
+const WAIT_MAX = 25;
+
+const params = z.object({ session_id: z.string() });
+const stepParams = params.extend({ step: z.enum(JOB_STEPS) });
+const wait = z.int().min(0).max(WAIT_MAX).optional();
+const nextQuery = z.object({ after: z.int().min(0).optional(), wait });
+const waitQuery = z.object({ wait });
+
+/** What the pod of a session asks for and says of its steps (runner protocol, version 2); its runs go to `/runs`. */
+export async function jobRoutes(app: ApiServer, { db }: IngestDependencies): Promise<void> {
+  app.post(
+    '/jobs/:session_id/steps/:step',
+    { schema: { params: stepParams, body: StepReportSchema } },
+    async ({ params: { session_id, step }, body }, reply) => {
+      await takeStep(db, session_id, step, body);
+      return reply.code(204).send();
+    },
+  );
+
+  app.get('/jobs/:session_id/inventory', { schema: { params } }, async (request) =>
+    preparedInventory(db, request.params.session_id),
+  );
+
+  app.get('/jobs/:session_id/next', { schema: { params, querystring: nextQuery } }, async (request) => {
+    const { after = 0, wait: seconds = 0 } = request.query;
+    return nextOrder(db, request.params.session_id, { after, waitMs: seconds * 1000 });
+  });
+
+  app.get('/jobs/:session_id/teardown', { schema: { params, querystring: waitQuery } }, async (request) =>
+    teardownState(db, request.params.session_id, (request.query.wait ?? 0) * 1000),
+  );
+}

@@ -1,0 +1,95 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { deleteImage } from '../../../control/images/delete-image.ts';
+import { exportImage } from '../../../control/images/export-image.ts';
+import { importImage } from '../../../control/images/import-image.ts';
+import { getStoredImage, pageOfImages } from '../../../control/images/read-images.ts';
+import {
+  ImageImportQuerySchema,
+  StoredImageListQuerySchema,
+  StoredImageSchema,
+} from '../../../domain/images/schema.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { NextSchema } from '../../next-page.ts';
+import { NoContentSchema } from '../../no-content.ts';
+import { takeUpload } from './uploads.ts';
+
+const params = z.object({ image: z.string().describe('id of the image') });
+const tags = ['images'];
+
+/** Images with their files: what the contract of the image service leaves to a store of its own. */
+export async function imageRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.get(
+    '/images',
+    {
+      schema: {
+        tags,
+        summary: 'List images by name, with what is stored of them',
+        querystring: StoredImageListQuerySchema,
+        response: { 200: z.object({ images: z.array(StoredImageSchema), next: NextSchema }) },
+      },
+    },
+    async ({ query: { limit, after_id } }) => {
+      const { images, more } = await pageOfImages(deps, after_id, limit);
+      return { images, next: more ? { limit, after_id: images.at(-1)?.id ?? after_id } : null };
+    },
+  );
+
+  await app.register(async (scope: ApiServer) => {
+    const upload = takeUpload(scope, deps);
+    scope.post(
+      '/images',
+      {
+        schema: {
+          tags,
+          summary: 'Import the file of a root file system as a new image',
+          description: 'The body is the file: a tar, a tar that gzip has packed, or a squashfs.',
+          querystring: ImageImportQuerySchema,
+          response: { 201: StoredImageSchema },
+        },
+      },
+      async (request, reply) => {
+        const made = await upload(request, (bytes) => importImage(acting(deps, request), request.query, bytes));
+        return reply.code(201).send(made);
+      },
+    );
+  });
+
+  app.get(
+    '/images/:image',
+    { schema: { tags, summary: 'Read an image', params, response: { 200: StoredImageSchema } } },
+    ({ params }) => getStoredImage(deps, params.image),
+  );
+
+  app.get(
+    '/images/:image/content',
+    {
+      schema: {
+        tags,
+        summary: 'Export the file of an image',
+        params,
+        response: { 200: z.string().describe('the file') },
+      },
+    },
+    async ({ params }, reply) => {
+      const { name, size, sha256, bytes } = await exportImage(deps, params.image);
+      reply.headers({
+        'content-type': 'application/octet-stream',
+        'content-length': String(size),
+        'content-disposition': `attachment; filename="${name}"`,
+        ...(sha256 === null ? {} : { etag: `"${sha256}"` }),
+      });
+      return reply.send(Readable.from(bytes) as never);
+    },
+  );
+
+  app.delete(
+    '/images/:image',
+    { schema: { tags, summary: 'Remove an image with its file', params, response: { 204: NoContentSchema } } },
+    async ({ params }, reply) => {
+      await deleteImage(deps, params.image);
+      return reply.code(204).send();
+    },
+  );
+}

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findOnPath, run } from './commands.mjs';
+import { checkFreeDisk } from './free-disk.mjs';
+import { withLock } from './lock.mjs';
+import { step } from './progress.mjs';
+import { CACHE_DIR, CONTAINERD_VERSION, COREDNS_VERSION, HELM_VERSION, KUBERNETES_VERSION, ROOT } from './settings.mjs';
+import { SetupError } from './setup-error.mjs';
+
+const MODULES = join(ROOT, 'deploy', 'dev-cluster', 'modules');
+/** Of one program, also when other work on the machine goes first. */
+const TIME_LIMIT_MS = 60 * 60_000;
+
+/** Of the Go modules in deploy/dev-cluster/modules, or as `go install` names it; in the order in which they are built. */
+const PROGRAMS = {
+  'kube-apiserver': { module: 'kube', source: 'k8s.io/kubernetes/cmd/kube-apiserver' },
+  etcd: { module: 'etcd', source: 'go.etcd.io/etcd/server/v3' },
+  kubectl: { module: 'kube', source: 'k8s.io/kubernetes/cmd/kubectl' },
+  'kube-controller-manager': { module: 'kube', source: 'k8s.io/kubernetes/cmd/kube-controller-manager' },
+  'kube-scheduler': { module: 'kube', source: 'k8s.io/kubernetes/cmd/kube-scheduler' },
+  kubelet: { module: 'kube', source: 'k8s.io/kubernetes/cmd/kubelet' },
+  'kube-proxy': { module: 'kube', source: 'k8s.io/kubernetes/cmd/kube-proxy' },
+  containerd: { source: `github.com/containerd/containerd/v2/cmd/containerd@v${CONTAINERD_VERSION}` },
+  'containerd-shim-runc-v2': {
+    source: `github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2@v${CONTAINERD_VERSION}`,
+  },
+  ctr: { source: `github.com/containerd/containerd/v2/cmd/ctr@v${CONTAINERD_VERSION}` },
+  coredns: { source: `github.com/coredns/coredns@v${COREDNS_VERSION}` },
+  helm: { source: `helm.sh/helm/v3/cmd/helm@v${HELM_VERSION}` },
+};
+
+export const CLUSTER_PROGRAMS = Object.keys(PROGRAMS);
+
+/** What the tests need that talk to an API server and its store without a node. */
+export const API_SERVER_PROGRAMS = ['kube-apiserver', 'etcd'];
+
+/** Folder of the programs in the cache, whose name changes with every version that goes into them. */
+export function clusterProgramsFolder() {
+  const sums = ['etcd', 'kube'].map((module) => readFileSync(join(MODULES, module, 'go.sum')));
+  const hash = createHash('sha256').update(JSON.stringify(PROGRAMS));
+  for (const sum of sums) hash.update(sum);
+  return join(CACHE_DIR, `dev-cluster-${KUBERNETES_VERSION}-${hash.digest('hex').slice(0, 12)}`);
+}
+
+/**
+ * Which of these programs are not there yet.
+ * @param {string[]} names
+ */
+export function missingClusterPrograms(names) {
+  const folder = clusterProgramsFolder();
+  return names.filter((name) => !existsSync(join(folder, name)));
+}
+
+/** Whether they can be built here. */
+export function canBuildClusterPrograms() {
+  return findOnPath('go') !== undefined;
+}
+
+/**
+ * Builds with Go those that are missing. Each lands in the folder when it is whole, so a start that was broken off goes
+ * on where it was, and two starts build each program once. Why a build failed is left in the folder, for those who wait
+ * for it.
+ * @param {string[]} names
+ * @returns {Promise<string>} their folder
+ */
+export async function ensureClusterPrograms(names) {
+  const folder = clusterProgramsFolder();
+  const missing = missingClusterPrograms(names);
+  if (missing.length === 0) return folder;
+  mkdirSync(folder, { recursive: true });
+  const failure = join(folder, 'failure.txt');
+  rmSync(failure, { force: true });
+  try {
+    if (!canBuildClusterPrograms()) throw new SetupError('Go is missing on this machine (package: golang-go)');
+    checkFreeDisk();
+    for (const name of CLUSTER_PROGRAMS.filter((one) => missing.includes(one))) await ensureProgram(name, folder);
+  } catch (error) {
+    writeFileSync(failure, error.message);
+    throw error;
+  }
+  return folder;
+}
+
+function ensureProgram(name, folder) {
+  const target = join(folder, name);
+  return withLock(
+    `cluster program ${target}`,
+    async () => {
+      if (existsSync(target)) return;
+      // Always the same, so that one which was left by a build that was killed is used up.
+      const work = join(folder, `.${name}.building`);
+      rmSync(work, { recursive: true, force: true });
+      mkdirSync(work);
+      try {
+        await step(`Building ${name} of the development cluster`, (onLine) => build(name, work, onLine));
+        renameSync(join(work, name), target);
+      } finally {
+        rmSync(work, { recursive: true, force: true });
+      }
+    },
+    (text) => process.stderr.write(`  ${name}: ${text}\n`),
+  );
+}
+
+async function build(name, work, onLine) {
+  const { module, source } = PROGRAMS[name];
+  const options = { onLine, timeoutMs: TIME_LIMIT_MS, env: { ...process.env, CGO_ENABLED: '0', GOBIN: work } };
+  if (module) {
+    options.cwd = join(MODULES, module);
+    await run('go', ['build', '-ldflags', linkerFlags(module), '-o', join(work, name), source], options);
+  } else {
+    await run('go', ['install', '-ldflags', linkerFlags(), source], options);
+  }
+}
+
+/** Kubernetes does not know its own version from the module; without it the API server calls itself v0.0.0. */
+function linkerFlags(module) {
+  if (module !== 'kube') return '-s -w';
+  const [major, minor] = KUBERNETES_VERSION.split('.');
+  const version = { gitVersion: `v${KUBERNETES_VERSION}`, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' };
+  const set = Object.entries(version).map(([key, value]) => `-X k8s.io/component-base/version.${key}=${value}`);
+  return ['-s -w', ...set].join(' ');
+}

@@ -1,0 +1,27 @@
+/** The settings of sessions on images: the image service of the site that they use, and how long they wait for one. */
+import { z } from 'zod';
+
+const seconds = z.coerce.number().int().min(1).max(604_800);
+
+export const IMS_VARIABLES = {
+  /** Base URL of an image service of the site, with its prefix if it has one. Default: Muster's own. */
+  MUSTER_IMS_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((value) => value.replace(/\/+$/, ''))
+    .optional(),
+  /** Bearer token for it. Default: none. */
+  MUSTER_IMS_TOKEN: z.string().min(1).optional(),
+  /** File with that token, read for each request, so that it may be renewed. */
+  MUSTER_IMS_TOKEN_FILE: z.string().min(1).optional(),
+  /** Longest wait of a session for an image to open its shell, and again for the new image, seconds. Default 30 min each. */
+  MUSTER_IMS_WAIT: seconds.default(1_800),
+};
+
+/** What does not fit together, as variable and sentence. */
+export function imsMistakes(env: {
+  MUSTER_IMS_TOKEN?: string | undefined;
+  MUSTER_IMS_TOKEN_FILE?: string | undefined;
+}): [name: string, message: string][] {
+  const both = env.MUSTER_IMS_TOKEN !== undefined && env.MUSTER_IMS_TOKEN_FILE !== undefined;
+  return both ? [['MUSTER_IMS_TOKEN_FILE', 'give it or MUSTER_IMS_TOKEN, not both']] : [];
+}

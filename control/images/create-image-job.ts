@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { musterError } from '../../domain/errors.ts';
+import { type ImageJobRequest, withJobDefaults } from '../../domain/images/job-defaults.ts';
+import { publicKeyLine } from '../../domain/images/public-key.ts';
+import type { ImageJobCreate, ImageJobView } from '../../domain/images/schema.ts';
+import type { Db } from '../../store/database.ts';
+import { insertImageJob, listImageWorkers } from '../../store/image-jobs.ts';
+import { findPublicKey, type ImageRow, lockImage } from '../../store/images.ts';
+import { viewOfImageJob } from './image-views.ts';
+import type { ActingOnImages } from './ports.ts';
+import { tellEngine } from './tell-engine.ts';
+
+/** A machine that did not say for so long that it is there is not, ms: it does so every 20 s. */
+export const WORKER_SILENT_MS = 70_000;
+
+/**
+ * Makes a job that customises an image, and starts it. The answer means that the record is there; the job goes on by itself.
+ * @throws `image_reference_unknown`, and `image_builder_unavailable` where no machine can do it
+ */
+export async function createImageJob(
+  deps: Pick<ActingOnImages, 'db' | 'imageEngine' | 'imageSettings' | 'clock' | 'log' | 'actor'>,
+  wanted: ImageJobCreate,
+): Promise<ImageJobView> {
+  if (wanted.job_type !== 'customize') {
+    const detail = 'This image service has no recipes: job_type must be customize';
+    throw musterError('image_reference_unknown', detail, 'job_type');
+  }
+  const row = await deps.db.transaction().execute(async (trx) => {
+    // Whoever removes the image meanwhile waits, and then sees the job.
+    const image = await lockImage(trx, wanted.artifact_id);
+    const storeId = storeOf(wanted.artifact_id, image);
+    const arch = image?.arch ?? 'x86_64';
+    const request: ImageJobRequest = withJobDefaults(wanted, arch, deps.imageSettings.dkms);
+    const publicKey = await keyLine(trx, wanted.public_key_id);
+    await checkWorkers(trx, storeId, deps.clock());
+    return insertImageJob(trx, {
+      id: randomUUID(),
+      image_id: wanted.artifact_id,
+      request,
+      arch,
+      public_key: publicKey,
+      store_id: storeId,
+      result_id: randomUUID(),
+      created_at: deps.clock(),
+      actor: deps.actor,
+    });
+  });
+  await tellEngine(deps, 'start', row.id);
+  return viewOfImageJob(row);
+}
+
+function storeOf(id: string, image: ImageRow | null): string {
+  if (image === null) {
+    throw musterError('image_reference_unknown', `There is no image with the id ${id}`, 'artifact_id');
+  }
+  if (image.store_id !== null) return image.store_id;
+  const detail = `Image ${id} has no file here: import it (./muster image import)`;
+  throw musterError('image_reference_unknown', detail, 'artifact_id');
+}
+
+async function keyLine(db: Db, id: string): Promise<string> {
+  const key = await findPublicKey(db, id);
+  if (key === null) {
+    throw musterError('image_reference_unknown', `There is no public key with the id ${id}`, 'public_key_id');
+  }
+  const line = publicKeyLine(key.public_key);
+  if (line !== null) return line;
+  const detail = `Public key ${id} is no line of the form TYPE KEY COMMENT as ssh-keygen writes it`;
+  throw musterError('image_reference_unknown', detail, 'public_key_id');
+}
+
+async function checkWorkers(db: Db, storeId: string, now: Date): Promise<void> {
+  const workers = await listImageWorkers(db, storeId);
+  const live = workers.filter(({ seen_at }) => now.getTime() - seen_at.getTime() < WORKER_SILENT_MS);
+  if (live.some(({ able }) => able)) return;
+  const reason = live[0]?.reason ?? 'no worker has its directory of images';
+  throw musterError('image_builder_unavailable', `Images cannot be customised now: ${reason}`);
+}

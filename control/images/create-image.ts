@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { musterError } from '../../domain/errors.ts';
+import type { ImageCreate, ImageLink, ImageView } from '../../domain/images/schema.ts';
+import { type ImageRow, insertImage } from '../../store/images.ts';
+import type { StoredLink } from '../../store/tables.ts';
+import { viewOfImage } from './image-views.ts';
+import type { ActingOnImages } from './ports.ts';
+
+/** Makes the record of an image whose content, if any, is elsewhere. Throws `image_reference_unknown`. */
+export async function createImage(
+  deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor'>,
+  wanted: ImageCreate,
+): Promise<ImageView> {
+  const { name, arch = 'x86_64', link = null, metadata = {} } = wanted;
+  const row = { ...newImage(deps, name, arch), link: link && outerLink(link), metadata };
+  await insertImage(deps.db, row);
+  return viewOfImage(row);
+}
+
+/** A record with nothing in it. */
+export function newImage(
+  { clock, actor }: Pick<ActingOnImages, 'clock' | 'actor'>,
+  name: string,
+  arch: ImageRow['arch'],
+  id: string = randomUUID(),
+): ImageRow {
+  const now = clock();
+  return {
+    id,
+    name,
+    arch,
+    link: null,
+    metadata: {},
+    store_id: null,
+    format: null,
+    size: null,
+    sha256: null,
+    made_by: null,
+    made_from: null,
+    created_at: now,
+    updated_at: now,
+    actor,
+  };
+}
+
+/** A link to a content elsewhere: what Muster keeps itself comes by import, so that nobody names its files. */
+export function outerLink({ type, path, etag = '' }: ImageLink): StoredLink {
+  if (type === 'file') {
+    const detail = 'Links of the type file are made by Muster alone: import the file (./muster image import)';
+    throw musterError('image_reference_unknown', detail, 'link.type');
+  }
+  return { type, path, etag };
+}

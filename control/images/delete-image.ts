@@ -1,0 +1,29 @@
+import { musterError } from '../../domain/errors.ts';
+import { countReaders } from '../../store/image-jobs.ts';
+import { deleteImage as deleteRow, lockImage } from '../../store/images.ts';
+import { isUuid } from './is-uuid.ts';
+import type { ActingOnImages } from './ports.ts';
+import { imageNotFound } from './read-images.ts';
+
+/**
+ * Removes an image, its file too where this machine has it; else the machine that has it does so within some minutes. Throws
+ * `image_not_found`, and `image_in_use` while a job is about to unpack it.
+ */
+export async function deleteImage(deps: Pick<ActingOnImages, 'db' | 'imageFiles' | 'log'>, id: string): Promise<void> {
+  if (!isUuid(id)) throw imageNotFound(id);
+  const storeId = await deps.db.transaction().execute(async (trx) => {
+    const row = await lockImage(trx, id);
+    if (row === null) throw imageNotFound(id);
+    if ((await countReaders(trx, id)) > 0) {
+      throw musterError('image_in_use', `Image ${id} is about to be unpacked for an image job`);
+    }
+    await deleteRow(trx, id);
+    return row.store_id;
+  });
+  if (deps.imageFiles === null || storeId !== deps.imageFiles.storeId) return;
+  try {
+    await deps.imageFiles.remove(id);
+  } catch (error) {
+    deps.log.warn({ image: id, err: String(error) }, 'the file of an image could not be removed yet');
+  }
+}

@@ -1,0 +1,35 @@
+import { musterError } from '../../domain/errors.ts';
+import { isEnd } from '../../domain/images/job-status.ts';
+import type { ImageJobPatch, ImageJobView } from '../../domain/images/schema.ts';
+import { moveImageJob } from '../../store/image-jobs.ts';
+import { findImage } from '../../store/images.ts';
+import type { ActingOnImages } from './ports.ts';
+import { getImageJob } from './read-image-jobs.ts';
+import { tellEngine } from './tell-engine.ts';
+
+/**
+ * What is left of the contract's PATCH where Muster's own worker needs none (cfs-flows 7): what is so already is no change, and
+ * `error` ends the job. Throws `image_job_not_found`, `image_reference_unknown`, `image_job_status`.
+ */
+export async function patchImageJob(
+  deps: Pick<ActingOnImages, 'db' | 'imageEngine' | 'clock' | 'log' | 'actor'>,
+  id: string,
+  { status, resultant_image_id: resultId }: ImageJobPatch,
+): Promise<ImageJobView> {
+  const job = await getImageJob(deps, id);
+  if (resultId !== undefined && resultId !== job.resultant_image_id) {
+    if ((await findImage(deps.db, resultId)) === null) {
+      const detail = `There is no image with the id ${resultId}`;
+      throw musterError('image_reference_unknown', detail, 'resultant_image_id');
+    }
+    throw musterError('image_job_status', 'The result of a job is set by Muster alone', 'resultant_image_id');
+  }
+  if (status === undefined || status === job.status) return job;
+  if (status !== 'error' || isEnd(job.status)) {
+    const detail = `Job ${id} is in status ${job.status}; only an open job can be set to error, the rest is Muster's own`;
+    throw musterError('image_job_status', detail, 'status');
+  }
+  const message = `ended by ${deps.actor ?? 'a request'}`;
+  if (await moveImageJob(deps.db, id, 'error', { message, ended_at: deps.clock() })) await tellEngine(deps, 'end', id);
+  return getImageJob(deps, id);
+}

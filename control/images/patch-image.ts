@@ -1,0 +1,39 @@
+import { musterError } from '../../domain/errors.ts';
+import type { ImagePatch, ImageView } from '../../domain/images/schema.ts';
+import { lockImage, updateImage } from '../../store/images.ts';
+import { outerLink } from './create-image.ts';
+import { viewOfImage } from './image-views.ts';
+import { isUuid } from './is-uuid.ts';
+import type { ActingOnImages } from './ports.ts';
+import { imageNotFound } from './read-images.ts';
+
+/** Changes what is given. Throws `image_not_found`, `image_reference_unknown`, `image_request_invalid`. */
+export async function patchImage(
+  deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor'>,
+  id: string,
+  { link, arch, metadata }: ImagePatch,
+): Promise<ImageView> {
+  if (!isUuid(id)) throw imageNotFound(id);
+  return deps.db.transaction().execute(async (trx) => {
+    const row = await lockImage(trx, id);
+    if (row === null) throw imageNotFound(id);
+    const changed = await updateImage(trx, id, {
+      ...(link === undefined ? {} : { link: outerLink(link) }),
+      ...(arch === undefined ? {} : { arch }),
+      ...(metadata === undefined ? {} : { metadata: withMetadata(row.metadata, metadata) }),
+      actor: deps.actor,
+      updated_at: deps.clock(),
+    });
+    return viewOfImage(changed);
+  });
+}
+
+function withMetadata(
+  now: Record<string, string>,
+  { operation, key, value }: NonNullable<ImagePatch['metadata']>,
+): Record<string, string> {
+  const { [key]: _gone, ...others } = now;
+  if (operation === 'remove') return others;
+  if (value === undefined) throw musterError('image_request_invalid', `A value is needed for ${key}`, 'metadata.value');
+  return { ...others, [key]: value };
+}

@@ -1,0 +1,36 @@
+/** What the image service asks of the workflow engine. */
+import type { Kysely } from 'kysely';
+import type { ImageFiles } from '../../domain/images/image-files.ts';
+import type { Database } from '../../store/tables.ts';
+
+export interface ImageEngine {
+  /** Starts the workflow of a job; harmless when it runs. */
+  start(jobId: string): Promise<void>;
+  /** Tells it that the job is deleted or has failed by order; one that is not there is started for the clean-up. */
+  end(jobId: string): Promise<void>;
+}
+
+export interface ImageDependencies {
+  db: Kysely<Database>;
+  imageEngine: ImageEngine;
+  /** Null where this process has no directory of images. */
+  imageFiles: ImageFiles | null;
+  imageSettings: ImageSettings;
+  clock(): Date;
+  log: { warn(fields: object, message: string): void };
+}
+
+export interface ActingOnImages extends ImageDependencies {
+  /** Who asks. */
+  actor: string | null;
+}
+
+/** Limits of files that come in. */
+export interface ImageSettings {
+  /** Largest file, bytes. */
+  maxBytes: number;
+  /** Bytes that must stay free. */
+  keepFree: number;
+  /** `require_dkms` of jobs that do not say it. */
+  dkms: boolean;
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { type MusterError, musterError } from '../../domain/errors.ts';
+import type { PublicKeyCreate, PublicKeyView } from '../../domain/images/schema.ts';
+import type { Db } from '../../store/database.ts';
+import { deletePublicKey as deleteRow, findPublicKey, insertPublicKey, listPublicKeys } from '../../store/images.ts';
+import { viewOfPublicKey } from './image-views.ts';
+import { isUuid } from './is-uuid.ts';
+import type { ActingOnImages } from './ports.ts';
+
+function keyNotFound(id: string): MusterError {
+  return musterError('image_key_not_found', `There is no public key with the id ${id}`);
+}
+
+/** Makes the record of a key; names may repeat (cfs-flows 7). Whether it is one is seen when a job is to use it. */
+export async function createPublicKey(
+  deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor'>,
+  { name, public_key }: PublicKeyCreate,
+): Promise<PublicKeyView> {
+  const row = { id: randomUUID(), name, public_key, created_at: deps.clock(), actor: deps.actor };
+  await insertPublicKey(deps.db, row);
+  return viewOfPublicKey(row);
+}
+
+/** A key; throws `image_key_not_found`. */
+export async function getPublicKey(deps: { db: Db }, id: string): Promise<PublicKeyView> {
+  const row = isUuid(id) ? await findPublicKey(deps.db, id) : null;
+  if (row === null) throw keyNotFound(id);
+  return viewOfPublicKey(row);
+}
+
+/** All keys by name, or those of one name. */
+export async function allPublicKeys(deps: { db: Db }, name?: string): Promise<PublicKeyView[]> {
+  return (await listPublicKeys(deps.db, name)).map(viewOfPublicKey);
+}
+
+/** Removes a key; jobs that use it keep it. Throws `image_key_not_found`. */
+export async function deletePublicKey(deps: { db: Db }, id: string): Promise<void> {
+  if (!isUuid(id) || !(await deleteRow(deps.db, id))) throw keyNotFound(id);
+}

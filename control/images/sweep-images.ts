@@ -1,0 +1,58 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Kysely } from 'kysely';
+import type { ImageBuilder } from '../../domain/images/image-builder.ts';
+import type { ImageFiles } from '../../domain/images/image-files.ts';
+import { imageJobWorkflowId } from '../../domain/images/workflow-id.ts';
+import { forgetImageJob, jobsToKeep, liveImageQueues, openImageJobs } from '../../store/image-jobs.ts';
+import { imagesStoredIn } from '../../store/images.ts';
+import type { Database } from '../../store/tables.ts';
+import { WORKER_SILENT_MS } from './create-image-job.ts';
+import { isUuid } from './is-uuid.ts';
+import type { ImageEngine } from './ports.ts';
+
+/** A job this young may still be on its way to the engine. */
+const SETTLE_MS = 20_000;
+/** A file that came in or was made may be without a record for so long, ms. */
+const UNNAMED_MS = 60 * 60_000;
+
+/** Goes on with jobs whose workflow is not there, and forgets deleted ones of which nothing is left. Answers the queues of machines. */
+export async function sweepImageJobs(deps: {
+  db: Kysely<Database>;
+  client: Client;
+  imageEngine: ImageEngine;
+  clock(): Date;
+}): Promise<{ queues: string[] }> {
+  const now = deps.clock().getTime();
+  for (const job of await openImageJobs(deps.db, new Date(now - SETTLE_MS))) {
+    if (job.cleaned) await forgetImageJob(deps.db, job.id);
+    else if (!(await isRunning(deps.client, job.id))) await deps.imageEngine.start(job.id);
+    else if (job.deleted_at !== null) await deps.imageEngine.end(job.id);
+  }
+  return { queues: await liveImageQueues(deps.db, new Date(now - WORKER_SILENT_MS)) };
+}
+
+async function isRunning(client: Client, jobId: string): Promise<boolean> {
+  try {
+    return (await client.workflow.getHandle(imageJobWorkflowId(jobId)).describe()).status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** Brings this machine's directory in line with the records: what no record names is ended and removed. */
+export async function cleanImageHost(deps: {
+  db: Kysely<Database>;
+  imageFiles: ImageFiles;
+  imageBuilder: ImageBuilder;
+}): Promise<void> {
+  const { db, imageFiles: files, imageBuilder: builder } = deps;
+  // Folders first, records second: what is made between the two looks has a record.
+  const folders = (await builder.list()).filter(isUuid);
+  const jobs = await jobsToKeep(db, files.storeId, folders);
+  for (const folder of folders.filter((id) => !jobs.has(id))) await builder.remove(folder);
+  const images = await files.list(UNNAMED_MS);
+  const known = await imagesStoredIn(db, files.storeId, images);
+  for (const id of images.filter((id) => !known.has(id))) await files.remove(id);
+  for (const token of await files.stale(UNNAMED_MS)) await files.discard(token);
+}

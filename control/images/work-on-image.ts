@@ -1,0 +1,233 @@
+/** The work of an image job on the machine that has the directory of images. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import { isMusterError, type MusterError, musterError } from '../../domain/errors.ts';
+import type { BuildLimits, ImageBuilder, ImageState } from '../../domain/images/image-builder.ts';
+import type { ImageFiles } from '../../domain/images/image-files.ts';
+import type { ImageFormat } from '../../domain/images/image-words.ts';
+import {
+  endImageTurn,
+  findImageJob,
+  type ImageJobRow,
+  moveImageJob,
+  noteOnImageJob,
+  releaseImagePort,
+  takeImagePort,
+} from '../../store/image-jobs.ts';
+import { findImage, type ImageRow, insertImage } from '../../store/images.ts';
+import type { Database } from '../../store/tables.ts';
+import { newImage } from './create-image.ts';
+import type { ImageLimits } from './run-image-job.ts';
+
+export interface ImageWorkDependencies {
+  db: Kysely<Database>;
+  clock(): Date;
+  imageFiles: ImageFiles;
+  imageBuilder: ImageBuilder;
+  imageLimits: ImageLimits;
+  imageShells: ShellSettings;
+  /** Bytes that must stay free on the disk. */
+  minFreeDisk: number;
+  /** Whether an image needs kernel and initrd. */
+  bootFiles: boolean;
+}
+
+export interface ShellSettings {
+  /** Queue of this machine: ports are its own. */
+  queue: string;
+  /** First and last port. */
+  ports: readonly [number, number];
+  /** Where they listen. */
+  address: string;
+}
+
+/** A port is left alone for so long after its job, ms: clients keep connections and keys of hosts by it. */
+const PORT_REST_MS = 10 * 60_000;
+/** Ports that are tried before one gives up: others on this machine may have some. */
+const PORT_TRIES = 20;
+/** Between two looks at an environment, ms. */
+const LOOK_MS = 1_000;
+/** Between two notes of the progress in the record, ms. */
+const NOTE_MS = 5_000;
+const GIB = 2 ** 30;
+
+/** Unpacks the image of a job, from the beginning. Throws `image_disk_full` before anything is written when there is no room. */
+export async function unpackForJob(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
+  const job = await openJob(deps, jobId);
+  if (job === null || job.status !== 'fetching_image') return;
+  const image = await fileOfImage(deps, job);
+  await checkRoom(deps, job, image);
+  const { imageBuilder: builder, imageFiles: files } = deps;
+  await builder.close(jobId);
+  const source = files.fileOf(image.id, image.format);
+  const progress = noteProgress(deps, jobId, 'unpacks the image');
+  await builder.unpack({ jobId, source, format: image.format, limits: limitsOf(deps, job) }, signal, progress);
+  await noteOnImageJob(deps.db, jobId, '');
+}
+
+/** Opens the environment on the job's port, or finds it open, and tells the user that it is his turn. */
+export async function openForJob(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
+  const job = await openJob(deps, jobId);
+  if (job === null || (job.status !== 'fetching_image' && job.status !== 'waiting_on_user')) return;
+  const { db, imageShells: shells } = deps;
+  const { port, warnings } = await openOnSomePort(deps, job, signal);
+  const now = deps.clock();
+  await endImageTurn(db, jobId);
+  await moveImageJob(db, jobId, 'waiting_on_user', {
+    message: warnings.join('; '),
+    host: shells.address,
+    port,
+    ...(job.waiting_since === null ? { waiting_since: now } : {}),
+  });
+}
+
+async function openOnSomePort(deps: ImageWorkDependencies, job: ImageJobRow, signal: AbortSignal) {
+  const { db, imageShells: shells, imageBuilder: builder } = deps;
+  const [from, to] = shells.ports;
+  const avoid: number[] = [];
+  for (let known = job.port; ; known = null) {
+    const freeSince = new Date(deps.clock().getTime() - PORT_REST_MS);
+    const wanted = { queue: shells.queue, jobId: job.id, from, to, freeSince, avoid };
+    const port = known ?? (await takeImagePort(db, wanted));
+    if (port === null) {
+      throw musterError('image_environment_failed', `No port of ${from} to ${to} is free (MUSTER_IMAGE_PORTS)`);
+    }
+    try {
+      return await builder.open(openRequest(job, port, shells.address), signal);
+    } catch (error) {
+      await releaseImagePort(db, shells.queue, port, deps.clock());
+      if (!isMusterError(error) || error.code !== 'image_port_taken' || avoid.length === PORT_TRIES) throw error;
+      avoid.push(port);
+    }
+  }
+}
+
+function openRequest(job: ImageJobRow, port: number, address: string) {
+  const { shell, require_dkms } = job.request;
+  const environment = {
+    IMS_JOB_ID: job.id,
+    IMS_ARCH: job.arch,
+    IMS_DKMS_ENABLED: require_dkms ? 'True' : 'False',
+  };
+  const hostname = `image-${job.id.slice(0, 8)}`;
+  return { jobId: job.id, publicKey: job.public_key, port, address, jail: shell.jail, hostname, environment };
+}
+
+/** Waits until the user has left a marker or the environment is gone. Throws `image_wait_timeout`. */
+export async function watchForJob(
+  deps: ImageWorkDependencies,
+  jobId: string,
+  signal: AbortSignal,
+): Promise<{ state: Exclude<ImageState, 'open'> }> {
+  const job = await openJob(deps, jobId);
+  if (job === null) return { state: 'gone' };
+  const { userSeconds } = deps.imageLimits;
+  const until = (job.waiting_since ?? deps.clock()).getTime() + userSeconds * 1000;
+  for (;;) {
+    const state = await deps.imageBuilder.state(jobId);
+    if (state !== 'open') return { state };
+    if (deps.clock().getTime() > until) {
+      const detail = `nobody said within ${userSeconds} s that it is done (MUSTER_IMAGE_USER_WAIT)`;
+      throw musterError('image_wait_timeout', detail);
+    }
+    await pause(LOOK_MS, undefined, { signal });
+  }
+}
+
+/** Packs the root as a new image and records it with the success of the job, in one transaction. */
+export async function packForJob(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
+  const job = await openJob(deps, jobId);
+  if (job === null || job.status !== 'packaging_artifacts') return;
+  const { imageBuilder: builder, imageFiles: files, db } = deps;
+  const image = await findImage(db, job.image_id);
+  const format = image?.format ?? 'tar';
+  await builder.close(jobId);
+  const { path, token } = await files.fileForJob(jobId, format);
+  const { kernel_file_name, initrd_file_name } = job.request;
+  const like = format === 'squashfs' && image !== null ? { like: files.fileOf(image.id, format) } : {};
+  const packed = await builder.pack(
+    {
+      jobId,
+      target: path,
+      format,
+      ...like,
+      ...(deps.bootFiles ? { needed: [`boot/${kernel_file_name}`, `boot/${initrd_file_name}`] } : {}),
+      limits: limitsOf(deps, job),
+    },
+    signal,
+    noteProgress(deps, jobId, 'packs the new image'),
+  );
+  const created = deps.clock();
+  const kept = await files.keep({ token, imageId: job.result_id, created, facts: { format, ...packed } });
+  const isRecorded = await db.transaction().execute(async (trx) => {
+    const end = { message: '', ended_at: created, resultant_image_id: job.result_id };
+    if ((await findImageJob(trx, jobId)) === null || !(await moveImageJob(trx, jobId, 'success', end))) return false;
+    await insertImage(trx, {
+      ...newImage({ ...deps, actor: job.actor }, job.request.image_root_archive_name, job.arch, job.result_id),
+      link: { type: 'file', path: kept.path, etag: kept.etag },
+      metadata: image?.metadata ?? {},
+      store_id: files.storeId,
+      format,
+      size: packed.size,
+      sha256: packed.sha256,
+      made_by: jobId,
+      made_from: job.image_id,
+    });
+    return true;
+  });
+  // Deleted or ended meanwhile: of an image that nobody asked for nothing stays.
+  if (!isRecorded) await files.remove(job.result_id);
+}
+
+/** Ends every process of a job and removes its files. */
+export async function cleanJob(deps: ImageWorkDependencies, jobId: string): Promise<void> {
+  await deps.imageBuilder.remove(jobId);
+  await deps.imageFiles.discard(jobId);
+}
+
+async function openJob({ db }: ImageWorkDependencies, jobId: string): Promise<ImageJobRow | null> {
+  return findImageJob(db, jobId);
+}
+
+async function fileOfImage(
+  { db, imageFiles }: ImageWorkDependencies,
+  job: ImageJobRow,
+): Promise<ImageRow & { format: ImageFormat }> {
+  const image = await findImage(db, job.image_id);
+  const { format } = image ?? {};
+  if (image && format && image.store_id === imageFiles.storeId) return { ...image, format };
+  throw musterError('image_file_missing', `Image ${job.image_id} has no file on this machine`);
+}
+
+function limitsOf(deps: ImageWorkDependencies, { request }: ImageJobRow): BuildLimits {
+  return {
+    maxBytes: request.build_env_size * GIB,
+    seconds: deps.imageLimits.stepSeconds,
+    keepFree: deps.minFreeDisk,
+  };
+}
+
+/** A root is no smaller than the file it comes of, but for sparse files. */
+async function checkRoom(deps: ImageWorkDependencies, job: ImageJobRow, image: ImageRow): Promise<void> {
+  const free = await deps.imageFiles.free();
+  const needed = (image.size ?? 0) + deps.minFreeDisk;
+  if (free >= needed) return;
+  const refusal: MusterError = musterError(
+    'image_disk_full',
+    `Disk space is low: ${free} bytes are free, ${needed} are needed to unpack image ${image.id} (MUSTER_MIN_FREE)`,
+  );
+  await noteOnImageJob(deps.db, job.id, refusal.detail);
+  throw refusal;
+}
+
+/** Says now and then in the record how far the work is. */
+function noteProgress({ db }: ImageWorkDependencies, jobId: string, what: string): (bytes: number) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (bytes) => {
+    if (performance.now() - last < NOTE_MS) return;
+    last = performance.now();
+    const size = `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+    // The work matters more than the word about it.
+    noteOnImageJob(db, jobId, `${what}: ${size}`).catch(() => undefined);
+  };
+}

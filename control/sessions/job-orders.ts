@@ -1,0 +1,81 @@
+/** What the pod of a session asks, and what it is told. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import { isErrorCode } from '../../domain/errors.ts';
+import { storableText } from '../../domain/runs/storable-text.ts';
+import type {
+  JobOrder,
+  JobStep,
+  PreparedInventoryFiles,
+  StepReport,
+  TeardownState,
+} from '../../domain/sessions/job-schema.ts';
+import { findOrder, findSessionJob, noteStep } from '../../store/session-jobs.ts';
+import type { Database } from '../../store/tables.ts';
+import { noteProgress, noteWarnings } from './session-progress.ts';
+
+/** Between two looks for news, ms: at first often, since it is part of what a session takes between two layers. */
+const lookAgainAfter = (waited: number) => Math.min(1_000, 100 + waited / 10);
+
+export type NextOrder = ({ number: number } & JobOrder) | { action: 'wait' };
+
+/** The newest order after number `after`; waits for one up to `waitMs`. */
+export async function nextOrder(
+  db: Kysely<Database>,
+  sessionId: string,
+  { after, waitMs }: { after: number; waitMs: number },
+): Promise<NextOrder> {
+  return until(waitMs, async () => {
+    const found = await findOrder(db, sessionId);
+    return found !== null && found.number > after ? { number: found.number, ...found.order } : null;
+  }).then((order) => order ?? { action: 'wait' });
+}
+
+/** Whether the images' work is over; waits for that up to `waitMs`. */
+export async function teardownState(db: Kysely<Database>, sessionId: string, waitMs: number): Promise<TeardownState> {
+  const state = await until(waitMs, async () => (await findSessionJob(db, sessionId))?.teardown ?? null);
+  return state ?? { done: false, exit_code: 0 };
+}
+
+/** What the `inventory` container writes. */
+export async function preparedInventory(db: Kysely<Database>, sessionId: string): Promise<PreparedInventoryFiles> {
+  return (await findSessionJob(db, sessionId))?.inventory ?? { files: {} };
+}
+
+const BEGUN: Partial<Record<JobStep, { phase: string; message: string }>> = {
+  clone: { phase: 'clone', message: 'cloning' },
+  inventory: { phase: 'inventory', message: 'writing the inventory' },
+};
+
+/** Stores what a container says of its step; the session's record shows it, a repetition changes nothing. */
+export async function takeStep(
+  db: Kysely<Database>,
+  sessionId: string,
+  step: JobStep,
+  report: StepReport,
+): Promise<void> {
+  const clean: StepReport = {
+    ...report,
+    ...(report.message === undefined ? {} : { message: storableText(report.message) }),
+    ...(report.warnings === undefined ? {} : { warnings: report.warnings.map(storableText) }),
+  };
+  if (!(await noteStep(db, sessionId, step, clean))) return;
+  const begun = BEGUN[step];
+  if (clean.state === 'started' && begun !== undefined) await noteProgress(db, sessionId, begun);
+  if (clean.warnings !== undefined) await noteWarnings(db, sessionId, clean.warnings);
+  if (clean.state === 'failed') {
+    const message = `${step} failed: ${clean.message ?? 'it did not say why'}`;
+    const reason = isErrorCode(clean.code) ? clean.code : null;
+    await noteProgress(db, sessionId, { phase: begun?.phase ?? 'layer', message, reason });
+  }
+}
+
+async function until<T>(waitMs: number, look: () => Promise<T | null>): Promise<T | null> {
+  const began = Date.now();
+  for (;;) {
+    const found = await look();
+    const waited = Date.now() - began;
+    if (found !== null || waited >= waitMs) return found;
+    await delay(lookAgainAfter(waited));
+  }
+}

@@ -1,0 +1,88 @@
+/** The record of a session's Job, written by the engine. */
+import type { Kysely } from 'kysely';
+import { storableText } from '../../domain/runs/storable-text.ts';
+import type { JobView } from '../../domain/sessions/cluster-job.ts';
+import { exitCodesOf, type JobOutcome } from '../../domain/sessions/job-outcome.ts';
+import type { JobOrder } from '../../domain/sessions/job-schema.ts';
+import { openSessionRuns } from '../../store/runs.ts';
+import {
+  findOrder,
+  findSessionJob,
+  giveOrder,
+  type NewSessionJob,
+  noteJobReleased,
+  noteTeardown,
+  noteWaiting,
+  type SessionJobRow,
+  saveExitCodes,
+  saveJobEnd,
+  saveSessionJob,
+} from '../../store/session-jobs.ts';
+import type { Database } from '../../store/tables.ts';
+import { closeRun } from '../runs/follow-run.ts';
+
+export type { SessionJobRow };
+
+/** Records what the session's Job is to be. */
+export async function recordJob(db: Kysely<Database>, job: NewSessionJob): Promise<void> {
+  await saveSessionJob(db, job, new Date());
+}
+
+/** The Job of a session on record, or null. */
+export async function jobOfSession(db: Kysely<Database>, sessionId: string): Promise<SessionJobRow | null> {
+  return findSessionJob(db, sessionId);
+}
+
+/** Tells the pod what to do next; the same order again changes nothing. */
+export async function orderJob(db: Kysely<Database>, sessionId: string, order: JobOrder): Promise<void> {
+  await giveOrder(db, sessionId, order);
+}
+
+/** Lets the containers that wait for the session's work go, with this exit code. */
+export async function finishJob(db: Kysely<Database>, sessionId: string, exitCode: number): Promise<void> {
+  await giveOrder(db, sessionId, { action: 'finish', exit_code: exitCode });
+  await noteTeardown(db, sessionId, { done: true, exit_code: exitCode });
+}
+
+/** Stores how the containers of a Job that goes on have ended so far. */
+export async function noteExitCodes(db: Kysely<Database>, sessionId: string, view: JobView): Promise<void> {
+  await saveExitCodes(db, sessionId, exitCodesOf(view));
+}
+
+/** What the pod was told last, or null. */
+export async function currentOrder(db: Kysely<Database>, sessionId: string): Promise<JobOrder | null> {
+  return (await findOrder(db, sessionId))?.order ?? null;
+}
+
+/** Notes whether the Job waits; answers for how long it has, ms, whichever worker saw it begin. */
+export async function waitedFor(db: Kysely<Database>, sessionId: string, waits: boolean, now: Date): Promise<number> {
+  const since = await noteWaiting(db, sessionId, waits ? now : null);
+  return since === null ? 0 : now.getTime() - since.getTime();
+}
+
+/**
+ * Stores how the session's Job ended, once, and closes runs that nobody will end any more; one of which the container's exit status
+ * is all that is known ends with that.
+ */
+export async function settleJob(
+  db: Kysely<Database>,
+  sessionId: string,
+  { view, outcome, unverified }: { view: JobView; outcome: JobOutcome; unverified: string | null },
+): Promise<void> {
+  const { code, message } = outcome;
+  const end = { exitCodes: exitCodesOf(view), code, message: storableText(message), unverified };
+  await saveJobEnd(db, sessionId, end, new Date());
+  await closeLeftRuns(db, sessionId);
+}
+
+/** Closes the runs of a session whose Job has ended; repeated by whoever takes up what a crash has left between the two. */
+export async function closeLeftRuns(db: Kysely<Database>, sessionId: string): Promise<void> {
+  for (const run of await openSessionRuns(db, sessionId)) {
+    await closeRun(db, run, { exit: null, results: null, warnings: [] });
+  }
+}
+
+/** Kubernetes may forget the Job now. */
+export async function noteReleased(db: Kysely<Database>, name: string): Promise<void> {
+  await noteJobReleased(db, name, new Date());
+}

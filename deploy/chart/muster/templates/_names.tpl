@@ -1,0 +1,50 @@
+{{/* Names and labels. */}}
+{{- define "muster.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "muster.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "muster.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "muster.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "muster.runnerNamespace" -}}
+{{- default .Release.Namespace .Values.runner.namespace -}}
+{{- end -}}
+
+{{- define "muster.runnerAccount" -}}
+{{- default (printf "%s-runner" (include "muster.fullname" .)) .Values.runner.serviceAccount -}}
+{{- end -}}
+
+{{/* What pods of one part are selected by: (dict "root" $ "part" "api") */}}
+{{- define "muster.selector" -}}
+app.kubernetes.io/name: {{ include "muster.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .part }}
+{{- end -}}
+
+{{- define "muster.labels" -}}
+{{ include "muster.selector" . }}
+app.kubernetes.io/part-of: muster
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- end -}}
+
+{{/* An image by its digest, else its tag, else the release's: (dict "root" $ "image" .Values.images.muster) */}}
+{{- define "muster.image" -}}
+{{- if .image.digest -}}
+{{ .image.repository }}@{{ .image.digest }}
+{{- else -}}
+{{ .image.repository }}:{{ default .root.Chart.AppVersion .image.tag }}
+{{- end -}}
+{{- end -}}
+
+{{- define "muster.scheme" -}}
+{{- if .Values.tls.existingSecret -}}https{{- else -}}http{{- end -}}
+{{- end -}}

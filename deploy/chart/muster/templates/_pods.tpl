@@ -1,0 +1,112 @@
+{{/* What all pods of Muster have in common. */}}
+
+{{/* (dict "root" $ "part" "api") */}}
+{{- define "muster.podSettings" -}}
+automountServiceAccountToken: {{ or (eq .part "api") (eq .part "worker") (eq .part "uninstall") }}
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 1000
+  runAsGroup: 1000
+  fsGroup: 1000
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile: {type: RuntimeDefault}
+{{- with .root.Values.images.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Where pods may stand: (dict "root" $ "part" "api" "values" .Values.api) */}}
+{{- define "muster.placement" -}}
+topologySpreadConstraints:
+  {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - maxSkew: 1
+    topologyKey: {{ $key }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "muster.selector" $ | nindent 8 }}
+    matchLabelKeys: [pod-template-hash]
+  {{- end }}
+{{- with .values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* The one container, as far as it is the same in all pods: (dict "root" $ "part" "api" "script" "api/main.ts") */}}
+{{- define "muster.container" -}}
+name: muster
+image: {{ include "muster.image" (dict "root" .root "image" .root.Values.images.muster) | quote }}
+imagePullPolicy: {{ .root.Values.images.pullPolicy }}
+command: [node]
+args: {{ concat (list .script) (default list .words) | toJson }}
+workingDir: /opt/muster
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: {drop: [ALL]}
+volumeMounts: {{- include "muster.volumeMounts" . | nindent 2 }}
+env: {{- include "muster.env" . | nindent 2 }}
+{{- end -}}
+
+{{/* Files that settings name: setting, path, source. (dict "root" $ "part" "api") */}}
+{{- define "muster.files" -}}
+{{- $v := .root.Values -}}
+{{- $files := list -}}
+{{- if ne .part "uninstall" -}}
+{{- range $file := list
+  (dict "name" "database-ca" "from" $v.database.ca)
+  (dict "name" "temporal-ca" "from" $v.temporal.tls.ca)
+  (dict "name" "platform-ca" "from" $v.platformCa) -}}
+  {{- if or $file.from.secret $file.from.configMap -}}
+    {{- $files = append $files (dict "name" $file.name "secret" $file.from.secret "configMap" $file.from.configMap "items" (list (dict "key" $file.from.key "path" "ca.crt"))) -}}
+  {{- end -}}
+{{- end -}}
+{{- with $v.temporal.tls.clientSecret -}}
+  {{- $files = append $files (dict "name" "temporal-client" "secret" . "configMap" "" "items" (list (dict "key" "tls.crt" "path" "tls.crt") (dict "key" "tls.key" "path" "tls.key"))) -}}
+{{- end -}}
+{{- end -}}
+{{- if eq .part "api" -}}
+  {{- with $v.tls.existingSecret -}}
+    {{- $files = append $files (dict "name" "tls" "secret" . "configMap" "" "items" (list (dict "key" "tls.crt" "path" "tls.crt") (dict "key" "tls.key" "path" "tls.key"))) -}}
+  {{- end -}}
+  {{- if eq $v.access.mode "token" -}}
+    {{- $token := $v.access.adminToken -}}
+    {{- $files = append $files (dict "name" "admin-token" "secret" (required "access.adminToken.existingSecret: name the Secret with the first administrator's token" $token.existingSecret) "configMap" "" "items" (list (dict "key" $token.key "path" "token"))) -}}
+  {{- end -}}
+{{- end -}}
+{{- toJson (dict "files" $files) -}}
+{{- end -}}
+
+{{- define "muster.volumeMounts" -}}
+- {name: data, mountPath: /var/lib/muster}
+- {name: tmp, mountPath: /tmp}
+{{- range (include "muster.files" . | fromJson).files }}
+- {name: {{ .name }}, mountPath: /etc/muster/{{ .name }}, readOnly: true}
+{{- end }}
+{{- end -}}
+
+{{- define "muster.volumes" -}}
+- {name: data, emptyDir: {}}
+- {name: tmp, emptyDir: {}}
+{{- range (include "muster.files" . | fromJson).files }}
+- name: {{ .name }}
+  {{- if .secret }}
+  secret:
+    secretName: {{ .secret }}
+    defaultMode: 0440
+  {{- else }}
+  configMap:
+    name: {{ .configMap }}
+  {{- end }}
+    items: {{- toYaml .items | nindent 6 }}
+{{- end }}
+{{- end -}}

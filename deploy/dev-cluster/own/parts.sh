@@ -1,0 +1,40 @@
+# How each part is called.
+# shellcheck shell=bash disable=SC2154
+
+kube() { "$BIN/kubectl" --kubeconfig "$KUBECONFIG_FILE" --request-timeout 10s "$@"; }
+api_answers() { kube get --raw /readyz; }
+node_is_ready() { [[ $(kube get node "$NODE" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}' 2>/dev/null) == True ]]; }
+
+start_part() {
+  case $1 in
+    etcd)
+      # It is thrown away with the cluster, so it need not wait for the disk.
+      launch etcd --data-dir "$STATE/etcd" --name "$NODE" --unsafe-no-fsync --log-level warn \
+        --listen-client-urls "$ETCD" --advertise-client-urls "$ETCD" \
+        --listen-peer-urls "$ETCD_PEER" --initial-advertise-peer-urls "$ETCD_PEER" --initial-cluster "$NODE=$ETCD_PEER"
+      ;;
+    apiserver)
+      launch apiserver --etcd-servers "$ETCD" --bind-address "$HOST" --advertise-address "$HOST" --secure-port "$API_PORT" \
+        --tls-cert-file "$PKI/apiserver.crt" --tls-private-key-file "$PKI/apiserver.key" --client-ca-file "$PKI/ca.crt" \
+        --authorization-mode RBAC --allow-privileged=true --service-cluster-ip-range "$SERVICE_NETWORK" \
+        --service-account-issuer https://kubernetes.default.svc \
+        --service-account-key-file "$PKI/accounts.pub" --service-account-signing-key-file "$PKI/accounts.key" \
+        --kubelet-client-certificate "$PKI/admin.crt" --kubelet-client-key "$PKI/admin.key" \
+        --kubelet-preferred-address-types InternalIP
+      ;;
+    controller-manager)
+      launch controller-manager --kubeconfig "$KUBECONFIG_FILE" --leader-elect=false \
+        --service-account-private-key-file "$PKI/accounts.key" --root-ca-file "$PKI/ca.crt" \
+        --controllers '*,-nodeipam,-cloud-node-lifecycle-controller'
+      ;;
+    scheduler) launch scheduler --kubeconfig "$KUBECONFIG_FILE" --leader-elect=false ;;
+    # It finds its shim by PATH.
+    containerd) PATH=$BIN:$PATH launch containerd --config "$CONF/containerd.toml" ;;
+    kubelet)
+      launch kubelet --config "$CONF/kubelet.yaml" --kubeconfig "$KUBECONFIG_FILE" --root-dir "$STATE/kubelet" \
+        --hostname-override "$NODE" --node-ip "$HOST"
+      ;;
+    proxy) launch proxy --config "$CONF/proxy.yaml" ;;
+    dns) launch dns -conf "$CONF/Corefile" ;;
+  esac
+}

@@ -1,0 +1,106 @@
+/**
+ * Ends what Jobs of sessions there are and lets go of them, so that nothing is left behind when Muster is removed: the Job that
+ * runs before a release is deleted. Composition root. Repeating it changes nothing.
+ *
+ *     node deploy/kubernetes/uninstall.ts PATIENCE NAMESPACE [DEPLOYMENT ...]
+ *
+ * PATIENCE: seconds for the pods of one Job to end, and for workers to record it. The Deployments of API and worker in NAMESPACE
+ * are scaled to nothing in between: first the workers store how each session ended, then nobody may start another.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import { EnvironmentError, loadEnvironment } from '../../config/environment.ts';
+import { isMusterError } from '../../domain/errors.ts';
+import { openClusterJobs } from '../../drivers/kubernetes-runner/kubernetes-runner.ts';
+import { openLeftovers } from '../../drivers/kubernetes-runner/leftovers.ts';
+
+const LOOK_MS = 1_000;
+/** For a cluster that does not answer, ms; below the Job's own limit. */
+const GIVE_UP_MS = 600_000;
+/** Jobs ended at once. */
+const WIDTH = 8;
+
+async function main([patience, namespace, ...deployments]: string[]): Promise<void> {
+  const patienceMs = Number(patience) * 1_000;
+  if (!(patienceMs > 0) || namespace === undefined) {
+    throw new EnvironmentError('usage: uninstall.ts PATIENCE NAMESPACE [DEPLOYMENT ...]');
+  }
+  const env = loadEnvironment(process.env);
+  const log = pino({ name: 'muster-uninstall', level: env.MUSTER_LOG_LEVEL });
+  const { MUSTER_RUNNER_NAMESPACE: runnerNamespace, MUSTER_RUNNER_KUBECONFIG: kubeconfig = null } = env;
+  const giveUp = Date.now() + GIVE_UP_MS;
+  const leftovers = openLeftovers(runnerNamespace, kubeconfig);
+  const jobs = openClusterJobs({
+    namespace: runnerNamespace,
+    kubeconfig,
+    // Nothing is started from here.
+    ansibleImage: '',
+    utilImage: '',
+    pullPolicy: env.MUSTER_RUNNER_PULL_POLICY,
+    requests: {},
+    limits: {},
+    nodeSelector: {},
+    tolerations: [],
+    serviceAccount: null,
+    ingestUrl: '',
+    apiUrl: null,
+    sidecarWait: false,
+    workspace: { size: '', medium: '' },
+    platformCa: null,
+  });
+
+  /** A cluster that is slow or away for a while is asked again: leaving half of it undone is worse than waiting. */
+  const asked = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isMusterError(error) || error.code !== 'cluster_unavailable' || Date.now() > giveUp) throw error;
+        log.warn({ err: error.detail }, 'the cluster does not answer');
+        await delay(LOOK_MS);
+      }
+    }
+  };
+  const jobNames = () => asked(() => leftovers.jobNames());
+  const end = async (name: string) => {
+    const { unverified } = await asked(() => jobs.end(name, patienceMs));
+    log.info({ job: name, unverified }, 'ended');
+  };
+
+  const open = await jobNames();
+  await inParallel(open, end);
+  // Workers see that a Job is being deleted, store its result and let it go.
+  await until(patienceMs, async () => (await jobNames()).length === 0);
+  await until(patienceMs, async () => {
+    const pods = await Promise.all(deployments.map((name) => asked(() => leftovers.scaleDown(namespace, name))));
+    return pods.every((count) => count === 0);
+  });
+  // What nobody let go: the worker was away, or a session came in between.
+  const rest = await jobNames();
+  await inParallel(rest, end);
+  await inParallel(rest, (name) => asked(() => jobs.release(name)));
+  const gone = await until(patienceMs, async () => (await jobNames()).length === 0);
+  if (!gone) throw new Error(`still there: ${(await jobNames()).join(', ')}`);
+  log.info({ namespace: runnerNamespace, jobs: open.length + rest.length }, 'no Job of a session is left');
+}
+
+async function inParallel(names: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
+  const waiting = [...names];
+  const lane = async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await work(name);
+  };
+  await Promise.all(Array.from({ length: WIDTH }, lane));
+}
+
+/** Looks until `done` or for `ms`; answers whether it was. */
+async function until(ms: number, done: () => Promise<boolean>): Promise<boolean> {
+  for (const end = Date.now() + ms; ; await delay(LOOK_MS)) {
+    if (await done()) return true;
+    if (Date.now() > end) return false;
+  }
+}
+
+main(process.argv.slice(2)).catch((error) => {
+  process.stderr.write(`${error instanceof EnvironmentError ? error.message : (error?.stack ?? error)}\n`);
+  process.exit(error instanceof EnvironmentError ? 2 : 1);
+});

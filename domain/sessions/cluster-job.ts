@@ -1,0 +1,122 @@
+/** A session's Kubernetes Job as the engine sees it: what is asked of a cluster, and what it answers (cfs-flows 1.3). */
+
+/** `restricted`: Muster's own images. `compatible`: a runner image that follows cfs-flows 1.3 and 4.1 by itself. */
+export const RUNNER_PROFILES = ['restricted', 'compatible'] as const;
+export type RunnerProfile = (typeof RUNNER_PROFILES)[number];
+
+/** Everything that one session's Job is made from, beside the settings of the installation. */
+export interface JobSpec {
+  /** Name of the Job and of its Secret: the session's `job`, `cfs-<uuid4>`. */
+  name: string;
+  sessionId: string;
+  sessionName: string;
+  configurationName: string;
+  profile: RunnerProfile;
+  /** A Job for images has the `teardown` container. */
+  image: boolean;
+  /** Words of `ANSIBLE_ARGS`, as one text. */
+  ansibleArgs: string;
+  inventoryType: string;
+  stateRecordingDisabled: boolean;
+  /** `SESSION_CONFIGURATION_LIMIT`; '' for none. */
+  configurationLimit: string;
+  /** Seconds of `DEBUG_WAIT_TIME`. */
+  debugWaitSeconds: number;
+  /** The single argument of the `ansible` container: JSON array of layers. */
+  layersArgument: string;
+  /** Seconds after its end at which Kubernetes may remove the Job (option `session_ttl`); null: never by itself. */
+  ttlSeconds: number | null;
+  /** `activeDeadlineSeconds`; null: none. */
+  deadlineSeconds: number | null;
+  /** Values of its Secret by key. */
+  secret: Record<string, string>;
+}
+
+/** One container of the Job's pod. */
+export interface ContainerState {
+  name: string;
+  state: 'waiting' | 'running' | 'terminated';
+  /** Kubernetes' word: ImagePullBackOff, OOMKilled, Completed ... or ''. */
+  reason: string;
+  message: string;
+  exitCode: number | null;
+  /** When it began, or null. */
+  startedAt: string | null;
+}
+
+/** What is seen of a Job at one moment. */
+export interface JobView {
+  name: string;
+  sessionId: string;
+  /** `gone`: there is no such Job. */
+  phase: 'suspended' | 'waiting' | 'running' | 'complete' | 'failed' | 'deleting' | 'gone';
+  /** When Kubernetes says that it began and ended, ISO times. */
+  startedAt: string | null;
+  endedAt: string | null;
+  /** Of a failed Job: Kubernetes' word and sentence (BackoffLimitExceeded, DeadlineExceeded ...). */
+  reason: string;
+  message: string;
+  containers: ContainerState[];
+  /** Why its pod does not run yet, or was ended: null when nothing is wrong. */
+  trouble: JobTrouble | null;
+}
+
+/** What keeps a pod from running, or ended it; `code` is one of the catalogue. */
+export interface JobTrouble {
+  code:
+    | 'image_pull_failed'
+    | 'container_config_invalid'
+    | 'out_of_memory'
+    | 'evicted'
+    | 'unschedulable'
+    | 'node_lost'
+    | 'pod_deleted'
+    | 'deadline_exceeded';
+  /** A sentence for people, with Kubernetes' own words. */
+  message: string;
+  /** `waiting`: it may pass by itself (cpu or memory are not free now); `impossible`: no node will ever do; `over`: the pod ended by it. */
+  kind: 'waiting' | 'impossible' | 'over';
+}
+
+/** What was verified when a Job was ended. */
+export interface JobEnding {
+  /** The last view, with the exit codes that were read before anything vanished. */
+  view: JobView;
+  /** Null when no container runs any more; else why that is not known: `node not ready`. */
+  unverified: string | null;
+}
+
+/** What a cluster does with the Jobs of sessions. Trouble with the cluster itself is `cluster_unavailable` (retryable). */
+export interface ClusterJobs {
+  /**
+   * Makes Job and Secret unless they are there (the Job suspended first, the Secret owned by it), then lets it run. Repeating it
+   * after any crash leaves one Job; one that is being deleted, or has ended, stays as it is.
+   */
+  start(spec: JobSpec, signal: AbortSignal): Promise<void>;
+  /** The Job now. */
+  view(name: string): Promise<JobView>;
+  /**
+   * Tells `take` of each change from now on, first of what stands, until it answers true. One watch for all Jobs of a process,
+   * resumed when it breaks, with a slow poll as safety.
+   */
+  follow(name: string, take: (view: JobView) => Promise<boolean>, signal: AbortSignal): Promise<void>;
+  /** Deletes Job and pods (Foreground), waits up to `patienceMs` until no container of it runs. Finalizers stay: see `release`. */
+  end(name: string, patienceMs: number): Promise<JobEnding>;
+  /** Drops the finalizers of the Job and its pods: what it left was stored. Harmless when they are gone. */
+  release(name: string): Promise<void>;
+  /** Replaces keys of its Secret. */
+  updateSecret(name: string, values: Record<string, string>): Promise<void>;
+  /**
+   * Hands over the log of one container, from byte `from` on, until the container has ended or `signal`; `take` gets whole
+   * parts with the bytes at which each begins and ends.
+   */
+  followLog(
+    name: string,
+    container: string,
+    from: number,
+    take: (part: { start: number; end: number; text: string }) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** Every Job of Muster's in the namespace, by name, with the session that it was made for. */
+  list(): Promise<JobView[]>;
+}

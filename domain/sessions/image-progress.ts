@@ -1,0 +1,28 @@
+/** How far the images of a session are, in a sentence for people. */
+
+/**
+ * `waiting`: no job yet; `preparing`: its job makes the shell; `open`: one can log in; `packaging`: the new image is made;
+ * `customized`: it is there; `failed`; `dropped`: it was not to become one.
+ */
+export const IMAGE_STATES = ['waiting', 'preparing', 'open', 'packaging', 'customized', 'failed', 'dropped'] as const;
+export type ImageState = (typeof IMAGE_STATES)[number];
+
+/** The part of a session's image that the sentence is made of. */
+export interface ImageStep {
+  resultName: string;
+  state: ImageState;
+  /** What it waits for, or why it failed. */
+  message: string;
+}
+
+/** Images that a sentence names. */
+const NAMED = 3;
+
+/** `1 of 2 images open; web_cfs_x: fetching_image`; `state` is what all shall reach. */
+export function describeImages(images: readonly ImageStep[], state: 'open' | 'customized'): string {
+  const there = images.filter((image) => image.state === state).length;
+  const others = images.filter((image) => image.state !== state);
+  const named = others.slice(0, NAMED).map(({ resultName, message, state: at }) => `${resultName}: ${message || at}`);
+  if (others.length > NAMED) named.push(`and ${others.length - NAMED} more`);
+  return [`${there} of ${images.length} images ${state}`, ...named].join('; ');
+}

@@ -1,0 +1,67 @@
+import type { ErrorCode } from '../errors.ts';
+import { isErrorCode } from '../errors.ts';
+import type { ContainerState, JobView } from './cluster-job.ts';
+import type { JobStep, StepReport } from './job-schema.ts';
+import type { Succeeded } from './schema.ts';
+
+/** How a session's Job ended, in the words of its record. */
+export interface JobOutcome {
+  succeeded: Exclude<Succeeded, 'none'>;
+  /** Null when it succeeded, and when only the playbooks of its runs failed. */
+  code: ErrorCode | 'layer_failed' | null;
+  message: string;
+}
+
+/** Containers in the order in which they work, with the step that each reports. */
+const CONTAINERS: readonly [string, JobStep][] = [
+  ['git-clone', 'clone'],
+  ['inventory', 'inventory'],
+  ['ansible', 'ansible'],
+  ['teardown', 'teardown'],
+];
+
+/** Whether nothing of the Job will change any more: it ended, is being deleted by whomever, or is not there. */
+export function isJobOver({ phase }: JobView): boolean {
+  return phase === 'complete' || phase === 'failed' || phase === 'deleting' || phase === 'gone';
+}
+
+/**
+ * The end of a Job: it succeeds only if every container exits 0 (cfs-flows 1.2). First cause first: what Kubernetes says of the
+ * pod, then what a step said of itself, then the first container that failed. A deletion, by whomever, is a cancel; a Job that
+ * is gone with all it knew is `unknown`.
+ */
+export function jobOutcome(view: JobView, steps: Partial<Record<JobStep, StepReport>>): JobOutcome {
+  const { phase, containers, trouble } = view;
+  if (phase === 'complete' || allSucceeded(containers)) return { succeeded: 'true', code: null, message: 'complete' };
+  if (phase === 'gone') {
+    return { succeeded: 'unknown', code: 'job_lost', message: 'its Job vanished before its result was read' };
+  }
+  if (phase === 'deleting') return { succeeded: 'false', code: 'job_deleted', message: 'its Job was deleted' };
+  if (trouble !== null) return { succeeded: 'false', code: trouble.code, message: trouble.message };
+  for (const [container, step] of CONTAINERS) {
+    const report = steps[step];
+    if (report?.state === 'failed') {
+      const code = isErrorCode(report.code) ? report.code : 'runner_failed';
+      return { succeeded: 'false', code, message: `${step} failed: ${report.message ?? 'it did not say why'}` };
+    }
+    const found = containers.find(({ name }) => name === container);
+    if (found !== undefined && found.exitCode !== null && found.exitCode !== 0) return failedContainer(found);
+  }
+  const words = [view.reason, view.message].filter((word) => word !== '').join(': ');
+  return { succeeded: 'false', code: 'runner_failed', message: `its Job failed${words === '' ? '' : ` (${words})`}` };
+}
+
+/** Exit codes by container, null of one that did not end. */
+export function exitCodesOf({ containers }: JobView): Record<string, number | null> {
+  return Object.fromEntries(containers.map(({ name, exitCode }) => [name, exitCode]));
+}
+
+function allSucceeded(containers: ContainerState[]): boolean {
+  return containers.length > 0 && containers.every(({ exitCode }) => exitCode === 0);
+}
+
+function failedContainer({ name, exitCode, reason }: ContainerState): JobOutcome {
+  const word = reason === '' || reason === 'Error' ? '' : ` (${reason})`;
+  const message = `container ${name} ended with exit status ${exitCode}${word}`;
+  return { succeeded: 'false', code: name === 'ansible' ? 'layer_failed' : 'runner_failed', message };
+}

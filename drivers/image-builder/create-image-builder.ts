@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { ImageBuilder } from '../../domain/images/image-builder.ts';
+import { checkMachine } from './check-machine.ts';
+import { diskUsage } from './disk-usage.ts';
+import { type JobFolder, jobFolder } from './job-folder.ts';
+import { environmentState, openEnvironment, removeMarkers } from './open-environment.ts';
+import { packImage } from './pack-image.ts';
+import { takeOut } from './placed-files.ts';
+import { endRoom, PROGRAM_PATH } from './room.ts';
+import { unpackImage } from './unpack-image.ts';
+
+const run = promisify(execFile);
+
+/**
+ * Builder of this machine, as root. `jobsDir` holds a folder for each job; it and the way to it belong to root alone.
+ */
+export function createImageBuilder({ jobsDir }: { jobsDir: string }): ImageBuilder {
+  const folderOf = (jobId: string) => jobFolder(jobsDir, jobId);
+  const makeJobsDir = () => mkdir(jobsDir, { recursive: true, mode: 0o700 });
+  return {
+    check: checkMachine,
+    rootOf: (jobId) => folderOf(jobId).root,
+    unpack: async (request, signal, progress) => {
+      await makeJobsDir();
+      return unpackImage(folderOf(request.jobId), request, signal, progress);
+    },
+    open: (request, signal) => openEnvironment(folderOf(request.jobId), request, signal),
+    state: (jobId) => environmentState(folderOf(jobId)),
+    size: (jobId) => diskUsage(folderOf(jobId).root),
+    close: (jobId) => closeEnvironment(folderOf(jobId)),
+    pack: async (request, signal, progress) => {
+      await makeJobsDir();
+      return packImage(folderOf(request.jobId), request, signal, progress);
+    },
+    remove: async (jobId) => {
+      const folder = folderOf(jobId);
+      await endRoom(folder);
+      await rm(folder.path, { recursive: true, force: true, maxRetries: 3 });
+    },
+    list: () => readdir(jobsDir).catch(() => []),
+  };
+}
+
+/** Leaves the root as it came, with what the user did in it. */
+async function closeEnvironment(folder: JobFolder): Promise<void> {
+  await endRoom(folder);
+  if ((await stat(folder.path).catch(() => null)) === null) return;
+  await rm(folder.open, { force: true });
+  if ((await stat(folder.opened).catch(() => null)) === null) return;
+  await takeOut(folder);
+  await removeMarkers(folder);
+  await removeSockets(folder);
+  await rm(folder.opened);
+}
+
+/** Sockets that were made since the opening lead to nobody any more. */
+async function removeSockets(folder: JobFolder): Promise<void> {
+  const found = [folder.root, '-xdev', '-type', 's', '-cnewer', folder.opened, '-delete'];
+  await run('find', found, { env: { PATH: PROGRAM_PATH, LC_ALL: 'C' } });
+}

@@ -1,0 +1,126 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { musterError } from '../../domain/errors.ts';
+import type { ImageState, OpenImage, OpenRequest } from '../../domain/images/image-builder.ts';
+import { isAlive } from '../local-runner/process-table.ts';
+import { writePrivate } from '../local-runner/run-files.ts';
+import type { JobFolder } from './job-folder.ts';
+import { makeJobFolder } from './job-folder.ts';
+import { DEFAULT_ADDRESS, writeLoginFiles } from './login-files.ts';
+import { lookIntoImage } from './look-into-image.ts';
+import { putIn, takeOut } from './placed-files.ts';
+import { endRoom, findRoom, lastWords, type RoomProcess, startRoom } from './room.ts';
+import { requireSafeRoot, requireSafeWay, resolveInRoot } from './root-paths.ts';
+
+interface OpenFile extends OpenImage {
+  room: RoomProcess;
+  jail: boolean;
+}
+
+/** Time in which sshd has to listen, ms; it takes some hundredths of a second. */
+const LISTEN_PATIENCE_MS = 20_000;
+const PAUSE_MS = 10;
+/** The shell of a login beside the image: the machine's. */
+const BESIDE = { home: '/root', shell: '/bin/bash' };
+
+/** Opens the environment of a job, or finds it. */
+export async function openEnvironment(
+  folder: JobFolder,
+  request: OpenRequest,
+  signal: AbortSignal,
+): Promise<OpenImage> {
+  const found = await readOpen(folder);
+  if (found !== null && (await isAlive(found.room))) return answer(found);
+  await endRoom(folder);
+  if ((await stat(folder.root).catch(() => null)) === null) {
+    throw musterError('image_environment_failed', `the job ${folder.jobId} has no unpacked image`);
+  }
+  await requireSafeWay(folder.path);
+  if (request.jail) await requireSafeRoot(folder.root);
+  const image = await lookIntoImage(folder.root);
+  if (request.jail && image.shell === null) {
+    throw musterError('image_environment_failed', 'the image has no shell: there is no program /bin/sh in it');
+  }
+  await takeOut(folder);
+  await makeJobFolder(folder);
+  if ((await stat(folder.opened).catch(() => null)) === null) {
+    await removeMarkers(folder);
+    await writeFile(folder.opened, '');
+  }
+  await putIn(folder);
+  const login = request.jail ? { home: image.home, shell: image.shell ?? '' } : BESIDE;
+  const hostKey = await writeLoginFiles(folder, request, login);
+  signal.throwIfAborted();
+  const room = await startLogin(folder, request);
+  const { port, jail } = request;
+  const open: OpenFile = { room, port, hostKey, jail, warnings: image.warnings };
+  await writePrivate(folder.open, JSON.stringify(open));
+  return answer(open);
+}
+
+/** What the user wants, by the markers; a marker counts also when the environment has gone since. */
+export async function environmentState(folder: JobFolder): Promise<ImageState> {
+  const open = await readOpen(folder);
+  if (open === null) return 'gone';
+  // Whoever leaves both wants no image of it.
+  for (const name of ['failed', 'complete'] as const) if (await hasMarker(folder, open.jail, name)) return name;
+  return (await isAlive(open.room)) ? 'open' : 'gone';
+}
+
+/** Removes the markers of both kinds of login. */
+export async function removeMarkers(folder: JobFolder): Promise<void> {
+  for (const name of ['complete', 'failed']) {
+    await rm(join(folder.image, name), { recursive: true, force: true });
+    const inside = await resolveInRoot(folder.root, `tmp/${name}`, true);
+    if (inside !== null) await rm(inside, { recursive: true, force: true });
+  }
+}
+
+/** sshd is the room's process 1: it takes up the orphans of its logins, and with it everything ends. */
+async function startLogin(folder: JobFolder, { port, address, hostname }: OpenRequest): Promise<RoomProcess> {
+  const argv = ['/usr/sbin/sshd', '-D', '-e', '-f', '/etc/ssh/sshd_config'];
+  const child = await startRoom(folder, { kind: 'shell', hostname, argv });
+  const listening = `Server listening on ${address ?? DEFAULT_ADDRESS} port ${port}.`;
+  const deadline = Date.now() + LISTEN_PATIENCE_MS;
+  for (;;) {
+    const log = await readFile(folder.log, 'utf8').catch(() => '');
+    const room = log.includes(listening) ? await findRoom(folder) : null;
+    if (room !== null) {
+      child.unref();
+      return room;
+    }
+    if (hasEnded(child) || Date.now() > deadline) {
+      await endRoom(folder);
+      const words = await lastWords(folder);
+      if (/Address already in use|Cannot bind any address/.test(words)) {
+        throw musterError('image_port_taken', `port ${port} is taken by another program`);
+      }
+      throw musterError('image_environment_failed', `the login of the image did not come up: ${words || 'no answer'}`);
+    }
+    await delay(PAUSE_MS);
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+async function hasMarker(folder: JobFolder, jail: boolean, name: string): Promise<boolean> {
+  if (!jail) return (await stat(join(folder.image, name)).catch(() => null)) !== null;
+  const inside = await resolveInRoot(folder.root, `tmp/${name}`);
+  return inside !== null;
+}
+
+async function readOpen(folder: JobFolder): Promise<OpenFile | null> {
+  try {
+    return JSON.parse(await readFile(folder.open, 'utf8')) as OpenFile;
+  } catch {
+    return null;
+  }
+}
+
+function answer({ port, hostKey, warnings }: OpenFile): OpenImage {
+  return { port, hostKey, warnings };
+}

@@ -1,0 +1,124 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { musterError } from '../../domain/errors.ts';
+import type { FileToKeep, ImageFiles, KeptFile, ReceivedFile } from '../../domain/images/image-files.ts';
+import { ARTIFACT_TYPES, FILE_NAMES } from '../../domain/images/image-format.ts';
+import { receiveFile } from './receive-file.ts';
+
+const MANIFEST = 'manifest.json';
+const FOLDERS = { images: 'images', incoming: 'incoming' } as const;
+/** What this store itself has made: nothing else is ever read, moved or removed. */
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Images in a directory: `images/<id>/` with the file and its manifest, and `incoming/` for what is not whole yet, on the same file
+ * system, so that an image appears by one rename. `storeId` is the directory's own.
+ */
+export async function openImageDirectory(dir: string, storeId: string): Promise<ImageFiles> {
+  const images = join(dir, FOLDERS.images);
+  const incoming = join(dir, FOLDERS.incoming);
+  for (const folder of [images, incoming]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  const imageDir = (id: string) => join(images, idOf(id));
+  const incomingDir = (token: string) => join(incoming, idOf(token));
+
+  return {
+    storeId,
+    receive: async (source, limits) => {
+      const token = randomUUID();
+      const folder = incomingDir(token);
+      await mkdir(folder, { mode: 0o700 });
+      try {
+        const path = join(folder, 'received');
+        const facts = await receiveFile(source, path, limits);
+        await rename(path, join(folder, FILE_NAMES[facts.format]));
+        return { token, ...facts } satisfies ReceivedFile;
+      } catch (error) {
+        await rm(folder, { recursive: true, force: true });
+        throw error;
+      }
+    },
+    keep: async ({ token, ...file }) => {
+      const folder = incomingDir(token);
+      const kept = await writeManifest(folder, file);
+      await syncFolder(folder);
+      const target = imageDir(file.imageId);
+      // Left by a try before, of which no record speaks.
+      await rm(target, { recursive: true, force: true });
+      await rename(folder, target);
+      await syncFolder(images);
+      return kept;
+    },
+    discard: (token) => rm(incomingDir(token), { recursive: true, force: true }),
+    fileForJob: async (jobId, format) => {
+      const folder = incomingDir(jobId);
+      await rm(folder, { recursive: true, force: true });
+      await mkdir(folder, { mode: 0o700 });
+      return { path: join(folder, FILE_NAMES[format]), token: jobId };
+    },
+    fileOf: (imageId, format) => join(imageDir(imageId), FILE_NAMES[format]),
+    read: async (imageId, format) => {
+      const path = join(imageDir(imageId), FILE_NAMES[format]);
+      const { size } = await stat(path).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+        throw musterError('image_file_missing', `The file of image ${imageId} is not in the directory of images`);
+      });
+      return { size, bytes: createReadStream(path) };
+    },
+    remove: (imageId) => rm(imageDir(imageId), { recursive: true, force: true }),
+    list: (olderThanMs) => idleFolders(images, olderThanMs),
+    stale: (olderThanMs) => idleFolders(incoming, olderThanMs),
+    free: async () => {
+      const { bavail, bsize } = await statfs(images);
+      return bavail * bsize;
+    },
+  };
+}
+
+/** An id may become a path; a text of another form never does. */
+function idOf(id: string): string {
+  if (!ID.test(id)) throw new Error('not the id of an image');
+  return id;
+}
+
+async function writeManifest(folder: string, { imageId, created, facts }: FileToKeep): Promise<KeptFile> {
+  const place = (name: string) => `${FOLDERS.images}/${imageId}/${name}`;
+  const { format, size, md5, sha256 } = facts;
+  const link = { type: 'file', path: place(FILE_NAMES[format]), etag: md5 };
+  const manifest = {
+    version: '1.0',
+    created: created.toISOString(),
+    artifacts: [{ link, md5, sha256, size, type: ARTIFACT_TYPES[format] }],
+  };
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  await writeFile(join(folder, MANIFEST), text, { mode: 0o600, flush: true });
+  return { path: place(MANIFEST), etag: createHash('md5').update(text).digest('hex') };
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Names of folders in which nothing was written for so long, ms. */
+async function idleFolders(dir: string, olderThanMs: number): Promise<string[]> {
+  const found = [];
+  for (const name of await readdir(dir)) {
+    if (ID.test(name) && (await idleMs(join(dir, name))) >= olderThanMs) found.push(name);
+  }
+  return found;
+}
+
+/** How long nothing in a folder was written, ms. */
+async function idleMs(folder: string): Promise<number> {
+  const times = [(await stat(folder).catch(() => null))?.mtimeMs ?? Date.now()];
+  for (const name of await readdir(folder).catch(() => [])) {
+    times.push((await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? Date.now());
+  }
+  return Date.now() - Math.max(...times);
+}

@@ -1,0 +1,64 @@
+import { Agent, type RequestOptions } from 'node:https';
+
+/** How long what a kubeconfig says is taken as it was read, ms: tokens of service accounts are replaced in their files. */
+const FRESH_MS = 60_000;
+const CONNECTIONS_MAX = 32;
+
+/** Address and credentials of a cluster, for one request. */
+export interface Access {
+  server: URL;
+  /** Certificates, headers and agent; nothing of it may be shown. */
+  options: RequestOptions;
+}
+
+/** What knows how to reach a cluster. */
+export interface ClusterAccess {
+  read(): Promise<Access>;
+  /** The next `read` reads everything again: the cluster did not take the credentials, or a connection is dead. */
+  forget(): void;
+}
+
+/**
+ * Reads a kubeconfig, or the service account of the pod, with everything that those may hold (certificates, tokens,
+ * commands, proxies). The client library is large, so it is loaded with the first request.
+ */
+export function openClusterAccess(kubeconfig: string | null): ClusterAccess {
+  let known: { access: Access; until: number } | null = null;
+  return {
+    async read() {
+      if (known !== null && Date.now() < known.until) return known.access;
+      const { KubeConfig } = await import('@kubernetes/client-node');
+      const config = new KubeConfig();
+      if (kubeconfig === null) config.loadFromDefault();
+      else config.loadFromFile(kubeconfig);
+      const cluster = config.getCurrentCluster();
+      if (cluster === null) throw new Error('the kubeconfig names no cluster');
+      const options: RequestOptions = {};
+      await config.applyToHTTPSOptions(options);
+      if (cluster.proxyUrl === undefined) options.agent = agentOf(options);
+      else if (options.agent === undefined) delete options.agent;
+      const access = { server: new URL(cluster.server), options };
+      closeIdle(known?.access);
+      known = { access, until: Date.now() + FRESH_MS };
+      return access;
+    },
+    forget() {
+      closeIdle(known?.access);
+      known = null;
+    },
+  };
+}
+
+/** Connections that are used again. */
+function agentOf({ ca, cert, key, pfx, passphrase, servername, rejectUnauthorized }: RequestOptions): Agent {
+  const given = { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized };
+  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return new Agent({ ...said, keepAlive: true, maxSockets: CONNECTIONS_MAX, maxFreeSockets: 4 });
+}
+
+/** Closes what nobody uses; requests under way go on. */
+function closeIdle(access: Access | undefined): void {
+  const agent = access?.options.agent;
+  if (!(agent instanceof Agent)) return;
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+}

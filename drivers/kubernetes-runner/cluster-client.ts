@@ -1,0 +1,172 @@
+import type { IncomingMessage } from 'node:http';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isMusterError, type MusterError, musterError } from '../../domain/errors.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+
+/** For one whole answer, ms. */
+const ANSWER_MS = 8_000;
+/** Until a stream's first line, ms. */
+const OPEN_MS = 5_000;
+/** Of a refusal so much is read, bytes. */
+const REFUSAL_MAX = 16 * 1024;
+/** The cluster will say the same about the same request for ever. */
+const FINAL = [400, 413, 422];
+const UNAUTHORIZED = 401;
+
+export interface ClusterRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the cluster's address: `/api/v1/...`. */
+  path: string;
+  query?: Record<string, string>;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Of `body`; default: application/json. */
+  contentType?: string;
+  /** Statuses of refusals that the caller knows what to do with. */
+  expected?: readonly number[];
+  /** What is sent holds secrets: of a refusal only Kubernetes' reason is told. */
+  secret?: boolean;
+}
+
+export interface ClusterClient {
+  /**
+   * Status and body of an answer.
+   * @throws `cluster_unavailable` when there is no answer within 8 s or another refusal than expected;
+   * `cluster_refused` when the same request would be refused for ever
+   */
+  ask<T>(request: ClusterRequest): Promise<{ status: number; body: T }>;
+  /** Opens an answer that goes on, until it ends or `signal`. It and reading it fail like `ask`. */
+  open(path: string, query: Record<string, string>, signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
+}
+
+/** Plain requests to a cluster: what is sent and read is what stands, without typed models in between. */
+export function createClusterClient(access: ClusterAccess): ClusterClient {
+  const send = async (request: ClusterRequest, signal: AbortSignal): Promise<IncomingMessage> => {
+    const { server, options } = await access.read();
+    const payload = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const query = new URLSearchParams(request.query).toString();
+    const base = server.pathname.replace(/\/+$/, '');
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const outgoing = (server.protocol === 'https:' ? httpsRequest : httpRequest)(
+      {
+        ...options,
+        host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
+        port: server.port || (server.protocol === 'https:' ? 443 : 80),
+        method: request.method,
+        path: `${base}${request.path}${query === '' ? '' : `?${query}`}`,
+        signal,
+        headers: {
+          ...options.headers,
+          accept: 'application/json',
+          ...(payload === undefined
+            ? {}
+            : {
+                'content-type': request.contentType ?? 'application/json',
+                // Without it the server ignores the body of a DELETE.
+                'content-length': Buffer.byteLength(payload),
+              }),
+        },
+      },
+      resolve,
+    );
+    outgoing.on('error', reject);
+    outgoing.end(payload);
+    return await promise;
+  };
+
+  const trouble = (request: ClusterRequest, words: string): MusterError =>
+    musterError('cluster_unavailable', `${request.method} ${request.path}: ${words}`);
+
+  /** What a broken exchange was broken by. */
+  const broken = (request: ClusterRequest, error: unknown, late: AbortSignal, ms: number): MusterError => {
+    if (isMusterError(error)) return error;
+    // Others of its age may be dead as well.
+    access.forget();
+    return trouble(request, late.aborted ? `no answer within ${ms / 1000} s` : wordsOfError(error));
+  };
+
+  const refused = async (request: ClusterRequest, answer: IncomingMessage): Promise<MusterError> => {
+    const status = answer.statusCode ?? 0;
+    if (status === UNAUTHORIZED) access.forget();
+    const said = wordsOf(await textOf(answer, REFUSAL_MAX), request.secret === true);
+    const words = `the cluster answered ${status}${said === '' ? '' : ` ${said}`}`;
+    if (!FINAL.includes(status)) return trouble(request, words);
+    return musterError('cluster_refused', `${request.method} ${request.path}: ${words}`);
+  };
+
+  /** What comes; told apart from the errors of whoever takes it. */
+  async function* read(request: ClusterRequest, answer: IncomingMessage): AsyncGenerator<Buffer> {
+    const chunks: AsyncIterator<Buffer> = answer[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await chunks.next().catch((error: unknown) => {
+          access.forget();
+          throw trouble(request, wordsOfError(error));
+        });
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      answer.destroy();
+    }
+  }
+
+  return {
+    async ask<T>(request: ClusterRequest) {
+      const late = AbortSignal.timeout(ANSWER_MS);
+      try {
+        const answer = await send(request, late);
+        const status = answer.statusCode ?? 0;
+        if (status >= 400 && !(request.expected ?? []).includes(status)) throw await refused(request, answer);
+        return { status, body: JSON.parse(await textOf(answer)) as T };
+      } catch (error) {
+        throw broken(request, error, late, ANSWER_MS);
+      }
+    },
+    async open(path, query, signal) {
+      const request: ClusterRequest = { method: 'GET', path, query };
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), OPEN_MS);
+      try {
+        const answer = await send(request, AbortSignal.any([signal, late.signal]));
+        if ((answer.statusCode ?? 0) >= 400) throw await refused(request, answer);
+        return read(request, answer);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        throw broken(request, error, late.signal, OPEN_MS);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+/** The text of an answer, or its first `most` bytes. */
+async function textOf(answer: IncomingMessage, most = Number.POSITIVE_INFINITY): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= most) break;
+  }
+  return Buffer.concat(chunks).toString('utf8').slice(0, most);
+}
+
+function wordsOfError(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error);
+}
+
+/** Kubernetes' reason and sentence of a refusal; the sentence may quote what was sent. */
+function wordsOf(text: string, secret: boolean): string {
+  let status: { reason?: unknown; message?: unknown };
+  try {
+    status = JSON.parse(text) ?? {};
+  } catch {
+    return '';
+  }
+  const reason = typeof status.reason === 'string' ? status.reason : '';
+  const message = typeof status.message === 'string' && !secret ? status.message : '';
+  return [reason, message].filter((word) => word !== '').join(': ');
+}

@@ -1,0 +1,26 @@
+/** Addresses of the objects of one namespace. */
+export interface ClusterPaths {
+  jobs: string;
+  job(name: string): string;
+  pods: string;
+  pod(name: string): string;
+  log(pod: string): string;
+  secrets: string;
+  secret(name: string): string;
+}
+
+export const NODES = '/api/v1/nodes';
+
+export function clusterPaths(namespace: string): ClusterPaths {
+  const core = `/api/v1/namespaces/${namespace}`;
+  const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`;
+  return {
+    jobs,
+    job: (name) => `${jobs}/${name}`,
+    pods: `${core}/pods`,
+    pod: (name) => `${core}/pods/${name}`,
+    log: (pod) => `${core}/pods/${pod}/log`,
+    secrets: `${core}/secrets`,
+    secret: (name) => `${core}/secrets/${name}`,
+  };
+}

@@ -1,0 +1,105 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { JobEnding } from '../../domain/sessions/cluster-job.ts';
+import type { ClusterClient } from './cluster-client.ts';
+import type { ClusterPaths } from './cluster-paths.ts';
+import { goneView, jobView, latestOf } from './job-view.ts';
+import type { Nodes } from './nodes.ts';
+import { FINALIZER, type JobObject, LABELS, type PodObject } from './objects.ts';
+import { isOver } from './pod-trouble.ts';
+import { readJob, readPods } from './read-jobs.ts';
+import { GRACE_SECONDS } from './runner-settings.ts';
+import { isNotReady } from './scheduling.ts';
+
+const ABSENT = 404;
+const CONFLICT = 409;
+const LOOK_MS = 250;
+/** In which the pod of a Job that was just let run may still turn up, ms. */
+const LATE_POD_MS = 1_000;
+
+/**
+ * Deletes a Job with its pods and waits, `patienceMs` at most, until none of their containers runs. The pods are deleted as well
+ * as the Job: one that somebody has deleted in the background leaves its pods running. Finalizers stay, so every exit code is in the
+ * answer. What does not end in time is on a node that does not answer.
+ */
+export async function endJob(
+  client: ClusterClient,
+  paths: ClusterPaths,
+  nodes: Nodes,
+  name: string,
+  patienceMs: number,
+): Promise<JobEnding> {
+  const begun = Date.now();
+  let job: JobObject | null = await readJob(client, paths, name);
+  const mayHavePods = job !== null && job.spec?.suspend !== true;
+  if (job !== null) await deleteObject(client, paths.job(name), { propagationPolicy: 'Foreground' });
+  // It goes with its Job, unless somebody has deleted that without what it owns.
+  await deleteObject(client, paths.secret(name), {});
+  let pods: PodObject[] = [];
+  const asked = new Set<string>();
+  for (;;) {
+    pods = latestKnown(pods, await readPods(client, paths, name));
+    for (const pod of pods) {
+      if (isStill(pod) || asked.has(pod.metadata.name)) continue;
+      await deleteObject(client, paths.pod(pod.metadata.name), { gracePeriodSeconds: GRACE_SECONDS });
+      asked.add(pod.metadata.name);
+    }
+    const passed = Date.now() - begun;
+    const mayAppear = mayHavePods && pods.length === 0 && passed < LATE_POD_MS;
+    if (pods.every(isStill) && !mayAppear) break;
+    if (passed >= patienceMs) break;
+    await delay(Math.min(LOOK_MS, patienceMs - passed));
+  }
+  job = (await readJob(client, paths, name)) ?? job;
+  const near = await nodes.for(latestOf(pods));
+  const view = job === null ? goneView(name) : jobView(job, pods, near);
+  const running = pods.find((pod) => !isStill(pod));
+  if (running === undefined) return { view, unverified: null };
+  const { nodeName = '' } = running.spec ?? {};
+  const node = near?.find(({ metadata }) => metadata.name === nodeName);
+  const answers = node !== undefined && !isNotReady(node);
+  return { view, unverified: answers ? `node ${nodeName} has not ended its containers` : 'node not ready' };
+}
+
+/**
+ * Lets a Job and its pods go: removes Muster's finalizer, no other, and marks them as done with, so that nobody watches them any
+ * more.
+ */
+export async function releaseJob(client: ClusterClient, paths: ClusterPaths, name: string): Promise<void> {
+  const pods = await readPods(client, paths, name);
+  for (const pod of pods) await release(client, paths.pod(pod.metadata.name));
+  await release(client, paths.job(name));
+}
+
+async function release(client: ClusterClient, path: string): Promise<void> {
+  const body = {
+    metadata: { labels: { [LABELS.released]: 'true' }, '$deleteFromPrimitiveList/finalizers': [FINALIZER] },
+  };
+  for (;;) {
+    const answer = await client.ask({
+      method: 'PATCH',
+      path,
+      body,
+      contentType: 'application/strategic-merge-patch+json',
+      expected: [ABSENT, CONFLICT],
+    });
+    if (answer.status !== CONFLICT) return;
+    await delay(LOOK_MS);
+  }
+}
+
+async function deleteObject(client: ClusterClient, path: string, options: object): Promise<void> {
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
+  await client.ask({ method: 'DELETE', path, body, expected: [ABSENT, CONFLICT] });
+}
+
+/** Whether nothing of the pod runs: it has ended, or is being deleted before any node had it. */
+function isStill(pod: PodObject): boolean {
+  return isOver(pod) || (pod.spec?.nodeName === undefined && pod.metadata.deletionTimestamp !== undefined);
+}
+
+/** What was seen of pods, also of those that are gone by now: they ran no longer when they went. */
+function latestKnown(before: readonly PodObject[], now: readonly PodObject[]): PodObject[] {
+  const names = new Set(now.map(({ metadata }) => metadata.name));
+  const gone = before.filter(({ metadata }) => !names.has(metadata.name));
+  return [...gone.map((pod) => ({ ...pod, status: { ...pod.status, phase: 'Failed' } })), ...now];
+}

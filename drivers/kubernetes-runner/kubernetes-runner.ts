@@ -1,0 +1,50 @@
+import type { ClusterJobs } from '../../domain/sessions/cluster-job.ts';
+import { openClusterAccess } from './cluster-access.ts';
+import { type ClusterClient, createClusterClient } from './cluster-client.ts';
+import { clusterPaths } from './cluster-paths.ts';
+import { endJob, releaseJob } from './end-job.ts';
+import { createJobWatch } from './job-watch.ts';
+import { openNodes } from './nodes.ts';
+import { followLog } from './pod-log.ts';
+import { readView, readViews } from './read-jobs.ts';
+import type { RunnerSettings } from './runner-settings.ts';
+import { encoded, startJob } from './start-job.ts';
+
+const ABSENT = 404;
+
+/**
+ * Sessions as Jobs of a Kubernetes cluster. Nothing is asked of the cluster before the first call; what is needed of it are the
+ * rights to make, read, watch, patch and delete jobs, to read, watch, patch and delete pods, to read their logs, and to make, replace
+ * and patch secrets, in one namespace. Nodes are read where that is allowed.
+ */
+export function openClusterJobs(settings: RunnerSettings): ClusterJobs {
+  return createClusterJobs(createClusterClient(openClusterAccess(settings.kubeconfig)), settings);
+}
+
+/** The same on a client that is there. */
+export function createClusterJobs(client: ClusterClient, settings: RunnerSettings): ClusterJobs {
+  const paths = clusterPaths(settings.namespace);
+  const nodes = openNodes(client);
+  const watch = createJobWatch(client, paths, nodes);
+  return {
+    start: (spec, signal) => startJob(client, paths, settings, spec, signal),
+    view: (name) => readView(client, paths, nodes, name),
+    follow: watch.follow,
+    end: (name, patienceMs) => endJob(client, paths, nodes, name, patienceMs),
+    release: (name) => releaseJob(client, paths, name),
+    async updateSecret(name, values) {
+      await client.ask({
+        method: 'PATCH',
+        path: paths.secret(name),
+        body: { data: encoded(values) },
+        contentType: 'application/merge-patch+json',
+        // It goes with its Job.
+        expected: [ABSENT],
+        secret: true,
+      });
+    },
+    followLog: (name, container, from, take, signal) =>
+      followLog(client, paths, { name, container, from }, take, signal),
+    list: () => readViews(client, paths),
+  };
+}

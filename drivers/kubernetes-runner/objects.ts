@@ -1,0 +1,106 @@
+/** Kubernetes objects as the cluster writes them, with just the fields that are read here; times are ISO texts. */
+
+export interface Metadata {
+  name: string;
+  uid?: string;
+  resourceVersion?: string;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: { uid: string }[];
+}
+
+export interface Condition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+export interface JobObject {
+  metadata: Metadata;
+  spec?: { suspend?: boolean };
+  status?: {
+    startTime?: string;
+    completionTime?: string;
+    active?: number;
+    failed?: number;
+    succeeded?: number;
+    conditions?: Condition[];
+  };
+}
+
+export interface ContainerStatus {
+  name: string;
+  ready?: boolean;
+  state?: {
+    waiting?: { reason?: string; message?: string };
+    running?: { startedAt?: string };
+    terminated?: { reason?: string; message?: string; exitCode: number; startedAt?: string };
+  };
+}
+
+export interface PodObject {
+  metadata: Metadata;
+  spec?: {
+    nodeName?: string;
+    nodeSelector?: Record<string, string>;
+    tolerations?: { key?: string; operator?: string; value?: string; effect?: string }[];
+    initContainers?: ContainerSpec[];
+    containers?: ContainerSpec[];
+  };
+  status?: {
+    phase?: string;
+    reason?: string;
+    message?: string;
+    conditions?: Condition[];
+    initContainerStatuses?: ContainerStatus[];
+    containerStatuses?: ContainerStatus[];
+  };
+}
+
+interface ContainerSpec {
+  name: string;
+  resources?: { requests?: Record<string, string> };
+}
+
+export interface NodeObject {
+  metadata: Metadata;
+  spec?: { unschedulable?: boolean; taints?: { key: string; value?: string; effect: string }[] };
+  status?: { allocatable?: Record<string, string>; conditions?: Condition[] };
+}
+
+export interface ListObject<T> {
+  metadata?: { resourceVersion?: string; continue?: string };
+  items?: T[];
+}
+
+/** `app.kubernetes.io/name` of all Jobs that run a session, whoever made them (cfs-flows 1.3). */
+export const RUNNER_NAME = 'cray-cfs-aee';
+
+export const LABELS = {
+  name: 'app.kubernetes.io/name',
+  managedBy: 'app.kubernetes.io/managed-by',
+  /** Id of the session. */
+  session: 'muster/session-id',
+  /** Set when what the Job left was stored; nobody watches it any more. */
+  released: 'muster/released',
+  /** Set by Kubernetes on the pods of a Job. */
+  job: 'batch.kubernetes.io/job-name',
+} as const;
+
+/** Keeps Job and pod until their result was read. */
+export const FINALIZER = 'muster/result';
+
+/** Selects the Jobs and pods of Muster's sessions. */
+export const MUSTERS_OWN = `${LABELS.name}=${RUNNER_NAME},${LABELS.managedBy}=muster`;
+
+/** Of those the ones that somebody may still wait for. */
+export const UNRELEASED = `${MUSTERS_OWN},!${LABELS.released}`;
+
+/** The condition of that type that holds, or null. */
+export function holding(conditions: Condition[] | undefined, type: string): Condition | null {
+  return conditions?.find((condition) => condition.type === type && condition.status === 'True') ?? null;
+}

@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isMusterError } from '../../domain/errors.ts';
+import type { ClusterClient } from './cluster-client.ts';
+import type { ClusterPaths } from './cluster-paths.ts';
+import { latestOf } from './job-view.ts';
+import { createLogPosition, type LogPart, type LogPosition } from './log-position.ts';
+import type { ContainerStatus, PodObject } from './objects.ts';
+import { readPods } from './read-jobs.ts';
+
+/** A log that says nothing is asked for again after so long: it may have lost its cluster, ms. */
+const SILENT_MS = 15_000;
+const LOOK_MS = 1_000;
+/** How long a cluster that is away is tried, ms. */
+const AWAY_MS = 60_000;
+
+export interface LogRequest {
+  /** Name of the Job. */
+  name: string;
+  container: string;
+  /** Byte of the log at which to begin. */
+  from: number;
+}
+
+/**
+ * Hands over a container's log as Kubernetes keeps it, from a byte on until the container has ended. A connection that was
+ * cut is taken up again by the time of the last line, so no byte is lost or told twice. What a node throws away before it was
+ * read is lost: it keeps the latest 10 MiB of a container for reading unless it is set up otherwise, and `from` counts what was read.
+ */
+export async function followLog(
+  client: ClusterClient,
+  paths: ClusterPaths,
+  { name, container, from }: LogRequest,
+  take: (part: LogPart) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const position = createLogPosition(from);
+  let awaySince: number | null = null;
+  while (!signal.aborted) {
+    try {
+      const pod = latestOf(await readPods(client, paths, name));
+      const state = pod === null ? 'gone' : stateOf(pod, container);
+      if (pod === null || state === 'gone') return;
+      if (state !== 'waiting') {
+        const ended = state === 'terminated';
+        const whole = await readLog(client, paths.log(pod.metadata.name), container, !ended, position, take, signal);
+        if (ended && whole) return;
+      }
+      awaySince = null;
+      if (state === 'waiting') await delay(LOOK_MS, undefined, { signal });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isAway(error)) throw error;
+      awaySince ??= Date.now();
+      if (Date.now() - awaySince > AWAY_MS) throw error;
+      await delay(LOOK_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/** Reads on from the position; whether the log was read to its end, which for one that goes on is never certain. */
+async function readLog(
+  client: ClusterClient,
+  path: string,
+  container: string,
+  follow: boolean,
+  position: LogPosition,
+  take: (part: LogPart) => Promise<void>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const reading = new AbortController();
+  const stop = () => reading.abort();
+  signal.addEventListener('abort', stop, { once: true });
+  let timer = setTimeout(stop, SILENT_MS);
+  let isOpen = false;
+  const since = position.since();
+  const query = {
+    container,
+    timestamps: 'true',
+    ...(follow ? { follow: 'true' } : {}),
+    ...(since === null ? {} : { sinceTime: since }),
+  };
+  try {
+    const answer = await client.open(path, query, reading.signal);
+    isOpen = true;
+    position.restart();
+    for await (const chunk of answer) {
+      clearTimeout(timer);
+      for (const part of position.take(chunk)) await take(part);
+      timer = setTimeout(stop, SILENT_MS);
+    }
+    if (!follow) for (const part of position.finish()) await take(part);
+    return true;
+  } catch (error) {
+    // Cut, or silent: what was whole was handed over.
+    if (isOpen && isAway(error) && !signal.aborted) return false;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+    reading.abort();
+  }
+}
+
+function isAway(error: unknown): boolean {
+  return isMusterError(error) && error.code === 'cluster_unavailable';
+}
+
+function stateOf({ status }: PodObject, container: string): 'waiting' | 'running' | 'terminated' | 'gone' {
+  const statuses: ContainerStatus[] = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const state = statuses.find(({ name }) => name === container)?.state;
+  if (state?.terminated !== undefined) return 'terminated';
+  if (state?.running !== undefined) return 'running';
+  return status?.phase === 'Failed' || status?.phase === 'Succeeded' ? 'gone' : 'waiting';
+}

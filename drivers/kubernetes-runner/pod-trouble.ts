@@ -1,0 +1,150 @@
+import type { JobTrouble } from '../../domain/sessions/cluster-job.ts';
+import { type ContainerStatus, holding, type JobObject, type NodeObject, type PodObject } from './objects.ts';
+import { isNotReady, schedulingKind } from './scheduling.ts';
+
+type Code = JobTrouble['code'];
+
+/** Kubernetes' words for a container that cannot begin. */
+const NOT_BEGINNING: Record<string, Code> = {
+  ErrImagePull: 'image_pull_failed',
+  ImagePullBackOff: 'image_pull_failed',
+  ErrImageNeverPull: 'image_pull_failed',
+  ImageInspectError: 'image_pull_failed',
+  RegistryUnavailable: 'image_pull_failed',
+  SignatureValidationFailed: 'image_pull_failed',
+  InvalidImageName: 'container_config_invalid',
+  CreateContainerConfigError: 'container_config_invalid',
+  CreateContainerError: 'container_config_invalid',
+  RunContainerError: 'container_config_invalid',
+};
+
+/** Kubernetes' words for a pod that was ended from outside (reason of the pod, or of its condition DisruptionTarget). */
+const ENDED: Record<string, Code> = {
+  Evicted: 'evicted',
+  TerminationByKubelet: 'evicted',
+  EvictionByEvictionAPI: 'evicted',
+  PreemptionByScheduler: 'evicted',
+  Preempting: 'evicted',
+  DeletionByTaintManager: 'node_lost',
+  DeletionByPodGC: 'node_lost',
+  NodeLost: 'node_lost',
+  NodeShutdown: 'node_lost',
+  Terminated: 'node_lost',
+  Shutdown: 'node_lost',
+};
+/** A node that took the pod and then refused it (OutOfmemory, NodeAffinity ...). */
+const REFUSED = /^(OutOf|NodeAffinity$|UnexpectedAdmissionError$|NodePorts$)/;
+
+/**
+ * What keeps a Job's pod from running, or has ended it: the first that holds, from what is certain to what may pass. `nodes` null: they are
+ * not readable.
+ */
+export function troubleOf(
+  job: JobObject,
+  pod: PodObject | null,
+  nodes: readonly NodeObject[] | null,
+): JobTrouble | null {
+  const failed = holding(job.status?.conditions, 'Failed') ?? holding(job.status?.conditions, 'FailureTarget');
+  if (failed?.reason === 'DeadlineExceeded') return over('deadline_exceeded', failed.message ?? 'it ran too long');
+  const byHand = job.metadata.deletionTimestamp !== undefined;
+  if (pod === null) return failed !== null && !byHand ? over('pod_deleted', 'its pod was deleted') : null;
+  return (
+    endOf(pod) ??
+    memoryOf(pod) ??
+    // Kubernetes deletes the pods of a Job that is over its time before it says so: a deletion counts once the Job has failed by it.
+    (pod.metadata.deletionTimestamp !== undefined && failed !== null && !byHand ? deletionOf(pod, nodes) : null) ??
+    beginningOf(pod) ??
+    placeOf(pod, nodes) ??
+    nodeOf(pod, nodes)
+  );
+}
+
+function over(code: Code, message: string): JobTrouble {
+  return { code, message, kind: 'over' };
+}
+
+function endOf({ status }: PodObject): JobTrouble | null {
+  const disruption = holding(status?.conditions, 'DisruptionTarget');
+  for (const said of [disruption, status]) {
+    const code = ENDED[said?.reason ?? ''];
+    if (code !== undefined) return over(code, words(said?.reason, said?.message));
+  }
+  if (status?.phase === 'Failed' && REFUSED.test(status.reason ?? '')) {
+    return over('unschedulable', words(status.reason, status.message));
+  }
+  return null;
+}
+
+function memoryOf(pod: PodObject): JobTrouble | null {
+  const killed = statusesOf(pod).find(({ state }) => state?.terminated?.reason === 'OOMKilled');
+  if (killed === undefined) return null;
+  return over('out_of_memory', `container ${killed.name} used more memory than its limit (OOMKilled)`);
+}
+
+/** A pod that is being deleted, though its Job is not: by hand, unless its node is away and could not tell. */
+function deletionOf(pod: PodObject, nodes: readonly NodeObject[] | null): JobTrouble {
+  return over(
+    'pod_deleted',
+    `pod ${pod.metadata.name} was deleted${nodeOf(pod, nodes) === null ? '' : ', its node is not ready'}`,
+  );
+}
+
+function beginningOf(pod: PodObject): JobTrouble | null {
+  for (const { name, state } of statusesOf(pod)) {
+    const waiting = state?.waiting;
+    const code = NOT_BEGINNING[waiting?.reason ?? ''];
+    if (code === undefined) continue;
+    return { code, message: `container ${name}: ${words(waiting?.reason, waiting?.message)}`, kind: 'impossible' };
+  }
+  return null;
+}
+
+function placeOf(pod: PodObject, nodes: readonly NodeObject[] | null): JobTrouble | null {
+  const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (scheduled?.status !== 'False' || pod.spec?.nodeName !== undefined) return null;
+  const message = scheduled.message ?? '';
+  if (scheduled.reason !== 'Unschedulable') return null;
+  return { code: 'unschedulable', message, kind: schedulingKind(pod, message, nodes) };
+}
+
+/** A pod whose node has gone quiet: the node says so, is gone itself, or Kubernetes has marked the pod. */
+function nodeOf(pod: PodObject, nodes: readonly NodeObject[] | null): JobTrouble | null {
+  const name = pod.spec?.nodeName;
+  if (name === undefined || isOver(pod)) return null;
+  const node = nodes?.find(({ metadata }) => metadata.name === name);
+  const away = nodes === null ? isMarked(pod) : node === undefined || isNotReady(node);
+  return away ? { code: 'node_lost', message: `node ${name} is not ready`, kind: 'waiting' } : null;
+}
+
+/** Whether Kubernetes called the pod not ready over the head of its node, which had reported every container as ready. */
+function isMarked({ status }: PodObject): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const statuses = status?.containerStatuses ?? [];
+  return (
+    status?.phase === 'Running' &&
+    ready?.status === 'False' &&
+    statuses.length > 0 &&
+    statuses.every((container) => container.ready === true)
+  );
+}
+
+/** Which nodes have a say in what is said of the pod: all of them while it has none, then its own, in the end none. */
+export function nodesThatMatter(pod: PodObject): 'all' | { name: string } | null {
+  if (isOver(pod)) return null;
+  const name = pod.spec?.nodeName;
+  if (name !== undefined) return { name };
+  return placeOf(pod, []) === null ? null : 'all';
+}
+
+/** Whether none of its containers runs any more. */
+export function isOver({ status }: PodObject): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+function statusesOf({ status }: PodObject): ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+}
+
+function words(reason: string | undefined, message: string | undefined): string {
+  return [reason, message].filter((word) => word !== undefined && word !== '').join(': ');
+}

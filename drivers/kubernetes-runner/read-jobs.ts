@@ -1,0 +1,68 @@
+import type { JobView } from '../../domain/sessions/cluster-job.ts';
+import type { ClusterClient } from './cluster-client.ts';
+import type { ClusterPaths } from './cluster-paths.ts';
+import { goneView, jobView, latestOf } from './job-view.ts';
+import type { Nodes } from './nodes.ts';
+import { type JobObject, LABELS, type ListObject, MUSTERS_OWN, type PodObject } from './objects.ts';
+
+const ABSENT = 404;
+const EXPIRED = 410;
+/** Objects of one piece of a list. */
+const PAGE = 100;
+
+/** The Job, or null when there is none. */
+export async function readJob(client: ClusterClient, paths: ClusterPaths, name: string): Promise<JobObject | null> {
+  const answer = await client.ask<JobObject>({ method: 'GET', path: paths.job(name), expected: [ABSENT] });
+  return answer.status === ABSENT ? null : answer.body;
+}
+
+/** The pods that Kubernetes made for the Job, whether it is still there or not. */
+export async function readPods(client: ClusterClient, paths: ClusterPaths, name: string): Promise<PodObject[]> {
+  const query = { labelSelector: `${LABELS.job}=${name}` };
+  return (await client.ask<ListObject<PodObject>>({ method: 'GET', path: paths.pods, query })).body.items ?? [];
+}
+
+/** What is to be said of the Job now. */
+export async function readView(
+  client: ClusterClient,
+  paths: ClusterPaths,
+  nodes: Nodes,
+  name: string,
+): Promise<JobView> {
+  // The Job first: its pods were there before it could say that it has ended.
+  const job = await readJob(client, paths, name);
+  if (job === null) return goneView(name);
+  const pods = await readPods(client, paths, name);
+  return jobView(job, pods, await nodes.for(latestOf(pods)));
+}
+
+/** Hands over all objects that a selector names in pieces; answers the version of the list. */
+export async function readAll<T>(
+  client: ClusterClient,
+  path: string,
+  labelSelector: string,
+  take: (item: T) => void,
+): Promise<string> {
+  let next: string | undefined;
+  for (;;) {
+    const query = { labelSelector, limit: String(PAGE), ...(next === undefined ? {} : { continue: next }) };
+    const answer = await client.ask<ListObject<T>>({ method: 'GET', path, query, expected: [EXPIRED] });
+    if (answer.status === EXPIRED) {
+      // It took too long between two pieces; what was handed over is handed over again.
+      next = undefined;
+      continue;
+    }
+    for (const item of answer.body.items ?? []) take(item);
+    next = answer.body.metadata?.continue || undefined;
+    if (next === undefined) return answer.body.metadata?.resourceVersion ?? '';
+  }
+}
+
+/** Every Job of Muster's, without its pods, in order of names. */
+export async function readViews(client: ClusterClient, paths: ClusterPaths): Promise<JobView[]> {
+  const views = new Map<string, JobView>();
+  await readAll<JobObject>(client, paths.jobs, MUSTERS_OWN, (job) => {
+    views.set(job.metadata.name, { ...jobView(job, [], null), trouble: null });
+  });
+  return [...views.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}

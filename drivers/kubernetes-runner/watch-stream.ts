@@ -1,0 +1,79 @@
+import type { ClusterClient } from './cluster-client.ts';
+
+/** The cluster ends a watch after so long, having told its version; s. So no watch is silent for longer. */
+const WATCH_SECONDS = 8;
+/** A watch that is still open then has lost its cluster; ms. */
+const STALLED_MS = 11_000;
+const GONE = 410;
+const LINE_MAX = 8 * 1024 * 1024;
+
+export interface WatchEvent<T> {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  object: T;
+}
+
+interface Line {
+  type: string;
+  object: { code?: number; message?: string; metadata?: { resourceVersion?: string } };
+}
+
+/**
+ * Watches from a version on for some seconds and answers the version up to which everything was told; null when the cluster no longer
+ * knows it, so the list is to be read again. Throws when the way to the cluster breaks, or lets nothing pass any more.
+ */
+export async function watchOnce<T>(
+  client: ClusterClient,
+  { path, labelSelector, version }: { path: string; labelSelector: string; version: string },
+  take: (event: WatchEvent<T>) => void,
+  told: (version: string) => void,
+  signal: AbortSignal,
+): Promise<'resume' | 'relist'> {
+  const stalled = new AbortController();
+  const timer = setTimeout(() => stalled.abort(new Error('the watch stalled')), STALLED_MS);
+  const stop = () => stalled.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    const query = {
+      watch: '1',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(WATCH_SECONDS),
+      labelSelector,
+      resourceVersion: version,
+    };
+    const answer = await client.open(path, query, stalled.signal);
+    for await (const text of lines(answer)) {
+      const { type, object } = JSON.parse(text) as Line;
+      if (type === 'ERROR') {
+        if (object.code === GONE) return 'relist';
+        throw new Error(object.message ?? 'the watch was ended');
+      }
+      if (type !== 'BOOKMARK') take({ type, object } as WatchEvent<T>);
+      const { resourceVersion } = object.metadata ?? {};
+      if (resourceVersion !== undefined) told(resourceVersion);
+    }
+    return 'resume';
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Whole lines of a stream; what follows the last one is dropped with the connection. */
+async function* lines(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    let from = 0;
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
+      parts.push(chunk.subarray(from, at));
+      yield Buffer.concat(parts).toString('utf8');
+      parts = [];
+      size = 0;
+      from = at + 1;
+    }
+    parts.push(chunk.subarray(from));
+    size += chunk.length - from;
+    if (size > LINE_MAX) throw new Error('an object of the watch is too large');
+  }
+}

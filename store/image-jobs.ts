@@ -1,0 +1,269 @@
+/** Image jobs, the turns that they take on their machine, and the ports of their shells. */
+import { type Selectable, sql } from 'kysely';
+import type { ImageJobStatus } from '../domain/images/image-service.ts';
+import type { JobType } from '../domain/images/image-words.ts';
+import { isEnd, statusesBefore, type WORKING } from '../domain/images/job-status.ts';
+import type { Db } from './database.ts';
+import type { ImageJobsTable, ImageWorkersTable } from './tables.ts';
+
+export type ImageJobRow = Selectable<ImageJobsTable>;
+export type ImageWorkerRow = Selectable<ImageWorkersTable>;
+
+export type NewImageJobRow = Pick<
+  ImageJobRow,
+  'id' | 'image_id' | 'request' | 'arch' | 'public_key' | 'store_id' | 'result_id' | 'created_at' | 'actor'
+>;
+
+export async function insertImageJob(db: Db, job: NewImageJobRow): Promise<ImageJobRow> {
+  return db
+    .insertInto('image_jobs')
+    .values({ ...job, request: JSON.stringify(job.request), status: 'creating', message: '' })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** The job of an id, unless it is deleted. */
+export async function findImageJob(db: Db, id: string): Promise<ImageJobRow | null> {
+  const row = await anyImageJob(db, id);
+  return row?.deleted_at === null ? row : null;
+}
+
+/** The job of an id, also one that is deleted but still has something on its machine. */
+export async function anyImageJob(db: Db, id: string): Promise<ImageJobRow | null> {
+  return (await db.selectFrom('image_jobs').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+}
+
+export interface ImageJobFilter {
+  status?: ImageJobStatus | undefined;
+  jobType?: JobType | undefined;
+  /** Only those that were made then or before. */
+  madeBefore?: Date | undefined;
+}
+
+const matching = (db: Db, { status, jobType, madeBefore }: ImageJobFilter) =>
+  db
+    .selectFrom('image_jobs')
+    .where('deleted_at', 'is', null)
+    .$if(status !== undefined, (query) => query.where('status', '=', status as ImageJobStatus))
+    .$if(jobType !== undefined, (query) => query.where(sql`request ->> 'job_type'`, '=', jobType))
+    .$if(madeBefore !== undefined, (query) => query.where('created_at', '<=', madeBefore as Date));
+
+/** Jobs that are not deleted, oldest first. */
+export async function listImageJobs(db: Db, filter: ImageJobFilter = {}): Promise<ImageJobRow[]> {
+  return matching(db, filter).selectAll().orderBy('created_at').orderBy('id').execute();
+}
+
+/** Marks jobs as deleted; answers those that this call deleted. Nobody sees them any more. */
+export async function markImageJobsDeleted(db: Db, ids: readonly string[], now: Date): Promise<ImageJobRow[]> {
+  if (ids.length === 0) return [];
+  return db
+    .updateTable('image_jobs')
+    .set({ deleted_at: now })
+    .where('id', 'in', ids)
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .execute();
+}
+
+/** Removes a deleted job of which nothing is left on its machine. */
+export async function forgetImageJob(db: Db, id: string): Promise<void> {
+  await db
+    .deleteFrom('image_jobs')
+    .where('id', '=', id)
+    .where('deleted_at', 'is not', null)
+    .where('cleaned', '=', true)
+    .execute();
+}
+
+export interface ImageJobStep {
+  message?: string;
+  host?: string;
+  port?: number;
+  waiting_since?: Date;
+  ended_at?: Date;
+  resultant_image_id?: string;
+}
+
+/** Brings a job to a status from one before it; answers whether it is in it now. */
+export async function moveImageJob(db: Db, id: string, to: ImageJobStatus, step: ImageJobStep = {}): Promise<boolean> {
+  const result = await db
+    .updateTable('image_jobs')
+    .set({ ...step, status: to, ...(isEnd(to) ? { working: false } : {}) })
+    .where('id', '=', id)
+    .where('status', 'in', statusesBefore(to))
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Says what a job waits for. */
+export async function noteOnImageJob(db: Db, id: string, message: string): Promise<void> {
+  await db
+    .updateTable('image_jobs')
+    .set({ message })
+    .where('id', '=', id)
+    .where('message', '<>', message)
+    .where('status', 'not in', ['success', 'error'])
+    .execute();
+}
+
+/** Gives the turn back. */
+export async function endImageTurn(db: Db, id: string): Promise<void> {
+  await db.updateTable('image_jobs').set({ working: false }).where('id', '=', id).execute();
+}
+
+export interface TurnRequest {
+  id: string;
+  /** Queue of the machine. */
+  queue: string;
+  status: (typeof WORKING)[number];
+  /** Jobs that may work at once, and that may have an environment at once. */
+  limits: { working: number; open: number };
+}
+
+/**
+ * Takes the turn of a machine for a job and brings it to the status of the work. Who comes first goes first; a job that has begun
+ * goes before one that has not, so that what is open is closed. Answers who is in the way, or null when the job has the turn.
+ */
+export async function takeImageTurn(
+  db: Db,
+  { id, queue, status, limits }: TurnRequest,
+): Promise<{ working: number; open: number } | null> {
+  await sql`select pg_advisory_xact_lock(hashtext(${`image-turn/${queue}`}))`.execute(db);
+  const others = await db
+    .selectFrom('image_jobs')
+    .select([
+      sql<number>`count(*) filter (where working)`.as('working'),
+      sql<number>`count(*) filter (where status <> 'creating')`.as('open'),
+    ])
+    .where('queue', '=', queue)
+    .where('cleaned', '=', false)
+    .where('id', '<>', id)
+    .executeTakeFirstOrThrow();
+  const begins = status === 'fetching_image';
+  if (others.working >= limits.working || (begins && others.open >= limits.open)) return others;
+  await db
+    .updateTable('image_jobs')
+    .set({ queue, working: true, status, message: '' })
+    .where('id', '=', id)
+    .where('status', 'in', statusesBefore(status))
+    .execute();
+  return null;
+}
+
+/** Notes that nothing of the job is on its machine any more: its turn and its port are free, the port only some time later. */
+export async function markImageJobCleaned(db: Db, id: string, now: Date): Promise<void> {
+  await db
+    .updateTable('image_jobs')
+    .set({ cleaned: true, working: false })
+    .where('id', '=', id)
+    .where((row) => row.or([row('status', 'in', ['success', 'error']), row('deleted_at', 'is not', null)]))
+    .execute();
+  await db
+    .updateTable('image_ports')
+    .set({ released_at: now })
+    .where('job_id', '=', id)
+    .where('released_at', 'is', null)
+    .execute();
+}
+
+/**
+ * Takes a port of a machine for a job: one that nobody has, and nobody had since `freeSince`; those in `avoid` are left out. Null
+ * when there is none.
+ */
+export async function takeImagePort(
+  db: Db,
+  wanted: { queue: string; jobId: string; from: number; to: number; freeSince: Date; avoid: readonly number[] },
+): Promise<number | null> {
+  const { queue, jobId, from, to, freeSince, avoid } = wanted;
+  const { rows } = await sql<{ port: number }>`
+    insert into image_ports (queue, port, job_id)
+      select ${queue}, n, ${jobId} from generate_series(${from}::int, ${to}::int) as n
+      where n <> all(${[...avoid]}::int[]) and not exists (
+        select from image_ports where queue = ${queue} and port = n and (released_at is null or released_at > ${freeSince}))
+      order by (select released_at from image_ports where queue = ${queue} and port = n) nulls first, n
+      limit 1
+    on conflict (queue, port) do update set job_id = excluded.job_id, released_at = null
+      where image_ports.released_at <= ${freeSince}
+    returning port
+  `.execute(db);
+  return rows[0]?.port ?? null;
+}
+
+/** Gives a port back that could not be used. */
+export async function releaseImagePort(db: Db, queue: string, port: number, now: Date): Promise<void> {
+  await db
+    .updateTable('image_ports')
+    .set({ released_at: now })
+    .where('queue', '=', queue)
+    .where('port', '=', port)
+    .execute();
+}
+
+/** Jobs that are not over in every sense and were made before a time: for the sweep. */
+export async function openImageJobs(db: Db, before: Date): Promise<ImageJobRow[]> {
+  return db
+    .selectFrom('image_jobs')
+    .selectAll()
+    .where('created_at', '<', before)
+    .where((row) => row.or([row('cleaned', '=', false), row('deleted_at', 'is not', null)]))
+    .orderBy('created_at')
+    .execute();
+}
+
+/** Of these ids, those of jobs whose folders are to stay. */
+export async function jobsToKeep(db: Db, storeId: string, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('image_jobs')
+    .select('id')
+    .where('store_id', '=', storeId)
+    .where('cleaned', '=', false)
+    .where(sql<string>`id::text`, 'in', ids)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** How many jobs are about to read the file of an image. */
+export async function countReaders(db: Db, imageId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('image_jobs')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('image_id', '=', imageId)
+    .where('deleted_at', 'is', null)
+    .where('status', 'in', ['creating', 'fetching_image'])
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** A machine says that it works in a directory, and whether it can. */
+export async function noteImageWorker(db: Db, worker: ImageWorkerRow): Promise<void> {
+  const { able, reason, seen_at } = worker;
+  await db
+    .insertInto('image_workers')
+    .values(worker)
+    .onConflict((conflict) => conflict.columns(['store_id', 'queue']).doUpdateSet({ able, reason, seen_at }))
+    .execute();
+}
+
+/** Machines that work in a directory, the one that spoke last first. */
+export async function listImageWorkers(db: Db, storeId: string): Promise<ImageWorkerRow[]> {
+  return db
+    .selectFrom('image_workers')
+    .selectAll()
+    .where('store_id', '=', storeId)
+    .orderBy('seen_at', 'desc')
+    .execute();
+}
+
+/** Queues of all machines that spoke since a time. */
+export async function liveImageQueues(db: Db, since: Date): Promise<string[]> {
+  const rows = await db
+    .selectFrom('image_workers')
+    .select('queue')
+    .distinct()
+    .where('able', '=', true)
+    .where('seen_at', '>', since)
+    .orderBy('queue')
+    .execute();
+  return rows.map(({ queue }) => queue);
+}

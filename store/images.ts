@@ -1,0 +1,110 @@
+/** Images of the built-in image service, and the public keys that open its shells. */
+import { type Selectable, sql } from 'kysely';
+import type { Architecture } from '../domain/images/image-words.ts';
+import type { Db } from './database.ts';
+import type { ImagePublicKeysTable, ImagesTable, StoredLink } from './tables.ts';
+
+export type ImageRow = Selectable<ImagesTable>;
+export type PublicKeyRow = Selectable<ImagePublicKeysTable>;
+
+export type NewImage = ImageRow;
+
+/** Inserts an image; one of that id that is there already stays as it is, and counts as made. */
+export async function insertImage(db: Db, image: NewImage): Promise<void> {
+  await db
+    .insertInto('images')
+    .values({ ...image, link: asJson(image.link), metadata: JSON.stringify(image.metadata) })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export async function findImage(db: Db, id: string): Promise<ImageRow | null> {
+  return (await db.selectFrom('images').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+}
+
+/** At most `limit` images in the order of their names; null: all. */
+export async function listImages(
+  db: Db,
+  { after, limit }: { after: string; limit: number | null },
+): Promise<ImageRow[]> {
+  const place = sql<boolean>`(name, id) > (select name, id from images where id::text = ${after})`;
+  return db
+    .selectFrom('images')
+    .selectAll()
+    .$if(after !== '', (query) => query.where(place))
+    .orderBy('name')
+    .orderBy('id')
+    .$if(limit !== null, (query) => query.limit(limit ?? 0))
+    .execute();
+}
+
+export interface ImageChange {
+  link?: StoredLink;
+  arch?: Architecture;
+  metadata?: Record<string, string>;
+  actor: string | null;
+  updated_at: Date;
+}
+
+/** The image to be changed in this transaction: others wait. */
+export async function lockImage(db: Db, id: string): Promise<ImageRow | null> {
+  return (await db.selectFrom('images').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()) ?? null;
+}
+
+export async function updateImage(db: Db, id: string, change: ImageChange): Promise<ImageRow> {
+  const { link, metadata, ...plain } = change;
+  return db
+    .updateTable('images')
+    .set({
+      ...plain,
+      ...(link === undefined ? {} : { link: asJson(link) }),
+      ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function deleteImage(db: Db, id: string): Promise<boolean> {
+  return (await db.deleteFrom('images').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
+}
+
+/** Of these ids, those that have a file in a directory. */
+export async function imagesStoredIn(db: Db, storeId: string, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('images')
+    .select('id')
+    .where('store_id', '=', storeId)
+    .where(sql<string>`id::text`, 'in', ids)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+export async function insertPublicKey(db: Db, key: PublicKeyRow): Promise<void> {
+  await db.insertInto('image_public_keys').values(key).execute();
+}
+
+export async function findPublicKey(db: Db, id: string): Promise<PublicKeyRow | null> {
+  return (await db.selectFrom('image_public_keys').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+}
+
+/** All keys in the order of their names, or those of one name. */
+export async function listPublicKeys(db: Db, name?: string): Promise<PublicKeyRow[]> {
+  return db
+    .selectFrom('image_public_keys')
+    .selectAll()
+    .$if(name !== undefined, (query) => query.where('name', '=', name ?? ''))
+    .orderBy('name')
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
+export async function deletePublicKey(db: Db, id: string): Promise<boolean> {
+  return (await db.deleteFrom('image_public_keys').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
+}
+
+function asJson(link: StoredLink | null): string | null {
+  return link === null ? null : JSON.stringify(link);
+}

@@ -1,0 +1,166 @@
+/** The images of sessions: what was asked of the image service for each, and what came of it. */
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Db } from './database.ts';
+import type { SessionImagesTable } from './session-image-tables.ts';
+import { announceStream } from './streams.ts';
+import type { Database } from './tables.ts';
+
+export type SessionImageRow = Selectable<SessionImagesTable>;
+
+/** Records the images of a session with the names of their results; those that are there stay as they are. */
+export async function saveSessionImages(
+  db: Db,
+  sessionId: string,
+  images: readonly { image: string; resultName: string }[],
+  now: Date,
+): Promise<void> {
+  if (images.length === 0) return;
+  await db
+    .insertInto('session_images')
+    .values(
+      images.map(({ image, resultName }, place) => ({
+        session_id: sessionId,
+        image_id: image,
+        place,
+        result_name: resultName,
+        state: 'waiting' as const,
+        message: '',
+        created_at: now,
+        updated_at: now,
+      })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** The images of a session, in order. */
+export async function listSessionImages(db: Db, sessionId: string): Promise<SessionImageRow[]> {
+  return db.selectFrom('session_images').selectAll().where('session_id', '=', sessionId).orderBy('place').execute();
+}
+
+export async function findSessionImage(db: Db, sessionId: string, image: string): Promise<SessionImageRow | null> {
+  const query = db.selectFrom('session_images').selectAll().where('session_id', '=', sessionId);
+  return (await query.where('image_id', '=', image).executeTakeFirst()) ?? null;
+}
+
+/** Which of these jobs belong to some session. */
+export async function findKnownImageJobs(db: Db, jobs: readonly string[]): Promise<Set<string>> {
+  if (jobs.length === 0) return new Set();
+  const rows = await db.selectFrom('session_images').select('job_id').where('job_id', 'in', jobs).execute();
+  return new Set(rows.flatMap(({ job_id }) => (job_id === null ? [] : [job_id])));
+}
+
+/** What can change of an image. */
+export type SessionImageChange = Partial<
+  Pick<
+    SessionImageRow,
+    'posted' | 'host' | 'port' | 'state' | 'message' | 'started_at' | 'finishing_at' | 'released_at'
+  >
+>;
+
+export async function writeSessionImage(
+  db: Db,
+  sessionId: string,
+  image: string,
+  change: SessionImageChange,
+  now: Date,
+): Promise<void> {
+  await db
+    .updateTable('session_images')
+    .set({ ...change, updated_at: now })
+    .where('session_id', '=', sessionId)
+    .where('image_id', '=', image)
+    .execute();
+}
+
+/** Records the session's key at the image service; the jobs that were made with it are known by it. */
+export async function writeImageKey(db: Db, sessionId: string, keyId: string): Promise<void> {
+  await db.updateTable('session_images').set({ public_key_id: keyId }).where('session_id', '=', sessionId).execute();
+}
+
+/** Records the job of an image, with the session too: `ims_job` is the last one that was made, `ims_jobs` are all. */
+export async function writeImageJob(
+  db: Kysely<Database>,
+  sessionId: string,
+  image: string,
+  job: string,
+  now: Date,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .updateTable('session_images')
+      .set({ job_id: job, state: 'preparing', updated_at: now })
+      .where('session_id', '=', sessionId)
+      .where('image_id', '=', image)
+      .execute();
+    await trx
+      .updateTable('sessions')
+      .set({
+        ims_job: job,
+        ims_jobs: sql<string[]>`case when ${job} = any(ims_jobs) then ims_jobs else ims_jobs || ${job}::text end`,
+        updated_at: now,
+      })
+      .where('id', '=', sessionId)
+      .execute();
+    await announceStream(trx, sessionId);
+  });
+}
+
+/** Notes that nothing of a session is left to end at the image service. */
+export async function writeImageReleased(db: Db, sessionId: string, now: Date): Promise<void> {
+  await sql`
+    update session_images set released_at = ${now},
+      state = case when state in ('customized', 'failed') then state else 'dropped' end
+    where session_id = ${sessionId} and released_at is null
+  `.execute(db);
+}
+
+/** What a finished image adds to the artifacts of its session. */
+export interface ImageArtifact {
+  image_id: string;
+  result_id: string;
+  type: string;
+}
+
+/** Records what came of an image, and once the artifact of the session. */
+export async function writeImageResult(
+  db: Kysely<Database>,
+  sessionId: string,
+  artifact: ImageArtifact,
+  now: Date,
+): Promise<void> {
+  const entry = JSON.stringify([artifact]);
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .updateTable('session_images')
+      .set({ state: 'customized', result_id: artifact.result_id, message: '', updated_at: now })
+      .where('session_id', '=', sessionId)
+      .where('image_id', '=', artifact.image_id)
+      .execute();
+    await sql`
+      update sessions set artifacts = artifacts || ${entry}::jsonb, updated_at = ${now}
+      where id = ${sessionId} and not artifacts @> ${entry}::jsonb
+    `.execute(trx);
+    await announceStream(trx, sessionId);
+  });
+}
+
+/** Sessions whose work has ended and that have left something at the image service, oldest first. */
+export async function sessionsWithLeftImages(db: Db, limit: number): Promise<{ id: string; name: string }[]> {
+  return db
+    .selectFrom('sessions')
+    .select(['id', 'name'])
+    .where('stage', '=', 'ended')
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('session_images')
+          .select('session_images.session_id')
+          .whereRef('session_images.session_id', '=', 'sessions.id')
+          .where('released_at', 'is', null),
+      ),
+    )
+    .orderBy('queue')
+    .limit(limit)
+    .execute();
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from '@jest/globals';
+import { loadEnvironment } from '../../config/environment.ts';
+import { CHART, helm, type Manifest, renderChart, renderKustomize } from '../support/helm.ts';
+import { plainManifests, readManifest } from '../support/plain-manifests.ts';
+import { environmentOf, permissionMistakes, podTemplates, rightsMistakes } from '../support/pod-templates.ts';
+
+const NEEDED = [
+  'database.existingSecret=muster-database',
+  'temporal.address=temporal:7233',
+  'access.adminToken.existingSecret=muster-admin',
+];
+const set = (...values: string[]) => [...NEEDED, ...values].flatMap((value) => ['--set', value]);
+const SECRETS = {
+  'muster-database/url': 'postgres://muster:secret@db:5432/muster',
+  'temporal-key/api-key': 'secret',
+  'image-service/token': 'secret',
+};
+/** Every value that adds a setting, a file or an object. */
+const EVERYTHING = [
+  'database.ca.secret=database-ca',
+  'temporal.tls.enabled=true',
+  'temporal.tls.ca.configMap=temporal-ca',
+  'temporal.tls.clientSecret=temporal-client',
+  'temporal.apiKey.existingSecret=temporal-key',
+  'temporal.uiUrl=https://temporal.example.com',
+  'platformCa.configMap=platform-ca',
+  'tls.existingSecret=api-tls',
+  'access.oidc.issuer=https://issuer.example.com',
+  'access.oidc.audience=muster',
+  'access.oidc.rolesClaim=realm_access.roles',
+  'access.oidc.roleMap=ops=operator',
+  'api.allowedHosts={muster.example.com}',
+  'ingress.enabled=true',
+  'ingress.host=muster.example.com',
+  'worker.metricsPort=8103',
+  'runner.namespace=muster-jobs',
+  'runner.profile=compatible',
+  'runner.sidecarWait=true',
+  'runner.workspace.medium=Memory',
+  'settings.MUSTER_INVENTORY=hsm',
+  'settings.MUSTER_MAX_REQUESTS=32',
+  'settings.MUSTER_IMS_URL=https://ims.example.com',
+  'secretSettings.MUSTER_IMS_TOKEN.secret=image-service',
+  'secretSettings.MUSTER_IMS_TOKEN.key=token',
+];
+const settingsOf = (objects: Manifest[], part: string) => {
+  const container = podTemplates(objects).find((one) => one.part === part)?.containers[0] ?? {};
+  return loadEnvironment(environmentOf(container, SECRETS));
+};
+
+test('the chart is well made', async () => {
+  await helm(['lint', '--strict', CHART, '--kube-version', '1.36.0', ...set()]);
+});
+
+test('the plain manifests are what the chart makes ("npm run manifests" writes them)', async () => {
+  for (const [path, text] of await plainManifests()) expect([path, await readManifest(path)]).toEqual([path, text]);
+});
+
+describe('with every value set', () => {
+  test('all settings are settings of Muster, and say what the values said', async () => {
+    const objects = await renderChart(set(...EVERYTHING));
+    for (const { containers } of podTemplates(objects)) {
+      for (const container of containers) {
+        expect(() => loadEnvironment(environmentOf(container, SECRETS))).not.toThrow();
+      }
+    }
+    expect(settingsOf(objects, 'api')).toMatchObject({
+      MUSTER_TLS_CERT: '/etc/muster/tls/tls.crt',
+      MUSTER_DATABASE_CA_FILE: '/etc/muster/database-ca/ca.crt',
+      MUSTER_TEMPORAL_TLS: true,
+      MUSTER_TEMPORAL_TLS_CERT: '/etc/muster/temporal-client/tls.crt',
+      MUSTER_OIDC_ROLE_MAP: { ops: 'operator' },
+      MUSTER_RUNNER_INGEST_URL: 'https://muster-ingest.muster.svc:8101',
+      MUSTER_RUNNER_API_URL: 'https://muster.muster.svc:8100',
+      MUSTER_RUNNER_NAMESPACE: 'muster-jobs',
+      MUSTER_SECRETS_NAMESPACE: 'muster-jobs',
+      MUSTER_INVENTORY: 'hsm',
+      MUSTER_MAX_REQUESTS: 32,
+    });
+    expect(settingsOf(objects, 'worker')).toMatchObject({ MUSTER_TEMPORAL_METRICS: '0.0.0.0:8103' });
+  });
+
+  test('nothing may do more for it', async () => {
+    const objects = await renderChart(set(...EVERYTHING));
+    expect([permissionMistakes(objects), rightsMistakes(objects)]).toEqual([[], []]);
+    const roles = objects.filter(({ kind }) => kind === 'Role').map(({ metadata }) => metadata.namespace);
+    expect(roles).toEqual(['muster-jobs', 'muster']);
+  });
+
+  test('what a value switches off is not there', async () => {
+    const off = ['networkPolicy.enabled=false', 'podDisruptionBudget.enabled=false', 'uninstall.enabled=false'];
+    const objects = await renderChart(set(...off));
+    const kinds = new Set(objects.map(({ kind }) => kind));
+    expect([kinds.has('NetworkPolicy'), kinds.has('PodDisruptionBudget'), kinds.has('Ingress')]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(podTemplates(objects).map(({ part }) => part)).not.toContain('uninstall');
+  });
+});
+
+test('behind a gateway nobody is asked for a token, and it says who asks', async () => {
+  const objects = await renderChart(set('access.mode=gateway', 'access.actorHeader=X-User'));
+  expect(settingsOf(objects, 'api')).toMatchObject({
+    MUSTER_AUTH: 'none',
+    MUSTER_TRUST_GATEWAY: true,
+    MUSTER_ACTOR_HEADER: 'x-user',
+  });
+});
+
+test('set-up and removal are hooks around the release', async () => {
+  const objects = await renderChart(set());
+  const hooks = objects
+    .filter(({ kind }) => kind === 'Job')
+    .map(({ metadata }) => [metadata.name, metadata.annotations['helm.sh/hook']]);
+  expect(hooks.sort()).toEqual([
+    ['muster-migrate', 'pre-install,pre-upgrade'],
+    ['muster-uninstall', 'pre-delete'],
+  ]);
+});
+
+describe('a wrong value is refused, with its name', () => {
+  test.each([
+    ['api.replicas=0', '/api/replicas'],
+    ['nonsense=1', 'nonsense'],
+    ['worker.replica=3', 'replica'],
+    ['images.pullPolicy=Sometimes', '/images/pullPolicy'],
+    ['images.muster.digest=sha256:12', '/images/muster/digest'],
+    ['settings.LOG_LEVEL=debug', 'LOG_LEVEL'],
+    ['temporal.address=http://temporal', '/temporal/address'],
+    ['temporal.retentionDays=0', '/temporal/retentionDays'],
+    ['access.mode=none', '/access/mode'],
+    ['access.adminToken.existingSecret=', '/access/adminToken/existingSecret'],
+    ['access.actorHeader=X-User', '/access/actorHeader'],
+    ['database.existingSecret=', '/database/existingSecret'],
+    ['database.existingSecret=Not_A_Name', '/database/existingSecret'],
+    ['runner.profile=privileged', '/runner/profile'],
+    ['runner.namespace=UPPER', '/runner/namespace'],
+    ['runner.workspace.size=lots', '/runner/workspace/size'],
+    ['worker.terminationGracePeriodSeconds=5', '/worker/terminationGracePeriodSeconds'],
+    ['ingress.enabled=true', '/ingress/host'],
+    ['networkPolicy.ports.database={99999}', '/networkPolicy/ports/database'],
+    ['networkPolicy.peers.friends={}', 'friends'],
+  ])('%s', async (value, named) => {
+    await expect(renderChart(set(value))).rejects.toThrow(named);
+  });
+});
+
+describe('the example overlay', () => {
+  test.each([
+    ['deploy/kustomize/overlays/example', ['api', 'worker']],
+    ['deploy/kustomize/overlays/example/migrate', ['migrate']],
+    ['deploy/kustomize/overlays/example/uninstall', ['uninstall']],
+  ])('%s has its own images and settings everywhere', async (folder, parts) => {
+    const objects = await renderKustomize(folder);
+    expect(podTemplates(objects).map(({ part }) => part)).toEqual(parts);
+    for (const { containers } of podTemplates(objects)) {
+      for (const container of containers) {
+        expect(container.image).toBe('registry.example.com/muster/muster:0.1.0');
+        expect(loadEnvironment(environmentOf(container, SECRETS)).MUSTER_TEMPORAL_NAMESPACE).toBe('muster');
+      }
+    }
+    expect([permissionMistakes(objects), rightsMistakes(objects)]).toEqual([[], []]);
+  });
+});

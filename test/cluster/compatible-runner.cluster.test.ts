@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type ClusterStack, startClusterStack } from '../support/cluster-stack.ts';
+import { hostAddress, imageName } from '../support/dev-cluster.ts';
+import { freePort } from '../support/free-port.ts';
+
+const WHO = `
+- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.command: id -u
+      register: who
+    - ansible.builtin.fail: { msg: "plays as {{ who.stdout }}" }
+      when: inventory_hostname == 'node1'
+`;
+
+const FINE = `
+- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.assert: { that: not cray_cfs_image }
+`;
+
+let cluster: ClusterStack;
+beforeAll(async () => {
+  const port = await freePort();
+  cluster = await startClusterStack({
+    MUSTER_RUNNER_PROFILE: 'compatible',
+    MUSTER_RUNNER_AEE_IMAGE: imageName('compatible-runner'),
+    MUSTER_RUNNER_API_URL: `http://${hostAddress()}:${port}`,
+    MUSTER_API_PORT: String(port),
+    MUSTER_API_HOST: '0.0.0.0',
+    MUSTER_ALLOWED_HOSTS: hostAddress(),
+    MUSTER_TRUST_GATEWAY: '1',
+  });
+  const { stack } = cluster;
+  const repository = await stack.repository('config');
+  await repository.commit({ 'fine.yml': FINE, 'who.yml': WHO });
+  await stack.configure('all', cluster.repositoryUrl('config'), ['fine.yml', 'who.yml'], ['node0', 'node1']);
+  await stack.configure('fine', cluster.repositoryUrl('config'), ['fine.yml'], ['node0', 'node1']);
+}, 300_000);
+afterAll(async () => {
+  await cluster?.remove();
+}, 120_000);
+
+const statesOf = async (component: string) => {
+  const { body } = await cluster.stack.call('GET', `/v3/components/${component}?state_details=true`);
+  return Object.fromEntries(
+    body.state.map(({ playbook, status }: { playbook: string; status: string }) => [playbook, status]),
+  );
+};
+
+test('an image that knows nothing of Muster runs a session, and its log and what its hosts reached are known', async () => {
+  const { stack } = cluster;
+  await stack.create('good', 'fine');
+  const good = await stack.untilComplete('good', 120_000);
+  expect(good.status.session).toMatchObject({ succeeded: 'true' });
+  expect(await statesOf('node0')).toEqual({ 'fine.yml': 'applied' });
+
+  await stack.create('bad', 'all');
+  const bad = await stack.untilComplete('bad', 120_000);
+  expect(bad.status.session).toMatchObject({ succeeded: 'false' });
+  expect(await statesOf('node0')).toEqual({ 'fine.yml': 'applied', 'who.yml': 'applied' });
+  expect(await statesOf('node1')).toEqual({ 'fine.yml': 'applied', 'who.yml': 'failed' });
+  const { body } = await stack.call('GET', '/api/v1/sessions/bad/logs?limit=1000');
+  const log = body.logs.map(({ text }: { text: string }) => text).join('');
+  expect(log).toContain('plays as 0');
+  expect(log).toContain('Running who.yml of layer 1');
+}, 300_000);

@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { JobView } from '../../domain/sessions/cluster-job.ts';
+import { type ClusterProxy, openClusterProxy } from '../support/cluster-proxy.ts';
+import { makeNamespace, type TestNamespace } from '../support/dev-cluster.ts';
+import { eventually } from '../support/eventually.ts';
+import { jobSpec, type ScriptedJobs, scriptedJobs, smallSettings } from '../support/scripted-jobs.ts';
+
+const signal = new AbortController().signal;
+const hasEnded = ({ phase }: JobView) => phase === 'complete' || phase === 'failed';
+let namespace: TestNamespace;
+let proxy: ClusterProxy;
+
+beforeAll(async () => {
+  namespace = await makeNamespace('m-c-watch');
+});
+afterAll(() => namespace.remove());
+beforeEach(async () => {
+  proxy = await openClusterProxy();
+});
+afterEach(() => proxy.close());
+
+const settings = (kubeconfig?: string) => smallSettings(namespace.name, kubeconfig === undefined ? {} : { kubeconfig });
+
+/** Follows in the background; the views, and when it was over. */
+function following({ jobs }: ScriptedJobs, name: string, last = hasEnded, until = signal) {
+  const views: JobView[] = [];
+  let over = false;
+  const done = jobs
+    .follow(
+      name,
+      async (view) => {
+        views.push(view);
+        return last(view);
+      },
+      until,
+    )
+    .finally(() => {
+      over = true;
+    });
+  done.catch(() => {});
+  return { views, done, isOver: () => over };
+}
+
+/** A Job that runs until `file` is in its pod. */
+async function waitingJob(): Promise<{ name: string; finish(): Promise<void> }> {
+  const direct = scriptedJobs(settings(), { ansible: 'until [ -e /tmp/go ]; do sleep 0.1; done' });
+  const spec = jobSpec();
+  await direct.jobs.start(spec, signal);
+  return {
+    name: spec.name,
+    finish: async () => {
+      const pod = (
+        await namespace.kubectl(['get', 'pods', '-l', `batch.kubernetes.io/job-name=${spec.name}`, '-o', 'name'])
+      ).trim();
+      await namespace.kubectl(['exec', pod, '-c', 'ansible', '--', 'touch', '/tmp/go']);
+    },
+  };
+}
+
+const ansibleRuns = ({ containers }: JobView) =>
+  containers.some(({ name, state }) => name === 'ansible' && state === 'running');
+
+describe('following a Job', () => {
+  test('goes on after the connection was cut', async () => {
+    const job = await waitingJob();
+    const near = scriptedJobs(settings(proxy.kubeconfig), {});
+    const seen = following(near, job.name);
+    await eventually('it runs', () => seen.views.some(ansibleRuns));
+    await proxy.cut();
+    await job.finish();
+    await delay(1_000);
+    expect(seen.isOver()).toBe(false);
+    await proxy.mend();
+    const mended = Date.now();
+    await seen.done;
+    expect(Date.now() - mended).toBeLessThan(10_000);
+    expect(seen.views.at(-1)?.phase).toBe('complete');
+  });
+
+  test('goes on after the connection has stalled, however long nothing passed', async () => {
+    const job = await waitingJob();
+    const near = scriptedJobs(settings(proxy.kubeconfig), {});
+    const seen = following(near, job.name);
+    await eventually('it runs', () => seen.views.some(ansibleRuns));
+    proxy.freeze();
+    await job.finish();
+    await delay(20_000);
+    expect(seen.isOver()).toBe(false);
+    proxy.thaw();
+    const thawed = Date.now();
+    await seen.done;
+    expect(Date.now() - thawed).toBeLessThan(15_000);
+    expect(seen.views.at(-1)?.phase).toBe('complete');
+  });
+
+  test('a watch that alone has stalled is noticed within seconds', async () => {
+    const job = await waitingJob();
+    const near = scriptedJobs(settings(proxy.kubeconfig), {});
+    const seen = following(near, job.name);
+    await eventually('it runs', () => seen.views.some(ansibleRuns));
+    // What is open stays silent; new connections pass.
+    proxy.hold();
+    const finished = Date.now();
+    await job.finish();
+    await seen.done;
+    expect(Date.now() - finished).toBeLessThan(25_000);
+    expect(seen.views.at(-1)?.phase).toBe('complete');
+  });
+
+  test('says after half a minute that the cluster is away', async () => {
+    const job = await waitingJob();
+    const near = scriptedJobs(settings(proxy.kubeconfig), {});
+    const seen = following(near, job.name);
+    await eventually('it runs', () => seen.views.some(ansibleRuns));
+    proxy.freeze();
+    const frozen = Date.now();
+    await expect(seen.done).rejects.toMatchObject({ code: 'cluster_unavailable' });
+    expect(Date.now() - frozen).toBeGreaterThan(25_000);
+    proxy.thaw();
+    const direct = scriptedJobs(settings(), {});
+    await direct.jobs.end(job.name, 10_000);
+    await direct.jobs.release(job.name);
+  });
+
+  test('tells of one that is not there, and of one that goes', async () => {
+    const near = scriptedJobs(settings(), { ansible: 'sleep 600' });
+    const spec = jobSpec();
+    const none = following(near, spec.name, () => true);
+    await none.done;
+    expect(none.views.map(({ phase }) => phase)).toEqual(['gone']);
+    await near.jobs.start(spec, signal);
+    const seen = following(near, spec.name, ({ phase }) => phase === 'gone');
+    await eventually('it runs', () => seen.views.some(ansibleRuns));
+    await near.jobs.end(spec.name, 10_000);
+    await eventually('it is told', () => seen.views.some(({ phase }) => phase === 'deleting'));
+    await near.jobs.release(spec.name);
+    await seen.done;
+  });
+
+  test('ends when it is told to, and leaves nothing open', async () => {
+    const near = scriptedJobs(settings(proxy.kubeconfig), { ansible: 'sleep 600' });
+    const spec = jobSpec();
+    await near.jobs.start(spec, signal);
+    const stop = new AbortController();
+    const seen = following(near, spec.name, () => false, stop.signal);
+    await eventually('it runs', () => seen.views.some(ansibleRuns));
+    stop.abort(new Error('no longer'));
+    await expect(seen.done).rejects.toThrow('no longer');
+    await eventually('nothing is open', () => near.open.length === 0);
+    await near.jobs.end(spec.name, 10_000);
+    await near.jobs.release(spec.name);
+  });
+});
+
+test('twenty at once are all complete, with one watch of Jobs and one of pods', async () => {
+  const near = scriptedJobs(settings(), { ansible: 'true' });
+  const specs = Array.from({ length: 20 }, () => jobSpec());
+  await Promise.all(specs.map((spec) => near.jobs.start(spec, signal)));
+  const all = specs.map(({ name }) => following(near, name));
+  let most = 0;
+  const counting = setInterval(() => {
+    most = Math.max(most, near.open.length);
+  }, 50);
+  await Promise.all(all.map(({ done }) => done));
+  clearInterval(counting);
+  expect(most).toBeLessThanOrEqual(2);
+  expect(all.map(({ views }) => views.at(-1)?.phase)).toEqual(specs.map(() => 'complete'));
+  for (const { name } of specs) await near.jobs.release(name);
+  await Promise.all(specs.map(({ name }) => near.jobs.end(name, 10_000)));
+}, 180_000);

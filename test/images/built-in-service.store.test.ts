@@ -1,0 +1,81 @@
+/** Muster's own image service as sessions use it. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createBuiltInImages } from '../../control/images/built-in-service.ts';
+import { createImage, newImage } from '../../control/images/create-image.ts';
+import type { ImageService } from '../../domain/images/image-service.ts';
+import { noteImageWorker, takeImagePort } from '../../store/image-jobs.ts';
+import { insertImage } from '../../store/images.ts';
+import { imageServiceContract } from '../support/image-service-contract.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+
+const STORE = randomUUID();
+let database: TestDatabase;
+let service: ImageService;
+const clock = () => new Date();
+const acting = () => ({ db: database.db, clock, actor: null });
+const worker = (able: boolean, reason = '') =>
+  noteImageWorker(database.db, { store_id: STORE, queue: 'q', able, reason, seen_at: clock() });
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await worker(true);
+  service = createBuiltInImages({
+    db: database.db,
+    // An engine that is away: what is recorded is told later.
+    imageEngine: { start: () => Promise.reject(new Error('away')), end: () => Promise.reject(new Error('away')) },
+    imageFiles: null,
+    imageSettings: { maxBytes: 1, keepFree: 0, dkms: true },
+    clock,
+    log: { warn: () => undefined },
+  });
+});
+afterAll(() => database.close());
+
+async function addImage(name: string): Promise<string> {
+  const id = randomUUID();
+  const file = { store_id: STORE, format: 'tar' as const, size: 1, sha256: 'x' };
+  await insertImage(database.db, { ...newImage(acting(), name, 'x86_64', id), ...file });
+  return id;
+}
+
+describe('keeps the contract', () => {
+  imageServiceContract(() => ({ service, addImage }));
+});
+
+const never = new AbortController().signal;
+
+test('where nobody can customise images now, a session may try again', async () => {
+  const imageId = await addImage('a');
+  const publicKeyId = await service.createPublicKey('k', `ssh-ed25519 ${'A'.repeat(68)}`, never);
+  const wanted = { imageId, resultName: 'r', publicKeyId, shellName: 's', requireDkms: false };
+  await worker(false, 'only root may work on root file systems');
+  await expect(service.createJob(wanted, never)).rejects.toMatchObject({
+    code: 'image_service_unavailable',
+    detail: expect.stringContaining('only root'),
+  });
+  await worker(true);
+  const elsewhere = await createImage(acting(), { name: 'elsewhere' });
+  await expect(service.createJob({ ...wanted, imageId: elsewhere.id }, never)).rejects.toMatchObject({
+    code: 'image_service_refused',
+  });
+});
+
+test('a port is nobody else’s while a job has it, and for some time after', async () => {
+  const now = Date.now();
+  const wanted = { queue: 'ports', from: 100, to: 101, avoid: [] };
+  const take = (jobId: string, minutesAgo: number) =>
+    takeImagePort(database.db, { ...wanted, jobId, freeSince: new Date(now - minutesAgo * 60_000) });
+  expect([await take(randomUUID(), 10), await take(randomUUID(), 10), await take(randomUUID(), 10)]).toEqual([
+    100,
+    101,
+    null,
+  ]);
+  await database.db
+    .updateTable('image_ports')
+    .set({ released_at: new Date(now - 5 * 60_000) })
+    .where('port', '=', 101)
+    .execute();
+  expect(await take(randomUUID(), 10)).toBeNull();
+  expect(await take(randomUUID(), 4)).toBe(101);
+});

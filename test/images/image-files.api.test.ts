@@ -1,0 +1,119 @@
+/** Import and export of the files of images, and what stays on the disk. */
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
+import { createTestApi, IMAGE_STORE, type TestApi } from '../support/test-api.ts';
+import { importedImage, smallTar, smallTarGz, upload } from './fixtures.ts';
+
+let api: TestApi;
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'muster-images-'));
+  api = await createTestApi({ imageFiles: await openImageDirectory(dir, IMAGE_STORE) });
+});
+afterAll(async () => {
+  await api.close();
+  await rm(dir, { recursive: true });
+});
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+test.each([
+  ['tar', smallTar()],
+  ['tar.gz', smallTarGz()],
+  ['squashfs', Buffer.concat([Buffer.from('hsqs'), Buffer.alloc(9_000)])],
+])('a %s comes in, is shown, and goes out as it came', async (format, bytes) => {
+  const { status, body } = await upload(api, '/api/v1/images?name=a/../b&arch=aarch64', bytes);
+  expect(status).toBe(201);
+  expect(body).toEqual({
+    id: expect.any(String),
+    created: '2026-11-21T10:00:00Z',
+    name: 'a/../b',
+    arch: 'aarch64',
+    link: { type: 'file', path: `images/${body.id}/manifest.json`, etag: expect.stringMatching(/^[0-9a-f]{32}$/) },
+    metadata: {},
+    format,
+    size: bytes.length,
+    sha256: sha256(bytes),
+    made_by: null,
+    made_from: null,
+  });
+  expect((await api.call('GET', `/api/v1/images/${body.id}`)).body).toEqual(body);
+  const out = await api.app.inject({ method: 'GET', url: `/api/v1/images/${body.id}/content` });
+  expect([out.statusCode, out.headers['content-length'], out.headers['content-type']]).toEqual([
+    200,
+    String(bytes.length),
+    'application/octet-stream',
+  ]);
+  expect(sha256(out.rawPayload)).toBe(sha256(bytes));
+  const manifest = JSON.parse(await readFile(join(dir, body.link.path), 'utf8'));
+  const md5 = createHash('md5').update(bytes).digest('hex');
+  expect(manifest).toEqual({
+    version: '1.0',
+    created: '2026-11-21T10:00:00.000Z',
+    artifacts: [
+      {
+        link: { type: 'file', path: `images/${body.id}/rootfs.${format}`, etag: md5 },
+        md5,
+        sha256: sha256(bytes),
+        size: bytes.length,
+        type: expect.stringContaining('rootfs'),
+      },
+    ],
+  });
+  expect((await api.call('DELETE', `/api/v1/images/${body.id}`)).status).toBe(204);
+  expect(await readdir(join(dir, 'images'))).toEqual([]);
+});
+
+describe('what is refused leaves nothing', () => {
+  test.each<[string, string, Buffer, number, string]>([
+    ['another kind of file', 'name=a', Buffer.from('#!/bin/sh\n'.repeat(100)), 422, 'image_format_unknown'],
+    ['nothing at all', 'name=a', Buffer.of(), 422, 'image_format_unknown'],
+    ['too much', 'name=a', Buffer.concat([smallTar(), Buffer.alloc(2 ** 20)]), 413, 'image_too_large'],
+    ['another checksum', `name=a&sha256=${'0'.repeat(64)}`, smallTar(), 422, 'image_checksum_wrong'],
+    ['a checksum that is none', 'name=a&sha256=x', smallTar(), 400, 'bad_request'],
+    ['no name', '', smallTar(), 400, 'bad_request'],
+    ['a name that cannot be stored', 'name=a%00b', smallTar(), 400, 'bad_request'],
+    ['another architecture', 'name=a&arch=sparc', smallTar(), 400, 'bad_request'],
+  ])('%s', async (_what, query, bytes, status, code) => {
+    const answer = await upload(api, `/api/v1/images?${query}`, bytes);
+    expect(answer.body).toMatchObject({ status, code });
+    expect([await readdir(join(dir, 'images')), await readdir(join(dir, 'incoming'))]).toEqual([[], []]);
+    expect((await api.call('GET', '/api/v1/images')).body.images).toEqual([]);
+  });
+});
+
+test('lists page by name', async () => {
+  const ids = [await importedImage(api, 'b'), await importedImage(api, 'a'), await importedImage(api, 'a')];
+  const seen: string[] = [];
+  let query: string | null = 'limit=1';
+  while (query !== null) {
+    const { body } = await api.call('GET', `/api/v1/images?${query}`);
+    seen.push(...body.images.map(({ name }: { name: string }) => name));
+    query = body.next === null ? null : new URLSearchParams(body.next).toString();
+  }
+  expect(seen).toEqual(['a', 'a', 'b']);
+  for (const id of ids) await api.call('DELETE', `/api/v1/images/${id}`);
+});
+
+test('a record without a file has nothing to export, and an id that is none leads nowhere', async () => {
+  const { body } = await api.call('POST', '/apis/ims/images', { name: 'elsewhere' });
+  expect((await api.call('GET', `/api/v1/images/${body.id}/content`)).body).toMatchObject({
+    status: 404,
+    code: 'image_file_missing',
+  });
+  for (const id of ['x', '..%2Fincoming', '%2e%2e']) {
+    expect((await api.call('GET', `/api/v1/images/${id}/content`)).status).toBe(404);
+  }
+  await api.call('DELETE', `/apis/ims/images/${body.id}`);
+});
+
+test('a server without a directory of images says so', async () => {
+  const without = await createTestApi({ imageFiles: null });
+  const answer = await upload(without, '/api/v1/images?name=a', smallTar());
+  expect(answer.body).toMatchObject({ status: 503, code: 'image_builder_unavailable' });
+  await without.close();
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals';
+import { formatOf } from '../../domain/images/image-format.ts';
+import { IMAGE_JOB_STATUSES } from '../../domain/images/image-service.ts';
+import { ageInMs } from '../../domain/images/job-age.ts';
+import { withJobDefaults } from '../../domain/images/job-defaults.ts';
+import { mayFollow, statusesBefore } from '../../domain/images/job-status.ts';
+import { publicKeyLine } from '../../domain/images/public-key.ts';
+import { PUBLIC_KEY, smallTar, smallTarGz } from './fixtures.ts';
+
+describe('a status', () => {
+  test.each([
+    ['creating', ['fetching_image', 'error']],
+    ['fetching_image', ['fetching_image', 'waiting_on_user', 'error']],
+    ['waiting_on_user', ['fetching_image', 'waiting_on_user', 'packaging_artifacts', 'error']],
+    ['packaging_artifacts', ['packaging_artifacts', 'success', 'error']],
+    ['success', []],
+    ['error', []],
+    ['fetching_recipe', []],
+  ] as const)('%s is followed by %j', (from, following) => {
+    const found = IMAGE_JOB_STATUSES.filter((to) => mayFollow(from, to));
+    expect(found.sort()).toEqual([...following].sort());
+  });
+
+  test('comes after what it may follow', () => {
+    expect(statusesBefore('success')).toEqual(['packaging_artifacts']);
+    expect(statusesBefore('creating')).toEqual([]);
+  });
+});
+
+describe('the defaults of a job', () => {
+  const id = '0a000000-0000-4000-8000-000000000000';
+  const asked = {
+    job_type: 'customize' as const,
+    image_root_archive_name: 'out',
+    artifact_id: id,
+    public_key_id: id,
+  };
+
+  test.each([
+    ['x86_64', true, undefined, 'vmlinuz', true],
+    ['x86_64', false, undefined, 'vmlinuz', false],
+    ['x86_64', true, false, 'vmlinuz', false],
+    ['x86_64', false, true, 'vmlinuz', true],
+    ['aarch64', false, false, 'Image', true],
+    ['aarch64', true, undefined, 'Image', true],
+  ] as const)('on %s, dkms of the site %s, of the job %s', (arch, site, own, kernel, dkms) => {
+    const wanted = own === undefined ? asked : { ...asked, require_dkms: own };
+    expect(withJobDefaults(wanted, arch, site)).toEqual({
+      ...asked,
+      enable_debug: false,
+      build_env_size: 60,
+      job_mem_size: 8,
+      kernel_file_name: kernel,
+      initrd_file_name: 'initrd',
+      kernel_parameters_file_name: 'kernel-parameters',
+      require_dkms: dkms,
+      shell: { name: 'customize', jail: false },
+    });
+  });
+
+  test('what was said stays', () => {
+    const said = { ...asked, build_env_size: 1, kernel_file_name: 'k', ssh_containers: [{ name: 'mine', jail: true }] };
+    const found = withJobDefaults(said, 'aarch64');
+    expect([found.build_env_size, found.kernel_file_name, found.shell]).toEqual([1, 'k', { name: 'mine', jail: true }]);
+  });
+});
+
+describe('the format of a file', () => {
+  const squashfs = Buffer.concat([Buffer.from('hsqs'), Buffer.alloc(600)]);
+  const brokenSum = smallTar();
+  brokenSum[0] = 0x21;
+  const posix = smallTar();
+  posix.write('ustar\x0000', 257);
+  test.each([
+    ['a tar', smallTar(), 'tar'],
+    ['a tar that gzip packed', smallTarGz(), 'tar.gz'],
+    ['a squashfs', squashfs, 'squashfs'],
+    ['a squashfs of the other byte order', Buffer.from('sqsh'), null],
+    ['a tar whose header is damaged', brokenSum, null],
+    ['the header of another kind of tar without its sum', posix, null],
+    ['a script', Buffer.from('#!/bin/sh\n'), null],
+    ['a zip', Buffer.from('PK\u0003\u0004'), null],
+    ['nothing', Buffer.of(), null],
+    ['a header that is cut off', smallTar().subarray(0, 300), null],
+  ])('%s', (_what, bytes, format) => {
+    expect(formatOf(bytes.subarray(0, 512))).toBe(format);
+  });
+});
+
+describe('a public key', () => {
+  test.each([
+    ['as ssh-keygen writes it', `${PUBLIC_KEY}\n`, PUBLIC_KEY],
+    ['with options before it', `command="id" ${PUBLIC_KEY}`, null],
+    ['of two lines', `${PUBLIC_KEY}\n${PUBLIC_KEY}`, null],
+    ['as a certificate', PUBLIC_KEY.replace('ssh-ed25519', 'ssh-ed25519-cert-v01@openssh.com'), null],
+    ['without its bytes', 'ssh-ed25519', null],
+    ['that is no base64', `ssh-ed25519 ${'$'.repeat(60)}`, null],
+    ['of a private key', '-----BEGIN OPENSSH PRIVATE KEY-----', null],
+    ['that is empty', ' ', null],
+  ])('%s', (_what, text, line) => {
+    expect(publicKeyLine(text)).toBe(line);
+  });
+});
+
+test.each([
+  ['0m', 0],
+  ['90m', 5_400_000],
+  ['2h', 7_200_000],
+  ['1d', 86_400_000],
+  ['3w', 1_814_400_000],
+])('an age of %s', (age, ms) => {
+  expect(ageInMs(age)).toBe(ms);
+});

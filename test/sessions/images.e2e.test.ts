@@ -1,0 +1,126 @@
+/** Sessions on images with everything real but the image service itself: its shells are real logins. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { type FakeImageService, startImageService } from '../support/image-service-server.ts';
+import { type ImageShellServers, imageShellsMissing, serveImageShells } from '../support/image-shells.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import { describeNeeding } from '../support/requirement.ts';
+
+const PLAYBOOK = `
+- hosts: Compute
+  gather_facts: false
+  tasks:
+    - copy: {content: "{{ inventory_hostname }} {{ cray_cfs_image }}", dest: /tmp/hello}
+    - fail: {msg: not this one}
+      when: inventory_hostname in bad | default([])
+`;
+const SLOW = `
+- hosts: cfs_image
+  gather_facts: false
+  tasks:
+    - copy: {content: begun, dest: /tmp/begun}
+    - command: sleep 300
+`;
+
+describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', () => {
+  let stack: MusterStack;
+  let service: FakeImageService;
+  let shells: ImageShellServers;
+  let dir: string;
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'muster-images-'));
+    service = await startImageService();
+    service.token = 'ims-token';
+    shells = serveImageShells(service, dir);
+    stack = await startMusterStack({ MUSTER_IMS_URL: `${service.url}/v2`, MUSTER_IMS_TOKEN: 'ims-token' });
+    const repository = await stack.repository('plays');
+    await repository.commit({ 'site.yml': PLAYBOOK, 'slow.yml': SLOW });
+    await stack.configure('images', repository.url, ['site.yml'], []);
+    await stack.configure('slow', repository.url, ['slow.yml'], []);
+  }, 120_000);
+  afterAll(async () => {
+    await stack?.remove();
+    await shells?.stop();
+    await service?.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  const targetOf = (members: string[], image_map: object[] = []) => ({
+    target: { definition: 'image', groups: [{ name: 'Compute', members }], image_map },
+  });
+  const jobsOf = (name: string) => [...service.jobs.values()].filter((job) => job.ssh_containers[0]?.name === name);
+
+  test('two images become two new ones, each with the name that was asked for', async () => {
+    const [a, b] = [service.addImage('compute'), service.addImage('uan')];
+    const name = await stack.create('two', 'images', targetOf([a, b], [{ source_id: b, result_name: 'uan-new' }]));
+    const session = await stack.untilComplete(name, 120_000);
+    expect(session.status.session).toMatchObject({
+      succeeded: 'true',
+      message: expect.stringContaining('2 of 2 images'),
+    });
+    const names = session.images.map((image: { result_name: string }) => image.result_name);
+    expect(names).toEqual(['compute_cfs_two', 'uan-new']);
+    const artifacts = session.status.artifacts as { image_id: string; result_id: string; type: string }[];
+    expect(artifacts.map(({ image_id, type }) => [image_id, type]).sort()).toEqual(
+      [a, b].sort().map((id) => [id, 'ims_customized_image']),
+    );
+    for (const { image_id, result_id } of artifacts) {
+      expect(service.images.get(result_id)?.name).toBe(image_id === a ? 'compute_cfs_two' : 'uan-new');
+      expect(await readFile(join(shells.tmpOf(image_id), 'hello'), 'utf8')).toMatch(`${image_id} True`);
+    }
+    const { ims_job, ims_jobs } = session.status.session;
+    expect([...ims_jobs].sort()).toEqual(
+      jobsOf(name)
+        .map(({ id }) => id)
+        .sort(),
+    );
+    expect(ims_jobs).toContain(ims_job);
+    expect((await stack.call('GET', `/v2/sessions/${name}`)).body.status.session).not.toHaveProperty('ims_jobs');
+    expect(service.keys.size).toBe(0);
+    expect(await stack.sql(`select name from secrets where name like 'muster-image-%'`)).toEqual([]);
+  }, 180_000);
+
+  test('one that fails costs only itself: the session failed, the other is there', async () => {
+    const [good, bad] = [service.addImage('good'), service.addImage('bad')];
+    const passthrough = `-e '{"bad": ["${bad}"]}'`;
+    const name = await stack.create('part', 'images', { ...targetOf([good, bad]), ansible_passthrough: passthrough });
+    const session = await stack.untilComplete(name, 120_000);
+    expect(session.status.session).toMatchObject({ succeeded: 'false' });
+    expect(session.status.artifacts).toEqual([
+      { image_id: good, result_id: expect.any(String), type: 'ims_customized_image' },
+    ]);
+    expect(session.images).toMatchObject([
+      { image_id: good, state: 'customized' },
+      { image_id: bad, state: 'failed', result_id: null, message: 'layer 0 failed' },
+    ]);
+    expect(jobsOf(name).map(({ artifact_id }) => artifact_id)).toEqual([good]);
+    expect([...service.images.values()].map((image) => image.name)).not.toContain('bad_cfs_part');
+    expect(service.keys.size).toBe(0);
+  }, 180_000);
+
+  test('a cancel while the playbook runs ends the jobs of all images', async () => {
+    const [a, b] = [service.addImage('one'), service.addImage('other')];
+    const name = await stack.create('gone', 'slow', targetOf([a, b]));
+    await stack.untilWritten(join(shells.tmpOf(a) || dir, 'begun'), 'begun', 1).catch(() => undefined);
+    await eventually(
+      'the playbook has begun in both',
+      async () => {
+        const begun = await Promise.all(
+          [a, b].map((id) => readFile(join(shells.tmpOf(id), 'begun'), 'utf8').catch(() => '')),
+        );
+        return begun.every((text) => text === 'begun');
+      },
+      90_000,
+    );
+    expect((await stack.call('POST', `/api/v1/sessions/${name}/cancel`, {})).status).toBe(202);
+    const session = await stack.untilComplete(name);
+    expect(session.status.session).toMatchObject({ succeeded: 'false' });
+    expect(jobsOf(name)).toEqual([]);
+    expect(session.images).toMatchObject([{ state: 'dropped' }, { state: 'dropped' }]);
+    expect(await stack.sql(`select name from secrets where name like 'muster-image-%'`)).toEqual([]);
+  }, 180_000);
+});

@@ -1,0 +1,237 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { ApplicationFailure } from '@temporalio/common';
+import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { cancelSession, leasesFree, retrySession } from '../../workflows/sessions/messages.ts';
+import {
+  admitted,
+  endlessWork,
+  gate,
+  type JOB_DONE,
+  JOB_ENDED,
+  layerOutcome,
+  type SessionActivities,
+} from '../support/fake-session.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { openSessionBench, type SessionBench, type SessionUnderTest } from '../support/session-bench.ts';
+import { temporalMissing } from '../support/temporal-binary.ts';
+import { openDevServer, type TestServer } from '../support/workflow-environment.ts';
+
+const BY_ALICE = { succeeded: 'false', message: 'cancelled by alice', reason: 'cancelled' };
+
+const cancel = (session: SessionUnderTest) =>
+  session.handle.executeUpdate(cancelSession, { args: [{ reason: 'cancelled by alice' }] });
+
+describeNeeding(temporalMissing(), 'a session as a Job', () => {
+  let server: TestServer;
+  let bench: SessionBench;
+  let stopCluster: () => Promise<void>;
+
+  beforeAll(async () => {
+    server = await openDevServer();
+    bench = await openSessionBench(server.environment);
+    stopCluster = await bench.startMachine(hostQueueOf(CLUSTER_HOST));
+  }, 120_000);
+  afterEach(() => bench?.finish());
+  afterAll(async () => {
+    await stopCluster?.();
+    await bench?.close();
+    await server?.close();
+  });
+
+  const start = (instead: Partial<SessionActivities> = {}, plan = {}) =>
+    bench.start({ admitSession: async () => admitted({ runner: 'kubernetes', ...plan }), ...instead });
+
+  test('is prepared, started, given its layers, and waited for', async () => {
+    const session = await start({}, { layers: [0, 2] });
+    await session.result();
+    // Followed beside all the rest.
+    expect(session.fake.names()).toContain('watchJob');
+    expect(session.fake.names().filter((name) => name !== 'watchJob')).toEqual([
+      'admitSession',
+      'prepareJob',
+      'startJob',
+      'runLayer',
+      'recordLayer',
+      'runLayer',
+      'recordLayer',
+      'finishJob',
+      'recordEnd',
+    ]);
+    expect(session.fake.inputs('finishJob')).toEqual([{ exitCode: 0 }]);
+    expect(session.fake.end()).toMatchObject({ succeeded: 'true', reason: null });
+  });
+
+  test('a layer that fails ends the pod with a status', async () => {
+    const session = await start({ runLayer: async ({ layer }) => layerOutcome(layer, 2) }, { layers: [0, 1] });
+    await session.result();
+    expect(session.fake.inputs('runLayer')).toHaveLength(1);
+    expect(session.fake.inputs('finishJob')).toEqual([{ exitCode: 1 }]);
+    expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'layer_failed' });
+  });
+
+  test('waits for its components before there is a Job', async () => {
+    let asked = 0;
+    const session = await start({
+      prepareJob: async () => ({ leases: true, drivesItself: false }),
+      takeLeases: async () => {
+        asked += 1;
+        return asked === 1 ? { state: 'waiting', message: 'busy', retrySeconds: 3600 } : { state: 'taken' };
+      },
+    });
+    await session.inPhase('lease');
+    expect(session.fake.names()).not.toContain('startJob');
+    await session.handle.signal(leasesFree);
+    await session.result();
+    expect(session.fake.end()).toMatchObject({ succeeded: 'true' });
+  });
+
+  test('a hold keeps the pod, and a retry is another order to it', async () => {
+    const session = await start(
+      { runLayer: async ({ layer, attempt }) => layerOutcome(layer, attempt > 1 ? 0 : 2) },
+      { debugOnFailure: true },
+    );
+    await session.inPhase('hold');
+    expect(session.fake.names()).not.toContain('finishJob');
+    await session.handle.executeUpdate(retrySession, { args: [{ hosts: 'failed' }] });
+    await session.result();
+    expect(session.fake.inputs('runLayer')).toEqual([
+      { layer: 0, attempt: 1, hosts: 'all' },
+      { layer: 0, attempt: 2, hosts: 'failed' },
+    ]);
+    expect(session.fake.end()).toMatchObject({ succeeded: 'true' });
+  });
+
+  test('cancelled while it is prepared: no Job is made', async () => {
+    const work = endlessWork();
+    const session = await start({ prepareJob: work.run });
+    await work.begun;
+    await cancel(session);
+    await session.result();
+    expect(session.fake.names()).toEqual(['admitSession', 'prepareJob', 'recordEnd']);
+    expect(session.fake.end()).toEqual(BY_ALICE);
+  });
+
+  test('cancelled while it starts: what there is of the Job is ended', async () => {
+    const work = endlessWork();
+    const session = await start({ startJob: work.run });
+    await work.begun;
+    await cancel(session);
+    await session.result();
+    expect(session.fake.names()).toEqual(['admitSession', 'prepareJob', 'startJob', 'endJob', 'recordEnd']);
+    expect(session.fake.end()).toEqual(BY_ALICE);
+  });
+
+  test('cancelled in a layer: the Job is ended, then the layer is recorded', async () => {
+    const running = gate();
+    const session = await start({
+      runLayer: async ({ layer }) => {
+        await running.pass();
+        return layerOutcome(layer, null);
+      },
+      endJob: async () => {
+        running.open();
+        return { unverified: null };
+      },
+      watchJob: async () => {
+        await running.pass();
+        return JOB_ENDED;
+      },
+    });
+    await running.reached;
+    await cancel(session);
+    await session.result();
+    const names = session.fake.names();
+    expect(names.indexOf('endJob')).toBeLessThan(names.indexOf('recordLayer'));
+    expect(session.fake.end()).toEqual(BY_ALICE);
+  });
+
+  test('what cannot be verified is said', async () => {
+    const running = gate();
+    const session = await start({
+      runLayer: async ({ layer }) => {
+        await running.pass();
+        return layerOutcome(layer, null);
+      },
+      endJob: async () => {
+        running.open();
+        return { unverified: 'node not ready' };
+      },
+    });
+    await running.reached;
+    await cancel(session);
+    await session.result();
+    expect(session.fake.end()).toEqual({ ...BY_ALICE, message: 'cancelled by alice; not verified: node not ready' });
+  });
+
+  test("a Job that is deleted in the middle ends it with the Job's reason", async () => {
+    const session = await start({
+      runLayer: async () => {
+        throw ApplicationFailure.nonRetryable('its Job was deleted', 'job_deleted');
+      },
+    });
+    await session.result();
+    expect(session.fake.names()).toContain('endJob');
+    expect(session.fake.names()).not.toContain('recordLayer');
+    expect(session.fake.end()).toEqual({ succeeded: 'false', message: 'its Job was deleted', reason: 'job_deleted' });
+  });
+
+  test('layers that succeed in a Job that fails are no success', async () => {
+    const end = {
+      succeeded: 'false',
+      message: 'container inventory ended with exit status 1',
+      reason: 'runner_failed',
+    };
+    const finish = gate();
+    const session = await start({
+      finishJob: async () => finish.open(),
+      watchJob: async () => {
+        await finish.pass();
+        return end as typeof JOB_DONE;
+      },
+    });
+    await session.result();
+    expect(session.fake.end()).toEqual(end);
+  });
+
+  test('a pod that drives itself is only watched', async () => {
+    const session = await start({
+      prepareJob: async () => ({ leases: false, drivesItself: true }),
+      watchJob: async () => ({ succeeded: 'false', message: 'container ansible ended with 4', reason: 'layer_failed' }),
+    });
+    await session.result();
+    expect(session.fake.names()).toEqual(['admitSession', 'prepareJob', 'startJob', 'watchJob', 'recordEnd']);
+    expect(session.fake.end()).toEqual({
+      succeeded: 'false',
+      message: 'container ansible ended with 4',
+      reason: 'layer_failed',
+    });
+  });
+
+  test('images are opened before the Job and finished before its end', async () => {
+    const session = await start({}, { images: true });
+    await session.result();
+    const names = session.fake.names();
+    const order = ['openImage', 'prepareJob', 'runLayer', 'finishImage', 'finishJob', 'releaseImages'] as const;
+    expect(order.map((name) => names.indexOf(name))).toEqual(
+      [...order].map((name) => names.indexOf(name)).sort((a, b) => a - b),
+    );
+    expect(names).toEqual(expect.arrayContaining([...order]));
+    expect(session.fake.end()).toMatchObject({ succeeded: 'true' });
+  });
+
+  test('images of a pod that drives itself are judged by its exit code', async () => {
+    const session = await start(
+      { prepareJob: async () => ({ leases: false, drivesItself: true }), awaitPlaybooks: async () => 2 },
+      { images: true },
+    );
+    await session.result();
+    expect(session.fake.inputs('judgeImages')).toEqual([{ exitCode: 2 }]);
+    expect(session.fake.inputs('finishJob')).toEqual([{ exitCode: 1 }]);
+    expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'layer_failed' });
+  });
+
+  test('the histories of all these replay', async () => {
+    await bench.finish();
+    expect(await bench.replayAll()).toBeGreaterThan(10);
+  });
+});

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { endJob, type WatchDependencies, watchJob } from '../../activities/sessions/watch-job.ts';
+import { cleanJobs } from '../../control/sessions/clean-jobs.ts';
+import { recordJob } from '../../control/sessions/record-job.ts';
+import type { ContainerState, JobTrouble } from '../../domain/sessions/cluster-job.ts';
+import { ensureRun, findRun } from '../../store/runs.ts';
+import { findSessionById } from '../../store/session-engine.ts';
+import { findSessionJob } from '../../store/session-jobs.ts';
+import { makeSession } from '../support/engine-sessions.ts';
+import { eventually } from '../support/eventually.ts';
+import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+
+let database: TestDatabase;
+let cluster: FakeCluster;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => database?.close());
+beforeEach(() => {
+  cluster = fakeCluster();
+});
+
+const ansible = (exitCode: number | null): ContainerState => ({
+  name: 'ansible',
+  state: exitCode === null ? 'running' : 'terminated',
+  reason: '',
+  message: '',
+  exitCode,
+  startedAt: null,
+});
+
+const trouble = (kind: JobTrouble['kind'], message: string): JobTrouble => ({ code: 'unschedulable', kind, message });
+
+/** A Job of a session that goes on, or is over, or was deleted as well. */
+async function makeJob(state: 'open' | 'over' | 'deleted' = 'open') {
+  const { db } = database;
+  const session = await makeSession(db);
+  const states = {
+    open: { stage: 'admitted', status: 'running' },
+    over: { stage: 'ended', status: 'complete' },
+    deleted: { stage: 'ended', status: 'complete', deleted_at: new Date() },
+  } as const;
+  await db.updateTable('sessions').set(states[state]).where('id', '=', session.id).execute();
+  const name = `cfs-${randomUUID()}`;
+  await recordJob(db, { sessionId: session.id, name, profile: 'restricted', inventory: { files: {} }, leases: false });
+  cluster.put(name, { sessionId: session.id });
+  return { sessionId: session.id, name };
+}
+
+const deps = (patience = { waiting: 60_000, impossible: 60_000 }): WatchDependencies => ({
+  db: database.db,
+  cluster,
+  patience,
+  clock: () => new Date(),
+  site: { ssh: async () => ({ privateKey: 'k', knownHosts: '' }) } as WatchDependencies['site'],
+  trust: {
+    hasOwnKey: false,
+    identity: async () => ({ privateKey: 'k', certificate: 'c', lookAgainMs: 1, problem: null }),
+  },
+  imageKeys: { read: async () => null },
+});
+
+const watch = (sessionId: string, given = deps()) =>
+  new MockActivityEnvironment().run(() => watchJob(given, sessionId, new AbortController().signal));
+
+describe('following a Job', () => {
+  test('stores how it ended, then lets Kubernetes forget it', async () => {
+    const { sessionId, name } = await makeJob();
+    const watched = watch(sessionId);
+    cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
+    expect(await watched).toEqual({ succeeded: 'true', reason: null, message: 'complete' });
+    expect(await findSessionJob(database.db, sessionId)).toMatchObject({
+      exit_codes: { ansible: 0 },
+      ended_at: expect.any(Date),
+      released_at: expect.any(Date),
+    });
+    expect(cluster.done).toEqual([`release ${name}`]);
+    // A second one, of a worker that took over, says the same and does nothing.
+    expect(await watch(sessionId)).toMatchObject({ succeeded: 'true' });
+    expect(cluster.done).toEqual([`release ${name}`]);
+  });
+
+  test('whoever takes over finishes what a crash has left after the end was stored', async () => {
+    const { sessionId, name } = await makeJob();
+    const id = `${sessionId}-1-0`;
+    await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' });
+    const end = { ended_at: new Date(), end_code: 'job_deleted', end_message: 'its Job was deleted' };
+    await database.db.updateTable('session_jobs').set(end).where('name', '=', name).execute();
+    expect(await watch(sessionId)).toMatchObject({ reason: 'job_deleted' });
+    expect((await findRun(database.db, id))?.state).toBe('lost');
+    expect(cluster.done).toEqual([`release ${name}`]);
+  });
+
+  test('a deletion by whomever ends its pods, and its open run with it', async () => {
+    const { sessionId, name } = await makeJob();
+    const id = `${sessionId}-1-0`;
+    await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' });
+    const watched = watch(sessionId);
+    cluster.put(name, { phase: 'deleting', containers: [ansible(143)] });
+    expect(await watched).toMatchObject({ succeeded: 'false', reason: 'job_deleted' });
+    expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+    expect((await findRun(database.db, id))?.state).toBe('lost');
+  });
+
+  test('what cannot be verified keeps its finalizers, and the end says so', async () => {
+    const { sessionId, name } = await makeJob();
+    cluster.unverified = 'node not ready';
+    const watched = watch(sessionId);
+    cluster.put(name, { phase: 'deleting' });
+    expect(await watched).toMatchObject({ message: 'its Job was deleted; not verified: node not ready' });
+    expect(cluster.done).toEqual([`end ${name}`]);
+  });
+
+  test('what keeps its pod from running is shown, and taken back', async () => {
+    const { sessionId, name } = await makeJob();
+    cluster.put(name, { phase: 'waiting', trouble: trouble('waiting', 'no node has 4 GiB free') });
+    const watched = watch(sessionId);
+    const shown = (text: string) =>
+      eventually(text, async () => (await findSessionById(database.db, sessionId))?.message === text);
+    await shown('no node has 4 GiB free');
+    expect(await findSessionById(database.db, sessionId)).toMatchObject({ reason: 'unschedulable' });
+    cluster.put(name, { phase: 'running', trouble: null });
+    await shown('the Job goes on');
+    cluster.put(name, { phase: 'complete' });
+    await watched;
+  });
+
+  test.each([
+    ['waiting', { waiting: 50, impossible: 60_000 }],
+    ['impossible', { waiting: 60_000, impossible: 50 }],
+  ] as const)('a pod that waits too long for what is %s is given up', async (kind, patience) => {
+    const { sessionId, name } = await makeJob();
+    cluster.put(name, { phase: 'waiting', trouble: trouble(kind, 'no node fits') });
+    expect(await watch(sessionId, deps(patience))).toEqual({
+      succeeded: 'false',
+      reason: 'unschedulable',
+      message: 'its pod waited too long: no node fits',
+    });
+    expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+  });
+
+  test('a runner that waits in vain for its inventory is ended', async () => {
+    const { sessionId, name } = await makeJob();
+    const inventory = { ...ansible(137), name: 'inventory', reason: 'OOMKilled' };
+    cluster.put(name, { phase: 'running', containers: [inventory, ansible(null)] });
+    expect(await watch(sessionId)).toEqual({
+      succeeded: 'false',
+      reason: 'runner_failed',
+      message: 'container inventory ended with exit status 137 (OOMKilled)',
+    });
+    expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+  }, 60_000);
+
+  test('a wait counts from its first moment, whichever worker saw it', async () => {
+    const { sessionId, name } = await makeJob();
+    const began = new Date(Date.now() - 3_600_000);
+    await database.db.updateTable('session_jobs').set({ waiting_since: began }).where('name', '=', name).execute();
+    cluster.put(name, { phase: 'waiting', trouble: trouble('waiting', 'full') });
+    expect(await watch(sessionId)).toMatchObject({ reason: 'unschedulable' });
+  });
+});
+
+describe('ending a Job', () => {
+  test('is harmless without one, and twice', async () => {
+    const session = await makeSession(database.db);
+    expect(await endJob(deps(), session.id)).toEqual({ unverified: null });
+    const { sessionId, name } = await makeJob();
+    expect(await endJob(deps(), sessionId)).toEqual({ unverified: null });
+    expect(await endJob(deps(), sessionId)).toEqual({ unverified: null });
+    expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+  });
+});
+
+describe('the clean-up', () => {
+  test('leaves Jobs of open sessions alone, and those that ended until they are too old', async () => {
+    const open = await makeJob();
+    const over = await makeJob('over');
+    cluster.put(over.name, { phase: 'complete' });
+    expect(await cleanJobs({ db: database.db, cluster })).toEqual({ ended: [], problems: [] });
+    expect(cluster.done).toEqual([`release ${over.name}`]);
+    await cleanJobs({ db: database.db, cluster });
+    expect(cluster.done).toEqual([`release ${over.name}`]);
+    expect((await cluster.view(open.name)).phase).toBe('running');
+  });
+
+  test('ends what nobody owns, what is left of ended sessions, and Jobs of deleted ones', async () => {
+    const left = await makeJob('over');
+    const deleted = await makeJob('deleted');
+    cluster.put(deleted.name, { phase: 'complete' });
+    cluster.put('cfs-nobodys');
+    const { ended } = await cleanJobs({ db: database.db, cluster });
+    expect(ended.sort()).toEqual([left.name, deleted.name, 'cfs-nobodys'].sort());
+    expect(await cluster.list()).toEqual([]);
+    expect(await findSessionJob(database.db, left.sessionId)).toMatchObject({ end_code: 'workflow_ended' });
+  });
+
+  test('goes on with what could not be verified until it is', async () => {
+    const { name, sessionId } = await makeJob('over');
+    cluster.unverified = 'node not ready';
+    const { problems } = await cleanJobs({ db: database.db, cluster });
+    expect(problems).toEqual([`Job ${name}: not verified: node not ready`]);
+    cluster.unverified = null;
+    await cleanJobs({ db: database.db, cluster });
+    expect(await cluster.list()).toEqual([]);
+    expect(await findSessionJob(database.db, sessionId)).toMatchObject({ released_at: expect.any(Date) });
+  });
+});

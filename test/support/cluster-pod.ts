@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import type { TestNamespace } from './dev-cluster.ts';
+import { eventually } from './eventually.ts';
+
+const END_LIMIT_MS = 120_000;
+
+export interface PodRequest {
+  image: string;
+  command: string[];
+  environment?: Record<string, string>;
+  /** Folders that can be written; nothing else can. */
+  writable?: string[];
+  workingDir?: string;
+}
+
+export interface TestPod {
+  name: string;
+  /** Its address, which this machine reaches; '' until it has one. */
+  address(): Promise<string>;
+  log(): Promise<string>;
+  /** Waits for its end; answers exit code and output. */
+  end(): Promise<{ code: number; output: string }>;
+}
+
+/** Starts a pod with one container as strictly as a cluster may demand it: no root, nothing writable, no capability, no token. */
+export async function startRestrictedPod(namespace: TestNamespace, request: PodRequest): Promise<TestPod> {
+  const name = `pod-${randomBytes(4).toString('hex')}`;
+  const writable = request.writable ?? [];
+  await namespace.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 2,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        runAsGroup: 1000,
+        fsGroup: 1000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      containers: [
+        {
+          name: 'main',
+          image: request.image,
+          imagePullPolicy: 'Never',
+          command: request.command,
+          env: Object.entries(request.environment ?? {}).map(([key, value]) => ({ name: key, value })),
+          ...(request.workingDir === undefined ? {} : { workingDir: request.workingDir }),
+          securityContext: {
+            readOnlyRootFilesystem: true,
+            allowPrivilegeEscalation: false,
+            capabilities: { drop: ['ALL'] },
+          },
+          volumeMounts: writable.map((mountPath, index) => ({ name: `folder-${index}`, mountPath })),
+        },
+      ],
+      volumes: writable.map((_, index) => ({ name: `folder-${index}`, emptyDir: {} })),
+    },
+  });
+  const status = async () => JSON.parse(await namespace.kubectl(['get', 'pod', name, '--output', 'json'])).status;
+  const log = () => namespace.kubectl(['logs', name]);
+  return {
+    name,
+    address: async () => (await status()).podIP ?? '',
+    log,
+    end: async () => {
+      const code = await eventually(
+        `${name} has ended`,
+        async () => {
+          const { state } = (await status()).containerStatuses?.[0] ?? {};
+          const refused = /Invalid|Err|BackOff/.test(state?.waiting?.reason ?? '');
+          if (refused) throw new Error(`${state.waiting.reason}: ${state.waiting.message}`);
+          return state?.terminated === undefined ? null : { code: Number(state.terminated.exitCode) };
+        },
+        END_LIMIT_MS,
+      );
+      return { ...code, output: await log() };
+    },
+  };
+}

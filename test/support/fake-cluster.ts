@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ClusterJobs, JobView } from '../../domain/sessions/cluster-job.ts';
+
+/** Jobs that a test moves by hand. */
+export interface FakeCluster extends ClusterJobs {
+  /** Names in the order in which things were done: `end NAME`, `release NAME` ... */
+  done: string[];
+  /** Makes a Job, or changes what is seen of it. */
+  put(name: string, more?: Partial<JobView>): void;
+  /** What the end of any Job answers as unverified. */
+  unverified: string | null;
+}
+
+export function fakeCluster(): FakeCluster {
+  const jobs = new Map<string, JobView>();
+  const gone = (name: string): JobView => ({
+    name,
+    sessionId: '',
+    phase: 'gone',
+    startedAt: null,
+    endedAt: null,
+    reason: '',
+    message: '',
+    containers: [],
+    trouble: null,
+  });
+  const view = (name: string) => jobs.get(name) ?? gone(name);
+  const cluster: FakeCluster = {
+    done: [],
+    unverified: null,
+    put: (name, more = {}) => void jobs.set(name, { ...gone(name), phase: 'running', ...jobs.get(name), ...more }),
+    start: async ({ name }) => {
+      cluster.done.push(`start ${name}`);
+      cluster.put(name);
+    },
+    view: async (name) => view(name),
+    follow: async (name, take, signal) => {
+      for (let shown = ''; ; ) {
+        const now = JSON.stringify(view(name));
+        if (now !== shown && (await take(view(name)))) return;
+        shown = now;
+        await delay(5, undefined, { signal });
+      }
+    },
+    end: async (name) => {
+      cluster.done.push(`end ${name}`);
+      if (jobs.has(name)) cluster.put(name, { phase: 'deleting' });
+      return { view: view(name), unverified: cluster.unverified };
+    },
+    release: async (name) => {
+      cluster.done.push(`release ${name}`);
+      if (view(name).phase === 'deleting') jobs.delete(name);
+    },
+    updateSecret: async (name) => void cluster.done.push(`secret ${name}`),
+    followLog: async () => undefined,
+    list: async () => [...jobs.values()],
+  };
+  return cluster;
+}

@@ -1,0 +1,58 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { type Manifest, renderChart } from './helm.ts';
+import { ROOT } from './source-tree.ts';
+
+const FOLDER = join(ROOT, 'deploy', 'kustomize');
+const HEAD = '# Made from the chart by "npm run manifests": change that, or an overlay.\n';
+
+/** Which file an object stands in, by its kind; Jobs are applied on their own. */
+const FILES: Record<string, string> = {
+  ServiceAccount: 'accounts',
+  Role: 'rights',
+  RoleBinding: 'rights',
+  Service: 'services',
+  PodDisruptionBudget: 'disruption',
+  NetworkPolicy: 'network',
+};
+
+/** The plain manifests as the chart makes them: text by path below `deploy/kustomize`. */
+export async function plainManifests(): Promise<Map<string, string>> {
+  const objects = await renderChart(['--values', join(FOLDER, 'values.yaml')]);
+  const files = new Map<string, Manifest[]>();
+  for (const object of objects) {
+    const path = pathOf(object);
+    files.set(path, [...(files.get(path) ?? []), withoutHelm(object)]);
+  }
+  return new Map(
+    [...files].map(([path, manifests]) => [path, HEAD + manifests.map((one) => stringify(one)).join('---\n')]),
+  );
+}
+
+/** Text of a manifest that is there. */
+export function readManifest(path: string): Promise<string> {
+  return readFile(join(FOLDER, path), 'utf8');
+}
+
+export async function writeManifests(): Promise<void> {
+  for (const [path, text] of await plainManifests()) await writeFile(join(FOLDER, path), text);
+}
+
+function pathOf({ kind, metadata }: Manifest): string {
+  const part = metadata.labels['app.kubernetes.io/component'];
+  if (kind === 'Job') return `${part}/job.yaml`;
+  return `base/${FILES[kind] ?? part}.yaml`;
+}
+
+/** What only a release of helm's has. */
+function withoutHelm(object: Manifest): Manifest {
+  return JSON.parse(JSON.stringify(object), (key, value) => {
+    if (key === 'labels') {
+      const { 'helm.sh/chart': _chart, 'app.kubernetes.io/managed-by': _manager, ...rest } = value;
+      return rest;
+    }
+    if (key === 'annotations' && value['helm.sh/hook'] !== undefined) return undefined;
+    return value;
+  });
+}

@@ -1,0 +1,79 @@
+import type { Manifest } from './helm.ts';
+
+/** The pod of a Deployment or Job, with the part of Muster that it is. */
+export interface PodTemplate {
+  part: string;
+  pod: Manifest;
+  containers: Manifest[];
+}
+
+export function podTemplates(objects: readonly Manifest[]): PodTemplate[] {
+  return objects
+    .filter(({ kind }) => kind === 'Deployment' || kind === 'Job')
+    .map(({ spec }) => {
+      const { metadata, spec: pod } = spec.template;
+      const containers = [...(pod.initContainers ?? []), ...pod.containers];
+      return { part: metadata.labels['app.kubernetes.io/component'], pod, containers };
+    });
+}
+
+/** Environment of a container as its process sees it; `secrets` stands for the values that come from Secrets. */
+export function environmentOf(container: Manifest, secrets: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    container.env.map(({ name, value, valueFrom }: Manifest) => {
+      if (valueFrom === undefined) return [name, value];
+      const { name: secret, key } = valueFrom.secretKeyRef;
+      return [name, secrets[`${secret}/${key}`]];
+    }),
+  );
+}
+
+/** What is wrong with what containers are allowed to do, as `part: sentence`; nothing where Pod Security `restricted` holds. */
+export function permissionMistakes(objects: readonly Manifest[]): string[] {
+  const mistakes: string[] = [];
+  for (const { part, pod, containers } of podTemplates(objects)) {
+    const expect = (isRight: boolean, sentence: string) => {
+      if (!isRight) mistakes.push(`${part}: ${sentence}`);
+    };
+    const own = pod.securityContext ?? {};
+    expect(own.runAsNonRoot === true && own.runAsUser === 1000 && own.runAsGroup === 1000, 'runs as another user');
+    expect(own.seccompProfile?.type === 'RuntimeDefault', 'has no seccomp profile');
+    expect(!pod.hostNetwork && !pod.hostPID && !pod.hostIPC, 'shares what is the node’s');
+    for (const volume of pod.volumes ?? []) {
+      const kinds = Object.keys(volume).filter((key) => key !== 'name');
+      expect(
+        kinds.every((kind) => ['emptyDir', 'secret', 'configMap'].includes(kind)),
+        `mounts ${kinds}`,
+      );
+    }
+    for (const { securityContext: allowed = {}, resources = {}, env = [] } of containers) {
+      expect(allowed.allowPrivilegeEscalation === false, 'may gain rights');
+      expect(allowed.readOnlyRootFilesystem === true, 'may write its root');
+      expect(JSON.stringify(allowed.capabilities) === '{"drop":["ALL"]}', 'keeps capabilities');
+      expect(!allowed.privileged && allowed.runAsUser === undefined, 'is its own user');
+      expect(resources.requests?.memory !== undefined && resources.limits?.memory !== undefined, 'has no bounds');
+      const secret = env.filter(
+        ({ name, value }: Manifest) => /PASSWORD|API_KEY|TOKEN$|DATABASE_URL/.test(name) && value,
+      );
+      expect(secret.length === 0, 'has a secret in its manifest');
+    }
+  }
+  return mistakes;
+}
+
+/** What is wrong with rights, as `name: sentence`. */
+export function rightsMistakes(objects: readonly Manifest[]): string[] {
+  const mistakes: string[] = [];
+  for (const { kind, metadata, rules = [] } of objects) {
+    if (kind === 'ClusterRole' || kind === 'ClusterRoleBinding')
+      mistakes.push(`${metadata.name}: of the whole cluster`);
+    for (const { apiGroups, resources, verbs } of rules) {
+      if ([apiGroups, resources, verbs].some((words) => words.includes('*'))) mistakes.push(`${metadata.name}: all of`);
+      const listed = verbs.filter((verb: string) => ['list', 'watch', 'deletecollection'].includes(verb));
+      if (resources.includes('secrets') && listed.length > 0) mistakes.push(`${metadata.name}: may ${listed} secrets`);
+      const forbidden = ['pods/exec', 'pods/attach', 'pods/portforward', 'roles', 'rolebindings', 'serviceaccounts'];
+      for (const one of resources) if (forbidden.includes(one)) mistakes.push(`${metadata.name}: ${one}`);
+    }
+  }
+  return mistakes;
+}

@@ -1,0 +1,100 @@
+/** The layers of a session, one after the other, wherever they run; with what comes between: waiting for components, holding. */
+import { condition } from '@temporalio/workflow';
+import type { RunLayer, RunRef, SessionPlan, SessionRef } from '../../activities/sessions/contract.ts';
+import {
+  checkOutcome,
+  describeLayerFailure,
+  type LayerOutcome,
+  sessionOutcome,
+} from '../../domain/sessions/outcome.ts';
+import type { RetrySession } from './messages.ts';
+import { type Ending, records, type State, show, throwIfCancelled } from './session-state.ts';
+
+/** Where layers run. */
+export interface LayerRunner {
+  runLayer(run: RunLayer): Promise<LayerOutcome>;
+  /** Ends a run, or keeps it from ever starting. */
+  endRun(run: RunRef): Promise<unknown>;
+}
+
+/** Runs the layers as far as they go. */
+export async function runLayers(
+  input: SessionRef,
+  state: State,
+  plan: SessionPlan,
+  runner: LayerRunner,
+): Promise<Ending> {
+  const outcomes: LayerOutcome[] = [];
+  for (const layer of plan.layers.length > 0 ? plan.layers : [0]) {
+    let outcome = await runLayer(input, state, runner, layer, 'all');
+    while (outcome.exitCode !== 0 && outcome.exitCode !== null && plan.debugOnFailure) {
+      const retry = await hold(input, state, plan, outcome);
+      if (retry === null) break;
+      state.progress.attempt += 1;
+      outcome = await runLayer(input, state, runner, layer, retry.hosts);
+    }
+    outcomes.push(outcome);
+    const goesOn = outcome.exitCode === 0 || (plan.check === true && outcome.exitCode !== null);
+    if (!goesOn) break;
+  }
+  return plan.check ? checkOutcome(outcomes, state.checked) : sessionOutcome(outcomes);
+}
+
+/** Asks until the session has its components: woken when some are given back, and now and then by itself. */
+export async function waitForLeases(input: SessionRef, state: State): Promise<void> {
+  for (;;) {
+    throwIfCancelled(state);
+    state.leases = false;
+    const answer = await records.takeLeases(input);
+    if (answer.state === 'taken') return;
+    show(state, { phase: 'lease', message: answer.message });
+    await condition(() => state.leases || state.cancel !== null, answer.retrySeconds * 1000, {
+      summary: 'asks for its components again',
+    });
+  }
+}
+
+/** Runs one attempt of one layer. A cancel ends every process of the run first; then the watch returns by itself. */
+async function runLayer(
+  input: SessionRef,
+  state: State,
+  runner: LayerRunner,
+  layer: number,
+  hosts: 'all' | 'failed',
+): Promise<LayerOutcome> {
+  throwIfCancelled(state);
+  const run = { ...input, layer, attempt: state.progress.attempt };
+  show(state, { phase: 'layer', layer, message: `running layer ${layer}` });
+  const running = runner.runLayer({ ...run, hosts });
+  // Looked at below, after the cancel; must not count as unhandled meanwhile.
+  running.catch(() => undefined);
+  await Promise.race([running, condition(() => state.cancel !== null)]);
+  if (state.cancel !== null) await runner.endRun(run);
+  const outcome = await running;
+  state.checked = await records.recordLayer(run);
+  throwIfCancelled(state);
+  return outcome;
+}
+
+/** Waits after a failure; answers the retry that was asked for, or null when the session is to end. */
+async function hold(
+  input: SessionRef,
+  state: State,
+  plan: SessionPlan,
+  outcome: LayerOutcome,
+): Promise<RetrySession | null> {
+  const message = `holding after a failure (${describeLayerFailure(outcome)}) for up to ${plan.debugWaitSeconds} s`;
+  state.holding = true;
+  state.finish = false;
+  state.retry = null;
+  show(state, { phase: 'hold', layer: outcome.index, message });
+  await records.recordHold({ ...input, layer: outcome.index, message });
+  await condition(
+    () => state.finish || state.retry !== null || state.cancel !== null,
+    Math.max(1, plan.debugWaitSeconds * 1000),
+    { summary: 'end of the hold' },
+  );
+  state.holding = false;
+  throwIfCancelled(state);
+  return state.retry;
+}

@@ -1,0 +1,19 @@
+import { ActivityFailure, ApplicationFailure, isCancellation, TemporalFailure } from '@temporalio/workflow';
+import { isErrorCode } from '../../domain/errors.ts';
+import { cancelled, type Ending, type State } from './session-state.ts';
+
+/** The end of a session that broke off: cancelled, refused by a rule, or something could not be found out. */
+export function endingOf(error: unknown, state: State): Ending {
+  if (!(error instanceof TemporalFailure)) throw error;
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const gone = error instanceof ActivityFailure && !(cause instanceof ApplicationFailure) && !isCancellation(error);
+  // Of a run that nobody answers for, nobody knows whether it still works, cancelled or not.
+  const runIsLeft = gone && (error.activityType === 'runLayer' || error.activityType === 'endRun');
+  if (state.cancel !== null && !runIsLeft) return cancelled(state.cancel);
+  if (cause instanceof ApplicationFailure) {
+    return { succeeded: 'false', message: cause.message, reason: isErrorCode(cause.type) ? cause.type : 'internal' };
+  }
+  if (!gone) throw error;
+  const message = `${error.activityType} got no answer from the machine that has the workspace`;
+  return { succeeded: runIsLeft ? 'unknown' : 'false', message, reason: 'runner_gone' };
+}
