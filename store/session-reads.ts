@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { SessionStatus, Succeeded } from '../domain/sessions/schema.ts';
 import type { Db } from './database.ts';
+import type { SessionJobRow } from './session-jobs.ts';
 import type { RunState, SessionStage } from './tables.ts';
 
 export interface AttemptRow {
@@ -24,6 +25,31 @@ export async function readAttempts(db: Db, sessionId: string): Promise<AttemptRo
     .orderBy('attempt')
     .orderBy('layer')
     .execute();
+}
+
+/** What is shown of a session's Job: all that is on record but what its pod was given. */
+export type ShownJobRow = Pick<
+  SessionJobRow,
+  | 'name'
+  | 'profile'
+  | 'exit_codes'
+  | 'end_code'
+  | 'end_message'
+  | 'unverified'
+  | 'waiting_since'
+  | 'created_at'
+  | 'ended_at'
+>;
+
+/** The Job of a session; null for one that runs on a worker's own machine. */
+export async function readShownJob(db: Db, sessionId: string): Promise<ShownJobRow | null> {
+  const row = await db
+    .selectFrom('session_jobs')
+    .select(['name', 'profile', 'exit_codes', 'end_code', 'end_message', 'unverified'])
+    .select(['waiting_since', 'created_at', 'ended_at'])
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 /** How a session stands and how far its streams are: everything up to these numbers can be read. */

@@ -5,9 +5,10 @@ import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { countHostsByStatus } from '../../store/host-result-reads.ts';
 import { findSessionById, type SessionRow } from '../../store/session-engine.ts';
 import { listSessionImages } from '../../store/session-images.ts';
-import { readAttempts } from '../../store/session-reads.ts';
+import { readAttempts, readShownJob } from '../../store/session-reads.ts';
 import { countQueuedBefore, findRetriesOf } from '../../store/sessions.ts';
 import type { Database } from '../../store/tables.ts';
+import { sessionJob } from './describe-job.ts';
 import type { SummaryReader } from './summary-reader.ts';
 
 export interface SessionLinkBases extends LogBases {
@@ -45,7 +46,7 @@ export async function describeSession(
 ): Promise<SessionDetail> {
   const { db, bases } = deps;
   const waits = row.stage === 'queued' && row.status !== 'complete' && row.cancel_requested_at === null;
-  const [before, attempts, hosts, retries, original, summary, images] = await Promise.all([
+  const [before, attempts, hosts, retries, original, summary, images, job] = await Promise.all([
     waits ? countQueuedBefore(db, row.queue) : null,
     readAttempts(db, row.id),
     countHostsByStatus(db, row.id),
@@ -53,6 +54,7 @@ export async function describeSession(
     row.retry_of === null ? null : findSessionById(db, row.retry_of),
     deps.summaries.read(row.id),
     row.target.definition === 'image' ? listSessionImages(db, row.id) : [],
+    readShownJob(db, row.id),
   ]);
   const self = `${bases.api}/api/v1/sessions/${row.name}`;
   return {
@@ -78,6 +80,7 @@ export async function describeSession(
       result_id: image.result_id,
       updated_at: image.updated_at.toISOString(),
     })),
+    job: job === null ? null : sessionJob(job),
     snapshot: row.snapshot,
     counts: { ...summary.counts },
     hosts,

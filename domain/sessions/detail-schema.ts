@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { RESULT_WORDS } from '../runs/event-summary.ts';
 import { HOST_STATUSES } from '../runs/schema.ts';
+import { RUNNER_PROFILES } from './cluster-job.ts';
 import { IMAGE_STATES } from './image-progress.ts';
 import { SESSION_STATUSES, SessionSchema, SnapshotSchema, SUCCEEDED } from './schema.ts';
 
@@ -59,12 +60,32 @@ const SessionImageSchema = z.strictObject({
   updated_at: time,
 });
 
+/** The Kubernetes Job of a session that runs on a cluster. */
+const SessionJobSchema = z.strictObject({
+  /** Of the Job, as in `status.session.job`. */
+  name: z.string(),
+  profile: z.enum(RUNNER_PROFILES),
+  /** Exit status by container, null of one that has not ended; no member before the first is known. */
+  exit_codes: z.record(z.string(), z.int().nullable()),
+  /** Why it ended without success; null while it goes on and when it succeeded. */
+  trouble: ReasonSchema.nullable(),
+  /** Why nobody knows whether all of it has stopped; null when that was verified, and while it goes on. */
+  unverified: z.string().nullable(),
+  /** Since when its pod waits for what keeps it from running; null: it does not. */
+  waiting_since: time.nullable(),
+  created_at: time,
+  ended_at: time.nullable(),
+});
+export type SessionJob = z.infer<typeof SessionJobSchema>;
+
 /** GET /api/v1/sessions/{name}: everything about one session. */
 export const SessionDetailSchema = SessionItemSchema.extend({
   admitted_at: time.nullable(),
   /** Place in the queue, 1 is next; null when it does not wait. */
   queue: z.strictObject({ place: z.int() }).nullable(),
   attempts: z.array(AttemptSchema),
+  /** Null unless it runs as a Job of a cluster. */
+  job: SessionJobSchema.nullable(),
   /** The images that it customises, in order; empty unless its target is images. */
   images: z.array(SessionImageSchema),
   snapshot: SnapshotSchema,

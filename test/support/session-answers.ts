@@ -36,6 +36,7 @@ export const sessionDetail = (name: string, over: Partial<SessionDetail> = {}): 
   queue: null,
   images: [],
   absent_hosts: null,
+  job: null,
   attempts: [
     {
       run_id: `${SESSION_ID}-1-0`,

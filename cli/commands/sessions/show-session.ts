@@ -46,10 +46,24 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
     ['hosts', `${hosts.applied} applied, ${hosts.failed} failed, ${hosts.incomplete} incomplete`],
     ['not in the inventory', namesOf(session.absent_hosts ?? [])],
     ['tasks', `${counts.ok} ok, ${counts.changed} changed, ${counts.failed} failed, ${counts.unreachable} unreachable`],
+    ...jobFields(session.job),
     ['workflow', cell(links.temporal)],
   ]);
   const images = session.images.length === 0 ? '' : `\n${imageTable(session.images)}`;
   return `${fields}\n${layerTable(session, wide)}${images}`;
+}
+
+/** What a session's Job on a cluster came to; nothing of a session that runs elsewhere. */
+function jobFields(job: SessionDetail['job'] | undefined): [string, string][] {
+  if (!job) return [];
+  const codes = Object.entries(job.exit_codes).map(([name, code]) => `${name} ${code ?? 'not ended'}`);
+  return [
+    ['Job', job.name],
+    ['Job waits since', cell(job.waiting_since)],
+    ['Job exit codes', codes.join(', ')],
+    ['Job ended by', cell(job.trouble && `${job.trouble.message} (${job.trouble.code})`)],
+    ['Job not verified', cell(job.unverified)],
+  ];
 }
 
 function checkMode({ muster }: SessionDetail): string {
