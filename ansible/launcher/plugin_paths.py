@@ -6,6 +6,7 @@ the effective ansible.cfg (the file or directory that `ANSIBLE_CONFIG` names; no
 
     ANSIBLE_CALLBACK_PLUGINS = Muster's directory, then those of the environment, else ansible.cfg, else the default
     ANSIBLE_STRATEGY_PLUGINS = likewise
+    ANSIBLE_LIBRARY          = likewise, for modules
 
 Nothing needs to be enabled: a callback outside of Ansible's own directories is loaded when it does not ask to be
 enabled (`CALLBACK_NEEDS_ENABLED`), and `muster_events` does not. So `callbacks_enabled` stays as the user wrote it.
@@ -21,6 +22,7 @@ from collections.abc import Mapping
 _SETTINGS = (
     ('callback', 'ANSIBLE_CALLBACK_PLUGINS', 'callback_plugins'),
     ('strategy', 'ANSIBLE_STRATEGY_PLUGINS', 'strategy_plugins'),
+    ('modules', 'ANSIBLE_LIBRARY', 'library'),
 )
 
 

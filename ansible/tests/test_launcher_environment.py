@@ -30,6 +30,7 @@ def test_the_environment_is_the_specified_one_and_ours(new_run: Callable[..., Ru
         'MUSTER_RUN_DIR': str(run.directory),
         'ANSIBLE_CALLBACK_PLUGINS': f'{PLUGINS}/callback:{BUILTIN_CALLBACKS}',
         'ANSIBLE_STRATEGY_PLUGINS': f'{PLUGINS}/strategy:{BUILTIN_CALLBACKS.replace("callback", "strategy")}',
+        'ANSIBLE_LIBRARY': f'{PLUGINS}/modules:{BUILTIN_CALLBACKS.replace("callback", "modules")}',
     }
 
 
@@ -111,3 +112,9 @@ def test_our_plugins_come_first_and_those_of_the_user_stay(tmp_path: Path, case:
     expected = ':'.join(part for part in ('/p/callback', rest.replace('{dir}', str(tmp_path))) if part)
     assert plugin_environment(env, '/p')['ANSIBLE_CALLBACK_PLUGINS'] == expected
     assert plugin_environment({**env, 'ANSIBLE_CONFIG': str(tmp_path)}, '/p')['ANSIBLE_CALLBACK_PLUGINS'] == expected
+
+
+def test_modules_come_by_the_key_library(tmp_path: Path) -> None:
+    (tmp_path / 'ansible.cfg').write_text('[defaults]\nlibrary = mine\n')
+    env = {'ANSIBLE_CONFIG': str(tmp_path / 'ansible.cfg')}
+    assert plugin_environment(env, '/p')['ANSIBLE_LIBRARY'] == f'/p/modules:{tmp_path}/mine'

@@ -11,6 +11,8 @@ export interface PodRequest {
   /** Folders that can be written; nothing else can. */
   writable?: string[];
   workingDir?: string;
+  /** Whose token the pod has; none without. */
+  serviceAccount?: string;
 }
 
 export interface TestPod {
@@ -22,7 +24,7 @@ export interface TestPod {
   end(): Promise<{ code: number; output: string }>;
 }
 
-/** Starts a pod with one container as strictly as a cluster may demand it: no root, nothing writable, no capability, no token. */
+/** Starts a pod with one container as strictly as a cluster may demand it: no root, nothing writable, no capability. */
 export async function startRestrictedPod(namespace: TestNamespace, request: PodRequest): Promise<TestPod> {
   const name = `pod-${randomBytes(4).toString('hex')}`;
   const writable = request.writable ?? [];
@@ -32,7 +34,8 @@ export async function startRestrictedPod(namespace: TestNamespace, request: PodR
     metadata: { name },
     spec: {
       restartPolicy: 'Never',
-      automountServiceAccountToken: false,
+      automountServiceAccountToken: request.serviceAccount !== undefined,
+      ...(request.serviceAccount === undefined ? {} : { serviceAccountName: request.serviceAccount }),
       enableServiceLinks: false,
       terminationGracePeriodSeconds: 2,
       securityContext: {
