@@ -4,12 +4,19 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ScheduleRunActivities } from '../../activities/automation/contract.ts';
 import type { scheduleRunWorkflow } from '../../workflows/automation/schedule-run.workflow.ts';
+import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { startTestWorker } from '../support/session-bench.ts';
 import { testServerMissing } from '../support/test-server.ts';
 import { openTimeSkipping, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
 
 const QUEUE = `test-${randomUUID()}`;
+
+/** Something to wait for, and how it happens. */
+function signal(): [Promise<void>, () => void] {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return [promise, resolve];
+}
 
 describeNeeding(testServerMissing(), 'the run of a schedule', () => {
   let server: TestServer;
@@ -128,14 +135,18 @@ describeNeeding(testServerMissing(), 'the run of a schedule', () => {
   });
 
   test('a cancellation while it looks at its sessions is recorded, and is the end of the workflow', async () => {
+    const [looked, looking] = signal();
+    const [recorded, record] = signal();
     acts.performScheduleRun = async () => 'following';
-    let looking: () => void = () => undefined;
-    const looked = new Promise<void>((resolve) => {
-      looking = resolve;
-    });
+    // It looks for as long as that takes: the time-skipping server loses a task that cancels an activity which just ended.
     acts.followScheduleRun = async () => {
       looking();
+      await recorded;
       return false;
+    };
+    acts.cancelScheduleRun = async () => {
+      said.push('cancelled');
+      record();
     };
     const handle = await start();
     await looked;
@@ -144,10 +155,26 @@ describeNeeding(testServerMissing(), 'the run of a schedule', () => {
     expect(said).toEqual(['cancelled']);
   });
 
+  test('a cancellation between two looks is recorded, and is the end of the workflow', async () => {
+    acts.performScheduleRun = async () => 'following';
+    acts.followScheduleRun = async () => {
+      said.push('looked');
+      return false;
+    };
+    const handle = await start();
+    const pauses = async () =>
+      (await handle.fetchHistory()).events?.filter((event) => event.timerStartedEventAttributes).length ?? 0;
+    // Until a pause is so long that it does not end before the cancellation.
+    await server.environment.sleep('45s');
+    await eventually('a long pause begins', async () => (await pauses()) >= 6);
+    await handle.cancel();
+    await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+    expect(said).toEqual([...Array(await pauses()).fill('looked'), 'cancelled']);
+  });
+
   test('a cancellation while it begins is recorded, and nothing is done', async () => {
-    let goOn: () => void = () => undefined;
-    let begun: () => void = () => undefined;
-    const [asked, told] = [new Promise<void>((r) => (begun = r)), new Promise<void>((r) => (goOn = r))];
+    const [asked, begun] = signal();
+    const [told, goOn] = signal();
     acts.beginScheduleRun = async () => {
       begun();
       await told;
