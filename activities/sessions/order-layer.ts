@@ -5,20 +5,16 @@ import { currentOrder, orderJob } from '../../control/sessions/record-job.ts';
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { isErrorCode, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
-import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
-import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
-import { isCheck } from '../../domain/sessions/check-mode.ts';
 import type { RunOrder } from '../../domain/sessions/job-schema.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 import { POD_PATHS, podLayerDir } from '../../domain/sessions/pod-paths.ts';
-import { runEnvironment } from '../../domain/sessions/run-environment.ts';
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import type { RunLayer } from './contract.ts';
-import { imageArguments, limitOf, offersPlainKey, playbookOf, type RunDependencies } from './run-layer.ts';
+import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
 import { preparedJob } from './start-job.ts';
 
-export interface OrderDependencies extends Pick<RunDependencies, 'site' | 'trust' | 'logMaxBytes' | 'ara'> {
-  db: Kysely<Database>;
+export interface OrderDependencies extends LayerDependencies {
+  logMaxBytes: number;
 }
 
 /** Between two looks at what the pod has handed in, ms. */
@@ -114,58 +110,34 @@ async function runOrder(
   input: RunLayer,
   runId: string,
 ): Promise<RunOrder> {
-  const { site } = deps;
-  const { snapshot, target, ansible_passthrough: passthrough } = session;
   const { layer, attempt } = input;
-  const playbook = playbookOf(session, layer);
-  const debug = snapshot.debug_playbook !== null;
+  const debug = session.snapshot.debug_playbook !== null;
   const cwd = debug ? POD_PATHS.debugPlaybooks : podLayerDir(layer);
-  const limit = await limitOf(deps, session, input);
-  const byFile = limitNeedsFile(limit);
-  const check = isCheck(session);
-  const image = target.definition === 'image';
-  const found = snapshot.layers.find((candidate) => candidate.index === layer);
+  const { words, limitFile, environment } = await layerCommand(deps, session, input, {
+    base: {},
+    limit: POD_PATHS.limit,
+    araCredentials: deps.ara?.credentialsFile === undefined ? undefined : POD_PATHS.araCredentials,
+    paths: {
+      workspace: POD_PATHS.work,
+      ansibleConfig: POD_PATHS.ansibleConfig,
+      inventory: POD_PATHS.hosts,
+      roles: `${cwd}/roles`,
+      sshKey: POD_PATHS.sshKey,
+      plainKey: POD_PATHS.plainKey,
+      controlPath: POD_PATHS.controlPath,
+      vaultPassword: POD_PATHS.vaultPassword,
+    },
+  });
   return {
     id: runId,
     layer,
     attempt,
-    playbook,
+    playbook: playbookOf(session, layer),
     debug,
-    arguments: selectArguments({
-      verbosity: session.ansible_verbosity,
-      limit,
-      passthrough,
-      target,
-      limitFile: byFile ? POD_PATHS.limit : undefined,
-      check,
-    }),
-    limit_file: byFile ? limitFileText(limit) : null,
+    arguments: words,
+    limit_file: limitFile,
     cwd,
     log_max: deps.logMaxBytes,
-    environment: runEnvironment({
-      base: {},
-      sessionName: session.name,
-      layer,
-      cloneUrl: found?.url ?? '',
-      playbook,
-      commit: found?.commit ?? '',
-      targetDefinition: target.definition,
-      image: image ? await imageArguments(deps, snapshot.ansible_config) : undefined,
-      recordsState: recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook, check }),
-      ara: deps.ara && {
-        server: deps.ara.server,
-        credentials: deps.ara.credentialsFile === undefined ? undefined : POD_PATHS.araCredentials,
-      },
-      paths: {
-        workspace: POD_PATHS.work,
-        ansibleConfig: POD_PATHS.ansibleConfig,
-        inventory: POD_PATHS.hosts,
-        roles: `${cwd}/roles`,
-        sshKey: POD_PATHS.sshKey,
-        plainKey: !image && (await offersPlainKey(deps, snapshot.ansible_config)) ? POD_PATHS.plainKey : undefined,
-        controlPath: POD_PATHS.controlPath,
-        vaultPassword: (await site.vaultPassword()) === null ? null : POD_PATHS.vaultPassword,
-      },
-    }),
+    environment,
   };
 }

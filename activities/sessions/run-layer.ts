@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Kysely, SessionRow } from '../../control/database.ts';
-import { failedHostsOf } from '../../control/runs/failed-hosts.ts';
+import type { SessionRow } from '../../control/database.ts';
 import {
   closeRun,
   knownRun,
@@ -15,20 +14,15 @@ import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/
 import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import type { RunCursor, RunSpec } from '../../domain/runs/runner.ts';
-import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
-import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
-import { isCheck } from '../../domain/sessions/check-mode.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
-import { runEnvironment, setsCommonArguments } from '../../domain/sessions/run-environment.ts';
 import type { RunLayer } from './contract.ts';
-import { type IdentityDependencies, keepIdentity, refreshIdentity } from './host-identity.ts';
-import type { Runner, SiteValues, Workspaces } from './ports.ts';
+import { keepIdentity, refreshIdentity } from './host-identity.ts';
+import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
+import type { Runner, Workspaces } from './ports.ts';
 
-export interface RunDependencies extends Pick<IdentityDependencies, 'trust'> {
-  db: Kysely<Database>;
+export interface RunDependencies extends LayerDependencies {
   runner: Runner;
   workspaces: Workspaces;
-  site: SiteValues;
   imageKeys: Pick<ImageKeys, 'read'>;
   /** Id of this machine's data directory. */
   hostId: string;
@@ -38,8 +32,6 @@ export interface RunDependencies extends Pick<IdentityDependencies, 'trust'> {
   /** PATH, HOME and the like for playbooks. */
   baseEnvironment: Record<string, string>;
   logMaxBytes: number;
-  /** ARA server that runs report to as well, and the JSON file with its credentials; unset: none. */
-  ara?: { server: string; credentialsFile: string | undefined } | undefined;
   /** Pauses between tries to start a run, in ms; a default of 16 s in all. */
   startPauses?: number[];
 }
@@ -135,20 +127,10 @@ async function followRun(
   }
 }
 
-/** The playbook of a layer; of a debugging session the built-in one. */
-export function playbookOf(session: SessionRow, layer: number): string {
-  const { debug_playbook, layers } = session.snapshot;
-  if (debug_playbook !== null) return `${debug_playbook}.yaml`;
-  const found = layers.find((candidate) => candidate.index === layer);
-  if (found === undefined) throw musterError('no_layer_selected', `The session has no layer ${layer}`);
-  return found.playbook;
-}
-
 async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLayer, runId: string): Promise<RunSpec> {
   const { workspaces, site } = deps;
   const { sessionId, layer } = input;
   const { snapshot, target } = session;
-  const image = target.definition === 'image';
   const paths = workspaces.paths(sessionId);
   const playbook = playbookOf(session, layer);
   const debug = snapshot.debug_playbook !== null;
@@ -161,18 +143,22 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
   await refreshIdentity(deps, sessionId).catch((error: unknown) => {
     if (!isMusterError(error) || error.code !== 'trust_unavailable') throw error;
   });
-  const found = snapshot.layers.find((candidate) => candidate.index === layer);
-  const limit = await limitOf(deps, session, input);
-  const byFile = limitNeedsFile(limit);
-  if (byFile) await workspaces.writePrivate(paths.limit, limitFileText(limit));
-  const words = selectArguments({
-    verbosity: session.ansible_verbosity,
-    limit,
-    passthrough: session.ansible_passthrough,
-    target,
-    limitFile: byFile ? paths.limit : undefined,
-    check: isCheck(session),
+  const { words, limitFile, environment } = await layerCommand(deps, session, input, {
+    base: deps.baseEnvironment,
+    limit: paths.limit,
+    araCredentials: deps.ara?.credentialsFile,
+    paths: {
+      workspace: paths.dir,
+      ansibleConfig: paths.ansibleConfig,
+      inventory: paths.hosts,
+      roles: `${layerDir}/roles`,
+      sshKey: paths.sshKey,
+      plainKey: paths.plainKey,
+      controlPath: paths.controlPath,
+      vaultPassword: paths.vaultPassword,
+    },
   });
+  if (limitFile !== null) await workspaces.writePrivate(paths.limit, limitFile);
   const sources = await Promise.all(
     [...new Set(snapshot.layers.flatMap(({ source }) => (source === null ? [] : [source])))].map(site.source),
   );
@@ -180,75 +166,17 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
     runId,
     argv: [deps.playbookCommand, file, ...words],
     cwd: layerDir,
-    env: runEnvironment({
-      base: deps.baseEnvironment,
-      sessionName: session.name,
-      layer,
-      cloneUrl: found?.url ?? '',
-      playbook,
-      commit: found?.commit ?? '',
-      targetDefinition: target.definition,
-      image: image ? await imageArguments(deps, snapshot.ansible_config) : undefined,
-      recordsState: recordsState({
-        target,
-        passthrough: session.ansible_passthrough,
-        debugPlaybook: snapshot.debug_playbook,
-        check: isCheck(session),
-      }),
-      ara: deps.ara && { server: deps.ara.server, credentials: deps.ara.credentialsFile },
-      paths: {
-        workspace: paths.dir,
-        ansibleConfig: paths.ansibleConfig,
-        inventory: paths.hosts,
-        roles: `${layerDir}/roles`,
-        sshKey: paths.sshKey,
-        plainKey: !image && (await offersPlainKey(deps, snapshot.ansible_config)) ? paths.plainKey : undefined,
-        controlPath: paths.controlPath,
-        vaultPassword: (await site.vaultPassword()) === null ? null : paths.vaultPassword,
-      },
-    }),
+    env: environment,
     masks: [
       ...(await site.masks(sources.filter((source) => source !== null))),
-      ...(image ? await imageMasks(deps, sessionId) : []),
+      ...(target.definition === 'image' ? await imageMasks(deps, sessionId) : []),
     ],
     logMaxBytes: deps.logMaxBytes,
   };
 }
 
-/** Whether Muster's options for the ssh of images may stand beside those of an ansible.cfg. */
-export async function imageArguments(
-  { site }: Pick<RunDependencies, 'site'>,
-  ansibleConfig: string,
-): Promise<{ freeArguments: boolean }> {
-  return { freeArguments: !setsCommonArguments(await site.ansibleConfig(ansibleConfig)) };
-}
-
 /** What of the session's key for images must never show. */
-export async function imageMasks(
-  { imageKeys }: Pick<RunDependencies, 'imageKeys'>,
-  sessionId: string,
-): Promise<string[]> {
+async function imageMasks({ imageKeys }: Pick<RunDependencies, 'imageKeys'>, sessionId: string): Promise<string[]> {
   const key = await imageKeys.read(sessionId);
   return key === null ? [] : [key.privateKey.trim()];
-}
-
-/** Whether the installation's own key is offered besides the key of the certificate, which Vault makes. */
-export async function offersPlainKey(
-  { site, trust }: Pick<RunDependencies, 'site' | 'trust'>,
-  ansibleConfig: string,
-): Promise<boolean> {
-  return trust.hasOwnKey && !setsCommonArguments(await site.ansibleConfig(ansibleConfig));
-}
-
-/** The session's limit, or the hosts that failed in the attempt before when only these are asked for. */
-export async function limitOf(
-  { db }: Pick<RunDependencies, 'db'>,
-  session: SessionRow,
-  input: RunLayer,
-): Promise<string> {
-  if (input.hosts === 'failed') {
-    const failed = await failedHostsOf(db, runIdOf(input.sessionId, input.attempt - 1, input.layer));
-    if (failed.length > 0) return failed.join(',');
-  }
-  return session.ansible_limit ?? '';
 }

@@ -2,11 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { musterError } from '../../domain/errors.ts';
 import type { ImageJob, ImageService } from '../../domain/images/image-service.ts';
-import { callJson } from './json-call.ts';
+import { askJson } from '../http/ask-json.ts';
 import { readImage, readJob, readJobs, readKey, readKeys, reasonOf } from './read-answer.ts';
 
 /** For one request, ms. */
 const PATIENCE = 20_000;
+/** Largest answer that is read, bytes: a list of many thousand jobs. */
+const ANSWER_MAX = 64 * 1024 * 1024;
 const ABSENT = 404;
 /** Refusals that pass by themselves: too slow, too early, too many. */
 const PASSING: readonly number[] = [408, 425, 429];
@@ -42,7 +44,16 @@ export function createHttpImageService(options: HttpImageServiceOptions): ImageS
     let answer: { status: number; text: string };
     try {
       const bearer = tokenFile === undefined ? token : (await readFile(tokenFile, 'utf8')).trim();
-      answer = await callJson({ method, url: `${url}${path}`, token: bearer, body, ca, timeoutMs, signal });
+      answer = await askJson({
+        method,
+        url: `${url}${path}`,
+        ...(bearer === undefined ? {} : { headers: { authorization: `Bearer ${bearer}` } }),
+        body,
+        ca,
+        timeoutMs,
+        answerMax: ANSWER_MAX,
+        signal,
+      });
     } catch (error) {
       throw unavailable(what, error);
     }

@@ -1,5 +1,5 @@
 import { musterError } from '../../domain/errors.ts';
-import { askJson } from './json-request.ts';
+import { askJson } from '../http/ask-json.ts';
 
 /** For one call, ms. */
 const PATIENCE = 10_000;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { musterError } from '../../domain/errors.ts';
-import { askJson, type JsonRequest } from './json-request.ts';
+import { askJson, type JsonRequest } from '../http/ask-json.ts';
 import type { SshKeygen } from './ssh-keygen.ts';
 
 /** Names that CFS uses in Vault (cfs-flows 6.3). */

@@ -1,11 +1,11 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
-/** Largest answer that is read, bytes. */
+/** Largest answer that is read unless the caller says otherwise, bytes. */
 const ANSWER_MAX = 4 * 1024 * 1024;
 
 export interface JsonRequest {
-  method: 'GET' | 'POST' | 'PATCH';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   url: string;
   headers?: Record<string, string>;
   /** Sent as JSON. */
@@ -14,22 +14,27 @@ export interface JsonRequest {
   ca?: string | undefined;
   /** From connecting to the last byte, ms. */
   timeoutMs: number;
+  /** Largest answer that is read, bytes. Default 4 MiB. */
+  answerMax?: number;
+  /** Ends it before its time. */
+  signal?: AbortSignal;
 }
 
 /**
  * Status and text of an answer; redirects are not followed.
  * @throws {Error} when there is no whole answer in time; its words hold nothing of what was sent
  */
-export function askJson({ method, url, headers, body, ca, timeoutMs }: JsonRequest) {
-  const signal = AbortSignal.timeout(timeoutMs);
+export function askJson(asked: JsonRequest): Promise<{ status: number; text: string }> {
+  const { method, url, headers, body, ca, timeoutMs, answerMax = ANSWER_MAX } = asked;
+  const late = AbortSignal.timeout(timeoutMs);
   const payload = body === undefined ? undefined : JSON.stringify(body);
-  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     const fail = (error: Error) =>
-      reject(new Error(signal.aborted ? `no answer within ${timeoutMs / 1000} s` : error.message || error.name));
+      reject(new Error(late.aborted ? `no answer within ${timeoutMs / 1000} s` : error.message || error.name));
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
     const options = {
       method,
-      signal,
+      signal: asked.signal === undefined ? late : AbortSignal.any([late, asked.signal]),
       agent: false as const,
       headers: {
         accept: 'application/json',
@@ -47,7 +52,7 @@ export function askJson({ method, url, headers, body, ca, timeoutMs }: JsonReque
       response.on('data', (chunk: Buffer) => {
         size += chunk.length;
         chunks.push(chunk);
-        if (size > ANSWER_MAX) response.destroy(new Error(`an answer of more than ${ANSWER_MAX} bytes`));
+        if (size > answerMax) response.destroy(new Error(`an answer of more than ${answerMax} bytes`));
       });
       response.on('end', () =>
         resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),

@@ -1,0 +1,106 @@
+/** What a layer's playbook is run with, whether a worker runs it or the pod of the session's Job. */
+import type { Database, Kysely, SessionRow } from '../../control/database.ts';
+import { failedHostsOf } from '../../control/runs/failed-hosts.ts';
+import { musterError } from '../../domain/errors.ts';
+import { runIdOf } from '../../domain/runs/run-id.ts';
+import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
+import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
+import { isCheck } from '../../domain/sessions/check-mode.ts';
+import { type RunEnvironment, runEnvironment, setsCommonArguments } from '../../domain/sessions/run-environment.ts';
+import type { RunLayer } from './contract.ts';
+import type { IdentityDependencies } from './host-identity.ts';
+import type { SiteValues } from './ports.ts';
+
+export interface LayerDependencies extends Pick<IdentityDependencies, 'trust'> {
+  db: Kysely<Database>;
+  site: SiteValues;
+  /** ARA server that runs report to as well, and the JSON file with its credentials; unset: none. */
+  ara?: { server: string; credentialsFile: string | undefined } | undefined;
+}
+
+/** Where the playbook finds its files; a key or password that it is not to have is left out of its environment. */
+export interface LayerPlace {
+  /** PATH, HOME and the like for the playbook; `{}` where they are added later. */
+  base: Record<string, string>;
+  /** The file of a limit of many hosts. */
+  limit: string;
+  /** The file with ARA's credentials; undefined where there is none. */
+  araCredentials: string | undefined;
+  paths: RunEnvironment['paths'] & { plainKey: string; vaultPassword: string };
+}
+
+export interface LayerCommand {
+  /** Words after the playbook. */
+  words: string[];
+  /** Text of the file that a limit of many hosts goes by, or null. */
+  limitFile: string | null;
+  environment: Record<string, string>;
+}
+
+/** The playbook of a layer; of a debugging session the built-in one. */
+export function playbookOf(session: SessionRow, layer: number): string {
+  const { debug_playbook, layers } = session.snapshot;
+  if (debug_playbook !== null) return `${debug_playbook}.yaml`;
+  const found = layers.find((candidate) => candidate.index === layer);
+  if (found === undefined) throw musterError('no_layer_selected', `The session has no layer ${layer}`);
+  return found.playbook;
+}
+
+/** Words and environment of one attempt of one layer. */
+export async function layerCommand(
+  deps: LayerDependencies,
+  session: SessionRow,
+  input: RunLayer,
+  place: LayerPlace,
+): Promise<LayerCommand> {
+  const { site, ara } = deps;
+  const { target, snapshot, ansible_passthrough: passthrough } = session;
+  const { layer } = input;
+  const check = isCheck(session);
+  const limit = await limitOf(deps, session, input);
+  const byFile = limitNeedsFile(limit);
+  const found = snapshot.layers.find((candidate) => candidate.index === layer);
+  const isImage = target.definition === 'image';
+  const hasArguments = isImage || deps.trust.hasOwnKey;
+  // Muster's options for ssh would replace those of an ansible.cfg.
+  const freeArguments = hasArguments && !setsCommonArguments(await site.ansibleConfig(snapshot.ansible_config));
+  // The installation's own key is offered besides the key of the certificate, which Vault makes.
+  const offersPlainKey = !isImage && freeArguments;
+  return {
+    words: selectArguments({
+      verbosity: session.ansible_verbosity,
+      limit,
+      passthrough,
+      target,
+      limitFile: byFile ? place.limit : undefined,
+      check,
+    }),
+    limitFile: byFile ? limitFileText(limit) : null,
+    environment: runEnvironment({
+      base: place.base,
+      sessionName: session.name,
+      layer,
+      cloneUrl: found?.url ?? '',
+      playbook: playbookOf(session, layer),
+      commit: found?.commit ?? '',
+      targetDefinition: target.definition,
+      image: isImage ? { freeArguments } : undefined,
+      recordsState: recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook, check }),
+      ara: ara && { server: ara.server, credentials: place.araCredentials },
+      paths: {
+        ...place.paths,
+        plainKey: offersPlainKey ? place.paths.plainKey : undefined,
+        vaultPassword: (await site.vaultPassword()) === null ? null : place.paths.vaultPassword,
+      },
+    }),
+  };
+}
+
+/** The session's limit, or the hosts that failed in the attempt before when only these are asked for. */
+async function limitOf({ db }: LayerDependencies, session: SessionRow, input: RunLayer): Promise<string> {
+  if (input.hosts === 'failed') {
+    const failed = await failedHostsOf(db, runIdOf(input.sessionId, input.attempt - 1, input.layer));
+    if (failed.length > 0) return failed.join(',');
+  }
+  return session.ansible_limit ?? '';
+}
