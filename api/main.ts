@@ -22,7 +22,7 @@ import { createSessionEngine } from '../control/sessions/session-engine.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createGit } from '../drivers/git/create-git.ts';
-import { openImages } from '../drivers/image-files/open-images.ts';
+import { keepOpeningImages } from '../drivers/image-files/open-images.ts';
 import { createJwtVerifier } from '../drivers/oidc/verify-jwt.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
 import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
@@ -94,6 +94,9 @@ async function main(): Promise<void> {
   });
   const streams = openStreamFeed(database);
   let setup: EngineHealth = { ok: false, reason: 'it is being set up' };
+  const images = env.MUSTER_IMAGE_SERVICE
+    ? await keepOpeningImages(env.MUSTER_IMAGES_DIR ?? paths.images, (message) => log.warn(message))
+    : undefined;
   const host = env.MUSTER_API_HOST.includes(':') ? `[${env.MUSTER_API_HOST}]` : env.MUSTER_API_HOST;
   const app = createApp({
     db,
@@ -110,7 +113,9 @@ async function main(): Promise<void> {
     engine: createSessionEngine({ db, client: temporal.client }),
     dispatcher,
     imageEngine: createImageEngine(temporal.client, { taskQueue: MAIN_QUEUE }),
-    imageFiles: await openImages(env.MUSTER_IMAGES_DIR ?? paths.images, (message) => log.warn(message)),
+    get imageFiles() {
+      return images?.current() ?? null;
+    },
     imageSettings: { maxBytes: env.MUSTER_IMAGE_MAX, keepFree: env.MUSTER_MIN_FREE, dkms: env.MUSTER_IMAGE_DKMS },
     schedules: createScheduleEngine(temporal.client),
     engineHealth: async () => {
@@ -161,6 +166,7 @@ async function main(): Promise<void> {
     stopping = true;
     setup = { ok: false, reason: 'it is stopping' };
     stopTidying();
+    images?.stop();
     for (const stopFollowingFiles of stopTls) stopFollowingFiles();
     await stopFollowing();
     await streams.close();

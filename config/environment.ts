@@ -151,6 +151,8 @@ const VariablesSchema = z.object({
     .optional(),
   /** host:port on which the worker shows the metrics of Temporal's SDK to Prometheus. Default: it does not. */
   MUSTER_TEMPORAL_METRICS: hostAndPort.optional(),
+  /** What a worker does: `images`, only the work on images of its machine; `sessions`, all but that. Default: everything. */
+  MUSTER_WORKER_ROLE: z.enum(['all', 'images', 'sessions']).default('all'),
   /** host:port at which the worker tells those who run it whether it lives and works. Default: nowhere. */
   MUSTER_WORKER_PROBES: hostAndPort.optional(),
   /** Least severe level that processes log before the options say otherwise. */

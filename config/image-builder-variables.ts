@@ -5,11 +5,24 @@ const seconds = z.coerce.number().int().min(1).max(2_000_000);
 
 /** Settings of the built-in image service. Bytes are declared beside the others of their form. */
 export const IMAGE_BUILDER_VARIABLES = {
+  /** Whether Muster is an image service itself. Default on; off where one of the site is named, or none is wanted. */
+  MUSTER_IMAGE_SERVICE: flag.default(true),
   /**
    * Directory of images, jobs included. Default: `images` in the data directory. No part of its path may be writable for others,
    * since logins land in it.
    */
   MUSTER_IMAGES_DIR: z.string().min(1).optional(),
+  /** Directory of unpacked images, for root alone. Default: `jobs` in the directory of images; its own disk where that one is shared. */
+  MUSTER_IMAGE_JOBS_DIR: z.string().min(1).optional(),
+  /** Numbers of the user and group to whom a worker that is root gives the files of images. Default: it keeps them. */
+  MUSTER_IMAGES_OWNER: z
+    .string()
+    .regex(/^[0-9]{1,9}:[0-9]{1,9}$/, 'must be the numbers of a user and a group, as 1000:1000')
+    .transform((value) => {
+      const [uid = 0, gid = 0] = value.split(':').map(Number);
+      return { uid, gid };
+    })
+    .optional(),
   /** Ports of the shells, first and last. A port is not used again for 10 minutes, so there are more of them than jobs. */
   MUSTER_IMAGE_PORTS: z
     .string()

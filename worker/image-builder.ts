@@ -8,54 +8,77 @@ import type { ImageService } from '../domain/images/image-service.ts';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createImageBuilder } from '../drivers/image-builder/create-image-builder.ts';
 import { openImages } from '../drivers/image-files/open-images.ts';
-import type { openDatabase } from '../store/database.ts';
+import type { Db } from '../store/database.ts';
 import { noteImageWorker } from '../store/image-jobs.ts';
 
 /** How often a machine says that it is there, ms, and every how many times it looks whether it still can do it. */
 const WORD_MS = 20_000;
 const LOOK_EVERY = 30;
 
-export interface BuilderParts {
-  db: ReturnType<typeof openDatabase>;
-  client: Client;
-  /** Directory of images where none is set. */
-  imagesDir: string;
-  /** Queue of this machine. */
-  queue: string;
-  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
 }
 
-/** The built-in image service of this worker: for its sessions, and its share of the work. */
-export interface BuiltInImages {
-  service: ImageService;
-  /** Activities of any worker, and those of this machine. */
-  anywhere: ReturnType<typeof createImageRecords> & ReturnType<typeof createImageSweep>;
-  here: Partial<ReturnType<typeof createImageWork>>;
-  /** Begins to say that this machine is there; answers what ends that. */
-  announce(): () => void;
-}
+const clock = () => new Date();
 
-export async function openBuiltInImages(env: Environment, parts: BuilderParts): Promise<BuiltInImages> {
-  const { db, client, queue, log } = parts;
-  const dir = resolve(env.MUSTER_IMAGES_DIR ?? parts.imagesDir);
-  const imageFiles = await openImages(dir, (message) => log.warn({ dir }, message));
-  const imageEngine = createImageEngine(client, { taskQueue: MAIN_QUEUE });
-  const clock = () => new Date();
-  const imageSettings = { maxBytes: env.MUSTER_IMAGE_MAX, keepFree: env.MUSTER_MIN_FREE, dkms: env.MUSTER_IMAGE_DKMS };
-  const imageLimits = {
+function limitsOf(env: Environment) {
+  return {
     working: env.MUSTER_IMAGE_WORK,
     open: env.MUSTER_IMAGE_JOBS,
     stepSeconds: env.MUSTER_IMAGE_TIMEOUT,
     userSeconds: env.MUSTER_IMAGE_USER_WAIT,
   };
-  const run = { db, clock, imageLimits };
-  const service = createBuiltInImages({ db, imageEngine, imageFiles, imageSettings, clock, log });
-  const anywhere = { ...createImageRecords(run), ...createImageSweep({ ...run, client, imageEngine }) };
-  if (imageFiles === null) return { service, anywhere, here: {}, announce: () => () => undefined };
+}
 
-  const imageBuilder = createImageBuilder({ jobsDir: join(dir, 'jobs') });
-  const here = createImageWork({
-    ...run,
+/** The built-in image service as any worker has it: for its sessions, and the looks at the records of jobs. */
+export interface BuiltInImages {
+  /** Null where it is switched off. */
+  service: ImageService | null;
+  activities: ReturnType<typeof createImageRecords> & ReturnType<typeof createImageSweep>;
+}
+
+export function openBuiltInImages(
+  env: Environment,
+  { db, client, log }: { db: Db; client: Client; log: Log },
+): BuiltInImages {
+  const imageEngine = createImageEngine(client, { taskQueue: MAIN_QUEUE });
+  const imageSettings = { maxBytes: env.MUSTER_IMAGE_MAX, keepFree: env.MUSTER_MIN_FREE, dkms: env.MUSTER_IMAGE_DKMS };
+  const run = { db, clock, imageLimits: limitsOf(env) };
+  const service = createBuiltInImages({ db, imageEngine, imageFiles: null, imageSettings, clock, log });
+  return {
+    service: env.MUSTER_IMAGE_SERVICE ? service : null,
+    activities: { ...createImageRecords(run), ...createImageSweep({ ...run, client, imageEngine }) },
+  };
+}
+
+/** This machine's share of the work on images. */
+export interface ImageMachine {
+  activities: ReturnType<typeof createImageWork>;
+  /** Begins to say that this machine is there; answers what ends that. */
+  announce(): () => void;
+}
+
+/** Directories of images and of their jobs; `imagesDir` where none is set. */
+export function imageFolders(env: Environment, imagesDir: string): { files: string; jobs: string } {
+  const files = resolve(env.MUSTER_IMAGES_DIR ?? imagesDir);
+  return { files, jobs: resolve(env.MUSTER_IMAGE_JOBS_DIR ?? join(files, 'jobs')) };
+}
+
+/** Null where this worker has no part in it, or its directory of images cannot be used. */
+export async function openImageMachine(
+  env: Environment,
+  { db, imagesDir, queue, log }: { db: Db; imagesDir: string; queue: string; log: Log },
+): Promise<ImageMachine | null> {
+  if (!env.MUSTER_IMAGE_SERVICE || env.MUSTER_WORKER_ROLE === 'sessions') return null;
+  const { files: dir, jobs } = imageFolders(env, imagesDir);
+  const imageFiles = await openImages(dir, (message) => log.warn({ dir }, message), env.MUSTER_IMAGES_OWNER);
+  if (imageFiles === null) return null;
+  const imageBuilder = createImageBuilder({ jobsDir: jobs });
+  const activities = createImageWork({
+    db,
+    clock,
+    imageLimits: limitsOf(env),
     imageFiles,
     imageBuilder,
     imageShells: { queue, ports: env.MUSTER_IMAGE_PORTS, address: env.MUSTER_IMAGE_HOST },
@@ -71,13 +94,8 @@ export async function openBuiltInImages(env: Environment, parts: BuilderParts): 
         if (lacking.length > 0) log.info({ lacking }, 'this machine cannot customise images');
       }
       const reason = lacking.join('; ');
-      await noteImageWorker(db, {
-        store_id: imageFiles.storeId,
-        queue,
-        able: lacking.length === 0,
-        reason,
-        seen_at: clock(),
-      });
+      const able = lacking.length === 0;
+      await noteImageWorker(db, { store_id: imageFiles.storeId, queue, able, reason, seen_at: clock() });
     };
     const quietly = () =>
       say().catch((error) => log.warn({ err: String(error) }, 'the image service is not announced'));
@@ -85,5 +103,5 @@ export async function openBuiltInImages(env: Environment, parts: BuilderParts): 
     const timer = setInterval(quietly, WORD_MS).unref();
     return () => clearInterval(timer);
   };
-  return { service, anywhere, here, announce };
+  return { activities, announce };
 }

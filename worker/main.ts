@@ -2,8 +2,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { Runtime, Worker } from '@temporalio/worker';
 import { createBatcherActivities } from '../activities/automation/activities.ts';
 import { createScheduleActivities } from '../activities/automation/schedule-activities.ts';
 import { createWebhookActivities } from '../activities/automation/webhook-activities.ts';
@@ -27,7 +26,7 @@ import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
 import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
-import { connectTemporal, tlsOptions } from '../control/temporal/connect.ts';
+import { connectTemporal } from '../control/temporal/connect.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
 import { CLUSTER_HOST, hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createGit } from '../drivers/git/create-git.ts';
@@ -52,11 +51,13 @@ import { inventoryComponents } from '../store/inventory-components.ts';
 import { migrate } from '../store/migrations/index.ts';
 import { readOptions } from '../store/options.ts';
 import { createSecretStore } from '../store/secrets.ts';
+import { again } from './again.ts';
 import { baseEnvironment } from './base-environment.ts';
 import { openCluster } from './cluster.ts';
-import { translateFailures } from './failure-interceptor.ts';
-import { openBuiltInImages } from './image-builder.ts';
+import { connectWorkers, workerOptions } from './engine.ts';
+import { openBuiltInImages, openImageMachine } from './image-builder.ts';
 import { openImages } from './image-service.ts';
+import { runImageWorker } from './image-worker.ts';
 import { listenForProbes } from './probe-listener.ts';
 import { keepSchedules, reconcileSchedules, renewTrustNow } from './schedules.ts';
 import { openTrust } from './trust.ts';
@@ -85,6 +86,15 @@ async function main(): Promise<void> {
   const probes = env.MUSTER_WORKER_PROBES === undefined ? undefined : await listenForProbes(env.MUSTER_WORKER_PROBES);
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   const tracing = env.MUSTER_TRACES_URL && (await loadTracing(env.MUSTER_TRACES_URL, 'muster-worker', version));
+  if (env.MUSTER_WORKER_ROLE === 'images') {
+    const onStop = (end: () => void) => {
+      stop = end;
+    };
+    await runImageWorker(env, { log, probes, tracing: tracing || undefined, onStop });
+    if (tracing) await tracing.close();
+    await probes?.close();
+    return;
+  }
   const paths = dataPaths(env.MUSTER_DATA_DIR);
   await mkdir(paths.temporary, { recursive: true, mode: 0o700 });
 
@@ -148,13 +158,9 @@ async function main(): Promise<void> {
   const cluster = await openCluster(env);
   const settings = temporalSettings(env, 'worker');
   const temporal = connectTemporal(settings, tracing ? tracing.clientInterceptors : {});
-  const builtIn = await openBuiltInImages(env, {
-    db,
-    client: temporal.client,
-    imagesDir: paths.images,
-    queue: hostQueueOf(hostId),
-    log,
-  });
+  const builtIn = openBuiltInImages(env, { db, client: temporal.client, log });
+  const queue = hostQueueOf(hostId);
+  const imageMachine = await openImageMachine(env, { db, imagesDir: paths.images, queue, log });
   const images = openImages(env, {
     secrets,
     ca: platformCa || undefined,
@@ -206,14 +212,7 @@ async function main(): Promise<void> {
     ...(tracing ? { within: tracing.within } : {}),
   });
 
-  const connection = await again('Temporal', log, () => {
-    const tls = tlsOptions(settings.tls ?? (settings.apiKey ? {} : undefined));
-    return NativeConnection.connect({
-      address: settings.address,
-      ...(tls ? { tls } : {}),
-      ...(settings.apiKey ? { apiKey: settings.apiKey } : {}),
-    });
-  });
+  const connection = await connectWorkers(settings, log);
   await again('Temporal', log, () => registerSearchAttributes(temporal.connection, settings.namespace));
   await again('Temporal', log, () => reconcileSchedules(temporal.client, parts));
   await again('Temporal', log, () => renewTrustNow(temporal.client));
@@ -225,19 +224,7 @@ async function main(): Promise<void> {
   const stopChanges = followChanges({ client: temporal.client, database, log });
   const stopNotifications = followNotifications({ ...deps, database });
 
-  const shared = {
-    connection,
-    namespace: settings.namespace,
-    identity: settings.identity,
-    interceptors: {
-      activity: [...(tracing ? tracing.worker.activity : []), () => ({ inbound: translateFailures() })],
-    },
-    ...(tracing ? { sinks: tracing.worker.sinks } : {}),
-    shutdownGraceTime: '1s',
-    shutdownForceTime: '15s',
-    // A cancel rides on the answer to a heartbeat; the SDK's own pace would let it wait for 8 s.
-    maxHeartbeatThrottleInterval: '2s',
-  };
+  const shared = workerOptions(connection, settings, tracing || undefined);
   const main = await Worker.create({
     ...shared,
     taskQueue: MAIN_QUEUE,
@@ -247,7 +234,7 @@ async function main(): Promise<void> {
     activities: {
       ...createSessionRecords(deps),
       ...createImageActivities(deps),
-      ...builtIn.anywhere,
+      ...builtIn.activities,
       ...createBatcherActivities({ ...deps, dispatcher }),
       ...createScheduleActivities({
         ...deps,
@@ -272,8 +259,8 @@ async function main(): Promise<void> {
   });
   const machine = await Worker.create({
     ...shared,
-    taskQueue: hostQueueOf(hostId),
-    activities: { ...host, ...builtIn.here, cleanHost: sweep.cleanHost },
+    taskQueue: queue,
+    activities: { ...host, ...imageMachine?.activities, cleanHost: sweep.cleanHost },
     // Watching a run costs next to nothing; the runner itself limits how many playbooks there are.
     maxConcurrentActivityTaskExecutions: 500,
   });
@@ -292,13 +279,13 @@ async function main(): Promise<void> {
   stop = () => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
-  const stopAnnouncing = builtIn.announce();
+  const stopAnnouncing = imageMachine?.announce();
   log.info({ queue: MAIN_QUEUE, host: hostId, localRuns: env.MUSTER_LOCAL_RUNS }, 'working');
   // The supervisor of the embedded stack waits for this word.
   process.send?.('ready');
   probes?.ready(() => workers.every((worker) => worker.getState() === 'RUNNING'));
   await Promise.all(workers.map((worker) => worker.run()));
-  stopAnnouncing();
+  stopAnnouncing?.();
   stopSchedules();
   await stopUserSchedules();
   await stopChanges();
@@ -329,18 +316,6 @@ function inventoryProvider(env: Environment, db: Db): InventoryProvider {
 function hardwareList(env: Environment): ListHardware | undefined {
   const { MUSTER_HARDWARE_SYNC_URL: baseUrl, MUSTER_CA_FILE: caFile } = env;
   return baseUrl === undefined ? undefined : createHardwareList({ baseUrl, ...(caFile ? { caFile } : {}) });
-}
-
-/** Tries until it works: servers may come up after us, and go away for a while. */
-async function again<T>(what: string, log: { warn(fields: object, text: string): void }, work: () => Promise<T>) {
-  for (let pause = 100; ; pause = Math.min(5_000, pause * 2)) {
-    try {
-      return await work();
-    } catch (error) {
-      log.warn({ err: error instanceof Error ? error.message : String(error) }, `${what} is not there yet`);
-      await delay(pause);
-    }
-  }
 }
 
 main().catch((error) => {

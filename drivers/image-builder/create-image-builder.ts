@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import { checkMachine } from './check-machine.ts';
@@ -18,7 +18,11 @@ const run = promisify(execFile);
  */
 export function createImageBuilder({ jobsDir }: { jobsDir: string }): ImageBuilder {
   const folderOf = (jobId: string) => jobFolder(jobsDir, jobId);
-  const makeJobsDir = () => mkdir(jobsDir, { recursive: true, mode: 0o700 });
+  const makeJobsDir = async () => {
+    await mkdir(jobsDir, { recursive: true, mode: 0o700 });
+    // The root of a volume is often made for everybody.
+    await chmod(jobsDir, 0o700);
+  };
   return {
     check: checkMachine,
     rootOf: (jobId) => folderOf(jobId).root,

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { chown, mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
 import type { FileToKeep, ImageFiles, KeptFile, ReceivedFile } from '../../domain/images/image-files.ts';
@@ -12,14 +12,24 @@ const FOLDERS = { images: 'images', incoming: 'incoming' } as const;
 /** What this store itself has made: nothing else is ever read, moved or removed. */
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** Numbers of a user and a group. */
+export interface FileOwner {
+  uid: number;
+  gid: number;
+}
+
 /**
  * Images in a directory: `images/<id>/` with the file and its manifest, and `incoming/` for what is not whole yet, on the same file
- * system, so that an image appears by one rename. `storeId` is the directory's own.
+ * system, so that an image appears by one rename. `storeId` is the directory's own. With `owner` all of it belongs to that user.
  */
-export async function openImageDirectory(dir: string, storeId: string): Promise<ImageFiles> {
+export async function openImageDirectory(dir: string, storeId: string, owner?: FileOwner): Promise<ImageFiles> {
   const images = join(dir, FOLDERS.images);
   const incoming = join(dir, FOLDERS.incoming);
+  const giveAway = async (path: string) => {
+    if (owner !== undefined) await chown(path, owner.uid, owner.gid);
+  };
   for (const folder of [images, incoming]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const folder of [incoming, images, dir]) await giveAway(folder);
   const imageDir = (id: string) => join(images, idOf(id));
   const incomingDir = (token: string) => join(incoming, idOf(token));
 
@@ -42,6 +52,8 @@ export async function openImageDirectory(dir: string, storeId: string): Promise<
     keep: async ({ token, ...file }) => {
       const folder = incomingDir(token);
       const kept = await writeManifest(folder, file);
+      for (const name of await readdir(folder)) await giveAway(join(folder, name));
+      await giveAway(folder);
       await syncFolder(folder);
       const target = imageDir(file.imageId);
       // Left by a try before, of which no record speaks.

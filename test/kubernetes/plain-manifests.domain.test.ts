@@ -121,7 +121,7 @@ describe('life', () => {
     expect(paths).toEqual(['/livez', '/livez', '/readyz']);
   });
   test('the worker has more time to stop than it takes', () => {
-    const source = readFileSync(join(ROOT, 'worker', 'main.ts'), 'utf8');
+    const source = readFileSync(join(ROOT, 'worker', 'engine.ts'), 'utf8');
     const seconds = [...source.matchAll(/shutdown(?:Grace|Force)Time: '([0-9]+)s'/g)].map(([, number]) =>
       Number(number),
     );
