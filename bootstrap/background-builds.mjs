@@ -9,6 +9,7 @@ import {
 } from './cluster-programs.mjs';
 import { missingForImages } from './image-builder.mjs';
 import { ensureImages } from './images.mjs';
+import { buildPreviousImages } from './previous-images.mjs';
 import { keepToPlainLines } from './progress.mjs';
 import { ROOT } from './settings.mjs';
 
@@ -54,7 +55,9 @@ export async function buildInBackground(what) {
   setPriority(PRIORITY);
   keepToPlainLines();
   await ensureClusterPrograms(what === 'all' ? programsOfCluster() : API_SERVER_PROGRAMS);
-  if (what === 'all' && missingForImages().length === 0) await ensureImages();
+  if (what !== 'all' || missingForImages().length > 0) return;
+  await ensureImages();
+  await buildPreviousImages();
 }
 
 /** A cluster of the user's needs no parts, only what talks to it; without root there is none of own parts. */

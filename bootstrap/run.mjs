@@ -6,6 +6,7 @@
  *     node bootstrap/run.mjs setup               install only
  *     node bootstrap/run.mjs cluster-programs [NAME ...]   build programs of the development cluster, print their folder
  *     node bootstrap/run.mjs images              build the container images, print their names and archives
+ *     node bootstrap/run.mjs previous-images FOLDER   the same of the release before, whose sources land in the folder
  *     node bootstrap/run.mjs exec COMMAND ...    run any command with the environment that the tests have
  */
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import { buildInBackground, startBackgroundBuilds } from './background-builds.mj
 import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS, ensureClusterPrograms } from './cluster-programs.mjs';
 import { handOver } from './hand-over.mjs';
 import { ensureImages } from './images.mjs';
+import { ensurePreviousImages } from './previous-images.mjs';
 import { ROOT } from './settings.mjs';
 import { setUp } from './setup.mjs';
 import { SetupError } from './setup-error.mjs';
@@ -36,6 +38,10 @@ async function main([name, ...args]) {
   }
   if (name === 'images') {
     process.stdout.write(`${JSON.stringify(await ensureImages())}\n`);
+    return;
+  }
+  if (name === 'previous-images' && args.length === 1) {
+    process.stdout.write(`${JSON.stringify(await ensurePreviousImages(args[0]))}\n`);
     return;
   }
   if (name === 'build') {

@@ -1,63 +1,58 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { hostAddress, makeNamespace, type TestNamespace } from '../support/dev-cluster.ts';
+import pg from 'pg';
+import { type ChartSite, makeChartSite } from '../support/chart-site.ts';
+import { clusterStatus } from '../support/cluster-command.ts';
+import { startRestrictedPod } from '../support/cluster-pod.ts';
+import { hostAddress, imageName } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';
-import { type GitHttpServer, startGitHttpServer } from '../support/git-http-server.ts';
-import { createRepository } from '../support/git-repository.ts';
-import { type InstalledChart, installChart } from '../support/installed-chart.ts';
-import { type ServersForPods, startServersForPods } from '../support/servers-for-pods.ts';
+import type { InstalledChart } from '../support/installed-chart.ts';
+import { describeNeeding } from '../support/requirement.ts';
 
-const PLAYBOOK = `
+/** Says of each address, `host:port`, whether a connection to it is made. */
+const REACH = `
+import socket
+import sys
+
+for way in sys.argv[1:]:
+    host, port = way.rsplit(':', 1)
+    try:
+        socket.create_connection((host, int(port)), 5).close()
+        print(way, 'open')
+    except OSError:
+        print(way, 'closed')
+`;
+const REACH_PLAYBOOK = `
 - hosts: all
   gather_facts: false
   tasks:
-    - ansible.builtin.command: sleep 1
-      changed_when: true
+    - ansible.builtin.command: python3 {{ playbook_dir }}/reach.py {{ ways }}
+      register: answer
+      changed_when: false
+    - ansible.builtin.debug: { msg: "{{ item }}" }
+      loop: "{{ answer.stdout_lines }}"
 `;
-let namespace: TestNamespace;
-let servers: ServersForPods;
-let git: GitHttpServer;
+const { provider } = await clusterStatus();
+const noRules = provider === 'own' ? null : `rules can be made on the machine's own cluster only, this is ${provider}`;
+let site: ChartSite;
 let muster: InstalledChart;
-let dir: string;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'muster-chart-'));
-  const repository = await createRepository(join(dir, 'plays'));
-  const commit = await repository.commit({ 'short.yml': PLAYBOOK });
-  git = await startGitHttpServer({ root: dir, host: hostAddress() });
-  namespace = await makeNamespace('muster-chart');
-  servers = await startServersForPods();
-  muster = await installChart({
-    namespace,
-    servers,
-    dir,
-    values: { settings: { MUSTER_ALLOW_LOCAL_CONNECTION: '1', MUSTER_MIN_FREE: '1MiB' } },
-  });
-  const layers = [{ name: 'short', clone_url: `${git.origin}/plays`, commit, playbook: 'short.yml' }];
-  expect(await muster.call('PUT', '/v3/configurations/short', { layers })).toMatchObject({ status: 200 });
-  for (const id of ['node0', 'node1']) {
-    const tags = { ansible_connection: 'local', ansible_python_interpreter: '/usr/bin/python3' };
-    expect(await muster.call('PUT', `/v3/components/${id}`, { tags })).toMatchObject({ status: 200 });
-  }
+  site = await makeChartSite({ 'reach.yml': REACH_PLAYBOOK, 'reach.py': REACH });
+  // Its own network policies hold for everything here, from the first pod on.
+  if (noRules === null) await site.imposePolicies();
+  muster = await site.install();
 }, 600_000);
 
-afterAll(async () => {
-  await git?.stop();
-  await namespace?.remove();
-  await servers?.stop();
-  await rm(dir, { recursive: true, force: true });
-}, 180_000);
+afterAll(() => site?.remove(), 180_000);
 
-const start = async (name: string, configuration: string) => {
-  // Behind a Service a request may meet the replica that was just killed.
-  await eventually(`session ${name} is taken`, async () => {
-    const body = { name, configuration_name: configuration };
-    const answer = await muster.call('POST', '/v3/sessions', body).catch(() => null);
-    return answer?.status === 201 || answer?.status === 409;
-  });
-};
+const start = (name: string) => muster.start(name, 'gate', { ansible_passthrough: `-e who=${name}` });
+
+async function expectSucceeded(names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const { status } = await muster.untilComplete(name);
+    expect([name, status.session]).toEqual([name, expect.objectContaining({ status: 'complete', succeeded: 'true' })]);
+  }
+}
 
 test('two of API and worker are ready, and the set-up has left no pod', async () => {
   expect([await muster.pods('api'), await muster.pods('worker')].map((pods) => pods.length)).toEqual([2, 2]);
@@ -73,13 +68,81 @@ test('secrets are Secrets of the namespace, named without the right to list them
   expect(answer.status).toBeLessThan(300);
   const { body } = await muster.call('GET', '/api/v1/secrets');
   expect(body.secrets.map(({ name }: { name: string }) => name)).toContain('of-a-site');
-  expect(await namespace.kubectl(['get', 'secret', 'of-a-site', '--output', 'name'])).toContain('of-a-site');
+  expect(await site.namespace.kubectl(['get', 'secret', 'of-a-site', '--output', 'name'])).toContain('of-a-site');
 });
 
-test('a session runs as a Job, from the request to its record', async () => {
-  await start('first', 'short');
-  const session = await muster.untilComplete('first', 240_000);
-  expect(session.status.session).toMatchObject({ status: 'complete', succeeded: 'true' });
-  const { body: logs } = await muster.call('GET', '/api/v1/sessions/first/logs?limit=1000');
-  expect(logs.logs.map(({ text }: { text: string }) => text).join('')).toContain('node1');
+describeNeeding(noRules, 'what the policies do not allow', () => {
+  test('a Job reaches the ingest port and what playbooks need, and nothing of what Muster stands on', async () => {
+    const { namespace, servers, git, gate } = site;
+    const [worker] = await muster.pods('worker');
+    const workerAddress = await namespace.kubectl(['get', 'pod', worker ?? '', '-o', 'jsonpath={.status.podIP}']);
+    const database = `${hostAddress()}:${servers.databasePort}`;
+    const temporal = servers.temporalAddress;
+    const api = `muster.${namespace.name}.svc:8100`;
+    const needed = [
+      `muster-ingest.${namespace.name}.svc:8101`,
+      new URL(git.origin).host,
+      `${hostAddress()}:${gate.port}`,
+    ];
+    const closed = [database, temporal, 'kubernetes.default.svc:443', api, `${workerAddress}:8102`];
+    const ways = [...needed, ...closed];
+    await muster.start('reach', 'reach', { ansible_passthrough: `-e 'ways="${ways.join(' ')}"'` });
+    await expectSucceeded(['reach']);
+    const { body } = await muster.call('GET', '/api/v1/sessions/reach/logs?limit=1000');
+    const text = body.logs.map((entry: { text: string }) => entry.text).join('');
+    const found = ways.map((way) => new RegExp(`${RegExp.escape(way)} (open|closed)`).exec(text)?.[0]);
+    expect(found).toEqual([...needed.map((way) => `${way} open`), ...closed.map((way) => `${way} closed`)]);
+
+    // They are there: a pod that is none of Muster's gets through to all but the worker, which takes in nobody.
+    const command = ['python3', '-c', REACH, database, temporal, api, `${workerAddress}:8102`];
+    const other = await startRestrictedPod(namespace, { image: imageName('util'), command });
+    expect((await other.end()).output.match(/open|closed/g)).toEqual(['open', 'open', 'open', 'closed']);
+  }, 240_000);
+});
+
+test('every replica is killed, one after another, while sessions run: each of them is done, once', async () => {
+  const names = [0, 1, 2, 3, 4].map((index) => `before-${index}`);
+  for (const name of names) await start(name);
+  await site.gate.untilThere(names);
+  const before = await site.sessionPods();
+  for (const part of ['api', 'worker']) {
+    const pods = await muster.pods(part);
+    expect(pods).toHaveLength(2);
+    for (const pod of pods) {
+      await muster.kill(part, pod);
+      const late = `after-${pod}`;
+      await start(late);
+      names.push(late);
+    }
+  }
+  await site.gate.untilThere(names);
+  expect(await site.sessionPods()).toMatchObject(before);
+  site.gate.open();
+  await expectSucceeded(names);
+  expect(site.gate.arrivals()).toEqual(Object.fromEntries(names.map((name) => [name, 1])));
+}, 400_000);
+
+test('the release is removed while a session runs: nothing of it is left, and how it ended is stored', async () => {
+  const { namespace, gate } = site;
+  gate.shut();
+  await start('removed');
+  await gate.untilThere(['removed']);
+  const { body } = await muster.call('GET', '/v3/sessions/removed');
+  const { job } = body.status.session;
+  const objects = async () => (await namespace.kubectl(['get', 'all,secrets', '--output', 'name'])).split('\n');
+  expect(await objects()).toEqual(expect.arrayContaining([`job.batch/${job}`, `secret/${job}`]));
+  await muster.uninstall();
+  // What stays are Secrets of the site, and its configuration.
+  await eventually(
+    'its pods are gone',
+    async () => (await objects()).every((name) => /^secret\/|^$/.test(name)),
+    60_000,
+  );
+  expect((await objects()).filter((name) => name.startsWith('secret/cfs-'))).toEqual([]);
+
+  const client = new pg.Client({ connectionString: site.servers.databaseUrl });
+  await client.connect();
+  const { rows } = await client.query(`select status, succeeded, message from sessions where name = 'removed'`);
+  await client.end();
+  expect(rows).toEqual([{ status: 'complete', succeeded: 'false', message: expect.stringMatching(/deleted/i) }]);
 }, 300_000);

@@ -67,6 +67,24 @@ export async function bootstrapCommand(...args: string[]): Promise<string> {
   return out.trim();
 }
 
+/** An image of a checkout: its name as a pod gives it, and the archive that has it. */
+export interface BuiltImage {
+  name: string;
+  archive: string;
+}
+
+/** Loads images into the cluster; answers their names. A cluster of the user's has to get them from where it gets its images. */
+export async function loadImages(
+  provider: ClusterStatus['provider'],
+  images: Record<string, BuiltImage>,
+): Promise<Record<string, string>> {
+  for (const { name, archive } of Object.values(images)) {
+    if (provider === 'existing') process.stderr.write(`the cluster needs the image ${name}: ${archive}\n`);
+    else await clusterCommand('image', archive, name);
+  }
+  return Object.fromEntries(Object.entries(images).map(([short, { name }]) => [short, name]));
+}
+
 function outcome(file: string, args: string[]): Promise<{ status: number; out: string }> {
   return new Promise((resolve, reject) => {
     // A cluster that is to be kept is one like any other from the start.

@@ -1,5 +1,13 @@
 import { join } from 'node:path';
-import { bootstrapCommand, CLUSTER_LOCK, clusterCommand, clusterStatus, FOR_TESTS } from './cluster-command.ts';
+import {
+  type BuiltImage,
+  bootstrapCommand,
+  CLUSTER_LOCK,
+  clusterCommand,
+  clusterStatus,
+  FOR_TESTS,
+  loadImages,
+} from './cluster-command.ts';
 import clusterTeardown from './cluster-teardown.ts';
 import globalSetup from './global-setup.ts';
 import { holdOnMachine } from './machine-lock.ts';
@@ -41,15 +49,7 @@ async function bringUp(): Promise<void> {
   const { kubeconfig, host, provider } = await clusterStatus();
   process.env.MUSTER_TEST_CLUSTER = kubeconfig;
   process.env.MUSTER_TEST_CLUSTER_HOST = host;
-  if (process.env.MUSTER_TEST_IMAGES === undefined) process.env.MUSTER_TEST_IMAGES = await loadImages(provider);
-}
-
-/** Images by short name as JSON. A cluster of the user's has to get them from where it gets its images. */
-async function loadImages(provider: string): Promise<string> {
-  const images = JSON.parse(await bootstrapCommand('images')) as Record<string, { name: string; archive: string }>;
-  for (const { name, archive } of Object.values(images)) {
-    if (provider === 'existing') process.stderr.write(`the cluster needs the image ${name}: ${archive}\n`);
-    else await clusterCommand('image', archive, name);
-  }
-  return JSON.stringify(Object.fromEntries(Object.entries(images).map(([short, { name }]) => [short, name])));
+  if (process.env.MUSTER_TEST_IMAGES !== undefined) return;
+  const images = JSON.parse(await bootstrapCommand('images')) as Record<string, BuiltImage>;
+  process.env.MUSTER_TEST_IMAGES = JSON.stringify(await loadImages(provider, images));
 }

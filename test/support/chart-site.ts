@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hostAddress, makeNamespace, type TestNamespace } from './dev-cluster.ts';
+import { type GitHttpServer, startGitHttpServer } from './git-http-server.ts';
+import { createRepository } from './git-repository.ts';
+import { type Manifest, renderChart } from './helm.ts';
+import { type ImposedPolicies, imposePolicies } from './imposed-policies.ts';
+import {
+  type InstalledChart,
+  installChart,
+  ownRelease,
+  type Release,
+  valuesFor,
+  writeValues,
+} from './installed-chart.ts';
+import { openPlaybookGate, type PlaybookGate } from './playbook-gate.ts';
+import { type ServersForPods, startServersForPods } from './servers-for-pods.ts';
+
+const TAGS = { ansible_connection: 'local', ansible_python_interpreter: '/usr/bin/python3' };
+const SESSIONS = 'app.kubernetes.io/name=cray-cfs-aee';
+
+/** A site that Muster is installed at: a namespace, servers beside it, and configurations to run. */
+export interface ChartSite {
+  namespace: TestNamespace;
+  servers: ServersForPods;
+  git: GitHttpServer;
+  /** Where sessions of the configuration `gate` wait. */
+  gate: PlaybookGate;
+  /** Settings and network policies that fit this site, as values of the chart. */
+  values: Record<string, unknown>;
+  /** Installs a release (default: this checkout's), and stores a configuration for each of the site's playbooks. */
+  install(release?: Release): Promise<InstalledChart>;
+  /** Imposes the network policies of this checkout's chart, until the site goes. */
+  imposePolicies(): Promise<void>;
+  /** The pods of sessions that there are, by session: what must stay while releases change. */
+  sessionPods(): Promise<Record<string, { uid: string; images: string[] }>>;
+  remove(): Promise<void>;
+}
+
+/** Makes it; `files` are playbooks beside `gate.yml`. Every configuration has the name of its playbook. */
+export async function makeChartSite(files: Record<string, string> = {}, more: object = {}): Promise<ChartSite> {
+  const dir = await mkdtemp(join(tmpdir(), 'muster-chart-'));
+  const gate = await openPlaybookGate(hostAddress());
+  const repository = await createRepository(join(dir, 'plays'));
+  const sources: Record<string, string> = { 'gate.yml': gate.playbook, ...files };
+  const commit = await repository.commit(sources);
+  const git = await startGitHttpServer({ root: dir, host: hostAddress() });
+  const namespace = await makeNamespace('muster-chart');
+  const servers = await startServersForPods();
+  const values = {
+    settings: { MUSTER_ALLOW_LOCAL_CONNECTION: '1', MUSTER_MIN_FREE: '1MiB' },
+    networkPolicy: {
+      ports: {
+        database: [servers.databasePort],
+        temporal: [servers.temporalPort],
+        repository: [Number(new URL(git.origin).port)],
+        service: [gate.port],
+      },
+    },
+    ...more,
+  };
+  let imposed: ImposedPolicies | undefined;
+  const put = async (muster: InstalledChart, path: string, body: object) => {
+    const answer = await muster.call('PUT', path, body);
+    if (answer.status !== 200) throw new Error(`PUT ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  };
+  return {
+    namespace,
+    servers,
+    git,
+    gate,
+    values,
+    install: async (release) => {
+      const muster = await installChart({ namespace, servers, dir, values, ...(release && { release }) });
+      for (const playbook of Object.keys(sources).filter((path) => path.endsWith('.yml'))) {
+        const layers = [{ name: 'plays', clone_url: `${git.origin}/plays`, commit, playbook }];
+        await put(muster, `/v3/configurations/${playbook.slice(0, -4)}`, { layers });
+      }
+      await put(muster, '/v3/components/node0', { tags: TAGS });
+      return muster;
+    },
+    imposePolicies: async () => {
+      const file = await writeValues(dir, { ...valuesFor(servers, ownRelease()), ...values });
+      const objects = await renderChart(['--values', file], namespace.name);
+      const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
+      imposed = await imposePolicies(policies, namespace.name);
+    },
+    sessionPods: async () => {
+      const listed = await namespace.kubectl(['get', 'pods', '--selector', SESSIONS, '--output', 'json']);
+      return Object.fromEntries(
+        JSON.parse(listed).items.map(({ metadata, spec }: Manifest) => [
+          metadata.labels.cfsession,
+          { uid: metadata.uid, images: [...spec.initContainers, ...spec.containers].map(({ image }) => image) },
+        ]),
+      );
+    },
+    remove: async () => {
+      // Playbooks that still wait end.
+      gate.open();
+      const ends = [() => imposed?.lift(), namespace.remove, gate.stop, git.stop, servers.stop];
+      const results = [];
+      for (const end of ends) results.push(...(await Promise.allSettled([end()])));
+      await rm(dir, { recursive: true, force: true });
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+    },
+  };
+}
