@@ -16,18 +16,25 @@ import { withLock } from './lock.mjs';
 import { step } from './progress.mjs';
 import { CACHE_DIR, ROOT, SOPS_VERSION } from './settings.mjs';
 
-/** The base of every image: a Debian with the packages that the Dockerfiles ask for, so that they find them there. */
+/** The bases of the images: a Debian with the packages that the Dockerfiles ask for, so that they find them there. */
 const SUITE = 'bookworm';
 const PACKAGES = ['ca-certificates', 'git', 'openssh-client', 'python3', 'python3-venv'];
-const BASE = `localhost/muster/base:${SUITE}-2`;
+const BASE = { name: `localhost/muster/base:${SUITE}-2`, packages: PACKAGES };
+/** Muster's own works on root file systems besides. */
+const IMAGE_WORK = ['mount', 'openssh-server', 'squashfs-tools'];
+const WIDE_BASE = { name: `localhost/muster/wide-base:${SUITE}-1`, packages: [...PACKAGES, ...IMAGE_WORK] };
 
-/** Every image: its Dockerfile, its context below the checkout, and whether it takes programs that Go builds. */
+/** Every image: its Dockerfile, its base, and whether it takes programs that Go builds. */
 const IMAGES = {
-  aee: { dockerfile: 'deploy/images/aee/Dockerfile', programs: true },
-  util: { dockerfile: 'deploy/images/util/Dockerfile', programs: false },
-  muster: { dockerfile: 'deploy/images/muster/Dockerfile', programs: false },
+  aee: { dockerfile: 'deploy/images/aee/Dockerfile', base: BASE, programs: true },
+  util: { dockerfile: 'deploy/images/util/Dockerfile', base: BASE, programs: false },
+  muster: { dockerfile: 'deploy/images/muster/Dockerfile', base: WIDE_BASE, programs: false },
   // For tests: what sites bring along themselves.
-  'compatible-runner': { dockerfile: 'test/support/images/compatible-runner/Dockerfile', programs: false },
+  'compatible-runner': {
+    dockerfile: 'test/support/images/compatible-runner/Dockerfile',
+    base: BASE,
+    programs: false,
+  },
 };
 
 /** So many versions of each image stay in the cache. */
@@ -47,7 +54,7 @@ export async function ensureImages({ root = ROOT, only = Object.keys(IMAGES) } =
   for (const short of only) {
     const image = IMAGES[short];
     const programs = image.programs ? programVersions() : [];
-    const tag = `${version}-${inputsHash(root, image.dockerfile, [BASE, ...programs])}`;
+    const tag = `${version}-${inputsHash(root, image.dockerfile, [image.base.name, ...programs])}`;
     const wanted = { name: `localhost/muster/${short}:${tag}`, archive: join(IMAGES_DIR, `${short}-${tag}.tar`) };
     if (!existsSync(wanted.archive)) await buildLocked(root, short, image, version, wanted);
     touch(wanted.archive);
@@ -64,11 +71,12 @@ function buildLocked(root, short, image, version, { name, archive }) {
       removeUnfinished();
       checkDisk();
       const contexts = image.programs ? { programs: await ensurePrograms() } : {};
-      if (!hasImage(BASE)) {
-        await step('Making the base of the images', (onDetail) => makeBase(BASE, SUITE, PACKAGES, onDetail));
+      const { name: base, packages } = image.base;
+      if (!hasImage(base)) {
+        await step('Making the base of the images', (onDetail) => makeBase(base, SUITE, packages, onDetail));
       }
       await step(`Building the image ${name}`, async (onDetail) => {
-        const args = { BASE, VERSION: version };
+        const args = { BASE: base, VERSION: version };
         await buildImage({ name, context: root, dockerfile: image.dockerfile, args, contexts }, onDetail);
         onDetail('writing its archive');
         const work = mkdtempSync(join(IMAGES_DIR, 'archive.tmp-'));

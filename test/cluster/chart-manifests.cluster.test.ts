@@ -33,6 +33,7 @@ const EVERYTHING = [
   'ingress.enabled=true',
   'ingress.host=muster.example.com',
   'worker.metricsPort=8103',
+  'imageService.enabled=true',
   'runner.namespace=muster-jobs',
   'runner.profile=compatible',
   'runner.sidecarWait=true',
@@ -78,6 +79,7 @@ describe('with every value set', () => {
       MUSTER_MAX_REQUESTS: 32,
     });
     expect(settingsOf(objects, 'worker')).toMatchObject({ MUSTER_TEMPORAL_METRICS: '0.0.0.0:8103' });
+    expect(settingsOf(objects, 'images')).toMatchObject({ MUSTER_IMS_TOKEN: undefined, MUSTER_INVENTORY: 'hsm' });
   });
 
   test('nothing may do more for it', async () => {
@@ -120,6 +122,86 @@ test('set-up and removal are hooks around the release', async () => {
   ]);
 });
 
+describe('the image service', () => {
+  const ON = ['imageService.enabled=true'];
+  const claimsOf = (objects: Manifest[], part: string) =>
+    podTemplates(objects)
+      .find((one) => one.part === part)
+      ?.pod.volumes.flatMap(({ persistentVolumeClaim: claim }: Manifest) => (claim ? [claim.claimName] : []));
+
+  test('is off by default, and nobody then takes images in', async () => {
+    const objects = await renderChart(set());
+    expect(podTemplates(objects).map(({ part }) => part)).not.toContain('images');
+    expect(objects.map(({ metadata }) => metadata.name).join()).not.toContain('images');
+    for (const part of ['api', 'worker']) expect(settingsOf(objects, part).MUSTER_IMAGE_SERVICE).toBe(false);
+  });
+
+  test('is one pod with the files and the work, the API has the files alone', async () => {
+    const objects = await renderChart(set(...ON));
+    const [pod] = objects.filter(({ kind }) => kind === 'StatefulSet');
+    expect(pod?.spec.replicas).toBe(1);
+    expect(claimsOf(objects, 'images')).toEqual(['muster-images', 'muster-images-jobs']);
+    expect(claimsOf(objects, 'api')).toEqual(['muster-images']);
+    expect(claimsOf(objects, 'worker')).toEqual([]);
+    expect(settingsOf(objects, 'images')).toMatchObject({
+      MUSTER_WORKER_ROLE: 'images',
+      MUSTER_IMAGES_OWNER: { uid: 1000, gid: 1000 },
+      MUSTER_IMAGE_HOST: '10.0.0.1',
+      MUSTER_IMAGE_PORTS: [22200, 22399],
+    });
+    expect(settingsOf(objects, 'worker').MUSTER_WORKER_ROLE).toBe('sessions');
+    expect(permissionMistakes(objects)).toEqual([]);
+  });
+
+  test('has claims that outlive the release, or those that are named', async () => {
+    const claims = (objects: Manifest[]) => objects.filter(({ kind }) => kind === 'PersistentVolumeClaim');
+    const own = claims(await renderChart(set(...ON, 'imageService.files.storageClass=shared')));
+    expect(own.map(({ metadata, spec }) => [metadata.name, spec.accessModes, spec.storageClassName])).toEqual([
+      ['muster-images', ['ReadWriteMany'], 'shared'],
+      ['muster-images-jobs', ['ReadWriteOnce'], undefined],
+    ]);
+    expect(own.map(({ metadata }) => metadata.annotations)).toEqual(
+      Array(2).fill({ 'helm.sh/resource-policy': 'keep' }),
+    );
+    const named = ['imageService.files.existingClaim=a', 'imageService.jobs.existingClaim=b'];
+    const objects = await renderChart(set(...ON, ...named));
+    expect([claims(objects), claimsOf(objects, 'images')]).toEqual([[], ['a', 'b']]);
+  });
+
+  test('is reached by Jobs and workers on the ports of its shells, and by nobody else', async () => {
+    const policies = (await renderChart(set(...ON))).filter(({ kind }) => kind === 'NetworkPolicy');
+    const of = (part: string) => policies.find(({ metadata }) => metadata.name === `muster-${part}`)?.spec;
+    const shells = [{ protocol: 'TCP', port: 22_200, endPort: 22_399 }];
+    const peers = of('images').ingress.map(({ from, ports }: Manifest) => {
+      expect(ports).toEqual(shells);
+      return from[0].podSelector.matchLabels['app.kubernetes.io/component'] ?? 'runner';
+    });
+    expect(peers).toEqual(['runner', 'worker']);
+    for (const part of ['runner', 'worker']) {
+      expect(of(part).egress.map(({ ports }: Manifest) => ports)).toContainEqual(shells);
+    }
+  });
+
+  test('as a component adds to the plain manifests what it adds to the chart', async () => {
+    const objects = await renderKustomize('deploy/kustomize/overlays/example-with-images');
+    expect(
+      podTemplates(objects)
+        .map(({ part }) => part)
+        .sort(),
+    ).toEqual(['api', 'images', 'worker']);
+    for (const { part, containers } of podTemplates(objects)) {
+      const settings = loadEnvironment(environmentOf(containers[0] ?? {}, SECRETS));
+      expect([part, settings.MUSTER_TEMPORAL_NAMESPACE, settings.MUSTER_IMAGE_SERVICE]).toEqual([part, 'muster', true]);
+    }
+    expect([permissionMistakes(objects), rightsMistakes(objects)]).toEqual([[], []]);
+    const chart = await renderChart(['--values', 'deploy/kustomize/values.yaml', '--set', ...ON]);
+    const policies = (from: Manifest[]) =>
+      from.filter(({ kind }) => kind === 'NetworkPolicy').map(({ metadata, spec }) => [metadata.name, spec]);
+    expect(new Map(policies(objects) as never)).toEqual(new Map(policies(chart) as never));
+    for (const part of ['api', 'images']) expect(claimsOf(objects, part)).toEqual(claimsOf(chart, part));
+  });
+});
+
 describe('a wrong value is refused, with its name', () => {
   test.each([
     ['api.replicas=0', '/api/replicas'],
@@ -140,6 +222,8 @@ describe('a wrong value is refused, with its name', () => {
     ['runner.workspace.size=lots', '/runner/workspace/size'],
     ['worker.terminationGracePeriodSeconds=5', '/worker/terminationGracePeriodSeconds'],
     ['ingress.enabled=true', '/ingress/host'],
+    ['imageService.replicas=2', 'replicas'],
+    ['imageService.files.accessModes={ReadOnlyMany}', '/imageService/files/accessModes/0'],
     ['networkPolicy.ports.database={99999}', '/networkPolicy/ports/database'],
     ['networkPolicy.peers.friends={}', 'friends'],
   ])('%s', async (value, named) => {

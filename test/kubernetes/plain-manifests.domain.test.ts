@@ -68,6 +68,7 @@ describe('rights', () => {
       'pods/log',
       'secrets',
       'configmaps',
+      'events',
     ]);
   });
   test('every account that is named is there', () => {
@@ -156,8 +157,11 @@ describe('who talks to whom', () => {
     matchLabels['app.kubernetes.io/name'] === 'cray-cfs-aee' ? 'runner' : matchLabels['app.kubernetes.io/component'];
   const numbersOf = (flow: { port: string }) =>
     flow.port in flows.ports ? [flows.ports[flow.port]] : flows.defaults[flow.port];
-  // In the base there are no metrics of the SDK, and runners do not record components themselves.
-  const open = flows.flows.filter(({ from, port }) => port !== 'metrics' && !(from === 'runner' && port === 'api'));
+  // In the base there are no metrics of the SDK and no images, and runners do not record components themselves.
+  const open = flows.flows.filter(
+    ({ from, to, port }) =>
+      port !== 'metrics' && !(from === 'runner' && port === 'api') && from !== 'images' && to !== 'images',
+  );
 
   test('every flow is between those that are known', () => {
     const known = { ...flows.parts, ...flows.outside };
@@ -165,24 +169,27 @@ describe('who talks to whom', () => {
     expect(flows.flows.filter((flow) => numbersOf(flow) === undefined)).toEqual([]);
   });
 
-  test.each(Object.keys(flows.parts))('%s has a policy with its flows and no other', (part) => {
-    const policy = policies.find(({ spec }) => partOf(spec.podSelector) === part);
-    expect(policy?.spec.policyTypes).toEqual(['Ingress', 'Egress']);
-    const told = (rules: Manifest[], side: 'from' | 'to') =>
-      rules.map((rule) => ({
-        peer: rule[side]?.map((peer: Manifest) => partOf(peer.podSelector))[0] ?? 'everybody',
-        ports: rule.ports.filter(({ protocol }: Manifest) => protocol === 'TCP').map(({ port }: Manifest) => port),
-      }));
-    const wanted = (side: 'from' | 'to') =>
-      open
-        .filter((flow) => (side === 'from' ? flow.to : flow.from) === part)
-        .map((flow) => ({
-          peer: flow[side] in flows.parts ? flow[side] : 'everybody',
-          ports: numbersOf(flow),
+  test.each(Object.keys(flows.parts).filter((part) => part !== 'images'))(
+    '%s has a policy with its flows and no other',
+    (part) => {
+      const policy = policies.find(({ spec }) => partOf(spec.podSelector) === part);
+      expect(policy?.spec.policyTypes).toEqual(['Ingress', 'Egress']);
+      const told = (rules: Manifest[], side: 'from' | 'to') =>
+        rules.map((rule) => ({
+          peer: rule[side]?.map((peer: Manifest) => partOf(peer.podSelector))[0] ?? 'everybody',
+          ports: rule.ports.filter(({ protocol }: Manifest) => protocol === 'TCP').map(({ port }: Manifest) => port),
         }));
-    expect(told(policy?.spec.ingress ?? [], 'from')).toEqual(wanted('from'));
-    expect(told(policy?.spec.egress ?? [], 'to')).toEqual(wanted('to'));
-  });
+      const wanted = (side: 'from' | 'to') =>
+        open
+          .filter((flow) => (side === 'from' ? flow.to : flow.from) === part)
+          .map((flow) => ({
+            peer: flow[side] in flows.parts ? flow[side] : 'everybody',
+            ports: numbersOf(flow),
+          }));
+      expect(told(policy?.spec.ingress ?? [], 'from')).toEqual(wanted('from'));
+      expect(told(policy?.spec.egress ?? [], 'to')).toEqual(wanted('to'));
+    },
+  );
 
   test('only names are asked by UDP', () => {
     const udp = policies.flatMap(({ spec }) =>

@@ -13,7 +13,8 @@ export interface Flow {
 export interface Flows {
   parts: Record<string, string>;
   outside: Record<string, string>;
-  ports: Record<string, number>;
+  /** One number, or two with a hyphen. */
+  ports: Record<string, number | string>;
   defaults: Record<string, number[]>;
   flows: Flow[];
 }

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type Manifest, renderChart } from './helm.ts';
+import { mergePatch } from './merge-patch.ts';
 import { ROOT } from './source-tree.ts';
 
 const FOLDER = join(ROOT, 'deploy', 'kustomize');
@@ -19,11 +20,19 @@ const FILES: Record<string, string> = {
 
 /** The plain manifests as the chart makes them: text by path below `deploy/kustomize`. */
 export async function plainManifests(): Promise<Map<string, string>> {
-  const objects = await renderChart(['--values', join(FOLDER, 'values.yaml')]);
+  const values = ['--values', join(FOLDER, 'values.yaml')];
+  const objects = (await renderChart(values)).map(withoutHelm);
   const files = new Map<string, Manifest[]>();
-  for (const object of objects) {
-    const path = pathOf(object);
-    files.set(path, [...(files.get(path) ?? []), withoutHelm(object)]);
+  const add = (path: string, object: Manifest) => files.set(path, [...(files.get(path) ?? []), object]);
+  for (const object of objects) add(pathOf(object), object);
+  // A component for whoever wants the image service: what comes with it, and what else it changes.
+  for (const object of (await renderChart([...values, '--set', 'imageService.enabled=true'])).map(withoutHelm)) {
+    const { apiVersion, kind, metadata } = object;
+    const base = objects.find((one) => one.kind === kind && one.metadata.name === metadata.name);
+    const patch = mergePatch(base, object);
+    if (base === undefined) add('images/images.yaml', object);
+    else if (patch !== undefined)
+      add('images/changes.yaml', { apiVersion, kind, metadata: nameOf(metadata), ...patch });
   }
   return new Map(
     [...files].map(([path, manifests]) => [path, HEAD + manifests.map((one) => stringify(one)).join('---\n')]),
@@ -45,6 +54,11 @@ function pathOf({ kind, metadata }: Manifest): string {
   return `base/${FILES[kind] ?? part}.yaml`;
 }
 
+/** The component stands in whatever namespace the rest is brought to. */
+function nameOf({ name, namespace }: Manifest): Manifest {
+  return { name, namespace };
+}
+
 /** What only a release of helm's has. */
 function withoutHelm(object: Manifest): Manifest {
   return JSON.parse(JSON.stringify(object), (key, value) => {
@@ -52,7 +66,7 @@ function withoutHelm(object: Manifest): Manifest {
       const { 'helm.sh/chart': _chart, 'app.kubernetes.io/managed-by': _manager, ...rest } = value;
       return rest;
     }
-    if (key === 'annotations' && value['helm.sh/hook'] !== undefined) return undefined;
+    if (key === 'annotations' && Object.keys(value).every((name) => name.startsWith('helm.sh/'))) return undefined;
     return value;
   });
 }

@@ -1,6 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Manifest } from './helm.ts';
 
-/** The pod of a Deployment or Job, with the part of Muster that it is. */
+/** What a field of a pod stands for in tests. */
+const FIELDS: Record<string, string> = { 'status.podIP': '10.0.0.1' };
+
+/** All that the container which works on images may do. */
+const IMAGE_CAPABILITIES = [
+  ...['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'MKNOD'],
+  ...['SETFCAP', 'SETGID', 'SETPCAP', 'SETUID', 'SYS_ADMIN', 'SYS_CHROOT'],
+];
+
+/** The pod of a Deployment, StatefulSet or Job, with the part of Muster that it is. */
 export interface PodTemplate {
   part: string;
   pod: Manifest;
@@ -9,7 +19,7 @@ export interface PodTemplate {
 
 export function podTemplates(objects: readonly Manifest[]): PodTemplate[] {
   return objects
-    .filter(({ kind }) => kind === 'Deployment' || kind === 'Job')
+    .filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet' || kind === 'Job')
     .map(({ spec }) => {
       const { metadata, spec: pod } = spec.template;
       const containers = [...(pod.initContainers ?? []), ...pod.containers];
@@ -22,13 +32,17 @@ export function environmentOf(container: Manifest, secrets: Record<string, strin
   return Object.fromEntries(
     container.env.map(({ name, value, valueFrom }: Manifest) => {
       if (valueFrom === undefined) return [name, value];
+      if (valueFrom.fieldRef !== undefined) return [name, FIELDS[valueFrom.fieldRef.fieldPath]];
       const { name: secret, key } = valueFrom.secretKeyRef;
       return [name, secrets[`${secret}/${key}`]];
     }),
   );
 }
 
-/** What is wrong with what containers are allowed to do, as `part: sentence`; nothing where Pod Security `restricted` holds. */
+/**
+ * What is wrong with what containers are allowed to do, as `part: sentence`; nothing where Pod Security `restricted` holds, and the
+ * pod that works on images is root with its capabilities and no others.
+ */
 export function permissionMistakes(objects: readonly Manifest[]): string[] {
   const mistakes: string[] = [];
   for (const { part, pod, containers } of podTemplates(objects)) {
@@ -36,20 +50,24 @@ export function permissionMistakes(objects: readonly Manifest[]): string[] {
       if (!isRight) mistakes.push(`${part}: ${sentence}`);
     };
     const own = pod.securityContext ?? {};
-    expect(own.runAsNonRoot === true && own.runAsUser === 1000 && own.runAsGroup === 1000, 'runs as another user');
+    const isForImages = part === 'images';
+    const user = isForImages ? 0 : 1000;
+    expect(isForImages || own.runAsNonRoot === true, 'may run as root');
+    expect(own.runAsUser === user && own.runAsGroup === user, 'runs as another user');
     expect(own.seccompProfile?.type === 'RuntimeDefault', 'has no seccomp profile');
     expect(!pod.hostNetwork && !pod.hostPID && !pod.hostIPC, 'shares what is the node’s');
     for (const volume of pod.volumes ?? []) {
       const kinds = Object.keys(volume).filter((key) => key !== 'name');
       expect(
-        kinds.every((kind) => ['emptyDir', 'secret', 'configMap'].includes(kind)),
+        kinds.every((kind) => ['emptyDir', 'secret', 'configMap', 'persistentVolumeClaim'].includes(kind)),
         `mounts ${kinds}`,
       );
     }
     for (const { securityContext: allowed = {}, resources = {}, env = [] } of containers) {
-      expect(allowed.allowPrivilegeEscalation === false, 'may gain rights');
+      expect(isForImages || allowed.allowPrivilegeEscalation === false, 'may gain rights');
       expect(allowed.readOnlyRootFilesystem === true, 'may write its root');
-      expect(JSON.stringify(allowed.capabilities) === '{"drop":["ALL"]}', 'keeps capabilities');
+      const capabilities = isForImages ? { drop: ['ALL'], add: IMAGE_CAPABILITIES } : { drop: ['ALL'] };
+      expect(isDeepStrictEqual(allowed.capabilities, capabilities), 'has other capabilities');
       expect(!allowed.privileged && allowed.runAsUser === undefined, 'is its own user');
       expect(resources.requests?.memory !== undefined && resources.limits?.memory !== undefined, 'has no bounds');
       const secret = env.filter(

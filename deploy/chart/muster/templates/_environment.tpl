@@ -102,15 +102,34 @@
 {{- end }}
 {{- end }}
 {{- if eq .part "worker" }}
+- {name: MUSTER_WORKER_ROLE, value: sessions}
 - {name: MUSTER_WORKER_PROBES, value: "0.0.0.0:{{ $flows.ports.probes }}"}
 {{- if $v.worker.metricsPort }}
 - {name: MUSTER_TEMPORAL_METRICS, value: "0.0.0.0:{{ $v.worker.metricsPort }}"}
 {{- end }}
 {{- end }}
 {{- if $serves }}
+- {name: MUSTER_IMAGE_SERVICE, value: {{ ternary "1" "0" $v.imageService.enabled | quote }}}
+{{- end }}
+{{- if and $v.imageService.enabled (or (eq .part "api") (eq .part "images")) }}
+- {name: MUSTER_IMAGES_DIR, value: /var/lib/muster-images}
+{{- end }}
+{{- if eq .part "images" }}
+- {name: MUSTER_WORKER_ROLE, value: images}
+- {name: MUSTER_WORKER_PROBES, value: "0.0.0.0:{{ $flows.ports.probes }}"}
+- {name: MUSTER_IMAGE_JOBS_DIR, value: /var/lib/muster-image-jobs}
+- {name: MUSTER_IMAGES_OWNER, value: "1000:1000"}
+- {name: MUSTER_IMAGE_PORTS, value: {{ $flows.ports.shells | quote }}}
+- name: MUSTER_IMAGE_HOST
+  valueFrom:
+    fieldRef: {fieldPath: status.podIP}
+{{- end }}
+{{- if or $serves (eq .part "images") }}
 {{- range $name, $value := $v.settings }}
 - {name: {{ $name }}, value: {{ $value | toString | quote }}}
 {{- end }}
+{{- end }}
+{{- if $serves }}
 {{- range $name, $from := $v.secretSettings }}
 - name: {{ $name }}
   valueFrom:

@@ -21,7 +21,12 @@ app.kubernetes.io/name: cray-cfs-aee
 {{- $ports := list -}}
 {{- range $number := $numbers -}}
   {{- if eq $name "dns" }}{{ $ports = append $ports (dict "protocol" "UDP" "port" $number) }}{{ end -}}
-  {{- $ports = append $ports (dict "protocol" "TCP" "port" $number) -}}
+  {{- if kindIs "string" $number -}}
+    {{- $ends := splitList "-" $number -}}
+    {{- $ports = append $ports (dict "protocol" "TCP" "port" (first $ends | int) "endPort" (last $ends | int)) -}}
+  {{- else -}}
+    {{- $ports = append $ports (dict "protocol" "TCP" "port" $number) -}}
+  {{- end -}}
 {{- end -}}
 {{- toYaml $ports -}}
 {{- end -}}

@@ -5,11 +5,16 @@
 automountServiceAccountToken: {{ or (eq .part "api") (eq .part "worker") (eq .part "uninstall") }}
 enableServiceLinks: false
 securityContext:
+  {{- if eq .part "images" }}
+  runAsUser: 0
+  runAsGroup: 0
+  {{- else }}
   runAsNonRoot: true
   runAsUser: 1000
   runAsGroup: 1000
   fsGroup: 1000
   fsGroupChangePolicy: OnRootMismatch
+  {{- end }}
   seccompProfile: {type: RuntimeDefault}
 {{- with .root.Values.images.pullSecrets }}
 imagePullSecrets:
@@ -21,6 +26,7 @@ imagePullSecrets:
 
 {{/* Where pods may stand: (dict "root" $ "part" "api" "values" .Values.api) */}}
 {{- define "muster.placement" -}}
+{{- if ne .part "images" }}
 topologySpreadConstraints:
   {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
   - maxSkew: 1
@@ -30,6 +36,7 @@ topologySpreadConstraints:
       matchLabels: {{- include "muster.selector" $ | nindent 8 }}
     matchLabelKeys: [pod-template-hash]
   {{- end }}
+{{- end }}
 {{- with .values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -50,9 +57,17 @@ command: [node]
 args: {{ concat (list .script) (default list .words) | toJson }}
 workingDir: /opt/muster
 securityContext:
-  allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true
+  {{- if eq .part "images" }}
+  # What unpacking and entering an image takes, and nothing else (docs/capabilities/image-service.md).
+  capabilities:
+    drop: [ALL]
+    add: [AUDIT_WRITE, CHOWN, DAC_OVERRIDE, FOWNER, FSETID, MKNOD, SETFCAP, SETGID, SETPCAP, SETUID, SYS_ADMIN, SYS_CHROOT]
+  appArmorProfile: {type: Unconfined}
+  {{- else }}
+  allowPrivilegeEscalation: false
   capabilities: {drop: [ALL]}
+  {{- end }}
 volumeMounts: {{- include "muster.volumeMounts" . | nindent 2 }}
 env: {{- include "muster.env" . | nindent 2 }}
 {{- end -}}
@@ -89,6 +104,12 @@ env: {{- include "muster.env" . | nindent 2 }}
 {{- define "muster.volumeMounts" -}}
 - {name: data, mountPath: /var/lib/muster}
 - {name: tmp, mountPath: /tmp}
+{{- if and .root.Values.imageService.enabled (or (eq .part "api") (eq .part "images")) }}
+- {name: images, mountPath: /var/lib/muster-images}
+{{- end }}
+{{- if eq .part "images" }}
+- {name: image-jobs, mountPath: /var/lib/muster-image-jobs}
+{{- end }}
 {{- range (include "muster.files" . | fromJson).files }}
 - {name: {{ .name }}, mountPath: /etc/muster/{{ .name }}, readOnly: true}
 {{- end }}
@@ -97,6 +118,15 @@ env: {{- include "muster.env" . | nindent 2 }}
 {{- define "muster.volumes" -}}
 - {name: data, emptyDir: {}}
 - {name: tmp, emptyDir: {}}
+{{- $claim := printf "%s-images" (include "muster.fullname" .root) }}
+{{- with .root.Values.imageService }}
+{{- if and .enabled (or (eq $.part "api") (eq $.part "images")) }}
+- {name: images, persistentVolumeClaim: {claimName: {{ default $claim .files.existingClaim }}}}
+{{- end }}
+{{- if eq $.part "images" }}
+- {name: image-jobs, persistentVolumeClaim: {claimName: {{ default (printf "%s-jobs" $claim) .jobs.existingClaim }}}}
+{{- end }}
+{{- end }}
 {{- range (include "muster.files" . | fromJson).files }}
 - name: {{ .name }}
   {{- if .secret }}
