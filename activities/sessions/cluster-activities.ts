@@ -9,7 +9,7 @@ import { awaitPlaybooks, type OrderDependencies, orderLayer } from './order-laye
 import { type PrepareDependencies, prepareJob } from './prepare-job.ts';
 import { reportFailure, type Step } from './report-failure.ts';
 import { type StartDependencies, startJob } from './start-job.ts';
-import { endJob, type WatchDependencies, watchJob } from './watch-job.ts';
+import { endJob, FOLLOWING, type WatchDependencies, watchJob } from './watch-job.ts';
 
 export type ClusterActivityDependencies = PrepareDependencies &
   StartDependencies &
@@ -28,7 +28,7 @@ export function createClusterActivities(deps: ClusterActivityDependencies): Clus
     startJob: ({ sessionId }) =>
       doing(sessionId, { phase: 'clone', what: 'starting the Job' }, (signal) => startJob(deps, sessionId, signal)),
     watchJob: ({ sessionId }) =>
-      doing(sessionId, { phase: 'layer', what: 'following the Job' }, (signal) => watchJob(deps, sessionId, signal)),
+      doing(sessionId, { phase: 'layer', what: FOLLOWING }, (signal) => watchJob(deps, sessionId, signal)),
     runLayer: (input) => {
       const { sessionId, layer, attempt } = input;
       const step = { phase: 'layer', layer, attempt, what: `following layer ${layer}` };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Kysely, SessionRow } from '../../control/database.ts';
-import { knownRun, openRun, runOutcome } from '../../control/runs/follow-run.ts';
+import { knownRun, openRun, type RunRow, runOutcome } from '../../control/runs/follow-run.ts';
 import { currentOrder, orderJob } from '../../control/sessions/record-job.ts';
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { isErrorCode, musterError } from '../../domain/errors.ts';
@@ -34,12 +34,14 @@ export async function orderLayer(deps: OrderDependencies, input: RunLayer, signa
   const session = await loadSession(db, sessionId);
   const runId = runIdOf(sessionId, attempt, layer);
   const playbook = playbookOf(session, layer);
-  if ((await knownRun(db, runId)) === null) {
+  let run = await knownRun(db, runId);
+  if (run === null) {
     await untilReady(db, sessionId, signal);
-    await openRun(db, { id: runId, sessionId, streamId: sessionId, layer, attempt, host: CLUSTER_HOST });
+    run = await openRun(db, { id: runId, sessionId, streamId: sessionId, layer, attempt, host: CLUSTER_HOST });
   }
   const current = await currentOrder(db, sessionId);
-  if (current?.action !== 'run' || current.run.id !== runId) {
+  // Of a run that is over somebody may have gone on to the next: an order for it would take the place of that one's.
+  if (isOpen(run) && (current?.action !== 'run' || current.run.id !== runId)) {
     await orderJob(db, sessionId, { action: 'run', run: await runOrder(deps, session, input, runId) });
     const message = `running layer ${layer} (${playbook})`;
     await noteProgress(db, sessionId, { phase: 'layer', layer, attempt, message });
@@ -61,6 +63,10 @@ async function untilReady(db: Kysely<Database>, sessionId: string, signal: Abort
     if (job.steps.ansible !== undefined) return;
     await delay(LOOK_MS, undefined, { signal });
   }
+}
+
+function isOpen({ state }: RunRow): boolean {
+  return state !== 'ended' && state !== 'lost';
 }
 
 async function untilEnded(db: Kysely<Database>, runId: string, signal: AbortSignal): Promise<'ended' | 'lost'> {

@@ -8,7 +8,6 @@ import {
   noteReleased,
   type SessionJobRow,
   settleJob,
-  waitedFor,
 } from '../../control/sessions/record-job.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
 import { isErrorCode } from '../../domain/errors.ts';
@@ -17,23 +16,20 @@ import type { ClusterJobs, JobTrouble, JobView } from '../../domain/sessions/clu
 import { isJobOver, type JobOutcome, jobOutcome } from '../../domain/sessions/job-outcome.ts';
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import type { JobEnd } from './contract.ts';
+import { type PatienceDependencies, type Since, timeLeft, waitedTooLong } from './job-patience.ts';
 import { jobIdentity, type SecretDependencies } from './job-secret.ts';
 import { preparedJob } from './start-job.ts';
 
-export interface WatchDependencies extends SecretDependencies {
-  db: Kysely<Database>;
+export interface WatchDependencies extends SecretDependencies, PatienceDependencies {
   cluster: ClusterJobs;
-  /** How long a pod may wait for cpu, memory or its containers, and for what can never be, ms. */
-  patience: { waiting: number; impossible: number };
-  clock(): Date;
 }
 
 /** How long the end of a Job is waited for; a cancel is over in 10 s. */
 const END_PATIENCE = 8_000;
 /** How often the certificate in the Secret is looked at, ms. */
 const IDENTITY_LOOK = 60_000;
-/** How long the others go on after the inventory has failed: a runner that waits for it in vain would wait for ever. */
-const INVENTORY_PATIENCE = 15_000;
+/** What the record calls it when the cluster is away. */
+export const FOLLOWING = 'following the Job';
 /** The rest of a log after its container ended. */
 const LOG_PATIENCE = 15_000;
 
@@ -105,16 +101,17 @@ function storedEnd({ end_code, end_message, unverified }: SessionJobRow): JobEnd
   return { succeeded, reason: end_code, message: `${end_message ?? ''}${rest}` };
 }
 
-/** Follows it until it is over, or has waited for too long. */
+/** Follows it until it is over, has waited for too long, or goes on in vain. */
 async function followToEnd(
   deps: WatchDependencies,
   job: SessionJobRow,
   signal: AbortSignal,
 ): Promise<{ view: JobView; tooLong: JobOutcome | null }> {
   const limit = new AbortController();
+  const since: Since = { impossible: null, hopeless: null };
   let timer: NodeJS.Timeout | undefined;
   let last: JobView | null = null;
-  let told = '';
+  let told = await wordsOfTrouble(deps.db, job.session_id);
   let waited: JobTrouble | null = null;
   try {
     await deps.cluster.follow(
@@ -123,7 +120,7 @@ async function followToEnd(
         last = view;
         if (isJobOver(view)) return true;
         if (job.profile === 'compatible') await noteExitCodes(deps.db, job.session_id, view);
-        const left = hasNoInventory(view) ? INVENTORY_PATIENCE : await judgeWait(deps, job, view);
+        const left = await timeLeft(deps, job, view, since);
         clearTimeout(timer);
         if (left !== null) timer = setTimeout(() => limit.abort(), left);
         waited = view.trouble;
@@ -141,31 +138,16 @@ async function followToEnd(
   }
   const view = last ?? (await deps.cluster.view(job.name));
   const tooLong = limit.signal.aborted && !isJobOver(view);
-  if (tooLong && hasNoInventory(view)) {
+  if (tooLong && since.hopeless !== null) {
     return { view, tooLong: jobOutcome(view, (await preparedJob(deps.db, job.session_id)).steps) };
   }
   return { view, tooLong: tooLong ? waitedTooLong(waited) : null };
 }
 
-/** Whether the container that makes the inventory ended without one (cfs-flows 1.7). */
-function hasNoInventory({ containers }: JobView): boolean {
-  const exitCode = containers.find(({ name }) => name === 'inventory')?.exitCode ?? null;
-  return exitCode !== null && exitCode !== 0;
-}
-
-/** ms that the Job may still wait; null: it does not wait. */
-async function judgeWait(deps: WatchDependencies, job: SessionJobRow, view: JobView): Promise<number | null> {
-  const waits = view.phase !== 'running';
-  const waited = await waitedFor(deps.db, job.session_id, waits, deps.clock());
-  if (!waits) return null;
-  const { waiting, impossible } = deps.patience;
-  const allowed = view.trouble === null || view.trouble.kind === 'waiting' ? waiting : impossible;
-  return Math.max(0, allowed - waited);
-}
-
-function waitedTooLong(trouble: JobTrouble | null): JobOutcome {
-  const why = trouble?.message ?? 'its containers do not begin';
-  return { succeeded: 'false', code: trouble?.code ?? 'run_not_started', message: `its pod waited too long: ${why}` };
+/** What the record says of following the Job, when that failed before; '' when it says something else. */
+async function wordsOfTrouble(db: Kysely<Database>, sessionId: string): Promise<string> {
+  const { message } = await loadSession(db, sessionId);
+  return message?.startsWith(`${FOLLOWING} failed`) ? message : '';
 }
 
 async function tell(db: Kysely<Database>, sessionId: string, trouble: JobTrouble | null): Promise<void> {

@@ -52,13 +52,23 @@ export async function cleanJobs(deps: CleanJobsDependencies): Promise<CleanJobsR
     });
   }
   const there = new Set(jobs.map(({ name }) => name));
-  for (const name of waiting) if (!there.has(name)) await noteJobReleased(db, name, new Date());
+  for (const name of waiting) {
+    // Whoever took away the Job may have left its pods, which keep Muster's finalizer.
+    if (!there.has(name)) await attempt(name, () => endAndRelease(deps, name));
+  }
   return report;
 }
 
 /** Whether a cluster has, or may have, Jobs that are not settled. */
 export async function hasUnsettledJobs(db: Kysely<Database>): Promise<boolean> {
   return unsettled(db);
+}
+
+async function endAndRelease({ db, cluster }: CleanJobsDependencies, name: string): Promise<void> {
+  const { unverified } = await cluster.end(name, END_PATIENCE);
+  if (unverified !== null) throw new Error(`not verified: ${unverified}`);
+  await cluster.release(name);
+  await noteJobReleased(db, name, new Date());
 }
 
 /** Answers whether the Job was ended by this. */

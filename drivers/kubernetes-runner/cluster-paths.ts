@@ -5,6 +5,7 @@ export interface ClusterPaths {
   pods: string;
   pod(name: string): string;
   log(pod: string): string;
+  events: string;
   secrets: string;
   secret(name: string): string;
 }
@@ -20,6 +21,7 @@ export function clusterPaths(namespace: string): ClusterPaths {
     pods: `${core}/pods`,
     pod: (name) => `${core}/pods/${name}`,
     log: (pod) => `${core}/pods/${pod}/log`,
+    events: `${core}/events`,
     secrets: `${core}/secrets`,
     secret: (name) => `${core}/secrets/${name}`,
   };

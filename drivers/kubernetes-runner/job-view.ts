@@ -1,5 +1,13 @@
 import type { ContainerState, JobView } from '../../domain/sessions/cluster-job.ts';
-import { type ContainerStatus, holding, type JobObject, LABELS, type NodeObject, type PodObject } from './objects.ts';
+import {
+  type ContainerStatus,
+  type EventObject,
+  holding,
+  type JobObject,
+  LABELS,
+  type NodeObject,
+  type PodObject,
+} from './objects.ts';
 import { isOver, troubleOf } from './pod-trouble.ts';
 
 /** What is said of a Job that is not there. */
@@ -18,10 +26,15 @@ export function goneView(name: string): JobView {
 }
 
 /**
- * What is to be said of a Job: from it, from its pods and, where they matter and may be read, from the nodes. With several pods
+ * What is to be said of a Job: from it, from its pods and, where they matter and may be read, from nodes and events. With several pods
  * (there is one; Kubernetes promises no more than "at least") the latest counts.
  */
-export function jobView(job: JobObject, pods: readonly PodObject[], nodes: readonly NodeObject[] | null): JobView {
+export function jobView(
+  job: JobObject,
+  pods: readonly PodObject[],
+  nodes: readonly NodeObject[] | null,
+  events: readonly EventObject[] | null = null,
+): JobView {
   const { metadata, status } = job;
   const pod = latestOf(pods);
   const complete = holding(status?.conditions, 'Complete');
@@ -36,7 +49,7 @@ export function jobView(job: JobObject, pods: readonly PodObject[], nodes: reado
     reason: failed?.reason ?? '',
     message: failed?.message ?? '',
     containers: pod === null ? [] : containersOf(pod),
-    trouble: phase === 'complete' ? null : troubleOf(job, pod, nodes),
+    trouble: phase === 'complete' ? null : troubleOf(job, pod, nodes, events),
   };
 }
 

@@ -3,6 +3,7 @@ import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { JobView } from '../../domain/sessions/cluster-job.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
+import type { Events } from './events.ts';
 import { createJobCache } from './job-cache.ts';
 import { jobView, latestOf } from './job-view.ts';
 import type { Nodes } from './nodes.ts';
@@ -37,7 +38,11 @@ interface Kind<T> {
  * seconds, tells its version by that and goes on from it, so one that has stalled is noticed, and a history that the cluster has
  * dropped is read anew.
  */
-export function createJobWatch(client: ClusterClient, paths: ClusterPaths, nodes: Nodes): JobWatch {
+export function createJobWatch(
+  client: ClusterClient,
+  paths: ClusterPaths,
+  { nodes, events }: { nodes: Nodes; events: Events },
+): JobWatch {
   const cache = createJobCache();
   const followers = new Map<string, Set<() => void>>();
   let stop: AbortController | null = null;
@@ -53,12 +58,18 @@ export function createJobWatch(client: ClusterClient, paths: ClusterPaths, nodes
   const jobs: Kind<JobObject> = { path: paths.jobs, put: cache.putJob, drop: cache.dropJob, keep: cache.keepJobs };
   const pods: Kind<PodObject> = { path: paths.pods, put: cache.putPod, drop: cache.dropPod, keep: cache.keepPods };
 
-  const list = async <T extends { metadata: { name: string } }>({ path, put, keep }: Kind<T>): Promise<string> => {
+  const list = async <T extends { metadata: { name: string } }>(
+    { path, put, keep }: Kind<T>,
+    signal: AbortSignal,
+  ): Promise<string> => {
     const names = new Set<string>();
     const version = await readAll<T>(client, path, UNRELEASED, (item) => {
+      // What a list of before tells would stand beside what the next watch knows better.
+      signal.throwIfAborted();
       names.add(item.metadata.name);
       wake(put(item));
     });
+    signal.throwIfAborted();
     for (const name of keep(names)) wake(name);
     return version;
   };
@@ -71,7 +82,7 @@ export function createJobWatch(client: ClusterClient, paths: ClusterPaths, nodes
     while (!signal.aborted) {
       try {
         if (version === null || Date.now() - listed > POLL_MS) {
-          version = await list(kind);
+          version = await list(kind, signal);
           listed = Date.now();
         }
         const watch = { path: kind.path, labelSelector: UNRELEASED, version };
@@ -125,7 +136,8 @@ export function createJobWatch(client: ClusterClient, paths: ClusterPaths, nodes
     // Not known to the watch yet, or no longer.
     if (known === undefined || known.job === null) return await readView(client, paths, nodes, name);
     const its = [...known.pods.values()];
-    return jobView(known.job, its, await nodes.for(latestOf(its)));
+    const pod = latestOf(its);
+    return jobView(known.job, its, await nodes.for(pod), await events.for(known.job, pod));
   };
 
   return {

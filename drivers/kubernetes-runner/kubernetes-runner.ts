@@ -3,6 +3,7 @@ import { openClusterAccess } from './cluster-access.ts';
 import { type ClusterClient, createClusterClient } from './cluster-client.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { endJob, releaseJob } from './end-job.ts';
+import { openEvents } from './events.ts';
 import { createJobWatch } from './job-watch.ts';
 import { openNodes } from './nodes.ts';
 import { followLog } from './pod-log.ts';
@@ -15,7 +16,7 @@ const ABSENT = 404;
 /**
  * Sessions as Jobs of a Kubernetes cluster. Nothing is asked of the cluster before the first call; what is needed of it are the
  * rights to make, read, watch, patch and delete jobs, to read, watch, patch and delete pods, to read their logs, and to make, replace
- * and patch secrets, in one namespace. Nodes are read where that is allowed.
+ * and patch secrets, in one namespace. Nodes and events are read where that is allowed.
  */
 export function openClusterJobs(settings: RunnerSettings): ClusterJobs {
   return createClusterJobs(createClusterClient(openClusterAccess(settings.kubeconfig)), settings);
@@ -25,7 +26,7 @@ export function openClusterJobs(settings: RunnerSettings): ClusterJobs {
 export function createClusterJobs(client: ClusterClient, settings: RunnerSettings): ClusterJobs {
   const paths = clusterPaths(settings.namespace);
   const nodes = openNodes(client);
-  const watch = createJobWatch(client, paths, nodes);
+  const watch = createJobWatch(client, paths, { nodes, events: openEvents(client, paths) });
   return {
     start: (spec, signal) => startJob(client, paths, settings, spec, signal),
     view: (name) => readView(client, paths, nodes, name),

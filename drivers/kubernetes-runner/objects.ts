@@ -67,9 +67,22 @@ interface ContainerSpec {
 }
 
 export interface NodeObject {
+  kind?: string;
   metadata: Metadata;
   spec?: { unschedulable?: boolean; taints?: { key: string; value?: string; effect: string }[] };
   status?: { allocatable?: Record<string, string>; conditions?: Condition[] };
+}
+
+/** What a part of the cluster says of an object. */
+export interface EventObject {
+  metadata: Metadata;
+  /** Normal or Warning. */
+  type?: string;
+  reason?: string;
+  message?: string;
+  /** When it was said last; null of those who write `eventTime`. */
+  lastTimestamp?: string | null;
+  eventTime?: string | null;
 }
 
 export interface ListObject<T> {

@@ -1,6 +1,14 @@
 import type { JobTrouble } from '../../domain/sessions/cluster-job.ts';
-import { type ContainerStatus, holding, type JobObject, type NodeObject, type PodObject } from './objects.ts';
+import {
+  type ContainerStatus,
+  type EventObject,
+  holding,
+  type JobObject,
+  type NodeObject,
+  type PodObject,
+} from './objects.ts';
 import { isNotReady, schedulingKind } from './scheduling.ts';
+import { isSilent, troubleOfEvents } from './silent-trouble.ts';
 
 type Code = JobTrouble['code'];
 
@@ -37,17 +45,19 @@ const REFUSED = /^(OutOf|NodeAffinity$|UnexpectedAdmissionError$|NodePorts$)/;
 
 /**
  * What keeps a Job's pod from running, or has ended it: the first that holds, from what is certain to what may pass. `nodes` null: they are
- * not readable.
+ * not readable; `events` of a Job that waits in silence.
  */
 export function troubleOf(
   job: JobObject,
   pod: PodObject | null,
   nodes: readonly NodeObject[] | null,
+  events: readonly EventObject[] | null,
 ): JobTrouble | null {
   const failed = holding(job.status?.conditions, 'Failed') ?? holding(job.status?.conditions, 'FailureTarget');
   if (failed?.reason === 'DeadlineExceeded') return over('deadline_exceeded', failed.message ?? 'it ran too long');
   const byHand = job.metadata.deletionTimestamp !== undefined;
-  if (pod === null) return failed !== null && !byHand ? over('pod_deleted', 'its pod was deleted') : null;
+  const silent = events !== null && isSilent(job, pod) ? troubleOfEvents(events) : null;
+  if (pod === null) return failed !== null && !byHand ? over('pod_deleted', 'its pod was deleted') : silent;
   return (
     endOf(pod) ??
     memoryOf(pod) ??
@@ -55,7 +65,8 @@ export function troubleOf(
     (pod.metadata.deletionTimestamp !== undefined && failed !== null && !byHand ? deletionOf(pod, nodes) : null) ??
     beginningOf(pod) ??
     placeOf(pod, nodes) ??
-    nodeOf(pod, nodes)
+    nodeOf(pod, nodes) ??
+    silent
   );
 }
 

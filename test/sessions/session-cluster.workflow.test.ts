@@ -193,6 +193,16 @@ describeNeeding(temporalMissing(), 'a session as a Job', () => {
     expect(session.fake.end()).toEqual(end);
   });
 
+  test('a Job that has to be ended though nobody cancelled it is no cancel', async () => {
+    const session = await start({ watchJob: async () => ({ ...JOB_ENDED, message: 'its Job was ended' }) });
+    await session.result();
+    expect(session.fake.end()).toEqual({
+      succeeded: 'false',
+      message: 'its pod did not end by itself: its Job was ended',
+      reason: 'runner_failed',
+    });
+  });
+
   test('a pod that drives itself is only watched', async () => {
     const session = await start({
       prepareJob: async () => ({ leases: false, drivesItself: true }),

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { timeLeft } from '../../activities/sessions/job-patience.ts';
 import { endJob, type WatchDependencies, watchJob } from '../../activities/sessions/watch-job.ts';
 import { cleanJobs } from '../../control/sessions/clean-jobs.ts';
-import { recordJob } from '../../control/sessions/record-job.ts';
-import type { ContainerState, JobTrouble } from '../../domain/sessions/cluster-job.ts';
+import { finishJob, recordJob } from '../../control/sessions/record-job.ts';
+import type { ContainerState, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
 import { ensureRun, findRun } from '../../store/runs.ts';
 import { findSessionById } from '../../store/session-engine.ts';
 import { findSessionJob } from '../../store/session-jobs.ts';
@@ -155,6 +156,79 @@ describe('following a Job', () => {
     expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
   }, 60_000);
 
+  test('what became impossible after a long wait has all its time', async () => {
+    const { sessionId, name } = await makeJob();
+    const began = new Date(Date.now() - 300_000);
+    await database.db.updateTable('session_jobs').set({ waiting_since: began }).where('name', '=', name).execute();
+    cluster.put(name, {
+      phase: 'waiting',
+      trouble: { ...trouble('impossible', 'a pull failed'), code: 'image_pull_failed' },
+    });
+    const watched = watch(sessionId, deps({ waiting: 1_800_000, impossible: 120_000 }));
+    await eventually(
+      'it is shown',
+      async () => (await findSessionById(database.db, sessionId))?.message === 'a pull failed',
+    );
+    cluster.put(name, { phase: 'complete', trouble: null, containers: [ansible(0)] });
+    expect(await watched).toMatchObject({ succeeded: 'true' });
+  });
+
+  test('a Job whose pod is deleted on a node that is away is given up', async () => {
+    const { sessionId, name } = await makeJob();
+    const clock = { now: Date.now() };
+    cluster.unverified = 'node not ready';
+    const message = 'pod p was deleted, its node is not ready';
+    const deleted: Partial<JobView> = { phase: 'running', trouble: { code: 'pod_deleted', kind: 'over', message } };
+    cluster.put(name, deleted);
+    const watched = watch(sessionId, { ...deps(), clock: () => new Date(clock.now) });
+    await eventually('it is shown', async () => (await findSessionById(database.db, sessionId))?.message === message);
+    expect(cluster.done).toEqual([]);
+    clock.now += 15_000;
+    cluster.put(name, { ...deleted, containers: [ansible(null)] });
+    expect(await watched).toEqual({
+      succeeded: 'false',
+      reason: 'pod_deleted',
+      message: `${message}; not verified: node not ready`,
+    });
+    expect(cluster.done).toEqual([`end ${name}`]);
+  });
+
+  test('layers that lost their container are given up, unless their work was over', async () => {
+    const { sessionId, name } = await makeJob();
+    const left = async (containers: ContainerState[], profile: 'restricted' | 'compatible' = 'restricted') => {
+      const job = await findSessionJob(database.db, sessionId);
+      if (job === null) throw new Error('no Job');
+      cluster.put(name, { containers });
+      return await timeLeft(deps(), { ...job, profile }, await cluster.view(name), {
+        impossible: null,
+        hopeless: null,
+      });
+    };
+    const waitingFor = (exitCode: number | null) => [ansible(exitCode), { ...ansible(null), name: 'teardown' }];
+    expect(await left(waitingFor(null))).toBeNull();
+    expect(await left(waitingFor(137))).toBe(15_000);
+    expect(await left(waitingFor(137), 'compatible')).toBeNull();
+    await finishJob(database.db, sessionId, 1);
+    expect(await left(waitingFor(1))).toBeNull();
+  });
+
+  test('that the cluster was away is no longer said when it is back', async () => {
+    const { sessionId, name } = await makeJob();
+    const message = 'following the Job failed, trying again: no answer within 8 s';
+    await database.db
+      .updateTable('sessions')
+      .set({ message, reason: 'cluster_unavailable' })
+      .where('id', '=', sessionId)
+      .execute();
+    const watched = watch(sessionId);
+    await eventually('it is taken back', async () => {
+      const session = await findSessionById(database.db, sessionId);
+      return session?.message === 'the Job goes on' && session.reason === null;
+    });
+    cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
+    expect(await watched).toMatchObject({ succeeded: 'true' });
+  });
+
   test('a wait counts from its first moment, whichever worker saw it', async () => {
     const { sessionId, name } = await makeJob();
     const began = new Date(Date.now() - 3_600_000);
@@ -196,6 +270,19 @@ describe('the clean-up', () => {
     expect(ended.sort()).toEqual([left.name, deleted.name, 'cfs-nobodys'].sort());
     expect(await cluster.list()).toEqual([]);
     expect(await findSessionJob(database.db, left.sessionId)).toMatchObject({ end_code: 'workflow_ended' });
+  });
+
+  test('ends what the Job of an ended session has left when somebody took the Job alone', async () => {
+    const { name, sessionId } = await makeJob('over');
+    cluster = fakeCluster();
+    cluster.unverified = 'node not ready';
+    expect((await cleanJobs({ db: database.db, cluster })).problems).toContain(
+      `Job ${name}: not verified: node not ready`,
+    );
+    cluster.unverified = null;
+    await cleanJobs({ db: database.db, cluster });
+    expect(cluster.done).toEqual(expect.arrayContaining([`end ${name}`, `release ${name}`]));
+    expect(await findSessionJob(database.db, sessionId)).toMatchObject({ released_at: expect.any(Date) });
   });
 
   test('goes on with what could not be verified until it is', async () => {

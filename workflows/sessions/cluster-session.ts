@@ -135,7 +135,8 @@ async function untilItEnds(input: SessionRef, state: State, ended: Promise<JobEn
   if (!over) await endJob(input);
   const end = await settled;
   throwIfCancelled(state);
-  return end;
+  if (end.reason !== 'cancelled') return end;
+  return { succeeded: 'false', reason: 'runner_failed', message: `its pod did not end by itself: ${end.message}` };
 }
 
 /** A session whose layers succeeded fails with its Job all the same (cfs-flows 1.2). */

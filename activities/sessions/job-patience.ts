@@ -1,0 +1,66 @@
+/** How long a session's Job may go on without getting anywhere. */
+import type { Database, Kysely } from '../../control/database.ts';
+import { currentOrder, type SessionJobRow, waitedFor } from '../../control/sessions/record-job.ts';
+import type { JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
+import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
+
+export interface PatienceDependencies {
+  db: Kysely<Database>;
+  /** How long a pod may wait for cpu, memory or its containers, and for what can never be, ms. */
+  patience: { waiting: number; impossible: number };
+  clock(): Date;
+}
+
+/**
+ * How long a Job goes on that can only fail: a container may wait in vain for one that failed, and the pod of a node that is away for the
+ * node.
+ */
+const HOPELESS_PATIENCE = 15_000;
+
+/** Since when this process has seen it so, ms; null: it is not so. */
+export interface Since {
+  impossible: number | null;
+  hopeless: number | null;
+}
+
+/** ms that the Job may still go on like this; null: as long as it takes. */
+export async function timeLeft(
+  deps: PatienceDependencies,
+  job: SessionJobRow,
+  view: JobView,
+  since: Since,
+): Promise<number | null> {
+  const now = deps.clock();
+  const waits = view.phase !== 'running';
+  const waited = await waitedFor(deps.db, job.session_id, waits, now);
+  since.hopeless = (await isHopeless(deps.db, job, view)) ? (since.hopeless ?? now.getTime()) : null;
+  if (since.hopeless !== null) return Math.max(0, HOPELESS_PATIENCE - (now.getTime() - since.hopeless));
+  const kind = view.trouble?.kind;
+  if (!waits || kind === 'waiting') since.impossible = null;
+  if (!waits) return null;
+  const left = deps.patience.waiting - waited;
+  if (kind !== 'impossible') return Math.max(0, left);
+  // From when it became so: before, it may have waited long for room.
+  since.impossible ??= now.getTime();
+  return Math.max(0, Math.min(left, deps.patience.impossible - (now.getTime() - since.impossible)));
+}
+
+/**
+ * Whether the Job can only fail though parts of it go on: its pod was ended from outside, or a container that others wait for is
+ * gone, be it the one that makes the inventory (cfs-flows 1.7) or, before its work is over, the one that runs the layers.
+ */
+async function isHopeless(db: Kysely<Database>, job: SessionJobRow, view: JobView): Promise<boolean> {
+  const hasFailed = (container: string) => {
+    const exitCode = view.containers.find(({ name }) => name === container)?.exitCode ?? null;
+    return exitCode !== null && exitCode !== 0;
+  };
+  if (view.trouble?.kind === 'over' || hasFailed('inventory')) return true;
+  if (job.profile === 'compatible' || !hasFailed('ansible')) return false;
+  return (await currentOrder(db, job.session_id))?.action !== 'finish';
+}
+
+/** The end of a Job that has waited for too long. */
+export function waitedTooLong(trouble: JobTrouble | null): JobOutcome {
+  const why = trouble?.message ?? 'its containers do not begin';
+  return { succeeded: 'false', code: trouble?.code ?? 'run_not_started', message: `its pod waited too long: ${why}` };
+}

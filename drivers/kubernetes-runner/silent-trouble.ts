@@ -1,0 +1,61 @@
+import type { JobTrouble } from '../../domain/sessions/cluster-job.ts';
+import { type EventObject, holding, type JobObject, type PodObject } from './objects.ts';
+
+/** Words of events for a pod whose containers cannot be made yet: its volumes or its network are not there. */
+const NOT_PREPARED = [
+  'FailedMount',
+  'FailedMapVolume',
+  'FailedAttachVolume',
+  'FailedCreatePodSandBox',
+  'NetworkNotReady',
+];
+/** The same for a Job that gets no pod. */
+const NO_POD = 'FailedCreate';
+/** A volume is made from something that is not there. */
+const MISSING = /not found|non-existent|doesn't exist/;
+/** Room that others may give back. */
+const QUOTA = /exceeded quota/;
+/** Says nothing about what holds a pod up. */
+const PLACED = 'Scheduled';
+
+/**
+ * Whether a Job waits and neither it nor its pod says what for: no pod was made, or the node has the pod and none of its containers
+ * has begun.
+ */
+export function isSilent({ metadata, spec, status }: JobObject, pod: PodObject | null): boolean {
+  const isOver = ['Complete', 'Failed', 'FailureTarget'].some((type) => holding(status?.conditions, type) !== null);
+  if (isOver || metadata.deletionTimestamp !== undefined || spec?.suspend === true) return false;
+  if (pod === null) return true;
+  if (pod.spec?.nodeName === undefined || pod.metadata.deletionTimestamp !== undefined) return false;
+  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const hasBegun = statuses.some(({ state }) => state?.running !== undefined || state?.terminated !== undefined);
+  return (pod.status?.phase ?? 'Pending') === 'Pending' && !hasBegun;
+}
+
+/**
+ * What events say of that: of those after the last good one a reason that does not pass by itself, else the latest. Null: they tell
+ * of nothing that is the matter.
+ */
+export function troubleOfEvents(events: readonly EventObject[]): JobTrouble | null {
+  const told = events.filter(({ reason }) => reason !== PLACED);
+  const good = told.filter(({ type }) => type !== 'Warning').map(timeOf);
+  const lastGood = good.sort().at(-1) ?? '';
+  const troubles = told
+    .filter((event) => event.type === 'Warning' && timeOf(event) > lastGood)
+    .sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
+    .map(troubleOf)
+    .filter((trouble) => trouble !== null);
+  return troubles.find(({ kind }) => kind === 'impossible') ?? troubles[0] ?? null;
+}
+
+function troubleOf({ reason = '', message = '' }: EventObject): JobTrouble | null {
+  const words = `${reason}: ${message}`;
+  if (reason === NO_POD && QUOTA.test(message)) return { code: 'unschedulable', message: words, kind: 'waiting' };
+  if (reason === NO_POD) return { code: 'container_config_invalid', message: words, kind: 'impossible' };
+  if (!NOT_PREPARED.includes(reason)) return null;
+  return { code: 'container_config_invalid', message: words, kind: MISSING.test(message) ? 'impossible' : 'waiting' };
+}
+
+function timeOf({ lastTimestamp, eventTime, metadata }: EventObject): string {
+  return lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '';
+}
