@@ -17,6 +17,8 @@ import { openLeftovers } from '../../drivers/kubernetes-runner/leftovers.ts';
 const LOOK_MS = 1_000;
 /** For a cluster that does not answer, ms; below the Job's own limit. */
 const GIVE_UP_MS = 600_000;
+/** In which workers store how a session ended whose Job they have let go of, ms: its workflow comes to that a moment later. */
+const RECORD_MS = 5_000;
 /** Jobs ended at once. */
 const WIDTH = 8;
 
@@ -71,6 +73,7 @@ async function main([patience, namespace, ...deployments]: string[]): Promise<vo
   await inParallel(open, end);
   // Workers see that a Job is being deleted, store its result and let it go.
   await until(patienceMs, async () => (await jobNames()).length === 0);
+  if (open.length > 0) await delay(RECORD_MS);
   await until(patienceMs, async () => {
     const pods = await Promise.all(deployments.map((name) => asked(() => leftovers.scaleDown(namespace, name))));
     return pods.every((count) => count === 0);
