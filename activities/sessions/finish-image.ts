@@ -1,8 +1,8 @@
 import { noteImage, type SessionImageRow, writeImageResult } from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
 import { isMusterError } from '../../domain/errors.ts';
-import type { ImageService } from '../../domain/images/image-service.ts';
-import { resultState } from '../../domain/sessions/image-jobs.ts';
+import type { ImageJob } from '../../domain/images/image-service.ts';
+import { resultState, shellState } from '../../domain/sessions/image-jobs.ts';
 import type { FinishedImage, FinishImage } from './image-contract.ts';
 import type { ImageDependencies } from './image-ports.ts';
 import { isOver, JOB_PAUSE, LOGIN_PAUSE, lasting, notReady, serviceOf } from './image-waiting.ts';
@@ -10,6 +10,7 @@ import { imageOf } from './open-image.ts';
 
 /** A job that is to end without an image gets this long to say so, seconds; then it is deleted all the same. */
 const FAILING_SECONDS = 120;
+const NO_JOB = { state: 'over', message: 'it has no job' } as const;
 
 /**
  * Brings an image one step nearer to its end: sets the marker in it, then looks at its job until a new image has come of it,
@@ -30,7 +31,8 @@ export async function finishImage(
   const waitSeconds = fault === null ? imageWaitSeconds : Math.min(imageWaitSeconds, FAILING_SECONDS);
   try {
     const service = serviceOf(deps);
-    const result = await resultOf(service, row, signal);
+    const job = row.job_id === null ? null : await service.getJob(row.job_id, signal);
+    const result = row.job_id === null ? NO_JOB : resultState(job);
     if (result.state === 'done' && fault === null) {
       const artifact = { image_id: row.image_id, result_id: result.resultId, type: 'ims_customized_image' };
       await writeImageResult(db, input.sessionId, artifact, new Date());
@@ -39,7 +41,7 @@ export async function finishImage(
     if (result.state === 'done' || result.state === 'over') {
       return await failed(deps, row, fault ?? (result.state === 'over' ? result.message : ''));
     }
-    if (row.state !== 'packaging') await setMarker(deps, input, row, signal);
+    if (row.state !== 'packaging') await setMarker(deps, input, row, job, signal);
     throw notReady(result.message, JOB_PAUSE);
   } catch (error) {
     if (signal.aborted) throw error;
@@ -51,21 +53,21 @@ export async function finishImage(
   }
 }
 
-async function resultOf(service: ImageService, row: SessionImageRow, signal: AbortSignal) {
-  if (row.job_id === null) return { state: 'over', message: 'it has no job' } as const;
-  return resultState(await service.getJob(row.job_id, signal));
-}
-
-/** Says in the image whether it is to become a new one; the image service looks for that. */
+/**
+ * Says in the image whether it is to become a new one; the image service looks for that. A shell that was opened again since the session
+ * logged in may be elsewhere.
+ */
 async function setMarker(
   { db, imageKeys, imageShells }: ImageDependencies,
   { fault }: FinishImage,
   row: SessionImageRow,
+  job: ImageJob | null,
   signal: AbortSignal,
 ): Promise<void> {
   const session = await loadSession(db, row.session_id);
   const key = await imageKeys.read(session.id);
-  const { host, port } = row;
+  const shell = shellState(job, session.name);
+  const { host, port } = shell.state === 'open' ? shell.at : row;
   const problem =
     key === null || host === null || port === null
       ? 'its shell or the key of the session is not known'

@@ -276,6 +276,20 @@ describe('finishing', () => {
     expect((await rows(session.id))[0]).toMatchObject({ state: 'customized', released_at: expect.any(Date) });
   });
 
+  test('tells it where its shell is now, which may have been opened again elsewhere', async () => {
+    const asked: string[] = [];
+    const run: ImageDependencies['imageShells']['run'] = async ({ host, port, command }) => {
+      asked.push(`${host}:${port} ${command}`);
+      return null;
+    };
+    const one = worker({ imageShells: { run } });
+    const { ref, job } = await open(one);
+    for (const shell of job.ssh_containers) shell.connection_info['cluster.local'] = { host: '10.0.0.7', port: 22_200 };
+    const finish = perform(() => one.activities.finishImage({ ...ref, fault: null }));
+    await expect(finish).rejects.toMatchObject({ type: 'image_not_ready' });
+    expect(asked.at(-1)).toBe('10.0.0.7:22200 touch /tmp/complete');
+  });
+
   test('tells a bad one that it failed, and says why', async () => {
     const one = worker();
     const { session, ref, job } = await open(one);
