@@ -23,6 +23,7 @@ import { connectTemporal } from '../control/temporal/connect.ts';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createGit } from '../drivers/git/create-git.ts';
 import { keepOpeningImages } from '../drivers/image-files/open-images.ts';
+import { collectAfterStart } from '../drivers/memory/collect-after-start.ts';
 import { createJwtVerifier } from '../drivers/oidc/verify-jwt.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
 import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
@@ -202,6 +203,7 @@ async function main(): Promise<void> {
           if (file !== undefined) await ensureAdminToken({ db, clock: () => new Date(), file, log });
         });
         setup = { ok: true, reason: null };
+        collectAfterStart();
         return;
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);

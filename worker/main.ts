@@ -38,6 +38,7 @@ import { findAnsible, pythonOf } from '../drivers/local-runner/ansible-programs.
 import { readHostId } from '../drivers/local-runner/host-id.ts';
 import { createLocalRunner } from '../drivers/local-runner/local-runner.ts';
 import { createWorkspaces } from '../drivers/local-runner/workspaces.ts';
+import { collectAfterStart } from '../drivers/memory/collect-after-start.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
 import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
@@ -283,6 +284,7 @@ async function main(): Promise<void> {
   log.info({ queue: MAIN_QUEUE, host: hostId, localRuns: env.MUSTER_LOCAL_RUNS }, 'working');
   // The supervisor of the embedded stack waits for this word.
   process.send?.('ready');
+  collectAfterStart();
   probes?.ready(() => workers.every((worker) => worker.getState() === 'RUNNING'));
   await Promise.all(workers.map((worker) => worker.run()));
   stopAnnouncing?.();

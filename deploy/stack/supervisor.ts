@@ -4,6 +4,7 @@ import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from '../../config/environment.ts';
+import { collectAfterStart } from '../../drivers/memory/collect-after-start.ts';
 import { prepareDataDirectory } from './data-directory.ts';
 import { endLeftovers } from './leftovers.ts';
 import { rotateLog } from './log-file.ts';
@@ -156,6 +157,7 @@ export class Supervisor {
     await postgres?.ensureDatabase();
     await this.bringUp(['api', 'worker']);
     if (environment.MUSTER_AUTH === 'token') await untilThere(adminTokenFileOf(environment));
+    collectAfterStart();
   }
 
   private async bringUp(names: ComponentName[]): Promise<void> {
