@@ -67,6 +67,12 @@ const IMS_PREFIXES = ['/apis/ims', '/apis/ims/v2'];
 const MAX_HEADER = 256 * 1024;
 
 /**
+ * A client must send its whole request in this time, ms: the largest image over a slow line. Bodies that are held have less
+ * time, see requestBodies.
+ */
+const REQUEST_MS = 24 * 3_600_000;
+
+/**
  * The HTTP API without a listener. CFS's routes answer under every prefix, Muster's own under `/api/v1` (cfs-api 1). Checks
  * run in this order: host, cross-site write, who asks and may, path and query, content type, JSON, schema, then the rules of
  * the route.
@@ -79,8 +85,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
     bodyLimit: deps.maxBody,
     routerOptions: { maxParamLength: MAX_HEADER, querystringParser: parseQuery },
     ...listenerOptions(deps.tls, MAX_HEADER),
-    // A client must send its whole request in this time, ms; large bodies over slow lines included.
-    requestTimeout: 300_000,
+    requestTimeout: REQUEST_MS,
     forceCloseConnections: 'idle',
     frameworkErrors: answerError,
     clientErrorHandler: answerUnreadable,

@@ -81,6 +81,8 @@ export interface ApiDependencies {
   maxRequests: number;
   /** A client that sends or takes nothing for so long, in the middle of a body or of an answer, is given up, ms. */
   stallMs: number;
+  /** A body that is held must be there after this time, ms, however it comes. */
+  bodyMs: number;
   /** Base of this API for links, without slash at the end. */
   publicUrl: string;
   /** Base of links to ARA, without slash at the end; `undefined`: links lead to the API's own pages. */

@@ -48,6 +48,8 @@ const ROOT = join(import.meta.dirname, '..');
 const STATEMENT_MS = 60_000;
 /** Longest pause of a client in the middle of a body or of an answer, ms. */
 const STALL_MS = 30_000;
+/** A body that is held must be there after this time, ms: the largest list over a slow line. */
+const BODY_MS = 300_000;
 
 async function main(): Promise<void> {
   const env = loadEnvironment(process.env);
@@ -136,6 +138,7 @@ async function main(): Promise<void> {
     maxBody: env.MUSTER_MAX_BODY,
     maxRequests: env.MUSTER_MAX_REQUESTS,
     stallMs: STALL_MS,
+    bodyMs: BODY_MS,
     publicUrl: env.MUSTER_PUBLIC_URL ?? `${tls === undefined ? 'http' : 'https'}://${host}:${env.MUSTER_API_PORT}`,
     araUrl: env.MUSTER_ARA_URL,
     temporalUiUrl: env.MUSTER_TEMPORAL_UI_URL,

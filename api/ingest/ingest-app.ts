@@ -48,7 +48,7 @@ export function createIngestApp(deps: IngestDependencies): ApiServer {
   overload(app, { log: deps.log, maxRequests: MAX_REQUESTS });
   runAccess(app, deps);
   unknownPaths(app);
-  requestBodies(app, { maxBody: MAX_BODY, stallMs: STALL_MS });
+  requestBodies(app, { maxBody: MAX_BODY, stallMs: STALL_MS, bodyMs: REQUEST_MS });
   requestChecks(app);
   app.register(async (scope: ApiServer) => runRoutes(scope, deps));
   app.register(async (scope: ApiServer) => jobRoutes(scope, deps));

@@ -13,11 +13,11 @@ const LINGER_SILENT_MS = 2_000;
 
 /**
  * Reads bodies as bytes, whatever their type. Refused are one above the limit (413, as soon as it is known), an encoding
- * (415), a large one while many are held (503), and one of which nothing comes for `stallMs` (408). Only what has arrived is
- * held, so that announcing a large body costs nothing.
+ * (415), a large one while many are held (503), and one of which nothing comes for `stallMs`, or which is not there after
+ * `bodyMs` (408). Only what has arrived is held, so that announcing a large body costs nothing.
  */
-export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBody' | 'stallMs'>): void {
-  const { maxBody, stallMs } = deps;
+export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBody' | 'stallMs' | 'bodyMs'>): void {
+  const { maxBody, stallMs, bodyMs } = deps;
   const sizes = new WeakMap<FastifyRequest, number>();
   let held = 0;
 
@@ -41,6 +41,7 @@ export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBo
     return new Promise((resolve, reject) => {
       const end = (error: Error | null) => {
         clearTimeout(stalled);
+        clearTimeout(late);
         payload.off('data', take).off('end', finish).off('error', end);
         if (error === null) return resolve(Buffer.concat(chunks, size));
         letBy(payload);
@@ -59,7 +60,9 @@ export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBo
         const isWhole = Number.isNaN(announced) || size === announced;
         end(isWhole ? null : musterError('bad_request', 'The body is not as long as Content-Length says'));
       };
-      const stalled = setTimeout(() => end(musterError('request_timeout', 'Nothing more of the body came')), stallMs);
+      const giveUp = (why: string) => () => end(musterError('request_timeout', why));
+      const stalled = setTimeout(giveUp('Nothing more of the body came'), stallMs);
+      const late = setTimeout(giveUp(`The body was not there after ${bodyMs / 1000} s`), bodyMs);
       payload.on('data', take).on('end', finish).on('error', end);
     });
   };

@@ -7,10 +7,11 @@ import { createTestApi, type TestApi } from '../support/test-api.ts';
 
 const MAX_BODY = 200_000;
 const STALL_MS = 1_500;
+const BODY_MS = 5_000;
 let api: TestApi;
 let port: number;
 beforeAll(async () => {
-  api = await createTestApi({ maxBody: MAX_BODY, stallMs: STALL_MS, maxRequests: 4 });
+  api = await createTestApi({ maxBody: MAX_BODY, stallMs: STALL_MS, bodyMs: BODY_MS, maxRequests: 4 });
   await api.app.listen({ host: '127.0.0.1', port: 0 });
   const address = api.app.server.address();
   port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -63,6 +64,16 @@ describe('slow senders', () => {
       await new Promise<void>((resolve) => socket.write(piece, () => resolve()));
     }
     expect(await until(/"id"/)).toMatch(/^HTTP\/1\.1 200 /);
+    socket.destroy();
+  });
+
+  test('that never come to an end are given up, however often they send', async () => {
+    const { socket, until } = await open();
+    socket.write(head('PUT', '/v3/components/drip', [JSON_TYPE, 'content-length: 100000']));
+    const dripping = setInterval(() => socket.write(' '), 100);
+    const answer = await until(/"code"/).finally(() => clearInterval(dripping));
+    expect(answer).toMatch(/^HTTP\/1\.1 408 [\s\S]*"request_timeout"/);
+    expect(answer).toContain('The body was not there after 5 s');
     socket.destroy();
   });
 

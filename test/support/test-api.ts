@@ -87,6 +87,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
     maxBody: 64 * 2 ** 20,
     maxRequests: 16,
     stallMs: 30_000,
+    bodyMs: 300_000,
     publicUrl: 'http://127.0.0.1:8100',
     araUrl: undefined,
     temporalUiUrl: undefined,
