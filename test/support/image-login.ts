@@ -37,9 +37,9 @@ export function inImage(
   port: number,
   key: LoginKey,
   command: string,
-  { user = 'root', knownHosts }: { user?: string; knownHosts?: string } = {},
+  { user = 'root', host = '127.0.0.1', knownHosts }: { user?: string; host?: string; knownHosts?: string } = {},
 ): Promise<LoginResult> {
-  const args = [...sshOptions(key, knownHosts), '-p', String(port), `${user}@127.0.0.1`, command];
+  const args = [...sshOptions(key, knownHosts), '-p', String(port), `${user}@${host}`, command];
   return new Promise((resolve) => {
     execFile('ssh', args, { timeout: 60_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, stdout, stderr });
