@@ -34,6 +34,8 @@ export const PROGRAM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** Time after which a process that was killed is given up, ms: it hangs in the kernel. */
 const KILL_PATIENCE_MS = 15_000;
 const PAUSE_MS = 20;
+/** A step dies with the process that watches its limits: nobody else would end it. A login lives on. */
+const LEASH = ['setpriv', '--pdeathsig', 'KILL', '--'];
 /** Exit status of flock when something works for the job already. */
 export const BUSY = 75;
 
@@ -46,9 +48,11 @@ export async function startRoom(folder: JobFolder, plan: RoomPlan): Promise<Chil
   const files = plan.source === undefined ? [] : [plan.source, ...(plan.target === undefined ? [] : [plan.target])];
   const log = await open(folder.log, 'w', 0o600);
   try {
+    const [program, ...words] = [...(plan.kind === 'tool' ? LEASH : []), 'flock'] as [string, ...string[]];
     const child = spawn(
-      'flock',
+      program,
       [
+        ...words,
         ...['--nonblock', '--conflict-exit-code', String(BUSY), '--no-fork', folder.lock],
         ...['unshare', '--mount', '--propagation', 'private', '--pid', '--uts', '--ipc', '--fork', '--kill-child=KILL'],
         ...['--', 'sh', SCRIPT, folder.path, plan.kind, plan.hostname, await boundingSet(plan.kind)],
@@ -63,7 +67,7 @@ export async function startRoom(folder: JobFolder, plan: RoomPlan): Promise<Chil
     );
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
-      child.once('error', (error) => reject(musterError('image_builder_unavailable', `flock: ${error.message}`)));
+      child.once('error', (error) => reject(musterError('image_builder_unavailable', `${program}: ${error.message}`)));
     });
     return child;
   } finally {
