@@ -13,11 +13,12 @@ export const SHIPPED_BUNDLES = join(import.meta.dirname, 'bundles');
 
 /**
  * File with the workflow code as Temporal runs it. Unless it came with the sources, it is built when they or the SDK have
- * changed since, by a process of its own, and kept in `dir`; older ones are removed. `interceptors` is a module that is
- * bundled with it.
+ * changed since, by a process of its own, and kept in `dir`; those of older sources are removed. `interceptors` is a module
+ * that is bundled with it.
  */
 export async function workflowBundle(dir: string, interceptors: string | undefined): Promise<string> {
-  const name = `${PREFIX}${await fingerprint()}${interceptors === undefined ? '' : '-traced'}.js`;
+  const ofTheseSources = `${PREFIX}${await fingerprint()}`;
+  const name = `${ofTheseSources}${interceptors === undefined ? '' : '-traced'}.js`;
   const shipped = join(SHIPPED_BUNDLES, name);
   if (await isThere(shipped)) return shipped;
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -29,7 +30,7 @@ export async function workflowBundle(dir: string, interceptors: string | undefin
       ...(interceptors === undefined ? [] : [interceptors]),
     ]);
   for (const other of await readdir(dir)) {
-    if (other.startsWith(PREFIX) && other !== name) await rm(join(dir, other), { force: true });
+    if (other.startsWith(PREFIX) && !other.startsWith(ofTheseSources)) await rm(join(dir, other), { force: true });
   }
   return path;
 }
