@@ -48,23 +48,19 @@ export async function startRoom(folder: JobFolder, plan: RoomPlan): Promise<Chil
   const files = plan.source === undefined ? [] : [plan.source, ...(plan.target === undefined ? [] : [plan.target])];
   const log = await open(folder.log, 'w', 0o600);
   try {
-    const [program, ...words] = [...(plan.kind === 'tool' ? LEASH : []), 'flock'] as [string, ...string[]];
-    const child = spawn(
-      program,
-      [
-        ...words,
-        ...['--nonblock', '--conflict-exit-code', String(BUSY), '--no-fork', folder.lock],
-        ...['unshare', '--mount', '--propagation', 'private', '--pid', '--uts', '--ipc', '--fork', '--kill-child=KILL'],
-        ...['--', 'sh', SCRIPT, folder.path, plan.kind, plan.hostname, await boundingSet(plan.kind)],
-        ...[...files, '--', ...plan.argv],
-      ],
-      {
-        detached: true,
-        cwd: '/',
-        stdio: plan.kind === 'tool' ? ['ignore', 'pipe', 'pipe'] : ['ignore', log.fd, log.fd],
-        env: { PATH: PROGRAM_PATH, LC_ALL: 'C.UTF-8', MUSTER_IMAGE_JOB: folder.path },
-      },
-    );
+    const [program = 'flock', ...words] = [
+      ...(plan.kind === 'tool' ? LEASH : []),
+      ...['flock', '--nonblock', '--conflict-exit-code', String(BUSY), '--no-fork', folder.lock],
+      ...['unshare', '--mount', '--propagation', 'private', '--pid', '--uts', '--ipc', '--fork', '--kill-child=KILL'],
+      ...['--', 'sh', SCRIPT, folder.path, plan.kind, plan.hostname, await boundingSet(plan.kind)],
+      ...[...files, '--', ...plan.argv],
+    ];
+    const child = spawn(program, words, {
+      detached: true,
+      cwd: '/',
+      stdio: plan.kind === 'tool' ? ['ignore', 'pipe', 'pipe'] : ['ignore', log.fd, log.fd],
+      env: { PATH: PROGRAM_PATH, LC_ALL: 'C.UTF-8', MUSTER_IMAGE_JOB: folder.path },
+    });
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', (error) => reject(musterError('image_builder_unavailable', `${program}: ${error.message}`)));

@@ -1,15 +1,16 @@
 /** A session customises a real Debian through the command line and Muster's own image service. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { debianTar, imagesMissing } from '../support/root-file-systems.ts';
+import { debianTar, imagesMissing, makeBusyboxRoot } from '../support/root-file-systems.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
@@ -22,6 +23,12 @@ const PLAYBOOK = `- hosts: all
     - ansible.builtin.command: ln /etc/customised /etc/linked
     - ansible.builtin.command: setcap cap_net_raw=ep /usr/bin/env
 `;
+/** For an image without Python; it waits for a file. */
+const RAW = `- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.raw: touch /begun; while [ ! -e /go ]; do sleep 0.2; done; rm /begun /go; echo raw >/etc/customised
+`;
 
 describeNeeding(stackMissing() ?? imagesMissing(['mmdebstrap', 'setcap']), 'a session on an image', () => {
   let stack: MusterStack;
@@ -30,7 +37,7 @@ describeNeeding(stackMissing() ?? imagesMissing(['mmdebstrap', 'setcap']), 'a se
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'muster-image-e2e-'));
     const port = await freePort();
-    stack = await startMusterStack({ MUSTER_IMAGE_PORTS: `${port}-${port}` });
+    stack = await startMusterStack({ MUSTER_IMAGE_PORTS: `${port}-${port + 9}` });
     await stack.start();
   }, 180_000);
   afterAll(async () => {
@@ -43,8 +50,9 @@ describeNeeding(stackMissing() ?? imagesMissing(['mmdebstrap', 'setcap']), 'a se
 
   test('makes a new image with the change, and leaves nothing else', async () => {
     const repository = await stack.repository('site');
-    await repository.commit({ 'site.yml': PLAYBOOK });
+    await repository.commit({ 'site.yml': PLAYBOOK, 'raw.yml': RAW });
     await stack.configure('site', repository.url, ['site.yml'], []);
+    await stack.configure('raw', repository.url, ['raw.yml'], []);
     const source = await muster('image', 'import', await debianTar(), '--name', 'debian', '-o', 'name');
     await muster(
       ...['session', 'run', 'custom', '--configuration', 'site', '--target', 'image'],
@@ -74,4 +82,43 @@ describeNeeding(stackMissing() ?? imagesMissing(['mmdebstrap', 'setcap']), 'a se
     ]);
     expect(existsSync(join(images, 'images', source, 'manifest.json'))).toBe(true);
   }, 400_000);
+
+  test('a squashfs becomes a squashfs of the same compression, though the API is killed in between', async () => {
+    const root = join(dir, 'small');
+    await mkdir(root);
+    await chmod(root, 0o755);
+    await makeBusyboxRoot(root);
+    const packed = join(dir, 'small.squashfs');
+    await run('mksquashfs', [root, packed, '-comp', 'xz', '-b', '65536', '-no-progress', '-quiet']);
+    const source = await muster('image', 'import', packed, '--name', 'small', '-o', 'name');
+    const groups = [{ name: 'compute', members: [source] }];
+    const image_map = [{ source_id: source, result_name: 'small-custom' }];
+    await stack.create('small', 'raw', { target: { definition: 'image', groups, image_map } });
+    const jobs = join(stack.dataDir, 'images', 'jobs');
+    const inside = await eventually(
+      'the playbook has begun',
+      async () => {
+        for (const job of await readdir(jobs)) {
+          const path = join(jobs, job, 'image', 'image-root');
+          if (existsSync(join(path, 'begun'))) return path;
+        }
+        return null;
+      },
+      120_000,
+    );
+    await stack.kill('api');
+    await writeFile(join(inside, 'go'), '');
+    const session = await stack.untilComplete('small', 120_000);
+    expect(session.status.session).toMatchObject({ succeeded: 'true' });
+
+    const file = join(dir, 'small-custom.squashfs');
+    await muster('image', 'export', 'small-custom', file);
+    const { stdout: facts } = await run('unsquashfs', ['-s', file]);
+    expect(facts).toMatch(/^Compression xz$/m);
+    expect(facts).toMatch(/^Block size 65536$/m);
+    expect((await run('unsquashfs', ['-cat', file, 'etc/customised'])).stdout).toBe('raw\n');
+    const { stdout: names } = await run('unsquashfs', ['-l', '-d', '', file]);
+    expect(names).not.toMatch(/begun|policy-rc|\/\.ansible/);
+    expect(await readdir(jobs)).toEqual([]);
+  }, 300_000);
 });

@@ -1,5 +1,5 @@
 /** Sessions on images with everything real but the image service itself: its shells are real logins. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -24,6 +24,13 @@ const SLOW = `
     - copy: {content: begun, dest: /tmp/begun}
     - command: sleep 300
 `;
+const GATE = `
+- hosts: cfs_image
+  gather_facts: false
+  tasks:
+    - copy: {content: begun, dest: /tmp/begun}
+    - wait_for: {path: /tmp/go, timeout: 120, sleep: 1}
+`;
 
 describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', () => {
   let stack: MusterStack;
@@ -38,7 +45,8 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     shells = serveImageShells(service, dir);
     stack = await startMusterStack({ MUSTER_IMS_URL: `${service.url}/v2`, MUSTER_IMS_TOKEN: 'ims-token' });
     const repository = await stack.repository('plays');
-    await repository.commit({ 'site.yml': PLAYBOOK, 'slow.yml': SLOW });
+    await repository.commit({ 'site.yml': PLAYBOOK, 'slow.yml': SLOW, 'gate.yml': GATE });
+    await stack.configure('gate', repository.url, ['gate.yml'], []);
     await stack.configure('images', repository.url, ['site.yml'], []);
     await stack.configure('slow', repository.url, ['slow.yml'], []);
   }, 120_000);
@@ -123,4 +131,32 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     expect(session.images).toMatchObject([{ state: 'dropped' }, { state: 'dropped' }]);
     expect(await stack.sql(`select name from secrets where name like 'muster-image-%'`)).toEqual([]);
   }, 180_000);
+
+  test('an image service that is away in the middle costs time and nothing else', async () => {
+    const id = service.addImage('patient');
+    const says = (name: string, what: RegExp) =>
+      eventually(
+        `the session says ${what}`,
+        async () => what.test((await stack.session(name)).status.session.message ?? ''),
+        60_000,
+      );
+    await service.stop();
+    const name = await stack.create('patient', 'gate', targetOf([id]));
+    await says(name, /ECONNREFUSED/);
+    await service.start();
+    await eventually(
+      'the playbook has begun',
+      async () => (await readFile(join(shells.tmpOf(id), 'begun'), 'utf8').catch(() => '')) === 'begun',
+      120_000,
+    );
+    await service.stop();
+    await writeFile(join(shells.tmpOf(id), 'go'), '');
+    await says(name, /ECONNREFUSED/);
+    await service.start();
+    const session = await stack.untilComplete(name, 120_000);
+    expect(session.status.session).toMatchObject({ succeeded: 'true' });
+    expect(session.images).toMatchObject([{ image_id: id, state: 'customized' }]);
+    expect(jobsOf(name)).toHaveLength(1);
+    expect(service.keys.size).toBe(0);
+  }, 400_000);
 });
