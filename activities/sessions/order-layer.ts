@@ -10,6 +10,7 @@ import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 import { POD_PATHS, podLayerDir } from '../../domain/sessions/pod-paths.ts';
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import type { RunLayer } from './contract.ts';
+import { finalFailure } from './final-failure.ts';
 import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
 import { preparedJob } from './start-job.ts';
 
@@ -21,8 +22,8 @@ export interface OrderDependencies extends LayerDependencies {
 const LOOK_MS = 200;
 /** Exit status of a playbook that was ended by TERM. */
 const TERMINATED = 143;
-/** How long the end of the Job is waited for after that, ms. */
-const JOB_END_MS = 20_000;
+/** How long the end of the Job is waited for after that, ms: longer than it takes until the record says that the cluster is away. */
+const JOB_END_MS = 60_000;
 
 /**
  * One attempt of one layer as an order to the session's pod: given once, then followed until its end is stored. What the pod does
@@ -78,10 +79,12 @@ async function untilEnded(db: Kysely<Database>, runId: string, signal: AbortSign
   }
 }
 
-/** Waits for a moment until the end of the Job is stored. */
+/** Waits for a moment until the end of the Job is stored; the time does not pass while nobody sees the cluster. */
 async function untilJobEnds(db: Kysely<Database>, sessionId: string, signal: AbortSignal): Promise<void> {
-  for (const latest = Date.now() + JOB_END_MS; Date.now() < latest; ) {
+  for (let latest = Date.now() + JOB_END_MS; Date.now() < latest; ) {
     if ((await preparedJob(db, sessionId)).ended_at !== null) return;
+    const { reason } = await loadSession(db, sessionId);
+    if (reason === 'cluster_unavailable') latest = Date.now() + JOB_END_MS;
     await delay(LOOK_MS, undefined, { signal });
   }
 }
@@ -101,12 +104,12 @@ export async function awaitPlaybooks(db: Kysely<Database>, sessionId: string, si
 async function throwIfRefused(db: Kysely<Database>, sessionId: string, lost: boolean): Promise<void> {
   const job = await preparedJob(db, sessionId);
   const { ansible } = job.steps;
-  if (ansible?.state === 'failed' && isErrorCode(ansible.code)) throw musterError(ansible.code, ansible.message ?? '');
+  if (ansible?.state === 'failed' && isErrorCode(ansible.code)) throw finalFailure(ansible.code, ansible.message ?? '');
   if (lost && job.ended_at !== null) throw endedWith(job.end_code, job.end_message);
 }
 
 function endedWith(code: string | null, message: string | null): Error {
-  return musterError(isErrorCode(code) ? code : 'runner_failed', message ?? 'its Job ended');
+  return finalFailure(isErrorCode(code) ? code : 'runner_failed', message ?? 'its Job ended');
 }
 
 /** The run as the pod executes it; all paths are the pod's. */

@@ -1,8 +1,8 @@
-import { CancelledFailure } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import type { Database, Kysely } from '../../control/database.ts';
 import { failureOf } from '../../control/failures.ts';
 import { noteProgress } from '../../control/sessions/session-progress.ts';
-import { ERRORS } from '../../domain/errors.ts';
+import { ERRORS, type ErrorCode, isErrorCode } from '../../domain/errors.ts';
 
 /** What is being done, as the record names it. */
 export interface Step {
@@ -30,10 +30,18 @@ export async function reportFailure<T>(
   }
 }
 
+function wordsOf(error: unknown): { code: ErrorCode; detail: string; final: boolean } {
+  if (error instanceof ApplicationFailure && isErrorCode(error.type)) {
+    return { code: error.type, detail: error.message, final: error.nonRetryable === true };
+  }
+  const { code, detail } = failureOf(error);
+  return { code, detail, final: false };
+}
+
 async function note(db: Kysely<Database>, sessionId: string, step: Step, error: unknown): Promise<void> {
   const { what, ...place } = step;
-  const { code, detail } = failureOf(error);
-  const again = ERRORS[code].retryable ? ', trying again' : '';
+  const { code, detail, final } = wordsOf(error);
+  const again = ERRORS[code].retryable && !final ? ', trying again' : '';
   const message = `${what} failed${again}: ${detail.slice(0, DETAIL_MAX)}`;
   // Where the record cannot be written either, the failure itself is what counts.
   await noteProgress(db, sessionId, { ...place, message, reason: code }).catch(() => undefined);

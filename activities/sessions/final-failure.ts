@@ -1,0 +1,10 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { ErrorCode } from '../../domain/errors.ts';
+
+/**
+ * The end of something that is on record already: nothing that is done again changes it, whatever the catalogue says of trying again after
+ * `code`.
+ */
+export function finalFailure(code: ErrorCode, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, code);
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { awaitPlaybooks, type OrderDependencies, orderLayer } from '../../activities/sessions/order-layer.ts';
+import { closeRun, knownRun } from '../../control/runs/follow-run.ts';
+import { takeStep } from '../../control/sessions/job-orders.ts';
+import { currentOrder, finishJob, orderJob, recordJob, settleJob } from '../../control/sessions/record-job.ts';
+import type { JobView } from '../../domain/sessions/cluster-job.ts';
+import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
+import { makeSession } from '../support/engine-sessions.ts';
+import { eventually } from '../support/eventually.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => database?.close());
+
+const deps = (): OrderDependencies => ({
+  db: database.db,
+  site: {
+    ansibleConfig: async () => '',
+    ssh: async () => ({ privateKey: 'key', knownHosts: '' }),
+    vaultPassword: async () => null,
+    masks: async () => [],
+    source: async () => null,
+    repositoryAccess: async () => ({}),
+  },
+  trust: { hasOwnKey: true } as OrderDependencies['trust'],
+  logMaxBytes: 1_000_000,
+});
+
+async function makeJob(): Promise<{ sessionId: string; name: string }> {
+  const { db } = database;
+  const { id: sessionId } = await makeSession(db);
+  await db.updateTable('sessions').set({ stage: 'admitted', status: 'running' }).where('id', '=', sessionId).execute();
+  const name = `cfs-${randomUUID()}`;
+  await recordJob(db, { sessionId, name, profile: 'restricted', inventory: { files: {} }, leases: false });
+  return { sessionId, name };
+}
+
+const order = (sessionId: string, attempt = 1) =>
+  orderLayer(deps(), { sessionId, layer: 0, attempt, hosts: 'all' }, AbortSignal.timeout(30_000));
+
+const view = (name: string): JobView => ({
+  name,
+  sessionId: '',
+  phase: 'failed',
+  startedAt: null,
+  endedAt: null,
+  reason: '',
+  message: '',
+  containers: [],
+  trouble: null,
+});
+
+/** The run of an order, once it is given. */
+async function ordered(sessionId: string, attempt = 1): Promise<string> {
+  return await eventually('it is ordered', async () => {
+    const current = await currentOrder(database.db, sessionId);
+    return current?.action === 'run' && current.run.attempt === attempt ? current.run.id : null;
+  });
+}
+
+async function end(runId: string, code: number): Promise<void> {
+  const run = await knownRun(database.db, runId);
+  if (run === null) throw new Error('no run');
+  const exit = { code, signal: null, ended_at: new Date().toISOString() };
+  await closeRun(database.db, run, { exit, results: null, warnings: [] });
+}
+
+describe('a layer as an order', () => {
+  test('is given when the pod is there, and its end is answered', async () => {
+    const { sessionId } = await makeJob();
+    const running = order(sessionId);
+    expect(await currentOrder(database.db, sessionId)).toBeNull();
+    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    await end(await ordered(sessionId), 0);
+    expect(await running).toMatchObject({ index: 0, exitCode: 0 });
+  });
+
+  test.each<[JobOutcome['code'], string]>([
+    ['clone_failed', 'clone failed: layer 0: No space left on device'],
+    ['disk_low', 'inventory failed: no room'],
+    ['image_pull_failed', 'its pod waited too long: no such image'],
+    [null, 'complete'],
+  ])('of a Job that has ended (%s) fails for good', async (code, message) => {
+    const { sessionId, name } = await makeJob();
+    const running = order(sessionId);
+    const playbooks = awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(30_000));
+    const outcome = { succeeded: 'false', code, message } as const;
+    await settleJob(database.db, sessionId, { view: view(name), outcome, unverified: null });
+    const failure = { type: code ?? 'runner_failed', message, nonRetryable: true };
+    await expect(running).rejects.toMatchObject(failure);
+    await expect(playbooks).rejects.toMatchObject(failure);
+  });
+
+  test('that the pod could not run fails with its reason, for good', async () => {
+    const { sessionId } = await makeJob();
+    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    const running = order(sessionId);
+    const runId = await ordered(sessionId);
+    const message = 'layer 0: the disk of /muster/work is full';
+    await takeStep(database.db, sessionId, 'ansible', { state: 'failed', code: 'disk_low', message });
+    await end(runId, 2);
+    await expect(running).rejects.toMatchObject({ type: 'disk_low', message, nonRetryable: true });
+    // Whoever takes it over after a crash is told the same.
+    await expect(order(sessionId)).rejects.toMatchObject({ type: 'disk_low', nonRetryable: true });
+  });
+
+  test('that is over is not ordered again in place of what came after it', async () => {
+    const { sessionId } = await makeJob();
+    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    const first = order(sessionId);
+    const runId = await ordered(sessionId);
+    const firstOrder = await currentOrder(database.db, sessionId);
+    await end(runId, 2);
+    expect(await first).toMatchObject({ exitCode: 2 });
+    const second = order(sessionId, 2);
+    const secondRun = await ordered(sessionId, 2);
+    // A worker that was stopped for a while takes up the first attempt once more.
+    expect(await order(sessionId)).toMatchObject({ exitCode: 2 });
+    expect(await currentOrder(database.db, sessionId)).toMatchObject({ run: { id: secondRun } });
+    await end(secondRun, 0);
+    expect(await second).toMatchObject({ exitCode: 0 });
+    await finishJob(database.db, sessionId, 0);
+    expect(await order(sessionId, 2)).toMatchObject({ exitCode: 0 });
+    expect(await currentOrder(database.db, sessionId)).toMatchObject({ action: 'finish' });
+    expect(firstOrder).toMatchObject({ run: { id: runId } });
+  });
+
+  test('given before a crash is followed, not given again', async () => {
+    const { sessionId } = await makeJob();
+    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    const stop = new AbortController();
+    const first = orderLayer(deps(), { sessionId, layer: 0, attempt: 1, hosts: 'all' }, stop.signal);
+    const runId = await ordered(sessionId);
+    stop.abort();
+    await expect(first).rejects.toThrow();
+    const before = await currentOrder(database.db, sessionId);
+    if (before === null) throw new Error('no order');
+    const second = order(sessionId);
+    await orderJob(database.db, sessionId, before);
+    await end(runId, 0);
+    expect(await second).toMatchObject({ exitCode: 0 });
+    const { order_number } = await database.db
+      .selectFrom('session_jobs')
+      .select('order_number')
+      .where('session_id', '=', sessionId)
+      .executeTakeFirstOrThrow();
+    expect(order_number).toBe(1);
+  });
+});
