@@ -1,3 +1,4 @@
+import { Agent as PlainAgent } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
 
 /** How long what a kubeconfig says is taken as it was read, ms: tokens of service accounts are replaced in their files. */
@@ -35,7 +36,7 @@ export function openClusterAccess(kubeconfig: string | null): ClusterAccess {
       if (cluster === null) throw new Error('the kubeconfig names no cluster');
       const options: RequestOptions = {};
       await config.applyToHTTPSOptions(options);
-      if (cluster.proxyUrl === undefined) options.agent = agentOf(options);
+      if (cluster.proxyUrl === undefined) options.agent = agentOf(cluster.server, options);
       else if (options.agent === undefined) delete options.agent;
       const access = { server: new URL(cluster.server), options };
       closeIdle(known?.access);
@@ -50,15 +51,20 @@ export function openClusterAccess(kubeconfig: string | null): ClusterAccess {
 }
 
 /** Connections that are used again. */
-function agentOf({ ca, cert, key, pfx, passphrase, servername, rejectUnauthorized }: RequestOptions): Agent {
+function agentOf(
+  server: string,
+  { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized }: RequestOptions,
+): PlainAgent {
+  const kept = { keepAlive: true, maxSockets: CONNECTIONS_MAX, maxFreeSockets: 4 };
+  if (server.startsWith('http:')) return new PlainAgent(kept);
   const given = { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized };
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return new Agent({ ...said, keepAlive: true, maxSockets: CONNECTIONS_MAX, maxFreeSockets: 4 });
+  return new Agent({ ...said, ...kept });
 }
 
 /** Closes what nobody uses; requests under way go on. */
 function closeIdle(access: Access | undefined): void {
   const agent = access?.options.agent;
-  if (!(agent instanceof Agent)) return;
+  if (!(agent instanceof PlainAgent)) return;
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 }
