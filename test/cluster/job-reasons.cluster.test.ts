@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type ClusterGate, openClusterGate } from '../support/cluster-gate.ts';
+import { type ClusterStack, startClusterStack } from '../support/cluster-stack.ts';
+import { imageName } from '../support/dev-cluster.ts';
+import { eventually } from '../support/eventually.ts';
+import { type JobSessions, openJobSessions } from '../support/job-sessions.ts';
+
+const MISSING = 'localhost/muster/none:1';
+const PING = `
+- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.ping:
+`;
+const FILLS = `
+- hosts: all
+  gather_facts: false
+  tasks:
+    - name: fill the disk
+      ansible.builtin.command: dd if=/dev/zero of={{ lookup('ansible.builtin.env', 'HOME') }}/fill bs=64k
+`;
+let cluster: ClusterStack;
+let sessions: JobSessions;
+let gate: ClusterGate;
+
+beforeAll(async () => {
+  gate = await openClusterGate();
+  cluster = await startClusterStack({
+    MUSTER_RUNNER_KUBECONFIG: gate.kubeconfig,
+    MUSTER_RUNNER_AEE_IMAGE: MISSING,
+    MUSTER_RUNNER_PULL_POLICY: 'IfNotPresent',
+    MUSTER_RUNNER_IMPOSSIBLE: '15',
+    MUSTER_RUNNER_WORKSPACE_MEDIUM: 'Memory',
+    MUSTER_RUNNER_WORKSPACE_SIZE: '12Mi',
+  });
+  sessions = openJobSessions(cluster);
+  const { stack } = cluster;
+  const repository = await stack.repository('config');
+  await repository.commit({ 'ping.yml': PING, 'fills.yml': FILLS });
+  const large = await stack.repository('large');
+  // Nothing that git could make small.
+  await large.commit({ 'ping.yml': PING, 'large.txt': randomBytes(12 * 2 ** 20).toString('base64') });
+  await stack.configure('ping', cluster.repositoryUrl('config'), ['ping.yml'], ['a', 'b']);
+  await stack.configure('fills', cluster.repositoryUrl('config'), ['fills.yml'], ['a', 'b']);
+  await stack.configure('large', cluster.repositoryUrl('large'), ['ping.yml'], ['c']);
+}, 300_000);
+
+afterAll(async () => {
+  await cluster?.remove();
+  await gate?.close();
+}, 120_000);
+
+/** Starts a session whose Secret is gone before its pod can begin. */
+async function withoutSecret(name: string): Promise<void> {
+  const letsRun = gate.hold('before', ({ method, body }) => method === 'PATCH' && body?.spec?.suspend === false);
+  await cluster.stack.create(name, 'ping', { ansible_limit: 'b' });
+  await letsRun.reached;
+  await cluster.namespace.kubectl(['delete', 'secret', await sessions.jobOf(name)]);
+  letsRun.letGo();
+}
+
+async function shown(name: string, code: string, message: RegExp): Promise<void> {
+  await eventually(
+    `${name} says ${code}`,
+    async () => {
+      const { reason, status } = await cluster.stack.session(name);
+      return status.session.status === 'running' && reason?.code === code && message.test(reason.message);
+    },
+    60_000,
+  );
+}
+
+describe('a session whose Job cannot do its work says why, while it waits and at its end', () => {
+  test('an image that nobody has; a volume of what is not there; a repository that fills the disk', async () => {
+    const { stack } = cluster;
+    await withoutSecret('no-secret');
+    await stack.create('no-image', 'ping', { ansible_limit: 'a' });
+    await stack.create('large', 'large');
+    const mount = /FailedMount: .*secret "cfs-[-0-9a-f]+" not found/;
+    await Promise.all([
+      shown('no-image', 'image_pull_failed', /container ansible: .*localhost\/muster\/none:1/),
+      shown('no-secret', 'container_config_invalid', mount),
+    ]);
+    expect(await sessions.ended('no-image')).toEqual({
+      succeeded: 'false',
+      message: expect.stringMatching(/^its pod waited too long: container ansible: .*localhost\/muster\/none:1/),
+      reason: 'image_pull_failed',
+    });
+    expect(await sessions.ended('no-secret')).toEqual({
+      succeeded: 'false',
+      message: expect.stringMatching(mount),
+      reason: 'container_config_invalid',
+    });
+    expect(await sessions.ended('large')).toEqual({
+      succeeded: 'false',
+      message: expect.stringMatching(/^clone failed: layer 0: .*No space left on device/),
+      reason: 'clone_failed',
+    });
+    await sessions.untilGone(await sessions.jobOf('no-image'));
+    await sessions.untilGone(await sessions.jobOf('no-secret'));
+    await sessions.untilReleased(await sessions.jobOf('large'));
+  }, 240_000);
+
+  test('a playbook that fills the disk; the next session has all of it again', async () => {
+    const { stack } = cluster;
+    await stack.stop();
+    stack.env.MUSTER_RUNNER_AEE_IMAGE = imageName('aee');
+    await stack.start();
+    await stack.create('full', 'fills', { ansible_limit: 'a' });
+    expect(await sessions.ended('full')).toEqual({
+      succeeded: 'false',
+      message: 'layer 0: the disk of /muster/work is full',
+      reason: 'disk_low',
+    });
+    const { body } = await stack.call('GET', '/api/v1/sessions/full/logs?limit=1000');
+    const log = body.logs.map(({ text }: { text: string }) => text).join('');
+    expect(log).toContain('fill the disk');
+    await sessions.untilGone(await sessions.jobOf('full'));
+    await stack.create('room', 'ping', { ansible_limit: 'b' });
+    expect(await sessions.ended('room')).toMatchObject({ succeeded: 'true' });
+    const kept = [await sessions.jobOf('large'), await sessions.jobOf('room')];
+    for (const name of ['large', 'room']) {
+      expect((await stack.call('DELETE', `/v3/sessions/${name}`)).status).toBe(204);
+    }
+    await sessions.sweep();
+    for (const job of kept) await sessions.untilGone(job, 90_000);
+  }, 240_000);
+});
