@@ -21,7 +21,7 @@ const SUITE = 'bookworm';
 const PACKAGES = ['ca-certificates', 'git', 'openssh-client', 'python3', 'python3-venv'];
 const BASE = { name: `localhost/muster/base:${SUITE}-2`, packages: PACKAGES };
 /** Muster's own works on root file systems besides. */
-const IMAGE_WORK = ['mount', 'openssh-server', 'squashfs-tools'];
+const IMAGE_WORK = ['mount', 'openssh-server', 'squashfs-tools', 'tini'];
 const WIDE_BASE = { name: `localhost/muster/wide-base:${SUITE}-1`, packages: [...PACKAGES, ...IMAGE_WORK] };
 
 /** Every image: its Dockerfile, its base, and whether it takes programs that Go builds. */

@@ -53,7 +53,12 @@ affinity: {{- toYaml . | nindent 2 }}
 name: muster
 image: {{ include "muster.image" (dict "root" .root "image" .root.Values.images.muster) | quote }}
 imagePullPolicy: {{ .root.Values.images.pullPolicy }}
+{{- if eq .part "images" }}
+# Whose parent was killed in an image is reaped.
+command: [tini, --, node]
+{{- else }}
 command: [node]
+{{- end }}
 args: {{ concat (list .script) (default list .words) | toJson }}
 workingDir: /opt/muster
 securityContext:
