@@ -209,7 +209,7 @@ function limitsOf(deps: ImageWorkDependencies, { request }: ImageJobRow): BuildL
 
 /** A root is no smaller than the file it comes of, but for sparse files. */
 async function checkRoom(deps: ImageWorkDependencies, job: ImageJobRow, image: ImageRow): Promise<void> {
-  const free = await deps.imageFiles.free();
+  const free = await deps.imageBuilder.free();
   const needed = (image.size ?? 0) + deps.minFreeDisk;
   if (free >= needed) return;
   const refusal: MusterError = musterError(

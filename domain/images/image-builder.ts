@@ -106,6 +106,8 @@ export interface ImageBuilder {
   pack(request: PackRequest, signal: AbortSignal, progress: BuildProgress): Promise<PackedImage>;
   /** Closes the job and removes its folder. */
   remove(jobId: string): Promise<void>;
+  /** Bytes free on the disk of the roots. */
+  free(): Promise<number>;
   /** Ids of the jobs that have a folder. */
   list(): Promise<string[]>;
 }

@@ -52,6 +52,4 @@ export interface ImageFiles {
   list(olderThanMs: number): Promise<string[]>;
   /** What came in and that nobody has touched for so long, ms. */
   stale(olderThanMs: number): Promise<string[]>;
-  /** Bytes free on its disk. */
-  free(): Promise<number>;
 }

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import { checkMachine } from './check-machine.ts';
-import { diskUsage } from './disk-usage.ts';
+import { diskUsage, freeBytes } from './disk-usage.ts';
 import { type JobFolder, jobFolder } from './job-folder.ts';
 import { environmentState, openEnvironment, removeMarkers } from './open-environment.ts';
 import { packImage } from './pack-image.ts';
@@ -42,6 +42,10 @@ export function createImageBuilder({ jobsDir }: { jobsDir: string }): ImageBuild
       const folder = folderOf(jobId);
       await endRoom(folder);
       await rm(folder.path, { recursive: true, force: true, maxRetries: 3 });
+    },
+    free: async () => {
+      await makeJobsDir();
+      return freeBytes(jobsDir);
     },
     list: () => readdir(jobsDir).catch(() => []),
   };

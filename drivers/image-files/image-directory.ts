@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { chown, mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { chown, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
 import type { FileToKeep, ImageFiles, KeptFile, ReceivedFile } from '../../domain/images/image-files.ts';
@@ -81,10 +81,6 @@ export async function openImageDirectory(dir: string, storeId: string, owner?: F
     remove: (imageId) => rm(imageDir(imageId), { recursive: true, force: true }),
     list: (olderThanMs) => idleFolders(images, olderThanMs),
     stale: (olderThanMs) => idleFolders(incoming, olderThanMs),
-    free: async () => {
-      const { bavail, bsize } = await statfs(images);
-      return bavail * bsize;
-    },
   };
 }
 
