@@ -1,6 +1,7 @@
 /**
  * Measures Muster against its bars, side by side with the bare tool in the same run, and prints a table; the figures go to
- * `bench/results/`. Nothing here is a test: machines are noisy, ratios count. `npm run bench -- first one` runs some.
+ * `bench/results/`. Nothing here is a test: machines are noisy, ratios count. `npm run bench -- first one` runs some. What
+ * needs a cluster is left out where none can be had.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
@@ -9,6 +10,7 @@ import { ansibleBin } from '../test/support/ansible.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { type MusterStack, startMusterStack } from '../test/support/muster-stack.ts';
 import { plainAnsibleConfig } from './bare-run.ts';
+import { JOBS, measureOnCluster } from './cluster-bench.ts';
 import { commitPlaybooks, hostNames, inventoryOf } from './fleet.ts';
 import type { Measurement } from './measurement.ts';
 import { measureDrain, measurePass, measureWindow } from './measurements/batcher.ts';
@@ -92,10 +94,10 @@ const COMPONENTS: Record<string, Work> = {
 };
 
 async function main(wanted: string[]): Promise<void> {
-  const names = [REAL, NO_OP, AUTOMATION, COMPONENTS, REMOTE].flatMap((group) => Object.keys(group));
+  const names = [REAL, NO_OP, AUTOMATION, COMPONENTS, REMOTE, JOBS].flatMap((group) => Object.keys(group));
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
-  const asked = (work: Record<string, Work>) =>
+  const asked = <T>(work: Record<string, T>) =>
     Object.entries(work).filter(([name]) => wanted.length === 0 || wanted.includes(name));
   const results = [
     ...(await measure(asked(REAL), {})),
@@ -103,7 +105,9 @@ async function main(wanted: string[]): Promise<void> {
     ...(await measure(asked(AUTOMATION), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
     ...(await measure(asked(COMPONENTS), {}, { batcher_disable: true })),
     ...(await measure(asked(REMOTE), { MUSTER_INGEST_PORT: String(await freePort()) })),
+    ...(await measureOnCluster(asked(JOBS))),
   ];
+  if (results.length === 0) return;
   print(results);
   await save(results);
 }

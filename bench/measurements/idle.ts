@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { MusterStack } from '../../test/support/muster-stack.ts';
 import { cpuOf } from '../bare-run.ts';
 import { type Measurement, round } from '../measurement.ts';
+import { megabytes, memoryMiB } from '../process-memory.ts';
 
 const WATCHED_MS = 40_000;
 /** Compilers and collectors go on for a while after the start. */
@@ -21,16 +22,10 @@ export async function measureIdle(stack: MusterStack): Promise<Measurement> {
   return {
     what: 'idle API, worker and supervisor',
     bar: '< 350 MB, < 2 % CPU',
-    measured: `${round(memory * 1.048576, 0)} MB, ${round(cpu * 100, 1)} % of one core`,
-    met: memory * 1.048576 < 350 && cpu < 0.02,
+    measured: `${round(megabytes(memory), 0)} MB, ${round(cpu * 100, 1)} % of one core`,
+    met: megabytes(memory) < 350 && cpu < 0.02,
     samples: { mib: [round(memory, 1)], cpu_share: [round(cpu, 4)] },
   };
-}
-
-/** Memory of a process; pages that several share count in parts. */
-async function memoryMiB(pid: number): Promise<number> {
-  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
-  return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? Number.NaN) / 1024;
 }
 
 async function supervisorOf(stack: MusterStack): Promise<number> {

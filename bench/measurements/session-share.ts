@@ -50,7 +50,7 @@ async function measuredSession(
 }
 
 /** Asks the more seldom the longer it takes, so that asking adds 2 % at most to either figure. */
-async function untilComplete(stack: MusterStack, name: string, started: number): Promise<void> {
+export async function untilComplete(stack: MusterStack, name: string, started: number): Promise<void> {
   for (;;) {
     const { body } = await stack.call('GET', `/v3/sessions/${name}`);
     if (body.status.session.status === 'complete') return;
@@ -59,7 +59,11 @@ async function untilComplete(stack: MusterStack, name: string, started: number):
 }
 
 /** Held against bare + so many seconds. */
-export function heldBySeconds(what: string, { bare, muster }: Rounds, seconds: number): Measurement {
+export function heldBySeconds(
+  what: string,
+  { bare, muster }: Record<'bare' | 'muster', Pick<Usage, 'wall'>[]>,
+  seconds: number,
+): Measurement {
   const added = muster.map((usage, index) => usage.wall - (bare[index]?.wall ?? 0));
   return {
     what,

@@ -1,55 +1,16 @@
-import { join } from 'node:path';
-import {
-  type BuiltImage,
-  bootstrapCommand,
-  CLUSTER_LOCK,
-  clusterCommand,
-  clusterStatus,
-  FOR_TESTS,
-  loadImages,
-} from './cluster-command.ts';
 import clusterTeardown from './cluster-teardown.ts';
 import globalSetup from './global-setup.ts';
-import { holdOnMachine } from './machine-lock.ts';
+import { takeCluster } from './take-cluster.ts';
 
-/**
- * Once per run of the cluster's tests: a Postgres, the cluster, and in it the images of this checkout. A cluster that was up
- * before is shared and stays up. What tests have started belongs to one run at a time, and ends with it.
- */
+/** Once per run of the cluster's tests: a Postgres, the cluster, and in it the images of this checkout. */
 export default async function clusterSetup(): Promise<void> {
   await globalSetup();
-  const release = await holdOnMachine(CLUSTER_LOCK, () => {
-    process.stderr.write('waiting for the tests of another checkout that have a cluster on this machine\n');
-  });
-  const before = await clusterStatus();
-  // One that is up for tests although nobody holds it is left over from a run that was killed.
-  const owned = before.provider !== 'existing' && (!before.up || before.for === FOR_TESTS);
-  if (!owned) await release();
   const scope = globalThis as { endTestCluster?: () => Promise<void> };
-  scope.endTestCluster = async () => {
-    if (!owned) return;
-    if (process.env.MUSTER_TEST_KEEP_CLUSTER !== '1') await clusterCommand('down');
-    await release();
-  };
-  process.env.MUSTER_TEST_CLUSTER_OWNED = owned ? '1' : '';
   try {
-    await bringUp();
+    scope.endTestCluster = await takeCluster();
   } catch (error) {
     // No tear-down follows a set-up that failed.
     await clusterTeardown();
     throw error;
   }
-}
-
-async function bringUp(): Promise<void> {
-  const programs = await bootstrapCommand('cluster-programs', 'kubectl', 'helm');
-  process.env.MUSTER_TEST_KUBECTL = join(programs, 'kubectl');
-  process.env.MUSTER_TEST_HELM = join(programs, 'helm');
-  await clusterCommand('up');
-  const { kubeconfig, host, provider } = await clusterStatus();
-  process.env.MUSTER_TEST_CLUSTER = kubeconfig;
-  process.env.MUSTER_TEST_CLUSTER_HOST = host;
-  if (process.env.MUSTER_TEST_IMAGES !== undefined) return;
-  const images = JSON.parse(await bootstrapCommand('images')) as Record<string, BuiltImage>;
-  process.env.MUSTER_TEST_IMAGES = JSON.stringify(await loadImages(provider, images));
 }

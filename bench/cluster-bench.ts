@@ -1,0 +1,74 @@
+/** Measurements on a Kubernetes cluster: the development cluster's, or that of a kubeconfig. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { missingForCluster } from '../test/support/cluster-command.ts';
+import { type ClusterStack, startClusterStack } from '../test/support/cluster-stack.ts';
+import { takeCluster } from '../test/support/take-cluster.ts';
+import { plainAnsibleConfig } from './bare-run.ts';
+import { commitPlaybooks, hostNames, inventoryOf } from './fleet.ts';
+import type { Measurement } from './measurement.ts';
+import { measureJobBurst } from './measurements/job-burst.ts';
+import { measureJobMemory } from './measurements/job-memory.ts';
+import { measureJobShare } from './measurements/job-share.ts';
+import { measureJobStart } from './measurements/job-start.ts';
+
+const HOSTS = hostNames(1);
+
+export type ClusterWork = (cluster: ClusterStack) => Promise<Measurement>;
+
+/** Sessions as Jobs; all on one stack, the one that leaves most last. */
+export const JOBS: Record<string, ClusterWork> = {
+  jobstart: (cluster) => measureJobStart(cluster, 'one'),
+  job: async (cluster) =>
+    measureJobShare(cluster, 'one', {
+      repository: cluster.repositoryUrl('bench'),
+      playbook: 'one.yml',
+      inventory: inventoryOf(HOSTS),
+      ansibleConfig: await plainConfig(),
+    }),
+  jobs20: (cluster) => measureJobBurst(cluster, 'one'),
+  jobs200: (cluster) => measureJobMemory(cluster, 'one'),
+};
+
+/** Measures what can be measured here; says why where no cluster can be had. */
+export async function measureOnCluster(work: [string, ClusterWork][]): Promise<Measurement[]> {
+  if (work.length === 0) return [];
+  const missing = await missingForCluster();
+  if (missing.length > 0) {
+    const names = work.map(([name]) => name).join(', ');
+    process.stderr.write(`not measured, since there can be no cluster here: ${names}\n  ${missing.join('\n  ')}\n`);
+    return [];
+  }
+  const end = await takeCluster();
+  try {
+    const cluster = await startClusterStack();
+    try {
+      await commitPlaybooks(await cluster.stack.repository('bench'));
+      await cluster.stack.configure('one', cluster.repositoryUrl('bench'), ['one.yml'], HOSTS);
+      const results: Measurement[] = [];
+      for (const [name, run] of work) {
+        process.stderr.write(`measuring ${name}\n`);
+        results.push(await run(cluster));
+      }
+      return results;
+    } finally {
+      await cluster.remove();
+    }
+  } finally {
+    await end();
+  }
+}
+
+/** The shipped ansible.cfg without what is Muster's own. */
+async function plainConfig(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'muster-bench-'));
+  try {
+    return await readFile(
+      await plainAnsibleConfig(join(import.meta.dirname, '..', 'ansible', 'ansible.cfg'), dir),
+      'utf8',
+    );
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+}
