@@ -101,6 +101,25 @@ describeNeeding(temporalMissing(), 'a session as a Job', () => {
     expect(session.fake.end()).toMatchObject({ succeeded: 'true' });
   });
 
+  test('a hold ends with its Job: the layer has failed all the same', async () => {
+    const job = gate();
+    const session = await start(
+      {
+        runLayer: async ({ layer }) => layerOutcome(layer, 2),
+        watchJob: async () => {
+          await job.pass();
+          return { succeeded: 'false', message: 'its Job was deleted', reason: 'job_deleted' };
+        },
+      },
+      { debugOnFailure: true, debugWaitSeconds: 3600 },
+    );
+    await session.inPhase('hold');
+    job.open();
+    await session.result();
+    expect(session.fake.inputs('runLayer')).toHaveLength(1);
+    expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'layer_failed' });
+  });
+
   test('cancelled while it is prepared: no Job is made', async () => {
     const work = endlessWork();
     const session = await start({ prepareJob: work.run });

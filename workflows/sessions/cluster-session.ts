@@ -84,13 +84,16 @@ async function runJob(
   try {
     show(state, { phase: 'clone', message: 'starting the Job' });
     await unlessCancelled(state, () => startJob(input));
-    const ended = watchJob(input);
+    let isGone = false;
+    const ended = watchJob(input).finally(() => {
+      isGone = true;
+    });
     ended.catch(() => undefined);
     // Without images such a pod needs nothing of us until it is over.
     if (prepared.drivesItself && images === null) return await untilItEnds(input, state, ended);
     const layers: LayersEnd = prepared.drivesItself
       ? await ownLayers(input, state)
-      : { ending: await runLayers(input, state, plan, orders(input)) };
+      : { ending: await runLayers(input, state, plan, { ...orders(input), isGone: () => isGone }) };
     const { ending, exitCode } = layers;
     const finished = images === null ? ending : await finishImages(input, state, images, ending, exitCode);
     await finishJob({ ...input, exitCode: finished.succeeded === 'true' ? 0 : 1 });

@@ -1,5 +1,5 @@
 /** The layers of a session, one after the other, wherever they run; with what comes between: waiting for components, holding. */
-import { condition } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import type { RunLayer, RunRef, SessionPlan, SessionRef } from '../../activities/sessions/contract.ts';
 import {
   checkOutcome,
@@ -15,6 +15,8 @@ export interface LayerRunner {
   runLayer(run: RunLayer): Promise<LayerOutcome>;
   /** Ends a run, or keeps it from ever starting. */
   endRun(run: RunRef): Promise<unknown>;
+  /** Whether nothing can run there any more; without it that shows with the next run. */
+  isGone?(): boolean;
 }
 
 /** Runs the layers as far as they go. */
@@ -28,7 +30,7 @@ export async function runLayers(
   for (const layer of plan.layers.length > 0 ? plan.layers : [0]) {
     let outcome = await runLayer(input, state, runner, layer, 'all');
     while (outcome.exitCode !== 0 && outcome.exitCode !== null && plan.debugOnFailure) {
-      const retry = await hold(input, state, plan, outcome);
+      const retry = await hold(input, state, plan, runner, outcome);
       if (retry === null) break;
       state.progress.attempt += 1;
       outcome = await runLayer(input, state, runner, layer, retry.hosts);
@@ -81,8 +83,10 @@ async function hold(
   input: SessionRef,
   state: State,
   plan: SessionPlan,
+  { isGone }: LayerRunner,
   outcome: LayerOutcome,
 ): Promise<RetrySession | null> {
+  const over = isGone !== undefined && patched('hold-ends-with-its-pod') ? isGone : () => false;
   const message = `holding after a failure (${describeLayerFailure(outcome)}) for up to ${plan.debugWaitSeconds} s`;
   state.holding = true;
   state.finish = false;
@@ -90,7 +94,7 @@ async function hold(
   show(state, { phase: 'hold', layer: outcome.index, message });
   await records.recordHold({ ...input, layer: outcome.index, message });
   await condition(
-    () => state.finish || state.retry !== null || state.cancel !== null,
+    () => state.finish || state.retry !== null || state.cancel !== null || over(),
     Math.max(1, plan.debugWaitSeconds * 1000),
     { summary: 'end of the hold' },
   );
