@@ -1,0 +1,96 @@
+/** The directory of images where the API and the worker are different users, as on a cluster. */
+import { execFileSync } from 'node:child_process';
+import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { EnvironmentError, loadEnvironment } from '../../config/environment.ts';
+import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
+import { keepOpeningImages, openImages } from '../../drivers/image-files/open-images.ts';
+import { eventually } from '../support/eventually.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { smallTar } from './fixtures.ts';
+
+const OWNER = { uid: 4711, gid: 4712 };
+const LIMITS = { maxBytes: 2 ** 20, keepFree: 0 };
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'muster-image-directory-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const said: string[] = [];
+const open = (path: string, owner?: typeof OWNER) => openImages(path, (message) => said.push(message), owner);
+async function* once(bytes: Buffer) {
+  yield bytes;
+}
+
+describe('settings', () => {
+  test('an owner is two numbers', () => {
+    expect(loadEnvironment({ MUSTER_IMAGES_OWNER: '1000:1001' }).MUSTER_IMAGES_OWNER).toEqual({ uid: 1000, gid: 1001 });
+    expect(loadEnvironment({})).toMatchObject({ MUSTER_WORKER_ROLE: 'all', MUSTER_IMAGE_SERVICE: true });
+  });
+  test.each([
+    ['MUSTER_IMAGES_OWNER', 'muster'],
+    ['MUSTER_WORKER_ROLE', 'image'],
+    ['MUSTER_IMAGE_SERVICE', 'off'],
+  ])('%s=%s is a mistake', (name, value) => {
+    expect(() => loadEnvironment({ [name]: value })).toThrow(EnvironmentError);
+  });
+});
+
+test('one that cannot be used now is opened as soon as it can', async () => {
+  const path = join(dir, 'images');
+  await writeFile(path, 'in the way');
+  const images = await keepOpeningImages(path, (message) => said.push(message));
+  expect([images.current(), said.at(-1)]).toEqual([null, expect.stringContaining('there are no images here')]);
+  await rm(path);
+  const files = await eventually('it is open', () => images.current());
+  expect(files.storeId).toBe((await open(path))?.storeId);
+  images.stop();
+});
+
+describeNeeding(process.getuid?.() === 0 ? null : 'only root gives files away', 'an owner that is not root', () => {
+  const ownerOf = async (path: string) => {
+    const { uid, gid } = await stat(path);
+    return { uid, gid };
+  };
+
+  test('gets the directory, and what a worker makes in it', async () => {
+    const files = await open(dir, OWNER);
+    if (files === null) throw new Error(said.at(-1));
+    const { token } = await files.fileForJob('33333333-2222-4333-8444-555555555555', 'tar');
+    await files.discard(token);
+    const received = await files.receive(once(smallTar()), LIMITS);
+    const imageId = '22222222-2222-4333-8444-555555555555';
+    await files.keep({ token: received.token, imageId, created: new Date(), facts: received });
+    const image = join(dir, 'images', imageId);
+    for (const path of [dir, join(dir, 'incoming'), join(dir, 'images'), image, join(image, 'manifest.json')]) {
+      expect([path, await ownerOf(path)]).toEqual([path, OWNER]);
+    }
+    // As the API does it there.
+    const words = ['--reuid', String(OWNER.uid), '--regid', String(OWNER.gid), '--clear-groups', '--'];
+    await chmod(dir, 0o700);
+    execFileSync('setpriv', [
+      ...words,
+      'sh',
+      '-c',
+      `cat ${image}/rootfs.tar >/dev/null && mkdir ${dir}/incoming/new && rm -r ${image}`,
+    ]);
+  });
+
+  test('another way in is open for what is there already', async () => {
+    await mkdir(join(dir, 'images'), { mode: 0o700 });
+    await chown(dir, 1, 1);
+    expect(await open(dir, OWNER)).not.toBeNull();
+    expect(await ownerOf(join(dir, 'images'))).toEqual(OWNER);
+  });
+
+  test('a volume that everybody may write to is closed before images are unpacked on it', async () => {
+    const jobs = join(dir, 'volume');
+    await mkdir(jobs);
+    await chmod(jobs, 0o777);
+    expect(await createImageBuilder({ jobsDir: jobs }).free()).toBeGreaterThan(0);
+    expect((await stat(jobs)).mode & 0o7777).toBe(0o700);
+  });
+});
