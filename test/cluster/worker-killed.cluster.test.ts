@@ -11,6 +11,7 @@ import { type JobSessions, openJobSessions } from '../support/job-sessions.ts';
 
 /** Requests that are kept back while others come to theirs share a kill; a worker gives a request up after 8 s. */
 const GATHER_MS = 1_500;
+const STEP_LIMIT_MS = 240_000;
 
 let cluster: ClusterStack;
 let sessions: JobSessions;
@@ -71,39 +72,48 @@ const atGate =
     return 'held' as const;
   };
 
-/** When this first holds of the session's Job on record. */
-const onRecord = (condition: string) => async (name: string) => {
-  await eventually(
-    `${name}: ${condition}`,
-    async () => {
-      const rows = await cluster.stack.sql<{ met: boolean }>(
-        `select ${condition} as met from session_jobs j join sessions s on s.id = j.session_id where s.name = $1`,
-        [name],
-      );
-      return rows[0]?.met === true;
-    },
-    240_000,
-  );
+interface Seen {
+  name: string;
+  cloning: boolean;
+  action: string | null;
+}
+/** The Jobs on record, as they were a moment ago. */
+let records: Seen[] = [];
+
+/** Looks at all of them again and again, for every session at once. */
+async function lookAtRecords(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    records = await cluster.stack.sql<Seen>(
+      `select s.name, j.steps ? 'clone' as cloning, j.order_body ->> 'action' as action
+         from session_jobs j join sessions s on s.id = j.session_id`,
+    );
+    await delay(50);
+  }
+}
+
+const onRecord = (isIt: (seen: Seen) => boolean) => async (name: string) => {
+  const isThere = () => records.some((seen) => seen.name === name && isIt(seen));
+  await eventually(`${name} is on record`, isThere, STEP_LIMIT_MS);
   return 'now' as const;
 };
 
 const inJournal = (word: string) => async (name: string) => {
-  await eventually(`${name}: ${word}`, () => said.includes(`${word}-${name}`), 240_000);
+  await eventually(`${word} of ${name}`, () => said.includes(`${word}-${name}`), STEP_LIMIT_MS);
   return 'now' as const;
 };
 
 /** Moments of a session, each with a session of its own, in whose middle the worker is killed. */
 const STEPS: [string, (name: string) => Promise<'held' | 'now'>][] = [
-  ['prepared', onRecord('true')],
+  ['prepared', onRecord(() => true)],
   ['before-job', atGate('before', 'POST', 'jobs')],
   ['job-made', atGate('after', 'POST', 'jobs')],
   ['secret-made', atGate('after', 'POST', 'secrets')],
   ['let-run', atGate('after', 'PATCH', 'jobs', letsRun)],
-  ['cloning', onRecord(`j.steps ? 'clone'`)],
-  ['ordered', onRecord(`j.order_body ->> 'action' = 'run'`)],
+  ['cloning', onRecord(({ cloning }) => cloning)],
+  ['ordered', onRecord(({ action }) => action === 'run')],
   ['playing', inJournal('start')],
   ['played', inJournal('end')],
-  ['finishing', onRecord(`j.order_body ->> 'action' = 'finish'`)],
+  ['finishing', onRecord(({ action }) => action === 'finish')],
   ['end-stored', atGate('before', 'PATCH', 'pods', releases)],
   ['pod-released', atGate('after', 'PATCH', 'pods', releases)],
   ['job-released', atGate('after', 'PATCH', 'jobs', releases)],
@@ -127,10 +137,13 @@ test('a worker that is killed at every step of a session: each runs once and suc
     turn = next;
     return next;
   };
+  const stop = new AbortController();
+  const looking = lookAtRecords(stop.signal);
   const reached = STEPS.map(async ([step, moment]) => killWorker(await moment(step)));
   await Promise.all(STEPS.map(([step], index) => stack.create(step, 'noted', { ansible_limit: `h${index}` })));
-  const ends = await Promise.all(STEPS.map(([step]) => sessions.ended(step, 300_000)));
-  await Promise.all(reached);
+  const ending = Promise.all(STEPS.map(([step]) => sessions.ended(step, 300_000)));
+  const [ends] = await Promise.all([ending, ...reached]).finally(() => stop.abort());
+  await looking;
   expect(kills).toBeGreaterThanOrEqual(4);
 
   const good = { succeeded: 'true', message: '1 layer done on 1 host', reason: null };
