@@ -62,6 +62,9 @@ command: [node]
 args: {{ concat (list .script) (default list .words) | toJson }}
 workingDir: /opt/muster
 securityContext:
+  {{- if ne .part "images" }}
+  allowPrivilegeEscalation: false
+  {{- end }}
   readOnlyRootFilesystem: true
   {{- if eq .part "images" }}
   # What unpacking and entering an image takes, and nothing else (docs/capabilities/image-service.md).
@@ -70,7 +73,6 @@ securityContext:
     add: [AUDIT_WRITE, CHOWN, DAC_OVERRIDE, FOWNER, FSETID, MKNOD, SETFCAP, SETGID, SETPCAP, SETUID, SYS_ADMIN, SYS_CHROOT]
   appArmorProfile: {type: Unconfined}
   {{- else }}
-  allowPrivilegeEscalation: false
   capabilities: {drop: [ALL]}
   {{- end }}
 volumeMounts: {{- include "muster.volumeMounts" . | nindent 2 }}
