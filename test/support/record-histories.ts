@@ -12,6 +12,7 @@ import { pokeBatcher } from '../../workflows/automation/messages.ts';
 import { cancelSession, finishDebug, leasesFree, retrySession, slotFree } from '../../workflows/sessions/messages.ts';
 import { admitted, endlessRuns, layerOutcome, type SessionActivities, waiting } from './fake-session.ts';
 import { writeHistory } from './history-files.ts';
+import { IMAGE_HISTORIES } from './image-histories.ts';
 import { openSessionBench, type SessionBench, type SessionUnderTest, startTestWorker } from './session-bench.ts';
 import { openDevServer, type TestServer, workflowBundle } from './workflow-environment.ts';
 
@@ -130,6 +131,39 @@ const SESSIONS: Record<string, (bench: SessionBench) => Promise<SessionUnderTest
         admitSession: async () => admitted({ runner: 'kubernetes', images: true }),
         prepareJob: async () => ({ leases: false, drivesItself: true }),
       }),
+    ),
+
+  'session-on-images': async (bench) => {
+    const tries = new Map<string, number>();
+    const notYet = async ({ image }: { image: string }) => {
+      const count = (tries.get(image) ?? 0) + 1;
+      tries.set(image, count);
+      if (count === 1) {
+        throw ApplicationFailure.create({ type: 'image_not_ready', message: 'creating', nextRetryDelay: '10ms' });
+      }
+    };
+    return ended(bench, { admitSession: async () => admitted({ images: true, layers: [0, 1] }), openImage: notYet });
+  },
+
+  'session-image-not-opened': async (bench) =>
+    ended(bench, {
+      admitSession: async () => admitted({ images: true }),
+      openImage: async ({ image }) => {
+        throw ApplicationFailure.nonRetryable(`image ${image}: its job ended in error`, 'image_job_failed');
+      },
+    }),
+
+  'session-images-cancelled-in-run': async (bench) => {
+    const { begun, ...runs } = endlessRuns();
+    const session = await bench.start({ admitSession: async () => admitted({ images: true }), ...runs });
+    await begun;
+    await cancel(session);
+    return finished(session);
+  },
+
+  'session-images-as-job': async (bench) =>
+    onCluster(bench, () =>
+      ended(bench, { admitSession: async () => admitted({ runner: 'kubernetes', images: true }) }),
     ),
 
   'session-hold-over': async (bench) =>
@@ -371,6 +405,7 @@ for (const [name, run] of Object.entries({
   'ensure-batcher': ensureBatcher,
   'hardware-sync': hardwareSync,
   'ensure-hardware-sync': ensureHardwareSync,
+  ...IMAGE_HISTORIES,
 })) {
   if (isWanted(name)) await record(name, server, await run(server));
 }
