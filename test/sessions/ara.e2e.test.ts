@@ -3,6 +3,14 @@ import { type AraServer, startAraServer } from '../support/ara-server.ts';
 import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
+const PLAYBOOK = `
+- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.command: "true"
+      changed_when: true
+`;
+
 describeNeeding(stackMissing(), 'an ARA server that is configured', () => {
   let stack: MusterStack;
   let ara: AraServer;
@@ -22,11 +30,8 @@ describeNeeding(stackMissing(), 'an ARA server that is configured', () => {
 
   test('has the runs of a session where the link of the session leads', async () => {
     const repository = await stack.repository('reported');
-    await repository.commit({
-      'site.yml':
-        '- hosts: all\n  gather_facts: false\n  tasks:\n    - ansible.builtin.command: "true"\n      changed_when: true\n',
-    });
-    await stack.configure('reported', repository.url, ['site.yml', 'site.yml'], ['node0', 'node1']);
+    await repository.commit({ 'first.yml': PLAYBOOK, 'second.yml': PLAYBOOK });
+    await stack.configure('reported', repository.url, ['first.yml', 'second.yml'], ['node0', 'node1']);
     await stack.call('PATCH', '/v3/options', { include_ara_links: true });
     await stack.create('reported', 'reported');
     const session = await stack.untilComplete('reported');
