@@ -28,8 +28,10 @@ const REACH_PLAYBOOK = `
     - ansible.builtin.command: python3 {{ playbook_dir }}/reach.py {{ ways }}
       register: answer
       changed_when: false
+    # What changes nothing is not in the log.
     - ansible.builtin.debug: { msg: "{{ item }}" }
       loop: "{{ answer.stdout_lines }}"
+      changed_when: true
 `;
 const { provider } = await clusterStatus();
 const noRules = provider === 'own' ? null : `rules can be made on the machine's own cluster only, this is ${provider}`;
