@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/activity';
 import type { ErrorCode } from '../../domain/errors.ts';
 
 /** Temporal keeps 2 KB of a failure. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
+import type { JobSpec, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
 import type { RunnerSettings } from '../../drivers/kubernetes-runner/runner-settings.ts';
 import { kubectl, makeNamespace, type TestNamespace } from '../support/dev-cluster.ts';
 import { jobSpec, type Scripts, scriptedJobs, smallSettings } from '../support/scripted-jobs.ts';
@@ -16,10 +16,10 @@ afterAll(() => namespace.remove());
 async function troubled(
   more: Partial<RunnerSettings>,
   scripts: Scripts = {},
-  { deadlineSeconds = null, act }: { deadlineSeconds?: number | null; act?: (name: string) => Promise<unknown> } = {},
+  { act, ...made }: Partial<JobSpec> & { act?: (name: string) => Promise<unknown> } = {},
 ): Promise<JobView> {
   const { jobs } = scriptedJobs(smallSettings(namespace.name, more), scripts);
-  const spec = jobSpec({ deadlineSeconds });
+  const spec = jobSpec(made);
   await jobs.start(spec, signal);
   let found: JobView | null = null;
   let acted = false;
@@ -65,6 +65,20 @@ describe('what is told of a Job that does not run as it should', () => {
   test('an image whose name is none', async () => {
     const view = await troubled({ utilImage: 'UPPER CASE:1' });
     expect(view.trouble).toEqual(saying('container_config_invalid', 'impossible', /git-clone: InvalidImageName/));
+  });
+
+  test('a volume of what is not there', async () => {
+    const view = await troubled({}, {}, { secret: { 'credentials.json': '[]' } });
+    const words = /FailedMount: .*volume "session" : references non-existent secret key: token/;
+    expect(view.trouble).toEqual(saying('container_config_invalid', 'impossible', words));
+    expect(view.phase).toBe('waiting');
+  });
+
+  test('a pod that Kubernetes does not make', async () => {
+    const view = await troubled({ serviceAccount: 'nobody' });
+    const words = /FailedCreate: .*serviceaccount "nobody" not found/;
+    expect(view.trouble).toEqual(saying('container_config_invalid', 'impossible', words));
+    expect(view.containers).toEqual([]);
   });
 
   test('more memory than the limit', async () => {

@@ -69,6 +69,7 @@ export async function openClusterGate(): Promise<ClusterGate> {
       return;
     }
     response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' });
+    response.flushHeaders();
     answer.on('error', () => response.destroy());
     answer.pipe(response);
   };

@@ -11,7 +11,7 @@
  *
  * Whatever goes wrong after the start of the Job, the Job is ended and that is verified, as far as its node answers.
  */
-import { ActivityFailure, condition, proxyActivities } from '@temporalio/workflow';
+import { ActivityFailure, condition, patched, proxyActivities } from '@temporalio/workflow';
 import type { ClusterActivities, JobEnd, SessionPlan, SessionRef } from '../../activities/sessions/contract.ts';
 import type { PlannedImages } from '../../activities/sessions/image-contract.ts';
 import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
@@ -78,6 +78,7 @@ async function runJob(
 ): Promise<Ending> {
   show(state, { phase: 'inventory', message: 'preparing the Job' });
   const prepared = await unlessCancelled(state, () => prepareJob(input));
+  const endsHolds = patched('hold-ends-with-its-pod');
   if (prepared.leases) await waitForLeases(input, state);
   throwIfCancelled(state);
 
@@ -93,7 +94,7 @@ async function runJob(
     if (prepared.drivesItself && images === null) return await untilItEnds(input, state, ended);
     const layers: LayersEnd = prepared.drivesItself
       ? await ownLayers(input, state)
-      : { ending: await runLayers(input, state, plan, { ...orders(input), isGone: () => isGone }) };
+      : { ending: await runLayers(input, state, plan, { ...orders(input), isGone: () => endsHolds && isGone }) };
     const { ending, exitCode } = layers;
     const finished = images === null ? ending : await finishImages(input, state, images, ending, exitCode);
     await finishJob({ ...input, exitCode: finished.succeeded === 'true' ? 0 : 1 });

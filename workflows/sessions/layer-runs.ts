@@ -1,5 +1,5 @@
 /** The layers of a session, one after the other, wherever they run; with what comes between: waiting for components, holding. */
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { RunLayer, RunRef, SessionPlan, SessionRef } from '../../activities/sessions/contract.ts';
 import {
   checkOutcome,
@@ -83,10 +83,9 @@ async function hold(
   input: SessionRef,
   state: State,
   plan: SessionPlan,
-  { isGone }: LayerRunner,
+  { isGone = () => false }: LayerRunner,
   outcome: LayerOutcome,
 ): Promise<RetrySession | null> {
-  const over = isGone !== undefined && patched('hold-ends-with-its-pod') ? isGone : () => false;
   const message = `holding after a failure (${describeLayerFailure(outcome)}) for up to ${plan.debugWaitSeconds} s`;
   state.holding = true;
   state.finish = false;
@@ -94,7 +93,7 @@ async function hold(
   show(state, { phase: 'hold', layer: outcome.index, message });
   await records.recordHold({ ...input, layer: outcome.index, message });
   await condition(
-    () => state.finish || state.retry !== null || state.cancel !== null || over(),
+    () => state.finish || state.retry !== null || state.cancel !== null || isGone(),
     Math.max(1, plan.debugWaitSeconds * 1000),
     { summary: 'end of the hold' },
   );
