@@ -18,8 +18,10 @@ export interface OrderDependencies extends LayerDependencies {
   logMaxBytes: number;
 }
 
-/** Between two looks at what the pod has handed in, ms. */
-const LOOK_MS = 200;
+/** Between two looks at what the pod has handed in, ms: at first often, since each is part of what a session takes; less so later. */
+const lookAgainAfter = (began: number) => Math.min(1_000, 100 + (Date.now() - began) / 50);
+/** Between two looks at a pod that runs all layers by itself, ms. */
+const LOOK_MS = 1_000;
 /** Exit status of a playbook that was ended by TERM. */
 const TERMINATED = 143;
 /** How long the end of the Job is waited for after that, ms: longer than it takes until the record says that the cluster is away. */
@@ -58,11 +60,11 @@ export async function orderLayer(deps: OrderDependencies, input: RunLayer, signa
 
 /** Waits until the container that takes orders is there. */
 async function untilReady(db: Kysely<Database>, sessionId: string, signal: AbortSignal): Promise<void> {
-  for (;;) {
+  for (const began = Date.now(); ; ) {
     const job = await preparedJob(db, sessionId);
     if (job.ended_at !== null) throw endedWith(job.end_code, job.end_message);
     if (job.steps.ansible !== undefined) return;
-    await delay(LOOK_MS, undefined, { signal });
+    await delay(lookAgainAfter(began), undefined, { signal });
   }
 }
 
@@ -71,21 +73,22 @@ function isOpen({ state }: RunRow): boolean {
 }
 
 async function untilEnded(db: Kysely<Database>, runId: string, signal: AbortSignal): Promise<'ended' | 'lost'> {
-  for (;;) {
+  for (const began = Date.now(); ; ) {
     const run = await knownRun(db, runId);
     if (run === null) throw musterError('run_lost', 'the record of its run is gone');
     if (run.state === 'ended' || run.state === 'lost') return run.state;
-    await delay(LOOK_MS, undefined, { signal });
+    await delay(lookAgainAfter(began), undefined, { signal });
   }
 }
 
 /** Waits for a moment until the end of the Job is stored; the time does not pass while nobody sees the cluster. */
 async function untilJobEnds(db: Kysely<Database>, sessionId: string, signal: AbortSignal): Promise<void> {
-  for (let latest = Date.now() + JOB_END_MS; Date.now() < latest; ) {
+  const began = Date.now();
+  for (let latest = began + JOB_END_MS; Date.now() < latest; ) {
     if ((await preparedJob(db, sessionId)).ended_at !== null) return;
     const { reason } = await loadSession(db, sessionId);
     if (reason === 'cluster_unavailable') latest = Date.now() + JOB_END_MS;
-    await delay(LOOK_MS, undefined, { signal });
+    await delay(lookAgainAfter(began), undefined, { signal });
   }
 }
 
@@ -96,7 +99,7 @@ export async function awaitPlaybooks(db: Kysely<Database>, sessionId: string, si
     const code = job.exit_codes?.ansible ?? null;
     if (code !== null) return code;
     if (job.ended_at !== null) throw endedWith(job.end_code, job.end_message);
-    await delay(LOOK_MS * 5, undefined, { signal });
+    await delay(LOOK_MS, undefined, { signal });
   }
 }
 

@@ -15,7 +15,7 @@ import type { Database } from '../../store/tables.ts';
 import { noteProgress, noteWarnings } from './session-progress.ts';
 
 /** Between two looks for news, ms: at first often, since it is part of what a session takes between two layers. */
-const lookAgainAfter = (waited: number) => Math.min(1_000, 100 + waited / 10);
+const lookAgainAfter = (waited: number) => Math.min(1_000, 50 + waited / 10);
 
 export type NextOrder = ({ number: number } & JobOrder) | { action: 'wait' };
 

@@ -16,7 +16,7 @@ from .signals import Signals
 from .ssh_keys import place_keys, session_keys
 from .wording import log, reason_of
 
-_LOOK_SECONDS = 0.25
+_LOOK_SECONDS = 0.1
 _ALIVE_SECONDS = 1.0
 _KEYS_SECONDS = 5.0
 _SHIP_LAST_SECONDS = 20.0
