@@ -11,3 +11,11 @@ export function median(samples: number[]): number {
     ? (sorted[Math.floor(middle)] ?? Number.NaN)
     : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 }
+
+/** Mean of the middle half: unlike the median it does not jump where samples come in steps, and outliers do not count. */
+export function middleMean(samples: number[]): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const cut = Math.floor(sorted.length / 4);
+  const middle = sorted.slice(cut, sorted.length - cut);
+  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
+}
