@@ -96,14 +96,24 @@ for entry in kcore kmsg keys timer_list sched_debug; do
   [ ! -e "proc/$entry" ] || mount --bind /dev/null "proc/$entry"
 done
 
-pivot_root . old
-cd /
-umount -l old
-rmdir old
-
-if [ "$kind" = shell ]; then
-  # Links in the image lead nowhere else any more: this root is all there is.
-  mount --rbind /dev /mnt/image/image-root/dev
-  mount --rbind /proc /mnt/image/image-root/proc
+# What is done in the new root alone. Links in the image lead nowhere else any more: that root is all there is.
+inside='
+  kind=$1 capabilities=$2
+  shift 2
+  if [ "$kind" = shell ]; then
+    mount --rbind /dev /mnt/image/image-root/dev
+    mount --rbind /proc /mnt/image/image-root/proc
+  fi
+  exec setpriv --inh-caps=-all --bounding-set "$capabilities" -- "$@"
+'
+if pivot_root . old 2>/dev/null; then
+  cd /
+  umount -l old
+  rmdir old
+  exec sh -euc "$inside" sh "$kind" "$capabilities" "$@"
 fi
-exec setpriv --inh-caps=-all --bounding-set "$capabilities" -- "$@"
+# The seccomp profile of containers forbids that. A root that is moved over the old one hides it for good from whoever may not
+# unmount: no `..` leads below it, out of whatever is left by chroot.
+rmdir old
+mount --move . /
+exec chroot . sh -euc "$inside" sh "$kind" "$capabilities" "$@"

@@ -24,7 +24,7 @@ export async function makeHostVolumes(namespace: TestNamespace, claims: readonly
       kind: 'PersistentVolume',
       metadata: { name: nameOf(claim) },
       spec: {
-        capacity: { storage: '100Gi' },
+        capacity: { storage: '1Ti' },
         accessModes: ['ReadWriteOnce', 'ReadWriteMany'],
         persistentVolumeReclaimPolicy: 'Retain',
         storageClassName: namespace.name,
