@@ -115,5 +115,6 @@ fi
 # The seccomp profile of containers forbids that. A root that is moved over the old one hides it for good from whoever may not
 # unmount: no `..` leads below it, out of whatever is left by chroot.
 rmdir old
-mount --move . /
+# Without a note in /run, which cannot be written there.
+mount --no-mtab --move . /
 exec chroot . sh -euc "$inside" sh "$kind" "$capabilities" "$@"
