@@ -123,7 +123,9 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
     expect(jobs.map(({ status, resultant_image_id }: Record<string, unknown>) => [status, resultant_image_id])).toEqual(
       [['success', session.status.artifacts[0].result_id]],
     );
-    expect(await site.sessionPods()).toEqual({});
+    expect((await muster.call('GET', '/apis/ims/public-keys')).body).toEqual([]);
+    const { body: secrets } = await muster.call('GET', '/api/v1/secrets');
+    expect(JSON.stringify(secrets)).not.toContain('muster-image-');
     await expectNothingLeft();
   }, 400_000);
 
