@@ -80,7 +80,8 @@ export function removeImage(name) {
 
 /** Names of images, the newest first. */
 export function imageNames(repository) {
-  const listed = output('buildah', [...storage(), 'images', '--format', '{{.Name}}:{{.Tag}}', repository]) ?? '';
+  const which = ['--filter', `reference=${repository}`, '--format', '{{.Name}}:{{.Tag}}'];
+  const listed = output('buildah', [...storage(), 'images', ...which]) ?? '';
   return listed.split('\n').filter((line) => line.startsWith(`${repository}:`));
 }
 

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { findOnPath, run } from './commands.mjs';
 import {
@@ -37,8 +47,9 @@ const IMAGES = {
   },
 };
 
-/** So many versions of each image stay in the cache. */
+/** So many versions of each image stay in the cache, and those that somebody has asked for in the last day (ms). */
 const KEPT = 4;
+const IN_USE_MS = 24 * 60 * 60 * 1000;
 
 /** @typedef {{name: string, archive: string}} BuiltImage name as a pod gives it, and the archive to load into a cluster */
 
@@ -103,8 +114,11 @@ function removeUnfinished() {
 
 async function removeOld(short) {
   for (const name of imageNames(`localhost/muster/${short}`).slice(KEPT)) {
+    const archive = join(IMAGES_DIR, `${short}-${name.split(':').at(-1)}.tar`);
+    const used = statSync(archive, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (Date.now() - used < IN_USE_MS) continue;
     await removeImage(name);
-    rmSync(join(IMAGES_DIR, `${short}-${name.split(':').at(-1)}.tar`), { force: true });
+    rmSync(archive, { force: true });
   }
 }
 
