@@ -31,11 +31,12 @@ export async function timeLeft(
   since: Since,
 ): Promise<number | null> {
   const now = deps.clock();
-  const waits = view.phase !== 'running';
+  const kind = view.trouble?.kind;
+  // Its first containers may have begun, and one after them never can.
+  const waits = view.phase !== 'running' || kind === 'impossible';
   const waited = await waitedFor(deps.db, job.session_id, waits, now);
   since.hopeless = (await isHopeless(deps.db, job, view)) ? (since.hopeless ?? now.getTime()) : null;
   if (since.hopeless !== null) return Math.max(0, HOPELESS_PATIENCE - (now.getTime() - since.hopeless));
-  const kind = view.trouble?.kind;
   if (!waits || kind === 'waiting') since.impossible = null;
   if (!waits) return null;
   const left = deps.patience.waiting - waited;

@@ -193,6 +193,18 @@ describe('following a Job', () => {
     expect(cluster.done).toEqual([`end ${name}`]);
   });
 
+  test('a container that can never begin is not waited for because others have begun', async () => {
+    const { sessionId, name } = await makeJob();
+    const missing: JobTrouble = { code: 'image_pull_failed', kind: 'impossible', message: 'no such image' };
+    cluster.put(name, { phase: 'running', containers: [{ ...ansible(0), name: 'git-clone' }], trouble: missing });
+    expect(await watch(sessionId, deps({ waiting: 60_000, impossible: 50 }))).toMatchObject({
+      succeeded: 'false',
+      reason: 'image_pull_failed',
+      message: 'its pod waited too long: no such image',
+    });
+    expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+  });
+
   test('layers that lost their container are given up, unless their work was over', async () => {
     const { sessionId, name } = await makeJob();
     const left = async (containers: ContainerState[], profile: 'restricted' | 'compatible' = 'restricted') => {
