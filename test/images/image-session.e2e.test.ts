@@ -48,6 +48,21 @@ describeNeeding(stackMissing() ?? imagesMissing(['mmdebstrap', 'setcap']), 'a se
   const muster = async (...args: string[]) =>
     (await run(join(ROOT, 'muster'), args, { env: { ...stack.env, MUSTER_URL: stack.url } })).stdout.trim();
 
+  const jobs = () => join(stack.dataDir, 'images', 'jobs');
+  /** The root in which the playbook RAW waits now. */
+  const begun = () =>
+    eventually(
+      'the playbook has begun',
+      async () => {
+        for (const job of await readdir(jobs())) {
+          const path = join(jobs(), job, 'image', 'image-root');
+          if (existsSync(join(path, 'begun'))) return path;
+        }
+        return null;
+      },
+      120_000,
+    );
+
   test('makes a new image with the change, and leaves nothing else', async () => {
     const repository = await stack.repository('site');
     await repository.commit({ 'site.yml': PLAYBOOK, 'raw.yml': RAW });
@@ -94,18 +109,7 @@ describeNeeding(stackMissing() ?? imagesMissing(['mmdebstrap', 'setcap']), 'a se
     const groups = [{ name: 'compute', members: [source] }];
     const image_map = [{ source_id: source, result_name: 'small-custom' }];
     await stack.create('small', 'raw', { target: { definition: 'image', groups, image_map } });
-    const jobs = join(stack.dataDir, 'images', 'jobs');
-    const inside = await eventually(
-      'the playbook has begun',
-      async () => {
-        for (const job of await readdir(jobs)) {
-          const path = join(jobs, job, 'image', 'image-root');
-          if (existsSync(join(path, 'begun'))) return path;
-        }
-        return null;
-      },
-      120_000,
-    );
+    const inside = await begun();
     await stack.kill('api');
     await writeFile(join(inside, 'go'), '');
     const session = await stack.untilComplete('small', 120_000);
@@ -119,6 +123,21 @@ describeNeeding(stackMissing() ?? imagesMissing(['mmdebstrap', 'setcap']), 'a se
     expect((await run('unsquashfs', ['-cat', file, 'etc/customised'])).stdout).toBe('raw\n');
     const { stdout: names } = await run('unsquashfs', ['-l', '-d', '', file]);
     expect(names).not.toMatch(/begun|policy-rc|\/\.ansible/);
-    expect(await readdir(jobs)).toEqual([]);
+    expect(await readdir(jobs())).toEqual([]);
+  }, 300_000);
+
+  test('a cancel ends the job with every process in it, and no image comes of it', async () => {
+    const source = await muster('image', 'get', 'small', '-o', 'name');
+    const target = { definition: 'image', groups: [{ name: 'compute', members: [source] }] };
+    await stack.create('cancelled', 'raw', { target });
+    await begun();
+    expect((await stack.call('POST', '/api/v1/sessions/cancelled/cancel', {})).status).toBe(202);
+    const session = await stack.untilComplete('cancelled', 120_000);
+    expect(session.status.session).toMatchObject({ succeeded: 'false' });
+    expect(session.images).toMatchObject([{ image_id: source, state: 'dropped', result_id: null }]);
+    expect((await stack.call('GET', '/apis/ims/public-keys')).body).toEqual([]);
+    await eventually('the folder of the job is gone', async () => (await readdir(jobs())).length === 0);
+    expect((await run('ps', ['-eo', 'args'])).stdout).not.toContain(jobs());
+    expect(await muster('image', 'list', '-o', 'jsonl')).not.toContain('cfs_cancelled');
   }, 300_000);
 });
