@@ -74,7 +74,6 @@ const atGate =
 
 interface Seen {
   name: string;
-  cloning: boolean;
   action: string | null;
 }
 /** The Jobs on record, as they were a moment ago. */
@@ -84,7 +83,7 @@ let records: Seen[] = [];
 async function lookAtRecords(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     records = await cluster.stack.sql<Seen>(
-      `select s.name, j.steps ? 'clone' as cloning, j.order_body ->> 'action' as action
+      `select s.name, j.order_body ->> 'action' as action
          from session_jobs j join sessions s on s.id = j.session_id`,
     );
     await delay(50);
@@ -105,14 +104,11 @@ const inJournal = (word: string) => async (name: string) => {
 /** Moments of a session, each with a session of its own, in whose middle the worker is killed. */
 const STEPS: [string, (name: string) => Promise<'held' | 'now'>][] = [
   ['prepared', onRecord(() => true)],
-  ['before-job', atGate('before', 'POST', 'jobs')],
   ['job-made', atGate('after', 'POST', 'jobs')],
   ['secret-made', atGate('after', 'POST', 'secrets')],
   ['let-run', atGate('after', 'PATCH', 'jobs', letsRun)],
-  ['cloning', onRecord(({ cloning }) => cloning)],
   ['ordered', onRecord(({ action }) => action === 'run')],
   ['playing', inJournal('start')],
-  ['played', inJournal('end')],
   ['finishing', onRecord(({ action }) => action === 'finish')],
   ['end-stored', atGate('before', 'PATCH', 'pods', releases)],
   ['pod-released', atGate('after', 'PATCH', 'pods', releases)],

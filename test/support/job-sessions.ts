@@ -50,7 +50,10 @@ export function openJobSessions({ stack, namespace }: ClusterStack): JobSessions
       return job;
     },
     async ended(name, withinMs = START_LIMIT_MS) {
-      const session = await stack.untilComplete(name, withinMs);
+      const session = await stack.untilComplete(name, withinMs).catch(async (error: Error) => {
+        const { status, phase } = await stack.session(name);
+        throw new Error(`${error.message}; phase ${phase}: ${JSON.stringify(status.session)}`);
+      });
       const { succeeded, message } = session.status.session;
       return { succeeded, message, reason: session.reason?.code ?? null };
     },
