@@ -25,7 +25,7 @@ const LOOK_MS = 1_000;
 /** Exit status of a playbook that was ended by TERM. */
 const TERMINATED = 143;
 /** How long the end of the Job is waited for after that, ms: longer than it takes until the record says that the cluster is away. */
-const JOB_END_MS = 60_000;
+const JOB_END_MS = 120_000;
 
 /**
  * One attempt of one layer as an order to the session's pod: given once, then followed until its end is stored. What the pod does

@@ -69,7 +69,7 @@ describe('what is told of a Job that does not run as it should', () => {
 
   test('a volume of what is not there', async () => {
     const view = await troubled({}, {}, { secret: { 'credentials.json': '[]' } });
-    const words = /FailedMount: .*volume "session" : references non-existent secret key: token/;
+    const words = /FailedMount: .*volume "session[-a-z]*" : references non-existent secret key: token/;
     expect(view.trouble).toEqual(saying('container_config_invalid', 'impossible', words));
     expect(view.phase).toBe('waiting');
   });
