@@ -115,6 +115,13 @@ const STEPS: [string, (name: string) => Promise<'held' | 'now'>][] = [
   ['job-released', atGate('after', 'PATCH', 'jobs', releases)],
 ];
 
+/** What the playbook of a session wrote, so that a failed one tells here why. */
+async function outputIfFailed(name: string, end: { succeeded: string } | undefined): Promise<string | null> {
+  if (end?.succeeded === 'true') return null;
+  const { body } = await cluster.stack.call('GET', `/api/v1/sessions/${name}/logs?limit=1000`);
+  return body.logs.map((entry: { text: string }) => entry.text).join('');
+}
+
 test('a worker that is killed at every step of a session: each runs once and succeeds, and nothing is left', async () => {
   const { stack } = cluster;
   let turn: Promise<void> = Promise.resolve();
@@ -142,8 +149,12 @@ test('a worker that is killed at every step of a session: each runs once and suc
   await looking;
   expect(kills).toBeGreaterThanOrEqual(4);
 
-  const good = { succeeded: 'true', message: '1 layer done on 1 host', reason: null };
-  expect(STEPS.map(([step], index) => [step, ends[index]])).toEqual(STEPS.map(([step]) => [step, good]));
+  const good = { succeeded: 'true', message: '1 layer done on 1 host', reason: null, output: null };
+  const seen = STEPS.map(async ([step], index) => [
+    step,
+    { ...ends[index], output: await outputIfFailed(step, ends[index]) },
+  ]);
+  expect(await Promise.all(seen)).toEqual(STEPS.map(([step]) => [step, good]));
   const once = STEPS.flatMap(([step]) => [`end-${step}`, `start-${step}`]);
   expect([...said].sort()).toEqual(once.sort());
   for (const [step] of STEPS) {
