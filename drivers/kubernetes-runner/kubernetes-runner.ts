@@ -19,7 +19,10 @@ const ABSENT = 404;
  * and patch secrets, in one namespace. Nodes and events are read where that is allowed.
  */
 export function openClusterJobs(settings: RunnerSettings): ClusterJobs {
-  return createClusterJobs(createClusterClient(openClusterAccess(settings.kubeconfig)), settings);
+  const access = openClusterAccess(settings.kubeconfig);
+  // Loads the library ahead of the first session, which would wait half a second for it. What is wrong shows with a request.
+  access.read().catch(() => undefined);
+  return createClusterJobs(createClusterClient(access), settings);
 }
 
 /** The same on a client that is there. */

@@ -62,6 +62,26 @@ describe('a pod', () => {
     expect(await phaseOf('asks')).toBe('Succeeded');
   }, 90_000);
 
+  test('reaches it all the time, whatever other pods come and go', async () => {
+    const url = `http://${hostAddress()}:${(server.address() as AddressInfo).port}/`;
+    const script = [
+      'import os, time, urllib.request',
+      'while not os.path.exists("/tmp/enough"):',
+      `    urllib.request.urlopen("${url}", timeout=10).read()`,
+      '    time.sleep(0.1)',
+    ].join('\n');
+    await namespace.apply(pod('asks-on', ['python3', '-c', script]));
+    await eventually('it asks', async () => (await phaseOf('asks-on')) === 'Running', 60_000);
+    const others = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `comes-and-goes-${letter}`);
+    for (const other of others) {
+      await namespace.apply(pod(other, ['true']));
+      await eventually(`${other} has gone`, async () => (await phaseOf(other)) === 'Succeeded', 60_000);
+    }
+    await namespace.kubectl(['exec', 'asks-on', '--', 'touch', '/tmp/enough']);
+    await eventually('it has ended', async () => ['Succeeded', 'Failed'].includes(await phaseOf('asks-on')), 60_000);
+    expect(await namespace.kubectl(['logs', 'asks-on'])).toBe('');
+  }, 180_000);
+
   test('resolves the name of a Service and reaches it', async () => {
     const script =
       'import urllib.request, ssl; ' +

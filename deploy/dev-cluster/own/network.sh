@@ -9,7 +9,11 @@ SETTINGS=(net/ipv4/ip_forward net/ipv4/conf/all/route_localnet vm/overcommit_mem
 network_up() {
   remember_settings
   # The first pod would make the bridge, but servers on the machine want its address before.
-  ip link show "$BRIDGE" >/dev/null 2>&1 || ip link add "$BRIDGE" type bridge
+  # It gets a hardware address for good: else it takes the lowest of its pods', and with each change the others cannot
+  # reach the machine for half a minute.
+  # shellcheck disable=SC2086
+  ip link show "$BRIDGE" >/dev/null 2>&1 ||
+    ip link add "$BRIDGE" address "$(printf '0a:58:%02x:%02x:%02x:%02x' ${HOST//./ })" type bridge
   ip addr replace "$HOST/${POD_NETWORK#*/}" dev "$BRIDGE"
   ip link set "$BRIDGE" up
   echo 1 >/proc/sys/net/ipv4/ip_forward
