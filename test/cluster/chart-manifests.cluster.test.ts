@@ -36,6 +36,7 @@ const EVERYTHING = [
   'imageService.enabled=true',
   'runner.namespace=muster-jobs',
   'runner.profile=compatible',
+  'runner.apiUrl=https://gateway.example.com/cfs',
   'runner.sidecarWait=true',
   'runner.workspace.medium=Memory',
   'settings.MUSTER_INVENTORY=hsm',
@@ -72,7 +73,7 @@ describe('with every value set', () => {
       MUSTER_TEMPORAL_TLS_CERT: '/etc/muster/temporal-client/tls.crt',
       MUSTER_OIDC_ROLE_MAP: { ops: 'operator' },
       MUSTER_RUNNER_INGEST_URL: 'https://muster-ingest.muster.svc:8101',
-      MUSTER_RUNNER_API_URL: 'https://muster.muster.svc:8100',
+      MUSTER_RUNNER_API_URL: 'https://gateway.example.com/cfs',
       MUSTER_RUNNER_NAMESPACE: 'muster-jobs',
       MUSTER_SECRETS_NAMESPACE: 'muster-jobs',
       MUSTER_INVENTORY: 'hsm',
@@ -81,6 +82,16 @@ describe('with every value set', () => {
     expect(settingsOf(objects, 'worker')).toMatchObject({ MUSTER_TEMPORAL_METRICS: '0.0.0.0:8103' });
     const ofImages = settingsOf(objects, 'images');
     expect([ofImages.MUSTER_INVENTORY, ofImages.MUSTER_IMS_TOKEN]).toEqual(['hsm', undefined]);
+  });
+
+  test('every pod may pull its image with the named secrets, those of Jobs by their service account', async () => {
+    const objects = await renderChart(set('images.pullSecrets={registry}'));
+    const registry = [{ name: 'registry' }];
+    for (const { pod } of podTemplates(objects)) expect(pod.imagePullSecrets).toEqual(registry);
+    const accounts = objects.filter(({ kind }) => kind === 'ServiceAccount');
+    const ofJobs = accounts.find(({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'runner');
+    expect(ofJobs?.imagePullSecrets).toEqual(registry);
+    expect(settingsOf(objects, 'worker').MUSTER_RUNNER_SERVICE_ACCOUNT).toBe(ofJobs?.metadata.name);
   });
 
   test('nothing may do more for it', async () => {
@@ -148,6 +159,7 @@ describe('the image service', () => {
       MUSTER_WORKER_ROLE: 'images',
       MUSTER_IMAGES_OWNER: { uid: 1000, gid: 1000 },
       MUSTER_IMAGE_HOST: '10.0.0.1',
+      MUSTER_IMAGE_PUBLIC_HOST: 'muster-images.muster.svc',
       MUSTER_IMAGE_PORTS: [22200, 22399],
     });
     expect(settingsOf(objects, 'worker').MUSTER_WORKER_ROLE).toBe('sessions');
@@ -219,6 +231,8 @@ describe('a wrong value is refused, with its name', () => {
     ['database.existingSecret=', '/database/existingSecret'],
     ['database.existingSecret=Not_A_Name', '/database/existingSecret'],
     ['runner.profile=privileged', '/runner/profile'],
+    // Its images show no token.
+    ['runner.profile=compatible', '/runner/apiUrl'],
     ['runner.namespace=UPPER', '/runner/namespace'],
     ['runner.workspace.size=lots', '/runner/workspace/size'],
     ['worker.terminationGracePeriodSeconds=5', '/worker/terminationGracePeriodSeconds'],

@@ -60,7 +60,7 @@
 - {name: MUSTER_RUNNER_SERVICE_ACCOUNT, value: {{ include "muster.runnerAccount" .root }}}
 - {name: MUSTER_RUNNER_INGEST_URL, value: {{ default (printf "%s://%s-ingest.%s.svc:%v" (include "muster.scheme" .root) $full $space $v.ingest.port) $v.ingest.url | quote }}}
 {{- if eq $v.runner.profile "compatible" }}
-- {name: MUSTER_RUNNER_API_URL, value: {{ printf "%s://%s.%s.svc:%v" (include "muster.scheme" .root) $full $space $v.api.service.port | quote }}}
+- {name: MUSTER_RUNNER_API_URL, value: {{ default (printf "%s://%s.%s.svc:%v" (include "muster.scheme" .root) $full $space $v.api.service.port) $v.runner.apiUrl | quote }}}
 {{- end }}
 - {name: MUSTER_RUNNER_SIDECAR_WAIT, value: {{ ternary "1" "0" $v.runner.sidecarWait | quote }}}
 - {name: MUSTER_RUNNER_WORKSPACE_SIZE, value: {{ $v.runner.workspace.size | quote }}}
@@ -123,6 +123,7 @@
 - name: MUSTER_IMAGE_HOST
   valueFrom:
     fieldRef: {fieldPath: status.podIP}
+- {name: MUSTER_IMAGE_PUBLIC_HOST, value: {{ $full }}-images.{{ $space }}.svc}
 {{- end }}
 {{- if or $serves (eq .part "images") }}
 {{- range $name, $value := $v.settings }}
