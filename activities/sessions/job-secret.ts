@@ -57,15 +57,12 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
       ...(source?.ca_cert && caPem !== undefined ? { ca: caPem } : {}),
     });
   }
-  const names = [...new Set(clones.flatMap(({ repository: { source } }) => (source === null ? [] : [source])))];
-  const sources = (await Promise.all(names.map(site.source))).filter((source) => source !== null);
   const [{ privateKey, knownHosts }, vaultPassword, identity] = await Promise.all([
     site.ssh(),
     site.vaultPassword(),
     jobIdentity(deps),
   ]);
   const imageKey = session.target.definition === 'image' ? await deps.imageKeys.read(session.id) : null;
-  const imageMasks = imageKey === null ? [] : [imageKey.privateKey.trim()];
   const ara = deps.ara?.credentialsFile;
   const { caPem: platformCa, credentials: vcs } = await site.repositoryAccess(null);
   return {
@@ -73,7 +70,12 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
       token,
       'credentials.json': JSON.stringify(entries),
       'ansible.cfg': await site.ansibleConfig(snapshot.ansible_config),
-      'masks.json': JSON.stringify([...(await site.masks(sources)), ...imageMasks, token]),
+      // What playbooks can come by, and must never show. Credentials of repositories they never see, so not here either.
+      'masks.json': JSON.stringify(
+        [token, vaultPassword, privateKey, identity.values.private, imageKey?.privateKey].flatMap((secret) =>
+          secret ? [secret.trim()] : [],
+        ),
+      ),
       plain_key: privateKey,
       known_hosts: knownHosts,
       ...identity.values,

@@ -1,0 +1,49 @@
+import { describe, expect, test } from '@jest/globals';
+import { jobSecret, type SecretDependencies } from '../../activities/sessions/job-secret.ts';
+import type { SessionRow } from '../../control/database.ts';
+
+const SOURCE = {
+  name: 'team',
+  clone_url: 'https://git.test/a',
+  credentials: { secret_name: 'team-password' },
+  ca_cert: null,
+};
+const repository = { url: 'https://git.test/a', commit: 'c'.repeat(40), source: 'team' };
+
+const deps = {
+  site: {
+    ansibleConfig: async () => '[defaults]\n',
+    ssh: async () => ({ privateKey: 'key of the site\n', knownHosts: '' }),
+    vaultPassword: async () => 'vault-word',
+    masks: async () => [],
+    source: async () => SOURCE,
+    repositoryAccess: async (source: unknown) =>
+      source === null
+        ? { credentials: { username: 'vcs', password: 'vcs-word' } }
+        : { credentials: { username: 'team', password: 'team-word' } },
+  },
+  trust: {
+    hasOwnKey: true,
+    identity: async () => ({ privateKey: 'key of trust\n', certificate: 'signed', lookAgainMs: 60_000, problem: null }),
+  },
+  imageKeys: { read: async () => ({ privateKey: 'key of images\n' }) },
+} as unknown as SecretDependencies;
+
+const session = {
+  id: 'a',
+  target: { definition: 'image', groups: [] },
+  snapshot: { ansible_config: '', layers: [{ index: 0, ...repository }], additional_inventory: null },
+} as unknown as SessionRow;
+
+describe('the Secret of a Job', () => {
+  test('names the credentials of repositories for the clone alone, and masks what playbooks can come by', async () => {
+    const { values } = await jobSecret(deps, session, 'the-token');
+    expect(JSON.parse(values['credentials.json'] ?? '')).toEqual([
+      expect.objectContaining({ layer: 0, dest: 'layer0', username: 'team', password: 'team-word' }),
+    ]);
+    const masks = ['the-token', 'vault-word', 'key of the site', 'key of trust', 'key of images'];
+    expect(JSON.parse(values['masks.json'] ?? '')).toEqual(masks);
+    const others = Object.entries(values).filter(([name]) => name !== 'credentials.json' && name !== 'vcs_password');
+    expect(JSON.stringify(others)).not.toMatch(/team-word|vcs-word/);
+  });
+});
