@@ -19,8 +19,16 @@ export interface ClusterStack {
 /** Requests that many pods find room for on a small node. */
 export const SMALL = { requests: { cpu: '20m', memory: '64Mi' }, limits: { cpu: '2', memory: '512Mi' } };
 
-/** Starts it; `settings` are added to the stack's environment. */
-export async function startClusterStack(settings: Record<string, string> = {}): Promise<ClusterStack> {
+const SMALL_PODS = {
+  MUSTER_RUNNER_REQUESTS: JSON.stringify(SMALL.requests),
+  MUSTER_RUNNER_LIMITS: JSON.stringify(SMALL.limits),
+};
+
+/** Starts it; `settings` are added to the stack's environment. `resources`: Muster's own defaults, or small ones (default). */
+export async function startClusterStack(
+  settings: Record<string, string> = {},
+  resources: 'default' | 'small' = 'small',
+): Promise<ClusterStack> {
   const namespace = await makeNamespace();
   const host = hostAddress();
   const ingestPort = await freePort();
@@ -31,8 +39,7 @@ export async function startClusterStack(settings: Record<string, string> = {}): 
     MUSTER_RUNNER_AEE_IMAGE: imageName('aee'),
     MUSTER_RUNNER_UTIL_IMAGE: imageName('util'),
     MUSTER_RUNNER_PULL_POLICY: 'Never',
-    MUSTER_RUNNER_REQUESTS: JSON.stringify(SMALL.requests),
-    MUSTER_RUNNER_LIMITS: JSON.stringify(SMALL.limits),
+    ...(resources === 'small' ? SMALL_PODS : {}),
     MUSTER_RUNNER_INGEST_URL: `http://${host}:${ingestPort}`,
     MUSTER_INGEST_PORT: String(ingestPort),
     MUSTER_INGEST_HOST: host,
