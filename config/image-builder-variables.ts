@@ -32,8 +32,10 @@ export const IMAGE_BUILDER_VARIABLES = {
     .refine(([from, to]) => from >= 1 && to <= 65_535 && from <= to, {
       error: 'must be two ports, the smaller one first',
     }),
-  /** Address on which the shells listen, and that clients are told. Default loopback: sessions on this machine. */
+  /** Address on which the shells listen. Default loopback: sessions on this machine. */
   MUSTER_IMAGE_HOST: z.string().min(1).default('127.0.0.1'),
+  /** Name or address that clients are told, where it is another one: a name stays when the address changes. Default: MUSTER_IMAGE_HOST. */
+  MUSTER_IMAGE_PUBLIC_HOST: z.string().min(1).optional(),
   /** Image jobs that have their root on the disk at once; others wait. */
   MUSTER_IMAGE_JOBS: z.coerce.number().int().min(1).default(10),
   /** Image jobs that unpack or pack at once. Default 1: two share the same disk and are no faster. */

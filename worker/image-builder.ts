@@ -81,7 +81,12 @@ export async function openImageMachine(
     imageLimits: limitsOf(env),
     imageFiles,
     imageBuilder,
-    imageShells: { queue, ports: env.MUSTER_IMAGE_PORTS, address: env.MUSTER_IMAGE_HOST },
+    imageShells: {
+      queue,
+      ports: env.MUSTER_IMAGE_PORTS,
+      address: env.MUSTER_IMAGE_HOST,
+      host: env.MUSTER_IMAGE_PUBLIC_HOST ?? env.MUSTER_IMAGE_HOST,
+    },
     minFreeDisk: env.MUSTER_MIN_FREE,
     bootFiles: env.MUSTER_IMAGE_BOOT_FILES,
   });
