@@ -36,7 +36,7 @@ export const IMAGE_BUILDER_VARIABLES = {
   MUSTER_IMAGE_HOST: z.string().min(1).default('127.0.0.1'),
   /** Name or address that clients are told, where it is another one: a name stays when the address changes. Default: MUSTER_IMAGE_HOST. */
   MUSTER_IMAGE_PUBLIC_HOST: z.string().min(1).optional(),
-  /** Image jobs that have their root on the disk at once; others wait. */
+  /** Image jobs that have their root on the disk at once; others wait, but for those of a session that has begun: it needs all of its own. */
   MUSTER_IMAGE_JOBS: z.coerce.number().int().min(1).default(10),
   /** Image jobs that unpack or pack at once. Default 1: two share the same disk and are no faster. */
   MUSTER_IMAGE_WORK: z.coerce.number().int().min(1).default(1),

@@ -121,25 +121,35 @@ export interface TurnRequest {
 }
 
 /**
- * Takes the turn of a machine for a job and brings it to the status of the work. Who comes first goes first; a job that has begun
- * goes before one that has not, so that what is open is closed. Answers who is in the way, or null when the job has the turn.
+ * Takes the turn of a machine for a job and brings it to the status of the work: the first that asks while there is room. Jobs of one key
+ * and one name of the shell are a set, as those of a session, which is of use to nobody before it is open as a whole. So a set that
+ * has begun always goes on, and the limit of open jobs, which counts those of begun sets that are still to begin too, keeps others from
+ * beginning. Answers who is in the way, or null when the job has the turn.
  */
 export async function takeImageTurn(
   db: Db,
   { id, queue, status, limits }: TurnRequest,
 ): Promise<{ working: number; open: number } | null> {
   await sql`select pg_advisory_xact_lock(hashtext(${`image-turn/${queue}`}))`.execute(db);
-  const others = await db
-    .selectFrom('image_jobs')
-    .select([
-      sql<number>`count(*) filter (where working)`.as('working'),
-      sql<number>`count(*) filter (where status <> 'creating')`.as('open'),
-    ])
-    .where('queue', '=', queue)
-    .where('cleaned', '=', false)
-    .where('id', '<>', id)
-    .executeTakeFirstOrThrow();
-  const begins = status === 'fetching_image';
+  const { rows } = await sql<{ working: number; open: number; begun: boolean | null }>`
+    with jobs as (
+      select *, jsonb_build_array(request -> 'public_key_id', request #> '{shell,name}') as job_set from image_jobs where not cleaned
+    ), asking as (
+      select * from jobs where id = ${id}
+    ), begun as (
+      select queue, job_set from jobs where status not in ('creating', 'success', 'error') and deleted_at is null
+    )
+    select
+      count(*) filter (where queue = ${queue} and working) as working,
+      count(*) filter (where
+        case when status <> 'creating' then queue = ${queue}
+        else deleted_at is null and store_id = (select store_id from asking)
+          and job_set in (select job_set from begun where queue = ${queue}) end) as open,
+      (select job_set from asking) in (select job_set from begun) as begun
+    from jobs where id <> ${id}
+  `.execute(db);
+  const { begun, ...others } = rows[0] ?? { working: 0, open: 0, begun: false };
+  const begins = status === 'fetching_image' && !begun;
   if (others.working >= limits.working || (begins && others.open >= limits.open)) return others;
   await db
     .updateTable('image_jobs')
@@ -189,7 +199,20 @@ export async function takeImagePort(
   return rows[0]?.port ?? null;
 }
 
-/** Gives a port back that could not be used. */
+/** Takes a port for a job that had it before, also one that rests; answers false when it is another job's by now. */
+export async function keepImagePort(db: Db, queue: string, port: number, jobId: string): Promise<boolean> {
+  const kept = await db
+    .insertInto('image_ports')
+    .values({ queue, port, job_id: jobId })
+    .onConflict((conflict) =>
+      conflict.columns(['queue', 'port']).doUpdateSet({ released_at: null }).where('image_ports.job_id', '=', jobId),
+    )
+    .returning('port')
+    .executeTakeFirst();
+  return kept !== undefined;
+}
+
+/** Gives a port back that a job cannot use. */
 export async function releaseImagePort(db: Db, queue: string, port: number, now: Date): Promise<void> {
   await db
     .updateTable('image_ports')

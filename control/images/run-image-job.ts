@@ -69,7 +69,7 @@ export async function takeImageRunTurn(
   const message =
     others.working >= working
       ? `${others.working} other image jobs are unpacked or packed now (MUSTER_IMAGE_WORK is ${working})`
-      : `${others.open} other image jobs are open (MUSTER_IMAGE_JOBS is ${open})`;
+      : `${others.open} other image jobs are open or wait with those that are (MUSTER_IMAGE_JOBS is ${open})`;
   return wait(deps, jobId, `waits for its turn: ${message}`, RETRY_SECONDS);
 }
 
