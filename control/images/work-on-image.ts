@@ -9,6 +9,7 @@ import {
   endImageTurn,
   findImageJob,
   type ImageJobRow,
+  keepImagePort,
   moveImageJob,
   noteOnImageJob,
   releaseImagePort,
@@ -39,6 +40,8 @@ export interface ShellSettings {
   ports: readonly [number, number];
   /** Where they listen. */
   address: string;
+  /** Name or address that clients are told. */
+  host: string;
 }
 
 /** A port is left alone for so long after its job, ms: clients keep connections and keys of hosts by it. */
@@ -75,28 +78,31 @@ export async function openForJob(deps: ImageWorkDependencies, jobId: string, sig
   await endImageTurn(db, jobId);
   await moveImageJob(db, jobId, 'waiting_on_user', {
     message: warnings.join('; '),
-    host: shells.address,
+    host: shells.host,
     port,
     ...(job.waiting_since === null ? { waiting_since: now } : {}),
   });
 }
 
+/** On the port that the job has, as long as it can be had: clients know it. One that it had stays its own whatever else fails. */
 async function openOnSomePort(deps: ImageWorkDependencies, job: ImageJobRow, signal: AbortSignal) {
   const { db, imageShells: shells, imageBuilder: builder } = deps;
-  const [from, to] = shells.ports;
+  const { queue, ports, address } = shells;
+  const [from, to] = ports;
   const avoid: number[] = [];
   for (let known = job.port; ; known = null) {
+    if (known !== null && !(await keepImagePort(db, queue, known, job.id))) continue;
     const freeSince = new Date(deps.clock().getTime() - PORT_REST_MS);
-    const wanted = { queue: shells.queue, jobId: job.id, from, to, freeSince, avoid };
-    const port = known ?? (await takeImagePort(db, wanted));
+    const port = known ?? (await takeImagePort(db, { queue, jobId: job.id, from, to, freeSince, avoid }));
     if (port === null) {
       throw musterError('image_environment_failed', `No port of ${from} to ${to} is free (MUSTER_IMAGE_PORTS)`);
     }
     try {
-      return await builder.open(openRequest(job, port, shells.address), signal);
+      return await builder.open(openRequest(job, port, address), signal);
     } catch (error) {
-      await releaseImagePort(db, shells.queue, port, deps.clock());
-      if (!isMusterError(error) || error.code !== 'image_port_taken' || avoid.length === PORT_TRIES) throw error;
+      const isTaken = isMusterError(error) && error.code === 'image_port_taken';
+      if (isTaken || known === null) await releaseImagePort(db, queue, port, deps.clock());
+      if (!isTaken || avoid.length === PORT_TRIES) throw error;
       avoid.push(port);
     }
   }

@@ -1,0 +1,123 @@
+/** What the work on an image leaves in the records; the builder here says what is told to it. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type ImageWorkDependencies, openForJob } from '../../control/images/work-on-image.ts';
+import { musterError } from '../../domain/errors.ts';
+import { findImageJob, type ImageJobRow, moveImageJob, takeImagePort, takeImageTurn } from '../../store/image-jobs.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { newImageJob } from './new-image-job.ts';
+
+const never = new AbortController().signal;
+const STORE = randomUUID();
+let database: TestDatabase;
+let queue: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(() => {
+  queue = randomUUID();
+});
+afterAll(() => database.close());
+
+/** A machine with three ports whose builder opens an environment unless `trouble` says otherwise; `asked` are the ports. */
+function machine() {
+  const now = { value: new Date() };
+  const asked: number[] = [];
+  const state = { trouble: (_port: number): Error | null => null };
+  const open: ImageWorkDependencies['imageBuilder']['open'] = async ({ port }) => {
+    asked.push(port);
+    const trouble = state.trouble(port);
+    if (trouble !== null) throw trouble;
+    return { port, hostKey: 'ssh-ed25519 key', warnings: [] };
+  };
+  const deps = {
+    db: database.db,
+    clock: () => now.value,
+    imageBuilder: { open },
+    imageShells: { queue, ports: [100, 102], address: '127.0.0.1', host: 'images' },
+  } as unknown as ImageWorkDependencies;
+  return { deps, asked, state, now };
+}
+
+/** A job that is unpacked. */
+async function unpacked(): Promise<ImageJobRow> {
+  const job = await newImageJob(database.db, { storeId: STORE });
+  const limits = { working: 10, open: 10 };
+  await database.db
+    .transaction()
+    .execute((trx) => takeImageTurn(trx, { id: job.id, queue, status: 'fetching_image', limits }));
+  return job;
+}
+
+const portOf = async (job: ImageJobRow) => (await findImageJob(database.db, job.id))?.port;
+const ports = async () =>
+  (await database.db.selectFrom('image_ports').selectAll().where('queue', '=', queue).orderBy('port').execute()).map(
+    ({ port, job_id, released_at }) => ({ port, job: job_id, resting: released_at !== null }),
+  );
+
+describe('the port of a job', () => {
+  test('stays its own when it could not be opened again at once', async () => {
+    const { deps, asked, state, now } = machine();
+    const job = await unpacked();
+    await openForJob(deps, job.id, never);
+    expect(await portOf(job)).toBe(100);
+    state.trouble = () => musterError('image_environment_failed', 'the login did not come up');
+    await expect(openForJob(deps, job.id, never)).rejects.toMatchObject({ code: 'image_environment_failed' });
+    state.trouble = () => null;
+    await openForJob(deps, job.id, never);
+    expect(asked).toEqual([100, 100, 100]);
+    now.value = new Date(now.value.getTime() + 3_600_000);
+    const other = await unpacked();
+    await openForJob(deps, other.id, never);
+    expect(await ports()).toEqual([
+      { port: 100, job: job.id, resting: false },
+      { port: 101, job: other.id, resting: false },
+    ]);
+  });
+
+  test('is its own again when it rested', async () => {
+    const { deps } = machine();
+    const job = await unpacked();
+    await openForJob(deps, job.id, never);
+    await database.db.updateTable('image_ports').set({ released_at: new Date() }).where('queue', '=', queue).execute();
+    await openForJob(deps, job.id, never);
+    expect(await ports()).toEqual([{ port: 100, job: job.id, resting: false }]);
+  });
+
+  test('is given up when another program took it, and then rests', async () => {
+    const { deps, asked, state } = machine();
+    const job = await unpacked();
+    await openForJob(deps, job.id, never);
+    state.trouble = (port) => (port === 101 ? null : musterError('image_port_taken', `port ${port} is taken`));
+    await openForJob(deps, job.id, never);
+    expect(asked).toEqual([100, 100, 101]);
+    expect(await portOf(job)).toBe(101);
+    expect(await ports()).toEqual([
+      { port: 100, job: job.id, resting: true },
+      { port: 101, job: job.id, resting: false },
+    ]);
+  });
+
+  test('is another one when another job has it by now, whose it stays', async () => {
+    const { deps, asked } = machine();
+    const job = await unpacked();
+    await moveImageJob(database.db, job.id, 'waiting_on_user', { host: 'images', port: 100 });
+    const other = randomUUID();
+    const wanted = { queue, jobId: other, from: 100, to: 100, freeSince: new Date(), avoid: [] };
+    expect(await takeImagePort(database.db, wanted)).toBe(100);
+    await openForJob(deps, job.id, never);
+    expect(asked).toEqual([101]);
+    expect(await ports()).toEqual([
+      { port: 100, job: other, resting: false },
+      { port: 101, job: job.id, resting: false },
+    ]);
+  });
+
+  test('that was new and could not be opened rests', async () => {
+    const { deps, state } = machine();
+    const job = await unpacked();
+    state.trouble = () => musterError('image_environment_failed', 'the login did not come up');
+    await expect(openForJob(deps, job.id, never)).rejects.toMatchObject({ code: 'image_environment_failed' });
+    expect(await ports()).toEqual([{ port: 100, job: job.id, resting: true }]);
+  });
+});
