@@ -57,15 +57,31 @@ export async function findJobOfToken(
   return row && { sessionId: row.session_id, hash: row.hash, endedAt: row.ended_at };
 }
 
-/** Gives the pod its next order, unless it is the one that stands. */
-export async function giveOrder(db: Db, sessionId: string, order: JobOrder): Promise<void> {
+/**
+ * Gives the pod its next order, unless it is the one that stands; answers whether it was given. A run is ordered only while it is
+ * open and the Job goes on: of one that is over somebody may have gone on to the next.
+ */
+export async function giveOrder(db: Db, sessionId: string, order: JobOrder): Promise<boolean> {
   const body = JSON.stringify(order);
-  await db
+  const next = db
     .updateTable('session_jobs')
     .set({ order_number: sql`order_number + 1`, order_body: body })
     .where('session_id', '=', sessionId)
-    .where((eb) => eb.or([eb('order_body', 'is', null), sql<boolean>`order_body <> ${body}::jsonb`]))
-    .execute();
+    .where((eb) => eb.or([eb('order_body', 'is', null), sql<boolean>`order_body <> ${body}::jsonb`]));
+  if (order.action === 'finish') return (await next.executeTakeFirst()).numUpdatedRows > 0n;
+  const given = await next
+    .where('ended_at', 'is', null)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('runs')
+          .select('runs.id')
+          .where('runs.id', '=', order.run.id)
+          .where('runs.state', 'in', ['created', 'started'])
+          .forShare(),
+      ),
+    )
+    .executeTakeFirst();
+  return given.numUpdatedRows > 0n;
 }
 
 /** The newest order with its number, or null. */
@@ -128,12 +144,16 @@ export interface StoredJobEnd {
   unverified: string | null;
 }
 
-/** Stores how the Job ended, once; what is still unverified may be verified later. */
+/**
+ * Stores how the Job ended, once; what is still unverified may be verified later. Of a Job that is gone with its containers the
+ * exit codes stay that were stored while it went on.
+ */
 export async function saveJobEnd(db: Db, sessionId: string, end: StoredJobEnd, now: Date): Promise<void> {
+  const codes = JSON.stringify(end.exitCodes);
   await db
     .updateTable('session_jobs')
     .set({
-      exit_codes: JSON.stringify(end.exitCodes),
+      exit_codes: sql`case when ${codes}::jsonb = '{}'::jsonb then coalesce(exit_codes, '{}'::jsonb) else ${codes}::jsonb end`,
       end_code: end.code,
       end_message: end.message,
       unverified: end.unverified,
@@ -154,17 +174,34 @@ export async function noteJobReleased(db: Db, name: string, now: Date): Promise<
     .execute();
 }
 
+/** What is known of the session that a Job was made for. */
+export interface JobOwner {
+  sessionId: string;
+  open: boolean;
+  deleted: boolean;
+  /** Whether a pod of it was ever given a token; before, there was no Job. */
+  begun: boolean;
+  released: boolean;
+  ended: boolean;
+  /** Whether it was ended and nobody knows whether all of it has stopped. */
+  unverified: boolean;
+}
+
 /** Of these Jobs, what is known of their sessions, by the Job's name. */
-export async function jobOwners(
-  db: Db,
-  names: string[],
-): Promise<Map<string, { sessionId: string; open: boolean; deleted: boolean; released: boolean; ended: boolean }>> {
+export async function jobOwners(db: Db, names: string[]): Promise<Map<string, JobOwner>> {
   if (names.length === 0) return new Map();
   const rows = await db
     .selectFrom('session_jobs')
     .innerJoin('sessions', 'sessions.id', 'session_jobs.session_id')
     .select(['session_jobs.name', 'session_jobs.session_id', 'session_jobs.released_at', 'session_jobs.ended_at'])
-    .select(['sessions.stage', 'sessions.deleted_at'])
+    .select(['session_jobs.unverified', 'sessions.stage', 'sessions.deleted_at'])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('job_tokens')
+          .select('job_tokens.session_id')
+          .whereRef('job_tokens.session_id', '=', 'session_jobs.session_id'),
+      ).as('begun'),
+    )
     .where('session_jobs.name', 'in', names)
     .execute();
   return new Map(
@@ -174,8 +211,10 @@ export async function jobOwners(
         sessionId: row.session_id,
         open: row.stage !== 'ended',
         deleted: row.deleted_at !== null,
+        begun: Boolean(row.begun),
         released: row.released_at !== null,
         ended: row.ended_at !== null,
+        unverified: row.unverified !== null,
       },
     ]),
   );

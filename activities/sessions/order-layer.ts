@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Kysely, SessionRow } from '../../control/database.ts';
 import { knownRun, openRun, type RunRow, runOutcome } from '../../control/runs/follow-run.ts';
-import { currentOrder, orderJob } from '../../control/sessions/record-job.ts';
+import { closeLeftRuns, currentOrder, orderJob } from '../../control/sessions/record-job.ts';
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { isErrorCode, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
@@ -22,6 +22,8 @@ export interface OrderDependencies extends LayerDependencies {
 const lookAgainAfter = (began: number) => Math.min(1_000, 100 + (Date.now() - began) / 50);
 /** Between two looks at a pod that runs all layers by itself, ms. */
 const LOOK_MS = 1_000;
+/** Between two looks at whether the Job of an open run has ended, ms. */
+const JOB_LOOK_MS = 5_000;
 /** Exit status of a playbook that was ended by TERM. */
 const TERMINATED = 143;
 /** How long the end of the Job is waited for after that, ms: longer than it takes until the record says that the cluster is away. */
@@ -45,11 +47,11 @@ export async function orderLayer(deps: OrderDependencies, input: RunLayer, signa
   const current = await currentOrder(db, sessionId);
   // Of a run that is over somebody may have gone on to the next: an order for it would take the place of that one's.
   if (isOpen(run) && (current?.action !== 'run' || current.run.id !== runId)) {
-    await orderJob(db, sessionId, { action: 'run', run: await runOrder(deps, session, input, runId) });
+    const given = await orderJob(db, sessionId, { action: 'run', run: await runOrder(deps, session, input, runId) });
     const message = `running layer ${layer} (${playbook})`;
-    await noteProgress(db, sessionId, { phase: 'layer', layer, attempt, message });
+    if (given) await noteProgress(db, sessionId, { phase: 'layer', layer, attempt, message });
   }
-  const state = await untilEnded(db, runId, signal);
+  const state = await untilEnded(db, sessionId, runId, signal);
   const outcome = await runOutcome(db, runId);
   // Ended by the pod itself, most likely because somebody ends the pod: then that is the reason.
   const wasTold = outcome.exitCode === TERMINATED;
@@ -72,11 +74,25 @@ function isOpen({ state }: RunRow): boolean {
   return state !== 'ended' && state !== 'lost';
 }
 
-async function untilEnded(db: Kysely<Database>, runId: string, signal: AbortSignal): Promise<'ended' | 'lost'> {
+async function untilEnded(
+  db: Kysely<Database>,
+  sessionId: string,
+  runId: string,
+  signal: AbortSignal,
+): Promise<'ended' | 'lost'> {
+  let nextJobLook = 0;
   for (const began = Date.now(); ; ) {
     const run = await knownRun(db, runId);
     if (run === null) throw musterError('run_lost', 'the record of its run is gone');
     if (run.state === 'ended' || run.state === 'lost') return run.state;
+    if (Date.now() >= nextJobLook) {
+      nextJobLook = Date.now() + JOB_LOOK_MS;
+      // Whoever stored the Job's end did not see a run that was opened meanwhile.
+      if ((await preparedJob(db, sessionId)).ended_at !== null) {
+        await closeLeftRuns(db, sessionId);
+        continue;
+      }
+    }
     await delay(lookAgainAfter(began), undefined, { signal });
   }
 }

@@ -33,9 +33,9 @@ export async function jobOfSession(db: Kysely<Database>, sessionId: string): Pro
   return findSessionJob(db, sessionId);
 }
 
-/** Tells the pod what to do next; the same order again changes nothing. */
-export async function orderJob(db: Kysely<Database>, sessionId: string, order: JobOrder): Promise<void> {
-  await giveOrder(db, sessionId, order);
+/** Tells the pod what to do next, and answers whether that is news; the same order again, and a run that is over, change nothing. */
+export async function orderJob(db: Kysely<Database>, sessionId: string, order: JobOrder): Promise<boolean> {
+  return giveOrder(db, sessionId, order);
 }
 
 /** Lets the containers that wait for the session's work go, with this exit code. */

@@ -107,8 +107,10 @@ describe("a session's pod", () => {
     const next = (after: number) => call('GET', `/jobs/${sessionId}/next?after=${after}`, token);
     expect((await next(0)).body).toEqual({ action: 'wait' });
     const order = { action: 'run', run: run(`${sessionId}-1-0`) } as const;
-    await orderJob(db, sessionId, order);
-    await orderJob(db, sessionId, order);
+    const { id, layer, attempt } = order.run;
+    await ensureRun(db, { id, sessionId, streamId: sessionId, layer, attempt, host: 'pod' });
+    expect(await orderJob(db, sessionId, order)).toBe(true);
+    expect(await orderJob(db, sessionId, order)).toBe(false);
     expect((await next(0)).body).toEqual({ number: 1, ...order });
     expect((await next(1)).body).toEqual({ action: 'wait' });
     await finishJob(db, sessionId, 1);

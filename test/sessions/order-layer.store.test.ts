@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { awaitPlaybooks, type OrderDependencies, orderLayer } from '../../activities/sessions/order-layer.ts';
 import { closeRun, knownRun } from '../../control/runs/follow-run.ts';
 import { takeStep } from '../../control/sessions/job-orders.ts';
 import { currentOrder, finishJob, orderJob, recordJob, settleJob } from '../../control/sessions/record-job.ts';
 import type { JobView } from '../../domain/sessions/cluster-job.ts';
 import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
+import { findSessionById } from '../../store/session-engine.ts';
+import { findOrder } from '../../store/session-jobs.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -132,6 +135,63 @@ describe('a layer as an order', () => {
     expect(await order(sessionId, 2)).toMatchObject({ exitCode: 0 });
     expect(await currentOrder(database.db, sessionId)).toMatchObject({ action: 'finish' });
     expect(firstOrder).toMatchObject({ run: { id: runId } });
+  });
+
+  test('whose worker stood still while it was ordered is not ordered in place of what came after it', async () => {
+    const { sessionId } = await makeJob();
+    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { site, ...rest } = deps();
+    const vaultPassword = async () => {
+      asked.resolve();
+      await released.promise;
+      return null;
+    };
+    const input = { sessionId, layer: 0, attempt: 1, hosts: 'all' } as const;
+    const still = orderLayer({ ...rest, site: { ...site, vaultPassword } }, input, AbortSignal.timeout(30_000));
+    await asked.promise;
+    const first = order(sessionId);
+    await end(await ordered(sessionId), 2);
+    await first;
+    const second = order(sessionId, 2);
+    const secondRun = await ordered(sessionId, 2);
+    const { message } = await eventually('it is shown', async () => {
+      const session = await findSessionById(database.db, sessionId);
+      return session?.attempt === 2 ? session : null;
+    });
+    released.resolve();
+    expect(await still).toMatchObject({ exitCode: 2 });
+    expect(await findOrder(database.db, sessionId)).toMatchObject({ number: 2, order: { run: { id: secondRun } } });
+    expect(await findSessionById(database.db, sessionId)).toMatchObject({ attempt: 2, message });
+    await end(secondRun, 0);
+    expect(await second).toMatchObject({ exitCode: 0 });
+  });
+
+  test('opened just after its Job has ended fails with the end of the Job', async () => {
+    const { db } = database;
+    const { sessionId, name } = await makeJob();
+    await takeStep(db, sessionId, 'ansible', { state: 'started' });
+    const outcome = { succeeded: 'false', code: 'job_deleted', message: 'its Job was deleted' } as const;
+    // Nobody opens a run while this is held.
+    const running = await db.transaction().execute(async (trx) => {
+      await sql`lock table runs in share mode`.execute(trx);
+      const opening = order(sessionId);
+      opening.catch(() => undefined);
+      await eventually('it opens its run', async () => {
+        const { rows } = await sql`select 1 from pg_locks where not granted and relation = 'runs'::regclass`.execute(
+          db,
+        );
+        return rows.length > 0;
+      });
+      await settleJob(db, sessionId, { view: view(name), outcome, unverified: null });
+      return { opening };
+    });
+    const reason = { type: 'job_deleted', message: outcome.message, nonRetryable: true };
+    await expect(running.opening).rejects.toMatchObject(reason);
+    // A run that a crash has left open ends the same way, and is not ordered any more.
+    await db.updateTable('runs').set({ state: 'created' }).where('session_id', '=', sessionId).execute();
+    await expect(order(sessionId)).rejects.toMatchObject(reason);
+    expect(await currentOrder(db, sessionId)).toBeNull();
   });
 
   test('given before a crash is followed, not given again', async () => {
