@@ -13,7 +13,10 @@ export const IMS_VARIABLES = {
   MUSTER_IMS_TOKEN: z.string().min(1).optional(),
   /** File with that token, read for each request, so that it may be renewed. */
   MUSTER_IMS_TOKEN_FILE: z.string().min(1).optional(),
-  /** Longest wait of a session for an image to open its shell, and again for the new image, seconds. Default 30 min each. */
+  /**
+   * Longest wait of a session for its images to open, and again for the new ones, with nothing new from any of them, seconds; in all so
+   * long for each of them. Default 30 min.
+   */
   MUSTER_IMS_WAIT: seconds.default(1_800),
 };
 

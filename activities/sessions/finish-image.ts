@@ -1,11 +1,16 @@
-import { noteImage, type SessionImageRow, writeImageResult } from '../../control/sessions/session-images.ts';
+import {
+  listSessionImages,
+  noteImage,
+  type SessionImageRow,
+  writeImageResult,
+} from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import type { ImageJob } from '../../domain/images/image-service.ts';
 import { resultState, shellState } from '../../domain/sessions/image-jobs.ts';
 import type { FinishedImage, FinishImage } from './image-contract.ts';
 import type { ImageDependencies } from './image-ports.ts';
-import { isOver, JOB_PAUSE, LOGIN_PAUSE, lasting, notReady, serviceOf } from './image-waiting.ts';
+import { isOver, JOB_PAUSE, LOGIN_PAUSE, notReady, overSince, serviceOf } from './image-waiting.ts';
 import { imageOf } from './open-image.ts';
 
 /** A job that is to end without an image gets this long to say so, seconds; then it is deleted all the same. */
@@ -28,7 +33,6 @@ export async function finishImage(
   const { fault } = input;
   const since = row.finishing_at ?? new Date();
   if (row.finishing_at === null) await noteImage(db, row, { finishing_at: since }, 'teardown');
-  const waitSeconds = fault === null ? imageWaitSeconds : Math.min(imageWaitSeconds, FAILING_SECONDS);
   try {
     const service = serviceOf(deps);
     const job = row.job_id === null ? null : await service.getJob(row.job_id, signal);
@@ -48,8 +52,13 @@ export async function finishImage(
     const message = error instanceof Error ? error.message : String(error);
     if (isMusterError(error) && error.code !== 'image_service_unavailable') return failed(deps, row, message);
     await noteImage(db, row, { message: fault ?? message }, 'teardown');
-    if (!isOver(since, waitSeconds)) throw error;
-    return failed(deps, row, fault ?? `no image within ${lasting(waitSeconds)} (MUSTER_IMS_WAIT): ${message}`);
+    if (fault !== null) {
+      if (!isOver(since, Math.min(imageWaitSeconds, FAILING_SECONDS))) throw error;
+      return failed(deps, row, fault);
+    }
+    const over = overSince(await listSessionImages(db, row.session_id), since, imageWaitSeconds);
+    if (over === null) throw error;
+    return failed(deps, row, `no image ${over}: ${message}`);
   }
 }
 

@@ -4,7 +4,7 @@ import type { SessionRef } from './contract.ts';
 export interface PlannedImages {
   /** The distinct images, in order. */
   images: string[];
-  /** Longest wait for an image to open its shell, and again for what comes of it, seconds. */
+  /** Longest wait without news for the images to open, and again for what comes of them; in all, for each of them; seconds. */
   waitSeconds: number;
 }
 

@@ -21,6 +21,6 @@ export interface ImageDependencies {
   imageService: ImageService | null;
   imageShells: ImageShells;
   imageKeys: ImageKeys;
-  /** Longest wait for an image, seconds. */
+  /** Longest wait for images without news; in all, for each of them; seconds. */
   imageWaitSeconds: number;
 }

@@ -25,7 +25,19 @@ export function isOver(since: Date, waitSeconds: number): boolean {
   return Date.now() - since.getTime() > waitSeconds * 1000;
 }
 
+/**
+ * Why a session that waits for its images since `since` waits no longer, as the end of a sentence; null while it does. The service may
+ * take its images one after the other, so the wait goes on while there is something new with any of them, but not longer than for
+ * each of them on its own.
+ */
+export function overSince(images: readonly { updated_at: Date }[], since: Date, waitSeconds: number): string | null {
+  const all = waitSeconds * images.length;
+  if (isOver(since, all)) return `within ${lasting(all)} (MUSTER_IMS_WAIT)`;
+  const news = new Date(Math.max(...images.map(({ updated_at }) => updated_at.getTime())));
+  return isOver(news, waitSeconds) ? `and nothing new for ${lasting(waitSeconds)} (MUSTER_IMS_WAIT)` : null;
+}
+
 /** `30 min`, or `90 s` where minutes are not even. */
-export function lasting(seconds: number): string {
+function lasting(seconds: number): string {
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 }

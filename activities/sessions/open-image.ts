@@ -2,6 +2,7 @@ import type { SessionRow } from '../../control/database.ts';
 import {
   findKnownImageJobs,
   findSessionImage,
+  listSessionImages,
   noteImage,
   type SessionImageRow,
   writeImageJob,
@@ -12,7 +13,7 @@ import type { ImageJob, ImageService } from '../../domain/images/image-service.t
 import { isWantedJob, shellState } from '../../domain/sessions/image-jobs.ts';
 import type { ImageRef } from './image-contract.ts';
 import type { ImageDependencies } from './image-ports.ts';
-import { isOver, JOB_PAUSE, LOGIN_PAUSE, lasting, notReady, serviceOf } from './image-waiting.ts';
+import { JOB_PAUSE, LOGIN_PAUSE, notReady, overSince, serviceOf } from './image-waiting.ts';
 
 /**
  * Brings an image one step nearer to a shell that one can log in to: makes its job, unless it was made, looks at it, tries to
@@ -41,9 +42,10 @@ export async function openImage(deps: ImageDependencies, input: ImageRef, signal
     const message = error instanceof Error ? error.message : String(error);
     const final = isMusterError(error) && error.code !== 'image_service_unavailable';
     await noteImage(db, row, { message, ...(final ? { state: 'failed' } : {}) }, 'images');
-    if (final || !isOver(since, imageWaitSeconds)) throw error;
-    const text = `image ${row.image_id}: no login within ${lasting(imageWaitSeconds)} (MUSTER_IMS_WAIT): ${message}`;
-    throw musterError('image_wait_timeout', text);
+    if (final) throw error;
+    const over = overSince(await listSessionImages(db, session.id), since, imageWaitSeconds);
+    if (over === null) throw error;
+    throw musterError('image_wait_timeout', `image ${row.image_id}: no login ${over}: ${message}`);
   }
 }
 

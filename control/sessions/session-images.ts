@@ -29,7 +29,10 @@ export {
   writeImageResult,
 } from '../../store/session-images.ts';
 
-/** Notes how one image is, and says so in the session's progress. */
+/**
+ * Notes how one image is, and says so in the session's progress. What the row says already is not noted again: its `updated_at` is when there
+ * was something new.
+ */
 export async function noteImage(
   db: Kysely<Database>,
   row: SessionImageRow,
@@ -37,8 +40,10 @@ export async function noteImage(
   phase: 'images' | 'teardown',
 ): Promise<void> {
   const { message, ...rest } = change;
-  const text = message === undefined ? {} : { message: storableText(message) };
-  await writeSessionImage(db, row.session_id, row.image_id, { ...rest, ...text }, new Date());
+  const news = { ...rest, ...(message === undefined ? {} : { message: storableText(message) }) };
+  const said: SessionImageChange = row;
+  if (Object.entries(news).every(([key, value]) => said[key as keyof SessionImageChange] === value)) return;
+  await writeSessionImage(db, row.session_id, row.image_id, news, new Date());
   await noteImages(db, row.session_id, phase);
 }
 

@@ -83,6 +83,33 @@ async function planned(one: ReturnType<typeof worker>, given: Parameters<typeof 
   return { session, image, ref: { sessionId: session.id, image } };
 }
 
+/** A session whose two images are planned, with its key. */
+async function plannedPair(one: ReturnType<typeof worker>) {
+  const images = [service.addImage('one'), service.addImage('two')] as const;
+  const session = await imageSession([...images]);
+  await perform(() => one.activities.planImages({ sessionId: session.id }));
+  await perform(() => one.activities.makeImageKey({ sessionId: session.id }));
+  const refOf = (image: string) => ({ sessionId: session.id, image });
+  return { session, refs: [refOf(images[0]), refOf(images[1])] as const };
+}
+
+/** Makes everything that the images of a session have on record so much older. */
+async function movedBack(sessionId: string, seconds: number): Promise<void> {
+  for (const { image_id, started_at, finishing_at, updated_at } of await rows(sessionId)) {
+    const earlier = (time: Date | null) => (time === null ? null : new Date(time.getTime() - seconds * 1_000));
+    await database.db
+      .updateTable('session_images')
+      .set({
+        started_at: earlier(started_at),
+        finishing_at: earlier(finishing_at),
+        updated_at: new Date(updated_at.getTime() - seconds * 1_000),
+      })
+      .where('session_id', '=', sessionId)
+      .where('image_id', '=', image_id)
+      .execute();
+  }
+}
+
 /** Opens an image as the workflow does, without its pauses. */
 async function opened(one: ReturnType<typeof worker>, ref: { sessionId: string; image: string }): Promise<void> {
   for (let tries = 0; tries < 5; tries += 1) {
@@ -245,6 +272,51 @@ describe('opening an image', () => {
       message: expect.stringContaining('503'),
     });
   });
+
+  test('with several images the limit counts from the last news of any of them', async () => {
+    const one = worker({ imageWaitSeconds: 1_800 });
+    service.begin = () => undefined;
+    const { session, refs } = await plannedPair(one);
+    const [first, second] = refs.map((ref) => () => perform(() => one.activities.openImage(ref)));
+    for (let times = 0; times < 2; times += 1) {
+      for (const open of [first, second]) await expect(open?.()).rejects.toMatchObject({ type: 'image_not_ready' });
+    }
+    await movedBack(session.id, 2_400);
+    const [job] = jobsOf(session.name);
+    if (job) job.status = 'waiting_on_user';
+    await first?.();
+    await expect(second?.()).rejects.toMatchObject({ type: 'image_not_ready' });
+    expect((await rows(session.id)).map(({ state }) => state)).toEqual(['open', 'preparing']);
+    await movedBack(session.id, 1_000);
+    await expect(second?.()).rejects.toMatchObject({ type: 'image_not_ready' });
+    await database.db
+      .updateTable('session_images')
+      .set({ updated_at: new Date(Date.now() - 1_801_000) })
+      .where('session_id', '=', session.id)
+      .execute();
+    await expect(second?.()).rejects.toMatchObject({
+      code: 'image_wait_timeout',
+      message: expect.stringContaining('no login and nothing new for 30 min (MUSTER_IMS_WAIT): creating'),
+    });
+  });
+
+  test('news prolong the wait to so long for each image at most', async () => {
+    const one = worker({ imageWaitSeconds: 60 });
+    service.begin = () => undefined;
+    const { session, refs } = await plannedPair(one);
+    const open = () => perform(() => one.activities.openImage(refs[0]));
+    await expect(open()).rejects.toMatchObject({ type: 'image_not_ready' });
+    const [job] = jobsOf(session.name);
+    for (const [seconds, status, word] of [
+      [119, 'fetching_image', 'image_not_ready'],
+      [2, 'building_image', 'image_wait_timeout'],
+    ] as const) {
+      await movedBack(session.id, seconds);
+      if (job) job.status = status;
+      const failure = await open().catch((error: { type?: string; code?: string }) => error);
+      expect(failure?.code ?? failure?.type).toBe(word);
+    }
+  });
 });
 
 describe('finishing', () => {
@@ -332,6 +404,26 @@ describe('finishing', () => {
     expect(await perform(() => one.activities.finishImage({ ...late.ref, fault: null }))).toMatchObject({
       resultId: null,
       message: expect.stringContaining('no image within 1 min'),
+    });
+  });
+
+  test('a new image of another one is news for those whose turn comes later', async () => {
+    const one = worker();
+    const { session, refs } = await plannedPair(one);
+    for (const ref of refs) await opened(one, ref);
+    const [first, second] = refs.map((ref) => () => perform(() => one.activities.finishImage({ ...ref, fault: null })));
+    for (const finish of [first, second, first, second]) {
+      await expect(finish?.()).rejects.toMatchObject({ type: 'image_not_ready' });
+    }
+    await movedBack(session.id, 90);
+    const [job] = jobsOf(session.name);
+    if (job) job.resultant_image_id = 'new-image';
+    expect(await first?.()).toMatchObject({ resultId: 'new-image' });
+    await expect(second?.()).rejects.toMatchObject({ type: 'image_not_ready' });
+    await movedBack(session.id, 40);
+    expect(await second?.()).toMatchObject({
+      resultId: null,
+      message: expect.stringContaining('no image within 2 min'),
     });
   });
 

@@ -71,6 +71,11 @@ describeNeeding(temporalMissing(), 'a session on images', () => {
       (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'openImage',
     );
     expect(scheduled).toHaveLength(2);
+    // What the activity waits at most, for each of two images, and what it takes until somebody takes it up.
+    const [first] = scheduled.map(
+      (event) => event.activityTaskScheduledEventAttributes?.scheduleToCloseTimeout?.seconds,
+    );
+    expect(Number(first)).toBe(2 * 60 + 1_800);
   });
 
   test('one image that cannot be opened breaks off the others, and all are released', async () => {

@@ -40,11 +40,11 @@ const { releaseImages: release } = proxyActivities<ImageActivities>({
   retry: { initialInterval: '500ms', maximumInterval: '10s' },
 });
 
-/** The activities know how long they may wait; this is for the case that nobody takes them up. */
-const waiting = ({ waitSeconds }: PlannedImages) =>
+/** The activities know how long they may wait, at most so long for each image; this is for the case that nobody takes them up. */
+const waiting = ({ images, waitSeconds }: PlannedImages) =>
   proxyActivities<ImageActivities>({
     ...STEP,
-    scheduleToCloseTimeout: (waitSeconds + 1_800) * 1_000,
+    scheduleToCloseTimeout: (waitSeconds * images.length + 1_800) * 1_000,
     retry: AGAIN,
   });
 
