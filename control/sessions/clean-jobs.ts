@@ -1,9 +1,15 @@
 import type { Kysely } from 'kysely';
 import type { ClusterJobs, JobView } from '../../domain/sessions/cluster-job.ts';
-import { isJobOver } from '../../domain/sessions/job-outcome.ts';
-import { jobOwners, noteJobReleased, unreleasedJobs, hasUnsettledJobs as unsettled } from '../../store/session-jobs.ts';
+import { isJobOver, type JobOutcome, jobOutcome } from '../../domain/sessions/job-outcome.ts';
+import {
+  type JobOwner,
+  jobOwners,
+  noteJobReleased,
+  unreleasedJobs,
+  hasUnsettledJobs as unsettled,
+} from '../../store/session-jobs.ts';
 import type { Database } from '../../store/tables.ts';
-import { settleJob } from './record-job.ts';
+import { closeLeftRuns, jobOfSession, settleJob } from './record-job.ts';
 
 export interface CleanJobsDependencies {
   db: Kysely<Database>;
@@ -19,43 +25,53 @@ export interface CleanJobsReport {
 
 /** How long the end of one Job is waited for; the next clean-up goes on. */
 const END_PATIENCE = 10_000;
+/** Jobs that are worked on at once. */
+const AT_ONCE = 8;
+/** How long one clean-up takes up more Jobs, ms: on a node that is lost each takes all its patience, every time. */
+const BUDGET_MS = 120_000;
 
-type Owner = NonNullable<Awaited<ReturnType<typeof jobOwners>> extends Map<string, infer Value> ? Value : never>;
+const UNFOLLOWED: JobOutcome = {
+  succeeded: 'unknown',
+  code: 'workflow_ended',
+  message: 'nobody followed it any more',
+};
+
+interface Task {
+  name: string;
+  owner: JobOwner | undefined;
+  work: () => Promise<void>;
+}
 
 /**
  * Brings the cluster in line with the records: Jobs of sessions that ended, were deleted or are not known are ended, and what
- * keeps Kubernetes from forgetting them is dropped. A Job of an ended session that is over stays until it is too old, or its
- * session is deleted. What fails does not keep the rest from it.
+ * keeps Kubernetes from forgetting them is dropped. How a Job ended is stored before that, should nobody have. A Job of an ended
+ * session that is over stays until it is too old, or its session is deleted. What fails does not keep the rest from it; what is
+ * not taken up within `budgetMs` is left to the next clean-up.
  */
-export async function cleanJobs(deps: CleanJobsDependencies): Promise<CleanJobsReport> {
+export async function cleanJobs(deps: CleanJobsDependencies, budgetMs = BUDGET_MS): Promise<CleanJobsReport> {
   const { db, cluster } = deps;
   const report: CleanJobsReport = { ended: [], problems: [] };
-  const attempt = async (name: string, work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (error) {
-      report.problems.push(`Job ${name}: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  };
   const waiting = await unreleasedJobs(db);
   // Jobs first, records second: what is made between the two looks has a record and is left alone.
   const jobs = await cluster.list();
-  const owners = await jobOwners(
-    db,
-    jobs.map(({ name }) => name),
-  );
+  const there = new Set(jobs.map(({ name }) => name));
+  // Whoever took away a Job may have left its pods, which keep Muster's finalizer.
+  const left = waiting.filter((name) => !there.has(name));
+  const owners = await jobOwners(db, [...there, ...left]);
+  const tasks: Task[] = [];
   for (const view of jobs) {
     const owner = owners.get(view.name);
     if (owner?.open) continue;
-    await attempt(view.name, async () => {
+    const work = async () => {
       if (await cleanJob(deps, view, owner)) report.ended.push(view.name);
-    });
+    };
+    tasks.push({ name: view.name, owner, work });
   }
-  const there = new Set(jobs.map(({ name }) => name));
-  for (const name of waiting) {
-    // Whoever took away the Job may have left its pods, which keep Muster's finalizer.
-    if (!there.has(name)) await attempt(name, () => endAndRelease(deps, name));
+  for (const name of left) {
+    const owner = owners.get(name);
+    tasks.push({ name, owner, work: () => endAndRelease(deps, name, owner?.begun ? owner : undefined) });
   }
+  await workOff(fairly(tasks), budgetMs, report.problems);
   return report;
 }
 
@@ -64,32 +80,72 @@ export async function hasUnsettledJobs(db: Kysely<Database>): Promise<boolean> {
   return unsettled(db);
 }
 
-async function endAndRelease({ db, cluster }: CleanJobsDependencies, name: string): Promise<void> {
-  const { unverified } = await cluster.end(name, END_PATIENCE);
+/** What was tried in vain before, and may be again, comes last; by chance among its like, so that each gets its turn. */
+function fairly(tasks: readonly Task[]): Task[] {
+  const rank = ({ owner }: Task) => (owner === undefined || owner.unverified ? 1 : 0) + Math.random();
+  return tasks
+    .map((task) => ({ task, at: rank(task) }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ task }) => task);
+}
+
+async function workOff(tasks: readonly Task[], budgetMs: number, problems: string[]): Promise<void> {
+  const until = Date.now() + budgetMs;
+  let next = 0;
+  const lane = async () => {
+    for (let task = tasks[next]; task !== undefined && Date.now() < until; task = tasks[next]) {
+      next += 1;
+      try {
+        await task.work();
+      } catch (error) {
+        problems.push(`Job ${task.name}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  if (next < tasks.length) problems.push(`${tasks.length - next} Jobs are left to the next clean-up`);
+}
+
+/** Ends what there is of a Job, stores that end for `owner` should nobody have, and lets Kubernetes forget it. */
+async function endAndRelease(
+  { db, cluster }: CleanJobsDependencies,
+  name: string,
+  owner: JobOwner | undefined,
+): Promise<void> {
+  const { view, unverified } = await cluster.end(name, END_PATIENCE);
+  if (owner !== undefined) await settle(db, owner, { view, outcome: UNFOLLOWED, unverified });
   if (unverified !== null) throw new Error(`not verified: ${unverified}`);
-  await cluster.release(name);
-  await noteJobReleased(db, name, new Date());
+  await release({ db, cluster }, name);
 }
 
 /** Answers whether the Job was ended by this. */
-async function cleanJob(
-  { db, cluster }: CleanJobsDependencies,
-  view: JobView,
-  owner: Owner | undefined,
-): Promise<boolean> {
+async function cleanJob(deps: CleanJobsDependencies, view: JobView, owner: JobOwner | undefined): Promise<boolean> {
+  const { db, cluster } = deps;
+  const { name } = view;
   const wanted = owner !== undefined && !owner.deleted && isJobOver(view) && view.phase !== 'deleting';
-  if (wanted && owner.released) return false;
-  let ended = false;
   if (!wanted) {
-    const { view: last, unverified } = await cluster.end(view.name, END_PATIENCE);
-    if (owner !== undefined && !owner.ended) {
-      const outcome = { succeeded: 'unknown', code: 'workflow_ended', message: 'nobody followed it any more' } as const;
-      await settleJob(db, owner.sessionId, { view: last, outcome, unverified });
-    }
-    if (unverified !== null) throw new Error(`not verified: ${unverified}`);
-    ended = true;
+    await endAndRelease(deps, name, owner);
+    return true;
   }
-  await cluster.release(view.name);
-  await noteJobReleased(db, view.name, new Date());
-  return ended;
+  if (owner.released && owner.ended) return false;
+  // The list knows nothing of pods, whose exit codes go with the finalizers.
+  const last = owner.ended ? view : await cluster.view(name);
+  const steps = (await jobOfSession(db, owner.sessionId))?.steps ?? {};
+  await settle(db, owner, { view: last, outcome: jobOutcome(last, steps), unverified: null });
+  await release(deps, name);
+  return false;
+}
+
+async function settle(
+  db: Kysely<Database>,
+  { sessionId, ended }: JobOwner,
+  end: { view: JobView; outcome: JobOutcome; unverified: string | null },
+): Promise<void> {
+  if (ended) await closeLeftRuns(db, sessionId);
+  else await settleJob(db, sessionId, end);
+}
+
+async function release({ db, cluster }: CleanJobsDependencies, name: string): Promise<void> {
+  await cluster.release(name);
+  await noteJobReleased(db, name, new Date());
 }

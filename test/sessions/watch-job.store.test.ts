@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { timeLeft } from '../../activities/sessions/job-patience.ts';
 import { endJob, type WatchDependencies, watchJob } from '../../activities/sessions/watch-job.ts';
-import { cleanJobs } from '../../control/sessions/clean-jobs.ts';
-import { finishJob, recordJob } from '../../control/sessions/record-job.ts';
+import { finishJob } from '../../control/sessions/record-job.ts';
 import type { ContainerState, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
 import { ensureRun, findRun } from '../../store/runs.ts';
 import { findSessionById } from '../../store/session-engine.ts';
@@ -12,6 +10,7 @@ import { findSessionJob } from '../../store/session-jobs.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
+import { ansible, recordedJob } from '../support/recorded-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;
@@ -25,32 +24,9 @@ beforeEach(() => {
   cluster = fakeCluster();
 });
 
-const ansible = (exitCode: number | null): ContainerState => ({
-  name: 'ansible',
-  state: exitCode === null ? 'running' : 'terminated',
-  reason: '',
-  message: '',
-  exitCode,
-  startedAt: null,
-});
-
 const trouble = (kind: JobTrouble['kind'], message: string): JobTrouble => ({ code: 'unschedulable', kind, message });
 
-/** A Job of a session that goes on, or is over, or was deleted as well. */
-async function makeJob(state: 'open' | 'over' | 'deleted' = 'open') {
-  const { db } = database;
-  const session = await makeSession(db);
-  const states = {
-    open: { stage: 'admitted', status: 'running' },
-    over: { stage: 'ended', status: 'complete' },
-    deleted: { stage: 'ended', status: 'complete', deleted_at: new Date() },
-  } as const;
-  await db.updateTable('sessions').set(states[state]).where('id', '=', session.id).execute();
-  const name = `cfs-${randomUUID()}`;
-  await recordJob(db, { sessionId: session.id, name, profile: 'restricted', inventory: { files: {} }, leases: false });
-  cluster.put(name, { sessionId: session.id });
-  return { sessionId: session.id, name };
-}
+const makeJob = () => recordedJob(database.db, cluster);
 
 const deps = (patience = { waiting: 60_000, impossible: 60_000 }): WatchDependencies => ({
   db: database.db,
@@ -258,53 +234,5 @@ describe('ending a Job', () => {
     expect(await endJob(deps(), sessionId)).toEqual({ unverified: null });
     expect(await endJob(deps(), sessionId)).toEqual({ unverified: null });
     expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
-  });
-});
-
-describe('the clean-up', () => {
-  test('leaves Jobs of open sessions alone, and those that ended until they are too old', async () => {
-    const open = await makeJob();
-    const over = await makeJob('over');
-    cluster.put(over.name, { phase: 'complete' });
-    expect(await cleanJobs({ db: database.db, cluster })).toEqual({ ended: [], problems: [] });
-    expect(cluster.done).toEqual([`release ${over.name}`]);
-    await cleanJobs({ db: database.db, cluster });
-    expect(cluster.done).toEqual([`release ${over.name}`]);
-    expect((await cluster.view(open.name)).phase).toBe('running');
-  });
-
-  test('ends what nobody owns, what is left of ended sessions, and Jobs of deleted ones', async () => {
-    const left = await makeJob('over');
-    const deleted = await makeJob('deleted');
-    cluster.put(deleted.name, { phase: 'complete' });
-    cluster.put('cfs-nobodys');
-    const { ended } = await cleanJobs({ db: database.db, cluster });
-    expect(ended.sort()).toEqual([left.name, deleted.name, 'cfs-nobodys'].sort());
-    expect(await cluster.list()).toEqual([]);
-    expect(await findSessionJob(database.db, left.sessionId)).toMatchObject({ end_code: 'workflow_ended' });
-  });
-
-  test('ends what the Job of an ended session has left when somebody took the Job alone', async () => {
-    const { name, sessionId } = await makeJob('over');
-    cluster = fakeCluster();
-    cluster.unverified = 'node not ready';
-    expect((await cleanJobs({ db: database.db, cluster })).problems).toContain(
-      `Job ${name}: not verified: node not ready`,
-    );
-    cluster.unverified = null;
-    await cleanJobs({ db: database.db, cluster });
-    expect(cluster.done).toEqual(expect.arrayContaining([`end ${name}`, `release ${name}`]));
-    expect(await findSessionJob(database.db, sessionId)).toMatchObject({ released_at: expect.any(Date) });
-  });
-
-  test('goes on with what could not be verified until it is', async () => {
-    const { name, sessionId } = await makeJob('over');
-    cluster.unverified = 'node not ready';
-    const { problems } = await cleanJobs({ db: database.db, cluster });
-    expect(problems).toEqual([`Job ${name}: not verified: node not ready`]);
-    cluster.unverified = null;
-    await cleanJobs({ db: database.db, cluster });
-    expect(await cluster.list()).toEqual([]);
-    expect(await findSessionJob(database.db, sessionId)).toMatchObject({ released_at: expect.any(Date) });
   });
 });

@@ -7,6 +7,8 @@ export interface FakeCluster extends ClusterJobs {
   done: string[];
   /** Makes a Job, or changes what is seen of it. */
   put(name: string, more?: Partial<JobView>): void;
+  /** Values that a Job's Secret got last. */
+  secrets: Map<string, Record<string, string>>;
   /** What the end of any Job answers as unverified. */
   unverified: string | null;
 }
@@ -27,10 +29,12 @@ export function fakeCluster(): FakeCluster {
   const view = (name: string) => jobs.get(name) ?? gone(name);
   const cluster: FakeCluster = {
     done: [],
+    secrets: new Map(),
     unverified: null,
     put: (name, more = {}) => void jobs.set(name, { ...gone(name), phase: 'running', ...jobs.get(name), ...more }),
-    start: async ({ name }) => {
+    start: async ({ name, secret }) => {
       cluster.done.push(`start ${name}`);
+      cluster.secrets.set(name, secret);
       cluster.put(name);
     },
     view: async (name) => view(name),
@@ -51,9 +55,10 @@ export function fakeCluster(): FakeCluster {
       cluster.done.push(`release ${name}`);
       if (view(name).phase === 'deleting') jobs.delete(name);
     },
-    updateSecret: async (name) => void cluster.done.push(`secret ${name}`),
+    updateSecret: async (name, values) => void cluster.secrets.set(name, values),
     followLog: async () => undefined,
-    list: async () => [...jobs.values()],
+    // As the real one, without what only pods tell.
+    list: async () => [...jobs.values()].map((job) => ({ ...job, containers: [], trouble: null })),
   };
   return cluster;
 }
