@@ -17,7 +17,8 @@ import { isJobOver, type JobOutcome, jobOutcome } from '../../domain/sessions/jo
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import type { JobEnd } from './contract.ts';
 import { type PatienceDependencies, type Since, timeLeft, waitedTooLong } from './job-patience.ts';
-import { jobIdentity, type SecretDependencies } from './job-secret.ts';
+import type { SecretDependencies } from './job-secret.ts';
+import { keepSecret } from './keep-secret.ts';
 import { preparedJob } from './start-job.ts';
 
 export interface WatchDependencies extends SecretDependencies, PatienceDependencies {
@@ -26,8 +27,6 @@ export interface WatchDependencies extends SecretDependencies, PatienceDependenc
 
 /** How long the end of a Job is waited for; a cancel is over in 10 s. */
 const END_PATIENCE = 8_000;
-/** How often the certificate in the Secret is looked at, ms. */
-const IDENTITY_LOOK = 60_000;
 /** What the record calls it when the cluster is away. */
 export const FOLLOWING = 'following the Job';
 /** The rest of a log after its container ended. */
@@ -46,7 +45,7 @@ export async function watchJob(deps: WatchDependencies, sessionId: string, signa
   }
   const stop = new AbortController();
   const both = AbortSignal.any([signal, stop.signal]);
-  const keeping = keepIdentity(deps, job, both);
+  const keeping = keepSecret(deps, job, both);
   const { snapshot } = await loadSession(db, sessionId);
   const log = job.profile === 'compatible' ? followLog(deps, job, snapshot.layers[0]?.index ?? 0, both) : null;
   try {
@@ -155,26 +154,6 @@ async function tell(db: Kysely<Database>, sessionId: string, trouble: JobTrouble
   const reason = trouble !== null && isErrorCode(trouble.code) ? trouble.code : null;
   const { phase } = await loadSession(db, sessionId);
   await noteProgress(db, sessionId, { phase, message, reason });
-}
-
-/** Writes a renewed certificate into the Secret for as long as the Job goes on; each new trouble is told once. */
-async function keepIdentity(deps: WatchDependencies, job: SessionJobRow, signal: AbortSignal): Promise<void> {
-  let shown: string | null = null;
-  let told = '';
-  while (!signal.aborted) {
-    try {
-      const { values, warnings } = await jobIdentity(deps);
-      const text = JSON.stringify(values);
-      if (shown !== null && text !== shown) await deps.cluster.updateSecret(job.name, values);
-      shown = text;
-      const warning = warnings.join('; ');
-      if (warning !== '' && warning !== told) await noteWarnings(deps.db, job.session_id, warnings);
-      told = warning;
-    } catch {
-      // Secrets or cluster are away: the next look tries again, and what the Job itself meets is told.
-    }
-    await delay(IDENTITY_LOOK, undefined, { signal }).catch(() => undefined);
-  }
 }
 
 interface FollowedLog {

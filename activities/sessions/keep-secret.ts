@@ -1,0 +1,45 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database, Kysely } from '../../control/database.ts';
+import type { SessionJobRow } from '../../control/sessions/record-job.ts';
+import { noteWarnings } from '../../control/sessions/session-progress.ts';
+import type { ClusterJobs } from '../../domain/sessions/cluster-job.ts';
+import { jobIdentity, type SecretDependencies } from './job-secret.ts';
+
+export interface KeepDependencies extends SecretDependencies {
+  db: Kysely<Database>;
+  cluster: Pick<ClusterJobs, 'updateSecret'>;
+}
+
+/** How often the certificate in the Secret is looked at, ms. */
+const IDENTITY_LOOK = 60_000;
+
+/**
+ * Writes a renewed certificate into the Secret for as long as the Job goes on; each new trouble is told once. What is shown first
+ * is written too: it may have been renewed while nobody looked. A key without a certificate is not, since the pod may have a
+ * certificate that is still good.
+ */
+export async function keepSecret(
+  deps: KeepDependencies,
+  job: Pick<SessionJobRow, 'name' | 'session_id'>,
+  signal: AbortSignal,
+  lookMs = IDENTITY_LOOK,
+): Promise<void> {
+  let written = '';
+  let told = '';
+  while (!signal.aborted) {
+    try {
+      const { values, warnings } = await jobIdentity(deps);
+      const text = JSON.stringify(values);
+      if (values.certificate !== undefined && text !== written && !signal.aborted) {
+        await deps.cluster.updateSecret(job.name, values);
+        written = text;
+      }
+      const warning = warnings.join('; ');
+      if (warning !== '' && warning !== told) await noteWarnings(deps.db, job.session_id, warnings);
+      told = warning;
+    } catch {
+      // Secrets or cluster are away: the next look tries again, and what the Job itself meets is told.
+    }
+    await delay(lookMs, undefined, { signal }).catch(() => undefined);
+  }
+}
