@@ -7,10 +7,13 @@ import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { ageSeconds } from '../../domain/sessions/age.ts';
-import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
+import { effectiveLimit, recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
+import { limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import type { ClusterJobs, JobSpec } from '../../domain/sessions/cluster-job.ts';
+import { checkExecTexts } from '../../domain/sessions/exec-texts.ts';
 import { layersArgument } from '../../domain/sessions/layers-argument.ts';
+import { POD_PATHS } from '../../domain/sessions/pod-paths.ts';
 import { jobSecret } from './job-secret.ts';
 import type { SiteValues } from './ports.ts';
 
@@ -47,16 +50,19 @@ export async function startJob(deps: StartDependencies, sessionId: string, signa
 }
 
 function specOf(session: SessionRow, job: SessionJobRow, options: Options, secret: Record<string, string>): JobSpec {
-  const { target, snapshot, ansible_passthrough: passthrough } = session;
+  const { target, snapshot, ansible_limit: limit, ansible_passthrough: passthrough } = session;
+  // Our own image takes a layer with its words as an order, and a long limit by this file.
+  const byFile = job.profile === 'restricted' && limitNeedsFile(effectiveLimit({ limit, target }));
   const check = isCheck(session);
   const words = selectArguments({
     verbosity: session.ansible_verbosity,
-    limit: session.ansible_limit,
+    limit,
+    limitFile: byFile ? POD_PATHS.limit : undefined,
     passthrough,
     target,
     check,
   });
-  return {
+  const spec: JobSpec = {
     name: job.name,
     sessionId: session.id,
     sessionName: session.name,
@@ -73,4 +79,6 @@ function specOf(session: SessionRow, job: SessionJobRow, options: Options, secre
     deadlineSeconds: options.session_timeout > 0 ? options.session_timeout + DEADLINE_MARGIN : null,
     secret,
   };
+  checkExecTexts(spec);
+  return spec;
 }

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type StartDependencies, startJob } from '../../activities/sessions/start-job.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
+import type { JobSpec, RunnerProfile } from '../../domain/sessions/cluster-job.ts';
+import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
+import { recordedJob } from '../support/recorded-jobs.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+
+let database: TestDatabase;
+let cluster: FakeCluster;
+let started: JobSpec[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => database?.close());
+beforeEach(() => {
+  cluster = fakeCluster();
+  started = [];
+  cluster.start = async (spec) => void started.push(spec);
+});
+
+const deps = (): StartDependencies => ({
+  db: database.db,
+  cluster,
+  site: {
+    ansibleConfig: async () => '',
+    ssh: async () => ({ privateKey: 'key', knownHosts: '' }),
+    vaultPassword: async () => null,
+    masks: async () => [],
+    source: async () => null,
+    repositoryAccess: async () => ({}),
+  },
+  trust: {
+    hasOwnKey: false,
+    identity: async () => ({ privateKey: 'key', certificate: 'c', lookAgainMs: 60_000, problem: null }),
+  },
+  imageKeys: { read: async () => null },
+  readOptions: async () => ({ session_ttl: '', session_timeout: 0, debug_wait_time: 60 }) as Options,
+});
+
+const hosts = (count: number) => Array.from({ length: count }, (_, at) => `x1000c0s${at}b0n0`).join(',');
+
+/** Starts the Job of a session with this limit whose Job is not there yet. */
+async function start(profile: RunnerProfile, ansibleLimit: string): Promise<void> {
+  const { sessionId, name } = await recordedJob(database.db, cluster, 'open', { ansibleLimit, ansibleVerbosity: 1 });
+  await database.db.updateTable('session_jobs').set({ profile }).where('name', '=', name).execute();
+  cluster.put(name, { phase: 'gone' });
+  await startJob(deps(), sessionId, new AbortController().signal);
+}
+
+describe('the words that the Job of a session is started with', () => {
+  test.each(['restricted', 'compatible'] as const)('name a limit of a few hosts, in profile %s', async (profile) => {
+    await start(profile, hosts(2));
+    expect(started).toMatchObject([{ ansibleArgs: '-v --limit=x1000c0s0b0n0,x1000c0s1b0n0' }]);
+  });
+
+  test('name the file of a limit of 20,000 hosts where a layer is an order with that file', async () => {
+    await start('restricted', hosts(20_000));
+    expect(started).toMatchObject([{ ansibleArgs: '-v --limit=@/muster/work/limit' }]);
+    expect(JSON.stringify(started).length).toBeLessThan(10_000);
+  });
+
+  test('of a foreign image may have what Linux takes, and are refused beyond', async () => {
+    await start('compatible', hosts(7_000));
+    expect(started).toMatchObject([{ ansibleArgs: `-v --limit=${hosts(7_000)}` }]);
+    await expect(start('compatible', hosts(20_000))).rejects.toMatchObject({
+      code: 'container_config_invalid',
+      detail: expect.stringMatching(/^the limit and pass-through of Ansible would take \d+ bytes in a container/),
+    });
+    expect(started).toHaveLength(1);
+  });
+});
