@@ -1,9 +1,13 @@
+import { textChunkLength } from '../../domain/runs/text-chunk.ts';
+
 const NEWLINE = 10;
 const SPACE = 32;
 /** Lines of the last seconds are known by their times, so that a log that is read again from there is told once. */
 const WINDOW_MS = 2_000;
 /** Times that are kept before those outside of the window are dropped. */
 const SEEN_MAX = 10_000;
+/** A line that is longer is handed over in pieces of about so many bytes. */
+const PIECE = 1024 * 1024;
 
 export interface LogPart {
   /** Bytes of the log at which it begins and ends. */
@@ -36,7 +40,13 @@ export function createLogPosition(from: number): LogPosition {
   /** How often a time was seen, in the window that is read again; and of those what is still to come again. */
   const seen = new Map<string, number>();
   let again = new Map<string, number>();
+  /** What was read of a line and not handed over yet. */
   let rest: Buffer[] = [];
+  let restBytes = 0;
+  /** The line of which pieces were read; whether it was told before, and how many bytes of its text were read. */
+  let line: { stamp: string; known: boolean; read: number } | null = null;
+  /** The line of which pieces were told, and how many bytes: read again after a cut it goes on behind them. */
+  let half = { stamp: '', told: 0 };
 
   /** Drops the times that are never read again. */
   const forget = () => {
@@ -44,23 +54,49 @@ export function createLogPosition(from: number): LogPosition {
     for (const stamp of seen.keys()) if (Date.parse(stamp) < first) seen.delete(stamp);
   };
 
-  const line = (stamped: Buffer): LogPart | null => {
-    const gap = stamped.indexOf(SPACE);
-    const stamp = stamped.subarray(0, Math.max(gap, 0)).toString('latin1');
-    const left = again.get(stamp) ?? 0;
-    if (left > 0) {
-      again.set(stamp, left - 1);
-      return null;
+  /** What is new in the next piece of a line. */
+  const next = (bytes: Buffer, ends: boolean): LogPart | null => {
+    let text = bytes;
+    if (line === null) {
+      const gap = bytes.indexOf(SPACE);
+      const stamp = bytes.subarray(0, Math.max(gap, 0)).toString('latin1');
+      text = bytes.subarray(gap + 1);
+      const left = again.get(stamp) ?? 0;
+      if (left > 0) again.set(stamp, left - 1);
+      line = { stamp, known: left > 0, read: 0 };
+      if (left === 0 && stamp !== half.stamp) half = { stamp, told: 0 };
     }
+    const { stamp, known, read } = line;
+    line = ends ? null : { stamp, known, read: read + text.length };
+    if (known) return null;
+    const fresh = text.subarray(Math.max(half.told - read, 0));
+    half = { stamp, told: half.told + fresh.length };
+    if (ends) ended(stamp);
+    const start = at;
+    at += fresh.length;
+    if (at <= from) return null;
+    const own = fresh.subarray(Math.max(from - start, 0));
+    return { start: Math.max(start, from), end: at, text: own.toString('utf8') };
+  };
+
+  /** A line was told to its end. */
+  const ended = (stamp: string) => {
+    half = { stamp: '', told: 0 };
     seen.set(stamp, (seen.get(stamp) ?? 0) + 1);
     newest = Math.max(newest ?? 0, Date.parse(stamp));
     if (seen.size > SEEN_MAX) forget();
-    const text = stamped.subarray(gap + 1);
-    const start = at;
-    at += text.length;
-    if (at <= from) return null;
-    const own = text.subarray(Math.max(from - start, 0));
-    return { start: Math.max(start, from), end: at, text: own.toString('utf8') };
+  };
+
+  /** Keeps what was read of a line; answers it once it is whole, or long enough. */
+  const keep = (bytes: Buffer, ends: boolean): LogPart | null => {
+    rest.push(bytes);
+    restBytes += bytes.length;
+    if (!ends && restBytes < PIECE) return null;
+    const whole = Buffer.concat(rest);
+    const length = textChunkLength(whole, ends);
+    rest = length < whole.length ? [whole.subarray(length)] : [];
+    restBytes = whole.length - length;
+    return next(whole.subarray(0, length), ends);
   };
 
   return {
@@ -72,23 +108,21 @@ export function createLogPosition(from: number): LogPosition {
     restart() {
       again = new Map(seen);
       rest = [];
+      restBytes = 0;
+      line = null;
     },
     take(chunk) {
-      const parts: LogPart[] = [];
+      const parts: (LogPart | null)[] = [];
       let start = 0;
       for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-        rest.push(chunk.subarray(start, end + 1));
-        const part = line(Buffer.concat(rest));
-        if (part !== null) parts.push(part);
-        rest = [];
+        parts.push(keep(chunk.subarray(start, end + 1), true));
         start = end + 1;
       }
-      if (start < chunk.length) rest.push(chunk.subarray(start));
-      return joined(parts);
+      if (start < chunk.length) parts.push(keep(chunk.subarray(start), false));
+      return joined(parts.filter((part) => part !== null));
     },
     finish() {
-      const part = rest.length === 0 ? null : line(Buffer.concat(rest));
-      rest = [];
+      const part = restBytes === 0 ? null : keep(Buffer.alloc(0), true);
       return part === null ? [] : [part];
     },
   };

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMusterError } from '../../domain/errors.ts';
+import { isJobOver } from '../../domain/sessions/job-outcome.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
-import { latestOf } from './job-view.ts';
+import { jobView, latestOf } from './job-view.ts';
 import { createLogPosition, type LogPart, type LogPosition } from './log-position.ts';
-import type { ContainerStatus, PodObject } from './objects.ts';
-import { readPods } from './read-jobs.ts';
+import type { ContainerStatus, JobObject, PodObject } from './objects.ts';
+import { readJob, readPods } from './read-jobs.ts';
 
 /** A log that says nothing is asked for again after so long: it may have lost its cluster, ms. */
 const SILENT_MS = 15_000;
@@ -37,10 +38,12 @@ export async function followLog(
   let awaySince: number | null = null;
   while (!signal.aborted) {
     try {
+      // The Job first: its pods were there before it could say that it has ended.
+      const job = await readJob(client, paths, name);
       const pod = latestOf(await readPods(client, paths, name));
-      const state = pod === null ? 'gone' : stateOf(pod, container);
-      if (pod === null || state === 'gone') return;
-      if (state !== 'waiting') {
+      const state = pod === null ? stateWithoutPod(job) : stateOf(pod, container);
+      if (state === 'gone') return;
+      if (pod !== null && state !== 'waiting') {
         const ended = state === 'terminated';
         const whole = await readLog(client, paths.log(pod.metadata.name), container, !ended, position, take, signal);
         if (ended && whole) return;
@@ -103,6 +106,11 @@ async function readLog(
 
 function isAway(error: unknown): boolean {
   return isMusterError(error) && error.code === 'cluster_unavailable';
+}
+
+/** A Job that has begun has no pod for a moment. */
+function stateWithoutPod(job: JobObject | null): 'waiting' | 'gone' {
+  return job === null || isJobOver(jobView(job, [], null)) ? 'gone' : 'waiting';
 }
 
 function stateOf({ status }: PodObject, container: string): 'waiting' | 'running' | 'terminated' | 'gone' {

@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ClusterClient, ClusterRequest } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import { clusterPaths } from '../../drivers/kubernetes-runner/cluster-paths.ts';
+import type { JobObject, PodObject } from '../../drivers/kubernetes-runner/objects.ts';
+import { followLog } from '../../drivers/kubernetes-runner/pod-log.ts';
+
+const NAME = 'cfs-1';
+const paths = clusterPaths('sessions');
+const pod: PodObject = {
+  metadata: { name: 'cfs-1-abcde' },
+  status: {
+    phase: 'Succeeded',
+    containerStatuses: [{ name: 'ansible', state: { terminated: { exitCode: 0 } } }],
+  },
+};
+
+/** One look at a cluster after the other, the last for ever; `log` is the log of any container. */
+function seen(looks: { job: JobObject | null; pods: PodObject[] }[], log = '') {
+  let look = 0;
+  const client: ClusterClient = {
+    ask: async <T>({ path }: ClusterRequest) => {
+      const { job, pods } = looks[Math.min(look, looks.length - 1)] ?? { job: null, pods: [] };
+      if (path !== paths.pods) return { status: job === null ? 404 : 200, body: job as T };
+      look += 1;
+      return { status: 200, body: { items: pods } as T };
+    },
+    open: async () =>
+      (async function* () {
+        yield Buffer.from(log);
+      })(),
+  };
+  return client;
+}
+
+async function textOf(client: ClusterClient): Promise<string> {
+  let text = '';
+  await followLog(
+    client,
+    paths,
+    { name: NAME, container: 'ansible', from: 0 },
+    async (part) => {
+      text += part.text;
+    },
+    AbortSignal.timeout(20_000),
+  );
+  return text;
+}
+
+describe("the log of a Job's container", () => {
+  const job: JobObject = { metadata: { name: NAME }, spec: { suspend: false }, status: {} };
+  const log = '2026-11-22T10:00:01.000000000Z PLAY RECAP\n';
+
+  test('is waited for while the Job has no pod yet', async () => {
+    const suspended = { ...job, spec: { suspend: true } };
+    const looks = [
+      { job: suspended, pods: [] },
+      { job, pods: [] },
+      { job, pods: [pod] },
+    ];
+    expect(await textOf(seen(looks, log))).toBe('PLAY RECAP\n');
+  });
+
+  test('is read though the Job was deleted before its pod', async () => {
+    expect(await textOf(seen([{ job: null, pods: [pod] }], log))).toBe('PLAY RECAP\n');
+  });
+
+  const ended = { ...job, status: { conditions: [{ type: 'Failed', status: 'True' }] } };
+  const deleted = { ...job, metadata: { name: NAME, deletionTimestamp: '2026-11-22T10:00:00Z' } };
+  test.each([
+    ['is not there', null],
+    ['has ended', ended],
+    ['is being deleted', deleted],
+  ])('ends at once where the Job %s and there is no pod', async (_name, over) => {
+    const began = Date.now();
+    expect(await textOf(seen([{ job: over, pods: [] }], log))).toBe('');
+    expect(Date.now() - began).toBeLessThan(10_000);
+  });
+});
