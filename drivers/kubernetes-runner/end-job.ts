@@ -51,7 +51,7 @@ export async function endJob(
   }
   job = (await readJob(client, paths, name)) ?? job;
   const near = await nodes.for(latestOf(pods));
-  const view = job === null ? goneView(name) : jobView(job, pods, near);
+  const view = job === null ? goneView(name, pods) : jobView(job, pods, near);
   const running = pods.find((pod) => !isStill(pod));
   if (running === undefined) return { view, unverified: null };
   const { nodeName = '' } = running.spec ?? {};

@@ -10,8 +10,9 @@ import {
 } from './objects.ts';
 import { isOver, troubleOf } from './pod-trouble.ts';
 
-/** What is said of a Job that is not there. */
-export function goneView(name: string): JobView {
+/** What is said of a Job that is not there; pods of it may have outlived it. */
+export function goneView(name: string, pods: readonly PodObject[] = []): JobView {
+  const pod = latestOf(pods);
   return {
     name,
     sessionId: '',
@@ -20,7 +21,7 @@ export function goneView(name: string): JobView {
     endedAt: null,
     reason: '',
     message: '',
-    containers: [],
+    containers: pod === null ? [] : containersOf(pod),
     trouble: null,
   };
 }

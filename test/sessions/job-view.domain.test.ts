@@ -203,6 +203,14 @@ describe('the phase of a Job', () => {
 
   test('of a Job that is not there', () => {
     expect(goneView('cfs-1')).toMatchObject({ name: 'cfs-1', phase: 'gone', containers: [], trouble: null });
+    const { pod } = undeleted('oom');
+    const { phase, containers } = goneView('cfs-1', [pod]);
+    expect(phase).toBe('gone');
+    expect(containers.map(({ name, exitCode }) => [name, exitCode])).toEqual([
+      ['git-clone', 0],
+      ['inventory', 0],
+      ['ansible', 137],
+    ]);
   });
 });
 
