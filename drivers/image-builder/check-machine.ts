@@ -12,7 +12,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   'util-linux': ['flock', 'unshare', 'setpriv', 'pivot_root'],
   mount: ['mount', 'umount'],
   hostname: ['hostname'],
-  coreutils: ['du', 'touch'],
+  coreutils: ['du', 'rm', 'touch'],
   findutils: ['find'],
   tar: ['tar'],
   gzip: ['gzip'],

@@ -8,7 +8,9 @@ import { type JobFolder, jobFolder } from './job-folder.ts';
 import { environmentState, openEnvironment, removeMarkers } from './open-environment.ts';
 import { packImage } from './pack-image.ts';
 import { takeOut } from './placed-files.ts';
+import { removeTree } from './remove-tree.ts';
 import { endRoom, PROGRAM_PATH } from './room.ts';
+import { requireOwnRoot } from './root-paths.ts';
 import { unpackImage } from './unpack-image.ts';
 
 const run = promisify(execFile);
@@ -41,7 +43,7 @@ export function createImageBuilder({ jobsDir }: { jobsDir: string }): ImageBuild
     remove: async (jobId) => {
       const folder = folderOf(jobId);
       await endRoom(folder);
-      await rm(folder.path, { recursive: true, force: true, maxRetries: 3 });
+      await removeTree(folder.path);
     },
     free: async () => {
       await makeJobsDir();
@@ -57,6 +59,7 @@ async function closeEnvironment(folder: JobFolder): Promise<void> {
   if ((await stat(folder.path).catch(() => null)) === null) return;
   await rm(folder.open, { force: true });
   if ((await stat(folder.opened).catch(() => null)) === null) return;
+  await requireOwnRoot(folder);
   await takeOut(folder);
   await removeMarkers(folder);
   await removeSockets(folder);

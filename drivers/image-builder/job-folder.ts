@@ -23,6 +23,8 @@ export interface JobFolder {
   /** Process 1 of the environment. */
   claim: string;
   log: string;
+  /** There once the image was unpacked to its end. */
+  unpacked: string;
   /** The environment that is open. */
   open: string;
   /** There from the first opening until the job is closed. */
@@ -49,6 +51,7 @@ export function jobFolder(jobsDir: string, jobId: string): JobFolder {
     lock: join(path, 'lock'),
     claim: join(path, 'claim'),
     log: join(path, 'log'),
+    unpacked: join(path, 'unpacked'),
     open: join(path, 'open.json'),
     opened: join(path, 'opened'),
     hostKey: join(path, 'host_key'),

@@ -11,6 +11,8 @@ export interface ImageLogin {
 }
 
 const PYTHONS = ['usr/bin/python3', 'usr/local/bin/python3', 'bin/python3', 'usr/libexec/platform-python'];
+/** Accounts in a larger file are not looked for, bytes. */
+const MAX_ACCOUNTS = 1_048_576;
 const FALLBACK_SHELL = '/bin/sh';
 /** Machines of ELF programs, as node calls them. */
 const MACHINES: Readonly<Record<number, string>> = { 3: 'ia32', 62: 'x64', 183: 'arm64', 243: 'riscv64' };
@@ -18,7 +20,9 @@ const MACHINES: Readonly<Record<number, string>> = { 3: 'ia32', 62: 'x64', 183: 
 /** Root's home and shell by the image's own accounts; a shell that is not there is replaced by /bin/sh. */
 export async function lookIntoImage(root: string): Promise<ImageLogin> {
   const accounts = await resolveInRoot(root, 'etc/passwd');
-  const text = accounts !== null && (await lstat(accounts)).isFile() ? await readFile(accounts, 'utf8') : '';
+  const entry = accounts === null ? null : await lstat(accounts);
+  const isReadable = entry?.isFile() && entry.size <= MAX_ACCOUNTS;
+  const text = accounts !== null && isReadable ? await readFile(accounts, 'utf8') : '';
   const fields = /^root:.*$/m.exec(text)?.[0].split(':') ?? [];
   const home = isPath(fields[5]) ? fields[5] : '/root';
   const shells = [...(isPath(fields[6]) ? [fields[6]] : []), FALLBACK_SHELL];

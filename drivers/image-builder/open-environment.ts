@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { musterError } from '../../domain/errors.ts';
@@ -11,8 +11,9 @@ import { makeJobFolder } from './job-folder.ts';
 import { DEFAULT_ADDRESS, writeLoginFiles } from './login-files.ts';
 import { lookIntoImage } from './look-into-image.ts';
 import { putIn, takeOut } from './placed-files.ts';
+import { removeTree } from './remove-tree.ts';
 import { endRoom, findRoom, lastWords, type RoomProcess, startRoom } from './room.ts';
-import { requireSafeRoot, requireSafeWay, resolveInRoot } from './root-paths.ts';
+import { requireOwnRoot, requireSafeRoot, requireSafeWay, resolveInRoot } from './root-paths.ts';
 
 interface OpenFile extends OpenImage {
   room: RoomProcess;
@@ -34,9 +35,8 @@ export async function openEnvironment(
   const found = await readOpen(folder);
   if (found !== null && (await isAlive(found.room))) return answer(found);
   await endRoom(folder);
-  if ((await stat(folder.root).catch(() => null)) === null) {
-    throw musterError('image_environment_failed', `the job ${folder.jobId} has no unpacked image`);
-  }
+  await requireUnpacked(folder);
+  await requireOwnRoot(folder);
   await requireSafeWay(folder.path);
   if (request.jail) await requireSafeRoot(folder.root);
   const image = await lookIntoImage(folder.root);
@@ -72,10 +72,19 @@ export async function environmentState(folder: JobFolder): Promise<ImageState> {
 /** Removes the markers of both kinds of login. */
 export async function removeMarkers(folder: JobFolder): Promise<void> {
   for (const name of ['complete', 'failed']) {
-    await rm(join(folder.image, name), { recursive: true, force: true });
+    await removeTree(join(folder.image, name));
     const inside = await resolveInRoot(folder.root, `tmp/${name}`, true);
-    if (inside !== null) await rm(inside, { recursive: true, force: true });
+    if (inside !== null) await removeTree(inside);
   }
+}
+
+/** One that was opened before may come from a version that made no note of the unpacking. */
+async function requireUnpacked(folder: JobFolder): Promise<void> {
+  if ((await lstat(folder.root).catch(() => null)) === null) {
+    throw musterError('image_environment_failed', `the job ${folder.jobId} has no unpacked image`);
+  }
+  for (const note of [folder.unpacked, folder.opened]) if ((await stat(note).catch(() => null)) !== null) return;
+  throw musterError('image_environment_failed', `the image of the job ${folder.jobId} was not unpacked to its end`);
 }
 
 /** sshd is the room's process 1: it takes up the orphans of its logins, and with it everything ends. */
@@ -108,9 +117,10 @@ function hasEnded(child: ChildProcess): boolean {
 }
 
 async function hasMarker(folder: JobFolder, jail: boolean, name: string): Promise<boolean> {
-  if (!jail) return (await stat(join(folder.image, name)).catch(() => null)) !== null;
-  const inside = await resolveInRoot(folder.root, `tmp/${name}`);
-  return inside !== null;
+  // A link is a marker too; where it leads is nobody's business.
+  if (!jail) return (await lstat(join(folder.image, name)).catch(() => null)) !== null;
+  if (!(await lstat(folder.root).catch(() => null))?.isDirectory()) return false;
+  return (await resolveInRoot(folder.root, `tmp/${name}`)) !== null;
 }
 
 async function readOpen(folder: JobFolder): Promise<OpenFile | null> {

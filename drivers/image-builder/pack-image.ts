@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { copyFile, open, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
 import type { BuildProgress, PackedImage, PackRequest } from '../../domain/images/image-builder.ts';
@@ -10,9 +10,10 @@ import {
   squashfsCompression,
 } from '../../domain/images/squashfs-header.ts';
 import { diskUsage } from './disk-usage.ts';
+import { flush } from './flush.ts';
 import { type JobFolder, makeJobFolder } from './job-folder.ts';
 import { endRoom } from './room.ts';
-import { resolveInRoot } from './root-paths.ts';
+import { requireOwnRoot, resolveInRoot } from './root-paths.ts';
 import { runStep, tooLarge } from './run-step.ts';
 import { TAR_ATTRIBUTES } from './unpack-image.ts';
 
@@ -31,10 +32,8 @@ export async function packImage(
   progress: BuildProgress,
 ): Promise<PackedImage> {
   const { limits, target, format } = request;
-  const root = request.folder ?? folder.root;
-  if (!(await stat(root).catch(() => null))?.isDirectory()) {
-    throw musterError('image_pack_failed', `there is no folder ${root}`);
-  }
+  await endRoom(folder);
+  const root = await rootToPack(folder, request.folder);
   for (const needed of request.needed ?? []) {
     const found = await resolveInRoot(root, needed);
     if (found === null || !(await stat(found)).isFile()) {
@@ -44,7 +43,6 @@ export async function packImage(
   const bytes = await diskUsage(root, signal);
   if (bytes > limits.maxBytes) throw musterError('image_too_large', tooLarge(bytes, limits.maxBytes));
 
-  await endRoom(folder);
   await rm(folder.output, { recursive: true, force: true });
   await makeJobFolder(folder);
   const made = join(folder.output, NEW);
@@ -60,6 +58,16 @@ export async function packImage(
   } finally {
     await rm(made, { force: true });
   }
+}
+
+async function rootToPack(folder: JobFolder, other: string | undefined): Promise<string> {
+  const root = other ?? folder.root;
+  const entry = await (other === undefined ? lstat(root) : stat(root)).catch(() => null);
+  if (entry === null || (other !== undefined && !entry.isDirectory())) {
+    throw musterError('image_pack_failed', `there is no folder ${root}`);
+  }
+  if (other === undefined) await requireOwnRoot(folder);
+  return root;
 }
 
 function tar(compressed: boolean): string[] {
@@ -120,14 +128,5 @@ async function putInPlace(made: string, target: string, jobId: string): Promise<
       if ((failure as NodeJS.ErrnoException).code !== 'ENOSPC') throw failure;
       throw musterError('image_disk_full', `no space is left for ${target}`);
     }
-  }
-}
-
-async function flush(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { writePrivate } from '../local-runner/run-files.ts';
 import type { JobFolder } from './job-folder.ts';
+import { removeTree } from './remove-tree.ts';
 import { PROGRAM_PATH } from './room.ts';
 import { resolveInRoot } from './root-paths.ts';
 
@@ -89,7 +90,7 @@ export async function takeOut(folder: JobFolder): Promise<void> {
     else await takeOutFolder(folder, change);
   }
   await rm(folder.changes, { force: true });
-  await rm(folder.saved, { recursive: true, force: true });
+  await removeTree(folder.saved);
 }
 
 async function takeOutFile(folder: JobFolder, change: PlacedFile): Promise<void> {
@@ -102,15 +103,18 @@ async function takeOutFile(folder: JobFolder, change: PlacedFile): Promise<void>
   if (change.had && !isSaved) return;
   // Something else in our place is the user's work; before our file was in place there was no user.
   if (change.after !== null && !(await isOurs(place, change))) return;
+  // A folder never replaces a file.
+  await rm(place, { force: true });
   if (isSaved) await rename(saved, place);
-  else await rm(place, { force: true });
   if (timeNow === change.after) await setTime(dir, change.before);
 }
 
 /** Whether our file is still what is there; one that was removed counts as ours. */
 async function isOurs(place: string, { content }: PlacedFile): Promise<boolean> {
   const entry = await lstat(place).catch(() => null);
-  return entry === null || (entry.isFile() && (await readFile(place, 'utf8')) === content);
+  if (entry === null) return true;
+  // What has another size is not read: it may be larger than our memory.
+  return entry.isFile() && entry.size === Buffer.byteLength(content) && (await readFile(place, 'utf8')) === content;
 }
 
 /** An empty folder goes that the image did not have. */

@@ -35,7 +35,7 @@ export const PROGRAM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 const KILL_PATIENCE_MS = 15_000;
 const PAUSE_MS = 20;
 /** A step dies with the process that watches its limits: nobody else would end it. A login lives on. */
-const LEASH = ['setpriv', '--pdeathsig', 'KILL', '--'];
+export const LEASH = ['setpriv', '--pdeathsig', 'KILL', '--'];
 /** Exit status of flock when something works for the job already. */
 export const BUSY = 75;
 

@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
+import type { JobFolder } from './job-folder.ts';
 
 /** As many as the kernel follows. */
 const MAX_LINKS = 40;
@@ -54,6 +55,20 @@ export async function requireSafeWay(path: string): Promise<void> {
     if (wrong !== null) {
       throw musterError('image_root_unsafe', `${component} ${wrong}; images are worked on below folders of root alone`);
     }
+  }
+}
+
+/**
+ * Throws `image_root_unsafe` unless the root of a job, and the folder that holds it, are folders themselves and no links. A login can put
+ * something else in their place, and whoever works from outside would follow it to the machine's own files. Only to be relied on
+ * while nothing of the job runs.
+ */
+export async function requireOwnRoot({ image, root }: Pick<JobFolder, 'image' | 'root'>): Promise<void> {
+  for (const path of [image, root]) {
+    const entry = await lstat(path).catch(() => null);
+    if (entry?.isDirectory()) continue;
+    const found = entry === null ? 'is gone' : entry.isSymbolicLink() ? 'is a link' : 'is no folder';
+    throw musterError('image_root_unsafe', `${path} ${found}; the image under work has been exchanged`);
   }
 }
 

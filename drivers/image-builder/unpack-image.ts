@@ -1,10 +1,13 @@
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { musterError } from '../../domain/errors.ts';
 import type { BuildProgress, UnpackRequest } from '../../domain/images/image-builder.ts';
 import type { ImageFormat } from '../../domain/images/image-words.ts';
 import { diskUsage } from './disk-usage.ts';
+import { flush } from './flush.ts';
 import { type JobFolder, makeJobFolder } from './job-folder.ts';
+import { removeTree } from './remove-tree.ts';
 import { endRoom } from './room.ts';
+import { requireOwnRoot } from './root-paths.ts';
 import { runStep, tooLarge } from './run-step.ts';
 
 /** Where the root is for what works in a room. */
@@ -31,15 +34,20 @@ export async function unpackImage(
   const file = await stat(source).catch(() => null);
   if (!file?.isFile()) throw musterError('image_archive_invalid', `there is no file ${source}`);
   await endRoom(folder);
-  await rm(folder.root, { recursive: true, force: true, maxRetries: 3 });
+  for (const note of [folder.unpacked, folder.opened]) await rm(note, { force: true });
+  await removeTree(folder.root);
   await makeJobFolder(folder);
   await mkdir(folder.root, { mode: 0o755 });
   const plan = { kind: 'tool' as const, hostname: 'unpack', source, argv: unpacker(format) };
   const measure = (until?: AbortSignal) => diskUsage(folder.root, until);
   const step = { plan, limits, failure: 'image_archive_invalid' as const, measure, maxBytes: limits.maxBytes };
   await runStep(folder, step, signal, progress);
+  await requireOwnRoot(folder);
   const bytes = await measure(signal);
   if (bytes > limits.maxBytes) throw musterError('image_too_large', tooLarge(bytes, limits.maxBytes));
+  // Last of all: a root without it is never opened.
+  await writeFile(folder.unpacked, '', { mode: 0o600, flush: true });
+  await flush(folder.path);
   return bytes;
 }
 

@@ -1,0 +1,130 @@
+/** What makes the work on an image hard for who works from outside: half of it is there, it is too deep, too large or of another kind. */
+import { execFileSync } from 'node:child_process';
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { BuildLimits, ImageBuilder, OpenRequest } from '../../domain/images/image-builder.ts';
+import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
+import { freePort } from '../support/free-port.ts';
+import { inImage, type LoginKey, makeLoginKey } from '../support/image-login.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { imagesMissing, makeBusyboxTar } from '../support/root-file-systems.ts';
+
+const LIMITS: BuildLimits = { maxBytes: 1024 ** 3, seconds: 60, keepFree: 0 };
+const never = new AbortController().signal;
+const nothing = () => undefined;
+/** Larger than a process may read at once; it takes no place on the disk. */
+const HUGE = 3 * 1024 ** 3;
+/** Makes folders in the working directory, each in the one before, far deeper than a path may be long. */
+const DIG = 'import os\nfor _ in range(60): os.mkdir("d" * 200); os.chdir("d" * 200)';
+
+describeNeeding(imagesMissing(), 'an image that is hard to work on', () => {
+  let dir: string;
+  let tar: string;
+  let key: LoginKey;
+  let builder: ImageBuilder;
+  let count = 0;
+  const used: string[] = [];
+
+  beforeAll(async () => {
+    dir = await mkdtemp('/var/tmp/muster-leftovers-');
+    await chmod(dir, 0o755);
+    tar = await makeBusyboxTar(dir);
+    key = makeLoginKey(dir);
+    builder = createImageBuilder({ jobsDir: join(dir, 'jobs') });
+  });
+  afterEach(async () => {
+    for (const jobId of used.splice(0)) await builder.remove(jobId);
+    expect(await builder.list()).toEqual([]);
+  });
+  afterAll(() => execFileSync('rm', ['-rf', dir]));
+
+  const unpack = (jobId: string, source = tar, limits = LIMITS) =>
+    builder.unpack({ jobId, source, format: 'tar', limits }, never, nothing);
+  const unpacked = async () => {
+    count += 1;
+    const jobId = `job-${count}`;
+    used.push(jobId);
+    await unpack(jobId);
+    return { jobId, root: builder.rootOf(jobId), folder: join(builder.rootOf(jobId), '../..') };
+  };
+  const open = async (jobId: string) => {
+    const port = await freePort();
+    const asked: OpenRequest = {
+      jobId,
+      publicKey: key.publicKey,
+      port,
+      jail: true,
+      hostname: 'image',
+      environment: {},
+    };
+    await builder.open(asked, never);
+    return { ssh: (command: string) => inImage(port, key, command) };
+  };
+  const HALF = { code: 'image_environment_failed', detail: expect.stringContaining('not unpacked to its end') };
+
+  test('one that is half unpacked is not opened', async () => {
+    const { jobId, root } = await unpacked();
+    const broken = join(dir, 'broken.tar');
+    await writeFile(broken, (await readFile(tar)).subarray(0, 100_000));
+    await expect(unpack(jobId, broken)).rejects.toMatchObject({ code: 'image_archive_invalid' });
+    expect(await readdir(root)).toContain('bin');
+    await expect(open(jobId)).rejects.toMatchObject(HALF);
+    await expect(unpack(jobId, tar, { ...LIMITS, maxBytes: 1 })).rejects.toMatchObject({ code: 'image_too_large' });
+    await expect(open(jobId)).rejects.toMatchObject(HALF);
+    await unpack(jobId);
+    await open(jobId);
+  });
+
+  test('a job of a version that made no note of it goes on if it was opened', async () => {
+    const { jobId, folder } = await unpacked();
+    const first = await open(jobId);
+    await rm(join(folder, 'unpacked'));
+    await open(jobId);
+    expect((await first.ssh('id')).code).toBe(0);
+    const { pid } = JSON.parse(await readFile(join(folder, 'claim'), 'utf8')) as { pid: number };
+    process.kill(pid, 'SIGKILL');
+    const again = await open(jobId);
+    expect((await again.ssh('id')).code).toBe(0);
+    await builder.close(jobId);
+    await expect(open(jobId)).rejects.toMatchObject(HALF);
+  });
+
+  test('folders deeper than a path may be long are removed like others', async () => {
+    const { jobId, root, folder } = await unpacked();
+    const { ssh } = await open(jobId);
+    await ssh('mkdir /tmp/complete /deep');
+    for (const place of ['tmp/complete', 'deep']) execFileSync('python3', ['-c', DIG], { cwd: join(root, place) });
+    await builder.close(jobId);
+    expect(await readdir(join(root, 'tmp'))).toEqual([]);
+    await unpack(jobId);
+    expect(await readdir(root)).not.toContain('deep');
+    execFileSync('python3', ['-c', DIG], { cwd: root });
+    await builder.remove(jobId);
+    await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('folders in the place of our files come back', async () => {
+    const { jobId, root } = await unpacked();
+    const places = ['etc/resolv.conf', 'usr/sbin/policy-rc.d'].map((path) => join(root, path));
+    for (const place of places) {
+      await rm(place, { force: true });
+      await mkdir(place);
+      await writeFile(join(place, 'inside'), 'kept');
+    }
+    const { ssh } = await open(jobId);
+    expect((await ssh('cat /usr/sbin/policy-rc.d')).stdout).toContain('exit 101');
+    await builder.close(jobId);
+    for (const place of places) expect(await readFile(join(place, 'inside'), 'utf8')).toBe('kept');
+  });
+
+  test('files of any size are in the places that are looked at', async () => {
+    const { jobId, root } = await unpacked();
+    await truncate(join(root, 'etc/passwd'), HUGE);
+    const { ssh } = await open(jobId);
+    expect((await ssh('dd if=/dev/null of=/etc/resolv.conf bs=1 seek=3G')).code).toBe(0);
+    expect((await lstat(join(root, 'etc/resolv.conf'))).size).toBe(HUGE);
+    await builder.close(jobId);
+    expect((await lstat(join(root, 'etc/resolv.conf'))).size).toBe(HUGE);
+  });
+});
