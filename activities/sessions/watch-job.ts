@@ -12,6 +12,7 @@ import {
 import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
 import { isErrorCode } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
+import { storableText } from '../../domain/runs/storable-text.ts';
 import type { ClusterJobs, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
 import { isJobOver, type JobOutcome, jobOutcome } from '../../domain/sessions/job-outcome.ts';
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
@@ -180,9 +181,9 @@ function followLog(deps: WatchDependencies, job: SessionJobRow, layer: number, s
       name,
       'ansible',
       cursor.outputBytes,
-      async ({ start, text }) => {
-        const next = { ...cursor, outputBytes: start + Buffer.byteLength(text) };
-        await shipBatch(db, run, cursor, { events: [], output: { start, text }, cursor: next });
+      async ({ start, end, text }) => {
+        const next = { ...cursor, outputBytes: end };
+        await shipBatch(db, run, cursor, { events: [], output: { start, text: storableText(text) }, cursor: next });
         cursor = next;
       },
       signal,

@@ -226,6 +226,45 @@ describe('following a Job', () => {
   });
 });
 
+describe('the log of a runner that hands in nothing by itself', () => {
+  test('is stored whatever bytes it has, and read on behind the last one', async () => {
+    const { sessionId, name } = await makeJob();
+    await database.db.updateTable('session_jobs').set({ profile: 'compatible' }).where('name', '=', name).execute();
+    const log = Buffer.from('a\u0000\xff\xfe\nb\n', 'latin1');
+    const begun: number[] = [];
+    cluster.followLog = async (_name, _container, from, take) => {
+      begun.push(from);
+      for (let start = from; start < log.length; ) {
+        const end = log.indexOf('\n', start) + 1;
+        await take({ start, end, text: log.subarray(start, end).toString('utf8') });
+        start = end;
+      }
+    };
+    const stop = new AbortController();
+    const first = new MockActivityEnvironment().run(() => watchJob(deps(), sessionId, stop.signal));
+    first.catch(() => undefined);
+    const runId = `${sessionId}-1-0`;
+    await eventually('the log is stored', async () => {
+      const run = await findRun(database.db, runId);
+      return run?.cursor.outputBytes === log.length;
+    });
+    stop.abort();
+    await expect(first).rejects.toThrow();
+    const second = watch(sessionId);
+    await eventually('it is read on', () => begun.length === 2);
+    cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
+    await second;
+    expect(begun).toEqual([0, log.length]);
+    const parts = await database.db
+      .selectFrom('output')
+      .select('text')
+      .where('run_id', '=', runId)
+      .orderBy('start')
+      .execute();
+    expect(parts.map(({ text }) => text)).toEqual(['a\ufffd\ufffd\ufffd\n', 'b\n']);
+  });
+});
+
 describe('ending a Job', () => {
   test('is harmless without one, and twice', async () => {
     const session = await makeSession(database.db);
