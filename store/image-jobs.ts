@@ -233,6 +233,21 @@ export async function openImageJobs(db: Db, before: Date): Promise<ImageJobRow[]
     .execute();
 }
 
+/** Jobs that have something on a machine, oldest first. */
+export async function imageJobsOnDisk(
+  db: Db,
+  queue: string,
+): Promise<Pick<ImageJobRow, 'id' | 'status' | 'ended_at' | 'deleted_at'>[]> {
+  return db
+    .selectFrom('image_jobs')
+    .select(['id', 'status', 'ended_at', 'deleted_at'])
+    .where('queue', '=', queue)
+    .where('cleaned', '=', false)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
 /** Of these ids, those of jobs whose folders are to stay. */
 export async function jobsToKeep(db: Db, storeId: string, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();

@@ -18,6 +18,7 @@ import {
 import { findImage, type ImageRow, insertImage } from '../../store/images.ts';
 import type { Database } from '../../store/tables.ts';
 import { newImage } from './create-image.ts';
+import { watchDisk } from './make-room.ts';
 import type { ImageLimits } from './run-image-job.ts';
 
 export interface ImageWorkDependencies {
@@ -119,7 +120,10 @@ function openRequest(job: ImageJobRow, port: number, address: string) {
   return { jobId: job.id, publicKey: job.public_key, port, address, jail: shell.jail, hostname, environment };
 }
 
-/** Waits until the user has left a marker or the environment is gone. Throws `image_wait_timeout`. */
+/**
+ * Waits until the user has left a marker or the environment is gone. A job that has to go since the disk is full ends in `error`. Throws
+ * `image_wait_timeout`.
+ */
 export async function watchForJob(
   deps: ImageWorkDependencies,
   jobId: string,
@@ -129,12 +133,18 @@ export async function watchForJob(
   if (job === null) return { state: 'gone' };
   const { userSeconds } = deps.imageLimits;
   const until = (job.waiting_since ?? deps.clock()).getTime() + userSeconds * 1000;
+  const hasToGo = watchDisk(deps, { jobId, queue: deps.imageShells.queue });
   for (;;) {
     const state = await deps.imageBuilder.state(jobId);
     if (state !== 'open') return { state };
     if (deps.clock().getTime() > until) {
       const detail = `nobody said within ${userSeconds} s that it is done (MUSTER_IMAGE_USER_WAIT)`;
       throw musterError('image_wait_timeout', detail);
+    }
+    if (await hasToGo()) {
+      const message = `the disk is full: less than ${deps.minFreeDisk} bytes are free (MUSTER_MIN_FREE), and this image is the largest`;
+      await moveImageJob(deps.db, jobId, 'error', { message, ended_at: deps.clock() });
+      return { state: 'gone' };
     }
     await pause(LOOK_MS, undefined, { signal });
   }

@@ -1,9 +1,16 @@
 /** What the work on an image leaves in the records; the builder here says what is told to it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ImageWorkDependencies, openForJob } from '../../control/images/work-on-image.ts';
+import { type ImageWorkDependencies, openForJob, watchForJob } from '../../control/images/work-on-image.ts';
 import { musterError } from '../../domain/errors.ts';
-import { findImageJob, type ImageJobRow, moveImageJob, takeImagePort, takeImageTurn } from '../../store/image-jobs.ts';
+import {
+  findImageJob,
+  type ImageJobRow,
+  markImageJobCleaned,
+  moveImageJob,
+  takeImagePort,
+  takeImageTurn,
+} from '../../store/image-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 
@@ -120,4 +127,62 @@ describe('the port of a job', () => {
     await expect(openForJob(deps, job.id, never)).rejects.toMatchObject({ code: 'image_environment_failed' });
     expect(await ports()).toEqual([{ port: 100, job: job.id, resting: true }]);
   });
+});
+
+describe('a full disk while jobs wait for their users', () => {
+  /** A machine with roots of these sizes; each look at an environment is ten seconds later, and its user is done at the fifth. */
+  async function waiting(sizes: readonly number[], free: () => number) {
+    const { deps, now } = machine();
+    const jobs = new Map<string, number>();
+    for (const size of sizes) {
+      const { id } = await unpacked();
+      await moveImageJob(database.db, id, 'waiting_on_user');
+      jobs.set(id, size);
+    }
+    const size = async (id: string) => jobs.get(id) ?? 0;
+    const watch = (jobId: string) => {
+      let looks = 0;
+      const state = async () => {
+        now.value = new Date(now.value.getTime() + 10_000);
+        looks += 1;
+        return looks === 5 ? 'complete' : 'open';
+      };
+      const imageBuilder = { ...deps.imageBuilder, state, size, free: async () => free() } as typeof deps.imageBuilder;
+      const imageLimits = { working: 1, open: 10, stepSeconds: 60, userSeconds: 86_400 };
+      return watchForJob({ ...deps, imageBuilder, imageLimits, minFreeDisk: 100 }, jobId, never);
+    };
+    return { ids: [...jobs.keys()], watch };
+  }
+
+  const statusOf = async (id: string) => (await findImageJob(database.db, id))?.status;
+
+  test('the largest ends with the reason, the others only if that is not enough', async () => {
+    const { ids, watch } = await waiting([5, 50, 10], () => 99);
+    const [small = '', large = '', next = ''] = ids;
+    expect(await watch(small)).toEqual({ state: 'complete' });
+    expect(await watch(large)).toEqual({ state: 'gone' });
+    expect(await watch(next)).toEqual({ state: 'complete' });
+    const ended = await findImageJob(database.db, large);
+    expect(ended).toMatchObject({ status: 'error', message: expect.stringContaining('MUSTER_MIN_FREE') });
+    expect([await statusOf(small), await statusOf(next)]).toEqual(['waiting_on_user', 'waiting_on_user']);
+    await markImageJobCleaned(database.db, large, new Date());
+    expect(await watch(next)).toEqual({ state: 'gone' });
+    expect(await statusOf(small)).toBe('waiting_on_user');
+  }, 30_000);
+
+  test('no job ends that waits while another one is unpacked, which gives up by itself', async () => {
+    const { ids, watch } = await waiting([5], () => 99);
+    await unpacked();
+    expect(await watch(ids[0] ?? '')).toEqual({ state: 'complete' });
+  }, 30_000);
+
+  test('a moment without room ends nothing', async () => {
+    let looks = 0;
+    const { ids, watch } = await waiting([5], () => {
+      looks += 1;
+      return looks % 2 === 0 ? 99 : 100;
+    });
+    expect(await watch(ids[0] ?? '')).toEqual({ state: 'complete' });
+    expect(looks).toBeGreaterThan(3);
+  }, 30_000);
 });
