@@ -22,14 +22,11 @@ const POD = 'muster-images-0';
 const SERVICE = 'muster-images';
 const CLAIMS = { files: 'muster-images', jobs: 'muster-images-jobs' };
 /** The second of two layers: it waits before it first needs its images. */
-const LATER = `- hosts: localhost
-  connection: local
+const LATER = `- hosts: all
   gather_facts: false
   tasks:
     - ansible.builtin.uri: {url: "{{ gate }}", timeout: 900}
-- hosts: all
-  gather_facts: false
-  tasks:
+      delegate_to: localhost
     - ansible.builtin.copy: {dest: /etc/later, content: "after the pod was replaced\\n"}
 `;
 
