@@ -145,7 +145,10 @@ export async function writeImageResult(
   });
 }
 
-/** Sessions whose work has ended and that have left something at the image service, oldest first. */
+/**
+ * Sessions whose work has ended and that have left something at the image service. In another order each time: whoever has time for
+ * some of them only gets to all of them in the end.
+ */
 export async function sessionsWithLeftImages(db: Db, limit: number): Promise<{ id: string; name: string }[]> {
   return db
     .selectFrom('sessions')
@@ -160,7 +163,7 @@ export async function sessionsWithLeftImages(db: Db, limit: number): Promise<{ i
           .where('released_at', 'is', null),
       ),
     )
-    .orderBy('queue')
+    .orderBy(sql`random()`)
     .limit(limit)
     .execute();
 }

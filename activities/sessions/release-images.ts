@@ -7,6 +7,7 @@ import {
   writeImageReleased,
 } from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
+import { isMusterError } from '../../domain/errors.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
 import { isWantedJob } from '../../domain/sessions/image-jobs.ts';
 import { imageKeyName } from '../../domain/sessions/image-names.ts';
@@ -16,8 +17,9 @@ import { wantedJob } from './open-image.ts';
 
 /** A job that was asked for and never answered may still appear for so long, ms. */
 const LATE_MS = 60_000;
-/** Ended sessions that one sweep looks after. */
+/** Ended sessions that one sweep looks after, and for how long, ms. */
 const SWEEP_MAX = 50;
+const SWEEP_MS = 60_000;
 
 type ReleaseDependencies = Pick<ImageDependencies, 'db' | 'imageService' | 'imageKeys'>;
 
@@ -98,11 +100,25 @@ export async function deleteImageKey(
   for (const id of ids) await service.deletePublicKey(id, signal);
 }
 
-/** Ends what ended sessions have left; answers the names of those of which something could not be ended yet. */
-export async function releaseLeftImages(deps: ReleaseDependencies, signal: AbortSignal): Promise<string[]> {
+/**
+ * Ends what ended sessions have left; answers the names of those of which something could not be ended yet. Others wait for that:
+ * after `withinMs`, and when the image service is not there, the rest is left to the next sweep.
+ */
+export async function releaseLeftImages(
+  deps: ReleaseDependencies,
+  signal: AbortSignal,
+  withinMs = SWEEP_MS,
+): Promise<string[]> {
   const left: string[] = [];
+  const enough = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
   for (const session of await sessionsWithLeftImages(deps.db, SWEEP_MAX)) {
-    await releaseImages(deps, session.id, signal).catch(() => left.push(session.name));
+    if (enough.aborted) break;
+    try {
+      await releaseImages(deps, session.id, enough);
+    } catch (error) {
+      left.push(session.name);
+      if (isMusterError(error) && error.code === 'image_service_unavailable') break;
+    }
   }
   return left;
 }
