@@ -16,6 +16,7 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -74,15 +75,19 @@ async function customise(input: ImageJobRef, state: State): Promise<void> {
     } else {
       const queue = await waitForTurn(input, state, 'fetching_image');
       if (queue === null) continue;
-      await work(state, () => workOn(queue, plan).unpackRoot(input));
-      if (!state.told) await open(input, state, plan, queue);
+      const unpacking = await work(state, () => workOn(queue, plan).unpackRoot(input));
+      if (state.told) continue;
+      // It may be half unpacked, by a machine that went away: it is begun again.
+      if (unpacking.state === 'not taken' && patched('unpacks-again')) continue;
+      await open(input, state, plan, queue);
     }
   }
 }
 
 /** Watches the open environment, and does what its end asks for. */
 async function serve(input: ImageJobRef, state: State, plan: ImageJobPlan, queue: string): Promise<void> {
-  const seen = await work(state, () => workOn(queue, plan).watchRoot(input));
+  const watching = await work(state, () => workOn(queue, plan).watchRoot(input));
+  const seen = watching.state === 'done' ? watching.result : null;
   if (seen?.state === 'failed') throw ApplicationFailure.nonRetryable('its user gave it up', 'image_job_failed');
   if (seen?.state === 'gone') await open(input, state, plan, queue);
   if (seen?.state === 'complete') await waitForTurn(input, state, 'packaging_artifacts');
@@ -114,20 +119,21 @@ async function waitForTurn(
   return null;
 }
 
-/**
- * Does a piece of work; a word that the job is over breaks it off. Null when it was, and when no machine took it in time: then the
- * record says what is next.
- */
-async function work<T>(state: State, start: () => Promise<T>): Promise<T | null> {
+/** `told`: a word that the job is over broke it off; `not taken`: no machine took it in time. The record says what is next. */
+type Outcome<T> = { state: 'done'; result: T } | { state: 'told' } | { state: 'not taken' };
+
+/** Does a piece of work. What fails in it is thrown. */
+async function work<T>(state: State, start: () => Promise<T>): Promise<Outcome<T>> {
   const scope = new CancellationScope();
   const result = scope.run(start);
   result.catch(() => undefined);
   await Promise.race([result.catch(() => undefined), condition(() => state.told)]);
   if (state.told) scope.cancel();
   try {
-    return await result;
+    return { state: 'done', result: await result };
   } catch (error) {
-    if (state.told || wasNotTaken(error)) return null;
+    if (state.told) return { state: 'told' };
+    if (wasNotTaken(error)) return { state: 'not taken' };
     throw error;
   }
 }
