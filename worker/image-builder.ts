@@ -81,6 +81,7 @@ export async function openImageMachine(
     imageLimits: limitsOf(env),
     imageFiles,
     imageBuilder,
+    log,
     imageShells: {
       queue,
       ports: env.MUSTER_IMAGE_PORTS,

@@ -39,7 +39,9 @@ export function createImageSweep(
 }
 
 /** Work for the machine that has the directory of images. */
-export function createImageWork(deps: ImageWorkDependencies): ImageWork & Pick<ImageSweepActivities, 'cleanImageHost'> {
+export function createImageWork(
+  deps: ImageWorkDependencies & Pick<Parameters<typeof cleanImageHost>[0], 'log'>,
+): ImageWork & Pick<ImageSweepActivities, 'cleanImageHost'> {
   return {
     unpackRoot: ({ jobId }) => withHeartbeat((signal) => unpackForJob(deps, jobId, signal)),
     openRoot: ({ jobId }) => withHeartbeat((signal) => openForJob(deps, jobId, signal)),

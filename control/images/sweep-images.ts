@@ -40,19 +40,28 @@ async function isRunning(client: Client, jobId: string): Promise<boolean> {
   }
 }
 
-/** Brings this machine's directory in line with the records: what no record names is ended and removed. */
+/**
+ * Brings this machine's directory in line with the records: what no record names is ended and removed. What cannot be removed keeps
+ * nothing else from it: it is told to the log, and tried again by the next sweep.
+ */
 export async function cleanImageHost(deps: {
   db: Kysely<Database>;
   imageFiles: ImageFiles;
   imageBuilder: ImageBuilder;
+  log: { warn(fields: object, message: string): void };
 }): Promise<void> {
-  const { db, imageFiles: files, imageBuilder: builder } = deps;
+  const { db, imageFiles: files, imageBuilder: builder, log } = deps;
+  const attempt = (id: string, removal: Promise<void>) =>
+    removal.catch((error) => log.warn({ id, err: String(error) }, 'what is left of an image cannot be removed'));
   // Folders first, records second: what is made between the two looks has a record.
   const folders = (await builder.list()).filter(isUuid);
   const jobs = await jobsToKeep(db, files.storeId, folders);
-  for (const folder of folders.filter((id) => !jobs.has(id))) await builder.remove(folder);
+  for (const folder of folders.filter((id) => !jobs.has(id))) await attempt(folder, builder.remove(folder));
   const images = await files.list(UNNAMED_MS);
   const known = await imagesStoredIn(db, files.storeId, images);
-  for (const id of images.filter((id) => !known.has(id))) await files.remove(id);
-  for (const token of await files.stale(UNNAMED_MS)) await files.discard(token);
+  for (const id of images.filter((id) => !known.has(id))) await attempt(id, files.remove(id));
+  const stale = await files.stale(UNNAMED_MS);
+  // The place of a job's new file is empty until all of it is packed, however long that takes.
+  const packing = await jobsToKeep(db, files.storeId, stale);
+  for (const token of stale.filter((id) => !packing.has(id))) await attempt(token, files.discard(token));
 }
