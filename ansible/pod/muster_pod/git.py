@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping
+from typing import IO
 
 from .git_address import SCHEMES
 
@@ -56,8 +57,8 @@ class Gits:
             'PYTHONDONTWRITEBYTECODE': '1',
         }
 
-    def run(self, *args: str, env: Mapping[str, str] | None = None) -> str:
-        """Runs git and answers what it printed; raises GitFailed."""
+    def run(self, *args: str, env: Mapping[str, str] | None = None) -> None:
+        """Runs git; raises GitFailed."""
         with self._lock:
             if self.stopped:
                 raise GitFailed('fatal: ended')
@@ -67,7 +68,7 @@ class Gits:
                     env={**self._env, **(env or {})},
                     cwd='/',
                     stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
                     start_new_session=True,
                 )
@@ -75,13 +76,13 @@ class Gits:
                 raise GitFailed(f'fatal: git cannot be started: {error.strerror}') from None
             self._running.add(child.pid)
         try:
-            output, errors = child.communicate()
+            with child:
+                errors = _end_of(child.stderr)
         finally:
             with self._lock:
                 self._running.discard(child.pid)
         if child.returncode != 0:
-            raise GitFailed(errors[-_STDERR_MAX:].decode('utf-8', 'replace'))
-        return output.decode('utf-8', 'replace')
+            raise GitFailed(errors.decode('utf-8', 'replace'))
 
     def stop(self) -> None:
         """Ends all of them, with all that they have started; none begins any more."""
@@ -92,3 +93,11 @@ class Gits:
                     os.killpg(leader, signal.SIGKILL)
                 except ProcessLookupError:
                     pass
+
+
+def _end_of(stream: IO[bytes]) -> bytes:
+    """Reads all that comes and keeps the end of it alone: how much a server lets git say is the server's choice."""
+    end = b''
+    while chunk := os.read(stream.fileno(), _STDERR_MAX):
+        end = (end + chunk)[-_STDERR_MAX:]
+    return end
