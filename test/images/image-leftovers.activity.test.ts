@@ -37,7 +37,9 @@ describeNeeding(imagesMissing(), 'an image that is hard to work on', () => {
     for (const jobId of used.splice(0)) await builder.remove(jobId);
     expect(await builder.list()).toEqual([]);
   });
-  afterAll(() => execFileSync('rm', ['-rf', dir]));
+  afterAll(() => {
+    execFileSync('rm', ['-rf', dir]);
+  });
 
   const unpack = (jobId: string, source = tar, limits = LIMITS) =>
     builder.unpack({ jobId, source, format: 'tar', limits }, never, nothing);
