@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterAll(() => namespace.remove());
 
 /** Goes at once when it is told to, with a status of its own. */
-const POLITE = 'trap "exit 9" TERM; sleep 600 & wait';
+const POLITE = 'trap "exit 9" TERM; echo ready; sleep 600 & wait';
 /** Has to be killed. */
-const DEAF = 'trap "" TERM; while true; do sleep 1; done';
+const DEAF = 'trap "" TERM; echo ready; while true; do sleep 1; done';
 
 async function running(scripts: Scripts): Promise<{ name: string } & ScriptedJobs> {
   const scripted = scriptedJobs(smallSettings(namespace.name), scripts);
@@ -26,6 +26,11 @@ async function running(scripts: Scripts): Promise<{ name: string } & ScriptedJob
     async ({ containers }) => containers.some(({ name, state }) => name === 'ansible' && state === 'running'),
     signal,
   );
+  // A container runs before its script has come to its trap.
+  if (scripts.ansible?.includes('echo ready')) {
+    const log = () => namespace.kubectl(['logs', `job/${spec.name}`, '--container', 'ansible']);
+    await eventually('it listens', async () => (await log()).includes('ready'));
+  }
   return { name: spec.name, ...scripted };
 }
 
