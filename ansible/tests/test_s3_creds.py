@@ -31,6 +31,7 @@ class Cluster:
     def __init__(self, account: Path) -> None:
         self.secrets: dict[str, tuple[int, dict[str, Any]]] = {}
         self.tokens: list[str | None] = []
+        self.silent = 0
         account.mkdir()
         (account / 'token').write_text(f'{TOKEN}\n')
         key, certificate = account / 'key.pem', account / 'ca.crt'
@@ -45,6 +46,11 @@ class Cluster:
         class Answers(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 cluster.tokens.append(self.headers['Authorization'])
+                if cluster.silent > 0:
+                    cluster.silent -= 1
+                    # Until whoever asks has given up.
+                    self.rfile.read(1)
+                    return
                 status, body = cluster.secrets.get(self.path, (404, {}))
                 self.send_response(status)
                 self.end_headers()
@@ -114,6 +120,19 @@ def test_says_why_there_are_none(cluster: Cluster, creds: ModuleType, case: str)
     with pytest.raises(creds.NotReadError) as caught:
         creds.read_credentials('default', 's3')
     assert str(caught.value) == f'Secret s3 of namespace default {words}'
+
+
+def test_asks_again_where_nobody_answers_in_time(
+    cluster: Cluster, creds: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(creds, '_TIMEOUT_S', 2)
+    cluster.secrets['/api/v1/namespaces/team/secrets/s3'] = (200, encoded(access_key='a', secret_key='b'))
+    cluster.silent = 2
+    assert creds.read_credentials('team', 's3') == {'access_key': 'a', 'secret_key': 'b'}
+    cluster.silent = 3
+    with pytest.raises(creds.NotReadError, match='could not be read: .*timed out'):
+        creds.read_credentials('team', 's3')
+    assert len(cluster.tokens) == 6
 
 
 def test_a_name_stays_a_name(cluster: Cluster, creds: ModuleType) -> None:

@@ -15,5 +15,9 @@ export async function databaseChecksum(db: Kysely<Database>, without: readonly s
             from ${sql.table(name)} t`,
     );
   const { rows } = await sql<{ name: string; sum: string }>`${sql.join(sums, sql` union all `)}`.execute(db);
-  return rows.map(({ name, sum }) => `${name} ${sum}`).join('\n');
+  // Parts of a union come in any order.
+  return rows
+    .map(({ name, sum }) => `${name} ${sum}`)
+    .sort()
+    .join('\n');
 }

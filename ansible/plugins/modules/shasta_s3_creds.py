@@ -55,7 +55,9 @@ secret_key:
 ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 """Where Kubernetes puts the token of a pod and the certificate of its API server."""
 
-_TIMEOUT_S = 30
+_TIMEOUT_S = 10
+_TRIES = 3
+"""How often somebody is asked who has not answered in time."""
 _KEYS = ('access_key', 'secret_key')
 
 
@@ -93,6 +95,18 @@ def read_credentials(namespace: str, name: str) -> dict[str, str]:
         raise NotReadError(f'{what} holds no text in access_key or secret_key') from None
 
 
+def _ask(opener: urllib.request.OpenerDirector, request: urllib.request.Request) -> dict[str, Any]:
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            with opener.open(request, timeout=_TIMEOUT_S) as answer:
+                return dict(json.load(answer))
+        except (urllib.error.URLError, TimeoutError) as error:
+            late = isinstance(getattr(error, 'reason', error), TimeoutError)
+            if not late or tries_left == 0:
+                raise
+    raise AssertionError('unreachable')
+
+
 def _ask_cluster(namespace: str, name: str, what: str) -> dict[str, Any]:
     try:
         with open(os.path.join(ACCOUNT, 'token'), encoding='ascii') as file:
@@ -113,8 +127,7 @@ def _ask_cluster(namespace: str, name: str, what: str) -> dict[str, Any]:
         urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusted)
     )
     try:
-        with direct.open(request, timeout=_TIMEOUT_S) as answer:
-            return dict(json.load(answer))
+        return _ask(direct, request)
     except urllib.error.HTTPError as error:
         reason = {
             403: 'may not be read: give the service account of the pod `get` on it',
