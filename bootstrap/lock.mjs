@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Bytes of a socket's address in Linux (sun_path). */
+const ADDRESS_BYTES = 108;
+
 /**
  * Runs `work` while no other process on this machine runs it for the same name. The lock is a socket in Linux's abstract
  * namespace: it has no file, so a process that is killed leaves nothing behind that would have to be found stale.
@@ -12,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * @returns {Promise<T>}
  */
 export async function withLock(name, work, onWait) {
-  const path = `\0muster-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+  const path = address(name);
   let told = false;
   for (;;) {
     const server = await listen(path);
@@ -27,6 +30,15 @@ export async function withLock(name, work, onWait) {
     told = true;
     await sleep(200);
   }
+}
+
+/**
+ * The address for a name. It fills all its bytes: Node 20 pads a shorter one with zeros and Node 24 does not, so that the
+ * two would hold different locks; both run here, one as what installs and one as what is installed.
+ */
+function address(name) {
+  const short = `\0muster-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+  return short.padEnd(ADDRESS_BYTES, '.');
 }
 
 function listen(path) {
