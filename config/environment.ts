@@ -117,6 +117,10 @@ const VariablesSchema = z.object({
   MUSTER_HARDWARE_SYNC_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Base URL of the registry that knows the tenants; unset: there are none. */
   MUSTER_TENANT_REGISTRY_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** Vault in which tenants keep the secrets of their playbooks; unset: sessions have no `VAULT_TOKEN`. */
+  MUSTER_TENANT_VAULT_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** Role of the login there by Kubernetes, with `{tenant}` where the tenant's name goes. */
+  MUSTER_TENANT_VAULT_ROLE: z.string().min(1).default('{tenant}'),
   /** PEM file of the CA for HSM, the hardware sync, the tenant registry, and repositories without their own. */
   MUSTER_CA_FILE: z.string().optional(),
   /** Whether a component may say `ansible_connection=local`. Default: only on an embedded stack. */

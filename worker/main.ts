@@ -45,6 +45,7 @@ import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
 import { withoutRegistry } from '../drivers/tenants/no-registry.ts';
+import { openTenantVault } from '../drivers/tenants/tenant-vault.ts';
 import { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { createWebhookSender } from '../drivers/webhooks/send-webhook.ts';
 import { type Db, openDatabase } from '../store/database.ts';
@@ -183,6 +184,7 @@ async function main(): Promise<void> {
     workspaces,
     site,
     trust,
+    tenantVault: tenantVault(env, platformCa || undefined),
     inventories: createInventories(inventoryProvider(env, db)),
     hostId,
     playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
@@ -312,6 +314,12 @@ function inventoryProvider(env: Environment, db: Db): InventoryProvider {
     readComponents: (ids) => inventoryComponents(db, ids),
     allowLocalConnection: env.MUSTER_ALLOW_LOCAL_CONNECTION,
   };
+}
+
+/** Where playbooks read the secrets of tenants; undefined where they have none. */
+function tenantVault(env: Environment, ca: string | undefined) {
+  const { MUSTER_TENANT_VAULT_URL: url, MUSTER_TENANT_VAULT_ROLE: role, MUSTER_VAULT_JWT_FILE: jwtFile } = env;
+  return url === undefined ? undefined : openTenantVault({ url, role, jwtFile, ca });
 }
 
 /** What lists the nodes that become components; undefined where nothing does. */

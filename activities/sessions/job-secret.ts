@@ -5,12 +5,15 @@ import type { SessionRow } from '../../control/database.ts';
 import type { ImageKeys } from '../../control/sessions/image-keys.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { SnapshotRepository } from '../../domain/sessions/schema.ts';
-import type { SiteValues } from './ports.ts';
+import type { SiteValues, TenantVault } from './ports.ts';
+import { tenantLogin } from './tenant-login.ts';
 
 export interface SecretDependencies {
   site: SiteValues;
   trust: Pick<Trust, 'identity' | 'hasOwnKey'>;
   imageKeys: Pick<ImageKeys, 'read'>;
+  /** Where tenants keep their secrets; unset: nowhere. */
+  tenantVault?: TenantVault | undefined;
   /** Its credentials go into the Secret. */
   ara?: { credentialsFile: string | undefined } | undefined;
 }
@@ -57,10 +60,11 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
       ...(source?.ca_cert && caPem !== undefined ? { ca: caPem } : {}),
     });
   }
-  const [{ privateKey, knownHosts }, vaultPassword, identity] = await Promise.all([
+  const [{ privateKey, knownHosts }, vaultPassword, identity, tenant] = await Promise.all([
     site.ssh(),
     site.vaultPassword(),
     jobIdentity(deps),
+    tenantLogin(deps.tenantVault, snapshot),
   ]);
   const imageKey = session.target.definition === 'image' ? await deps.imageKeys.read(session.id) : null;
   const ara = deps.ara?.credentialsFile;
@@ -72,12 +76,13 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
       'ansible.cfg': await site.ansibleConfig(snapshot.ansible_config),
       // What playbooks can come by, and must never show. Credentials of repositories they never see, so not here either.
       'masks.json': JSON.stringify(
-        [token, vaultPassword, privateKey, identity.values.private, imageKey?.privateKey].flatMap((secret) =>
-          secret ? [secret.trim()] : [],
+        [token, vaultPassword, tenant.token, privateKey, identity.values.private, imageKey?.privateKey].flatMap(
+          (secret) => (secret ? [secret.trim()] : []),
         ),
       ),
       plain_key: privateKey,
       known_hosts: knownHosts,
+      vault_token: tenant.token,
       ...identity.values,
       ...(imageKey === null ? {} : { id_image: imageKey.privateKey }),
       ...(vaultPassword === null ? {} : { vault_password: vaultPassword }),
@@ -85,7 +90,7 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
       ...(platformCa === undefined ? {} : { 'ca.crt': platformCa }),
       ...(vcs === undefined ? {} : { vcs_username: vcs.username, vcs_password: vcs.password }),
     },
-    warnings: identity.warnings,
+    warnings: [...identity.warnings, ...tenant.warnings],
   };
 }
 

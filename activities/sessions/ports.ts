@@ -59,6 +59,13 @@ export interface AnsibleWorkspace {
 }
 
 /** Named values of the installation that are not in a record. */
+/** The secret store of tenants. */
+export interface TenantVault {
+  address: string;
+  /** A token for what the tenant may read there; throws an Error that says why there is none. */
+  tokenOf(tenant: string): Promise<string>;
+}
+
 export interface SiteValues {
   /** Text of the ansible.cfg of that name; throws `config_missing`. */
   ansibleConfig(name: string): Promise<string>;

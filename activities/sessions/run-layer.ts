@@ -18,12 +18,15 @@ import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 import type { RunLayer } from './contract.ts';
 import { keepIdentity, refreshIdentity } from './host-identity.ts';
 import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
-import type { Runner, Workspaces } from './ports.ts';
+import type { Runner, TenantVault, Workspaces } from './ports.ts';
+import { tenantLogin } from './tenant-login.ts';
 
 export interface RunDependencies extends LayerDependencies {
   runner: Runner;
   workspaces: Workspaces;
   imageKeys: Pick<ImageKeys, 'read'>;
+  /** Where tenants keep their secrets; unset: nowhere. */
+  tenantVault?: TenantVault | undefined;
   /** Id of this machine's data directory. */
   hostId: string;
   /** Program in place of `ansible-playbook`, and the folder of the built-in debugging playbooks. */
@@ -162,12 +165,16 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
   const sources = await Promise.all(
     [...new Set(snapshot.layers.flatMap(({ source }) => (source === null ? [] : [source])))].map(site.source),
   );
+  const tenant = await tenantLogin(deps.tenantVault, snapshot);
+  await noteWarnings(deps.db, sessionId, tenant.warnings);
   return {
     runId,
     argv: [deps.playbookCommand, file, ...words],
     cwd: layerDir,
     env: environment,
+    secretEnv: tenant.environment,
     masks: [
+      ...(tenant.token === '' ? [] : [tenant.token]),
       ...(await site.masks(sources.filter((source) => source !== null))),
       ...(target.definition === 'image' ? await imageMasks(deps, sessionId) : []),
     ],

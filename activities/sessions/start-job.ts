@@ -15,7 +15,7 @@ import { checkExecTexts } from '../../domain/sessions/exec-texts.ts';
 import { layersArgument } from '../../domain/sessions/layers-argument.ts';
 import { POD_PATHS } from '../../domain/sessions/pod-paths.ts';
 import { jobSecret } from './job-secret.ts';
-import type { SiteValues } from './ports.ts';
+import type { SiteValues, TenantVault } from './ports.ts';
 
 export interface StartDependencies {
   db: Kysely<Database>;
@@ -23,6 +23,8 @@ export interface StartDependencies {
   trust: Pick<Trust, 'identity' | 'hasOwnKey'>;
   imageKeys: Pick<ImageKeys, 'read'>;
   cluster: ClusterJobs;
+  /** Where tenants keep their secrets; unset: nowhere. */
+  tenantVault?: TenantVault | undefined;
   readOptions(): Promise<Options>;
 }
 
@@ -46,10 +48,16 @@ export async function startJob(deps: StartDependencies, sessionId: string, signa
   await noteProgress(db, sessionId, { phase: 'clone', message: 'starting the Job' });
   const { values, warnings } = await jobSecret(deps, session, await issueJobToken(db, sessionId));
   await noteWarnings(db, sessionId, warnings);
-  await cluster.start(specOf(session, job, await deps.readOptions(), values), signal);
+  await cluster.start(specOf(deps, session, job, await deps.readOptions(), values), signal);
 }
 
-function specOf(session: SessionRow, job: SessionJobRow, options: Options, secret: Record<string, string>): JobSpec {
+function specOf(
+  { tenantVault }: StartDependencies,
+  session: SessionRow,
+  job: SessionJobRow,
+  options: Options,
+  secret: Record<string, string>,
+): JobSpec {
   const { target, snapshot, ansible_limit: limit, ansible_passthrough: passthrough } = session;
   // Our own image takes a layer with its words as an order, and a long limit by this file.
   const byFile = job.profile === 'restricted' && limitNeedsFile(effectiveLimit({ limit, target }));
@@ -77,6 +85,7 @@ function specOf(session: SessionRow, job: SessionJobRow, options: Options, secre
     layersArgument: layersArgument(snapshot),
     ttlSeconds: ageSeconds(options.session_ttl),
     deadlineSeconds: options.session_timeout > 0 ? options.session_timeout + DEADLINE_MARGIN : null,
+    vaultAddress: tenantVault?.address ?? '',
     secret,
   };
   checkExecTexts(spec);

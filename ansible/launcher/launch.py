@@ -86,9 +86,11 @@ def _execute(run: str) -> None:
     log = None
     try:
         secrets = _take_masks(run)
+        environment = _take_environment(run)
         with open(os.path.join(run, 'spec.json'), encoding='utf-8') as file:
             spec = json.load(file)
         log = OutputLog(os.path.join(run, 'output.log'), int(spec.get('log_max_bytes', DEFAULT_LIMIT)), Masker(secrets))
+        spec['env'] = {**spec['env'], **environment}
         status = _start_and_watch(run, spec, secrets, log)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         log = log or OutputLog(os.path.join(run, 'output.log'), DEFAULT_LIMIT, Masker(()))
@@ -100,21 +102,34 @@ def _execute(run: str) -> None:
 
 
 def _take_masks(run: str) -> list[str]:
-    """The run's secrets; their file is gone before anything of the run happens. A broken one stops the run."""
-    path = os.path.join(run, 'mask.json')
+    """The run's secrets, which may not show."""
+    secrets = _take(run, 'mask.json', [])
+    if not isinstance(secrets, list) or not all(isinstance(secret, str) for secret in secrets):
+        raise ValueError('mask.json is not an array of strings')
+    return secrets
+
+
+def _take_environment(run: str) -> dict[str, str]:
+    """Variables of the playbook that are secrets and so are not in its spec."""
+    variables = _take(run, 'environment.json', {})
+    if not isinstance(variables, dict) or not all(isinstance(value, str) for value in variables.values()):
+        raise ValueError('environment.json is not an object of strings')
+    return variables
+
+
+def _take(run: str, name: str, missing: object) -> object:
+    """What a file of secrets holds. It is gone before anything of the run happens; a broken one stops the run."""
+    path = os.path.join(run, name)
     try:
         with open(path, encoding='utf-8') as file:
             os.unlink(path)
             text = file.read()
     except FileNotFoundError:
-        return []
+        return missing
     try:
-        secrets = json.loads(text)
+        return json.loads(text)
     except ValueError:
-        raise ValueError('mask.json is not JSON') from None
-    if not isinstance(secrets, list) or not all(isinstance(secret, str) for secret in secrets):
-        raise ValueError('mask.json is not an array of strings')
-    return secrets
+        raise ValueError(f'{name} is not JSON') from None
 
 
 def _start_and_watch(run: str, spec: dict, secrets: list[str], log: OutputLog) -> int:

@@ -60,7 +60,7 @@ def test_what_cannot_be_executed_ends_with_127_and_says_why(new_run: Callable[..
     assert says in run.output
 
 
-@pytest.mark.parametrize('name', ['spec.json', 'mask.json'])
+@pytest.mark.parametrize('name', ['spec.json', 'mask.json', 'environment.json'])
 def test_a_broken_input_file_ends_the_run_before_its_start(
     new_run: Callable[..., Run], tmp_path: Path, name: str
 ) -> None:
@@ -69,7 +69,7 @@ def test_a_broken_input_file_ends_the_run_before_its_start(
     run.launch().finish()
     assert run.exit['code'] == 127 and not (tmp_path / 'ran').exists()
     assert 'sesame' not in run.output + run.read('launcher.log')
-    assert not (run.directory / 'mask.json').exists()
+    assert not any((run.directory / secret).exists() for secret in ('mask.json', 'environment.json'))
 
 
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

@@ -80,6 +80,15 @@ def test_secrets_come_by_a_descriptor_and_their_file_is_gone_before(
     assert (run.exit['code'], run.output) == (0, '2 ******** 200000\n')
 
 
+def test_variables_that_are_secrets_come_by_a_file_that_is_gone_before(new_run: Callable[..., Run]) -> None:
+    run = new_run().specify(['/bin/sh', '-c', 'echo "$A $B"; ls "$MUSTER_RUN_DIR"'], env={'A': 'plain', 'B': 'plain'})
+    (run.directory / 'environment.json').write_text('{"B": "hidden"}')
+    run.launch().finish()
+    assert run.output.splitlines()[0] == 'plain hidden'
+    assert 'environment.json' not in run.output
+    assert 'hidden' not in run.read('spec.json')
+
+
 def test_without_secrets_there_is_no_descriptor(new_run: Callable[..., Run]) -> None:
     run = new_run().specify(['/usr/bin/env'], masks=[]).launch().finish()
     assert 'MUSTER_MASK_FD' not in run.output

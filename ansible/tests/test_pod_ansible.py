@@ -39,6 +39,25 @@ def test_runs_what_is_ordered_and_hands_all_of_it_over(pod: Pod, muster: Muster)
     assert muster.states('ansible') == ['started']
 
 
+@pytest.mark.parametrize('token', ['s.tenant-token', ''])
+def test_a_playbook_has_the_login_of_its_tenant_and_no_other_variables_of_the_container(
+    pod: Pod, muster: Muster, token: str
+) -> None:
+    pod.inventory_done('h1')
+    seen = pod.path('seen')
+    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: env > {seen}\n')
+    pod.order()
+    muster.finish(0)
+    store = 'https://vault.test'
+    assert pod.run('ansible', VAULT_ADDR=store, VAULT_TOKEN=token, VCS_PASSWORD='of-git') == 0
+    lines = seen.read_text().splitlines()
+    login = [f'VAULT_ADDR={store}', f'VAULT_TOKEN={token}']
+    assert [line for line in lines if line.startswith('VAULT_')] == (login if token else [])
+    assert not any('of-git' in line for line in lines)
+    files = [path for path in pod.path('muster/work').rglob('*') if path.is_file() and not path.is_symlink()]
+    assert files and not any(b'tenant-token' in path.read_bytes() for path in files)
+
+
 def test_the_exit_status_is_the_one_that_muster_orders(pod: Pod, muster: Muster) -> None:
     pod.inventory_done('h1')
     pod.playbook('- hosts: all\n  gather_facts: false\n  tasks:\n    - fail:\n')

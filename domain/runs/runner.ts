@@ -8,6 +8,8 @@ export interface RunSpec {
   argv: string[];
   cwd: string;
   env: Record<string, string>;
+  /** Variables besides that are secrets. */
+  secretEnv: Record<string, string>;
   /** Secrets that may not appear in output or events. */
   masks: string[];
   /** Largest kept log in bytes. */

@@ -28,6 +28,8 @@ export interface JobSpec {
   ttlSeconds: number | null;
   /** `activeDeadlineSeconds`; null: none. */
   deadlineSeconds: number | null;
+  /** `VAULT_ADDR`, the secret store of tenants; '' for none. */
+  vaultAddress: string;
   /** Values of its Secret by key. */
   secret: Record<string, string>;
 }

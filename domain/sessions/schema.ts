@@ -124,6 +124,8 @@ export const SnapshotSchema = z.strictObject({
   /** Name of a built-in debugging playbook (`fail` of `debug_fail`), when no stored configuration has that name. */
   debug_playbook: z.string().nullable(),
   ansible_config: z.string(),
+  /** The tenant whose configuration it was; without one it is the administrator's. */
+  tenant_name: z.string().optional(),
 });
 export type Snapshot = z.infer<typeof SnapshotSchema>;
 

@@ -83,5 +83,6 @@ export function buildSnapshot(input: SnapshotInput): Snapshot {
     additional_inventory: additionalInventory(input),
     debug_playbook: configuration === null ? configurationName.slice(DEBUG_PREFIX.length) : null,
     ansible_config: ansibleConfig,
+    ...(configuration?.tenant_name ? { tenant_name: configuration.tenant_name } : {}),
   };
 }

@@ -85,7 +85,7 @@ export function podContainers(spec: JobSpec, settings: RunnerSettings) {
       SESSION_CONFIGURATION_NAME: spec.configurationName,
       SESSION_CONFIGURATION_LIMIT: spec.configurationLimit,
       ...GIT_RETRY,
-      VAULT_ADDR: '',
+      VAULT_ADDR: spec.vaultAddress,
     }),
   ]);
   const ansible = container(
@@ -101,6 +101,7 @@ export function podContainers(spec: JobSpec, settings: RunnerSettings) {
         DEBUG_WAIT_TIME: String(spec.debugWaitSeconds),
       }),
       ofSecret('VAULT_TOKEN', spec.name, 'vault_token'),
+      ...(spec.vaultAddress === '' ? [] : values({ VAULT_ADDR: spec.vaultAddress })),
       ...(restricted || settings.apiUrl === null ? [] : values({ MUSTER_API_URL: settings.apiUrl })),
     ],
     {

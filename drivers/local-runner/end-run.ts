@@ -7,7 +7,7 @@ import {
   type RunPaths,
   readClaim,
   readExit,
-  removeMasks,
+  removeSecrets,
   writePrivate,
 } from './run-files.ts';
 
@@ -36,7 +36,7 @@ export async function endRun(paths: RunPaths, runId: string): Promise<void> {
   // Also where nothing began: a run whose files were lost may still have processes.
   await endProcesses(runId, claim);
   if (claim?.start_time === NEVER_BEGUN) await writeNeverBegun(paths);
-  await removeMasks(paths);
+  await removeSecrets(paths);
 }
 
 async function endProcesses(runId: string, claim: ClaimFile | null): Promise<void> {

@@ -15,6 +15,7 @@ export interface RunPaths {
   dir: string;
   spec: string;
   mask: string;
+  environment: string;
   claim: string;
   exit: string;
   events: string;
@@ -28,6 +29,7 @@ export function runPaths(runsDir: string, runId: string): RunPaths {
     dir,
     spec: join(dir, 'spec.json'),
     mask: join(dir, 'mask.json'),
+    environment: join(dir, 'environment.json'),
     claim: join(dir, 'claim'),
     exit: join(dir, 'exit.json'),
     events: join(dir, 'events.jsonl'),
@@ -104,8 +106,9 @@ export function readResults(paths: RunPaths): Promise<ResultsFile | 'absent' | '
 }
 
 /** Removes the run's secrets, should nobody have done so; only for a run that has ended. */
-export async function removeMasks(paths: RunPaths): Promise<void> {
+export async function removeSecrets(paths: RunPaths): Promise<void> {
   await rm(paths.mask, { force: true });
+  await rm(paths.environment, { force: true });
 }
 
 /** Bytes of a file from `start` on, at most `limit`; empty when there is nothing (yet). */

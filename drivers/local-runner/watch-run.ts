@@ -4,7 +4,7 @@ import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
 import { isAlive } from './process-table.ts';
-import { type RunPaths, readClaim, readExit, readFrom, readResults, removeMasks } from './run-files.ts';
+import { type RunPaths, readClaim, readExit, readFrom, readResults, removeSecrets } from './run-files.ts';
 
 const EVENT_CHUNK = 1024 * 1024;
 const OUTPUT_CHUNK = 256 * 1024;
@@ -38,7 +38,7 @@ export async function watchRun(
       const lost = missing >= 2;
       cursor = await shipAll(paths, cursor, exit !== null || lost, take);
       if (exit !== null || lost) {
-        await removeMasks(paths);
+        await removeSecrets(paths);
         return { exit, ...(await resultsOf(paths)) };
       }
       if (missing === 0) await wake.next(signal);

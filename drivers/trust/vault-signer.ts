@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { musterError } from '../../domain/errors.ts';
-import { askJson, type JsonRequest } from '../http/ask-json.ts';
+import { openVault, type VaultOptions, valueAt } from '../vault/vault-client.ts';
 import type { SshKeygen } from './ssh-keygen.ts';
 
 /** Names that CFS uses in Vault (cfs-flows 6.3). */
@@ -10,8 +9,6 @@ const SIGN_ROLE = 'compute';
 const TRANSIT_KEY = 'cfstrust';
 /** Secret that holds both halves of the exported key. */
 export const SESSION_KEY_SECRET = 'cfstrust';
-/** For one call, ms. */
-const PATIENCE = 5_000;
 /** Pause before the login that follows an error, ms. */
 const PAUSE = 2_000;
 const TRIES = 3;
@@ -19,15 +16,9 @@ const HOUR = 3_600;
 /** In whose name it is stored. */
 const ACTOR = 'trust';
 
-export interface VaultSignerOptions {
-  /** Base address of Vault. */
-  url: string;
+export interface VaultSignerOptions extends VaultOptions {
   /** Role of the login by Kubernetes. */
   role: string;
-  /** File with the service account's token. Read for each login: Kubernetes renews it. */
-  jwtFile: string;
-  /** Certificates to trust instead of the platform's, PEM. */
-  ca?: string | undefined;
   keygen: Pick<SshKeygen, 'publicKeyOf'>;
   secrets: {
     get(name: string): Promise<Record<string, string> | null>;
@@ -39,39 +30,15 @@ export interface VaultSignerOptions {
  * Vault as the certificate authority: its ssh engine signs an exportable key of its transit engine. After any error there is a
  * new login 2 s later, three tries in all; then `trust_unavailable` with Vault's own words.
  */
-export function createVaultSigner({ url, role, jwtFile, ca, keygen, secrets }: VaultSignerOptions) {
-  const base = url.replace(/\/+$/, '');
+export function createVaultSigner({ role, keygen, secrets, ...vault }: VaultSignerOptions) {
+  const { ask, login, wordAt, wrong } = openVault(vault, (detail) => musterError('trust_unavailable', detail));
   let token: string | null = null;
-
-  const ask = async (request: Pick<JsonRequest, 'method' | 'body'> & { path: string; token?: string }) => {
-    const { method, path, body } = request;
-    const headers: Record<string, string> = request.token === undefined ? {} : { 'x-vault-token': request.token };
-    let answer: { status: number; text: string };
-    try {
-      answer = await askJson({ method, url: `${base}/v1/${path}`, body, ca, headers, timeoutMs: PATIENCE });
-    } catch (error) {
-      throw unavailable(path, error instanceof Error ? error.message : String(error));
-    }
-    if (answer.status < 200 || answer.status > 299) {
-      throw unavailable(path, `it answered ${answer.status}${errorsOf(answer.text)}`);
-    }
-    return answer.text;
-  };
-
-  const login = async (): Promise<string> => {
-    const path = 'auth/kubernetes/login';
-    const jwt = await readFile(jwtFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      throw unavailable(path, `the token of the service account cannot be read: ${jwtFile}: ${error.code}`);
-    });
-    const text = await ask({ method: 'POST', path, body: { role, jwt: jwt.trim() } });
-    return wordAt(text, path, 'auth', 'client_token');
-  };
 
   /** Calls with a token that is kept until something goes wrong. */
   const withToken = async <T>(work: (token: string) => Promise<T>): Promise<T> => {
     for (let left = TRIES - 1; ; left -= 1) {
       try {
-        token ??= await login();
+        token ??= await login(role);
         return await work(token);
       } catch (error) {
         token = null;
@@ -92,7 +59,7 @@ export function createVaultSigner({ url, role, jwtFile, ca, keygen, secrets }: V
     const keys = valueAt(text, 'data', 'keys');
     const versions = typeof keys === 'object' && keys !== null ? Object.entries(keys) : [];
     const newest = versions.sort(([one], [other]) => Number(other) - Number(one))[0]?.[1];
-    if (typeof newest !== 'string') throw unavailable(path, 'its answer has no key');
+    if (typeof newest !== 'string') throw wrong(path, 'its answer has no key');
     const privateKey = newest.endsWith('\n') ? newest : `${newest}\n`;
     const publicKey = await keygen.publicKeyOf(privateKey);
     const kept = await secrets.get(SESSION_KEY_SECRET);
@@ -132,34 +99,4 @@ export function createVaultSigner({ url, role, jwtFile, ca, keygen, secrets }: V
       return wordAt(text, path, 'data', 'signed_key').trim();
     },
   };
-}
-
-function unavailable(path: string, reason: string) {
-  return musterError('trust_unavailable', `Vault, ${path}: ${reason}`);
-}
-
-/** What Vault says is wrong. */
-function errorsOf(text: string): string {
-  const errors = valueAt(text, 'errors');
-  return Array.isArray(errors) && errors.length > 0 ? `: ${errors.map(String).join(', ').slice(0, 300)}` : '';
-}
-
-function wordAt(text: string, path: string, ...names: string[]): string {
-  const found = valueAt(text, ...names);
-  if (typeof found !== 'string' || found === '') throw unavailable(path, `its answer has no ${names.join('.')}`);
-  return found;
-}
-
-function valueAt(text: string, ...names: string[]): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  for (const name of names) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as Record<string, unknown>)[name];
-  }
-  return value;
 }

@@ -34,6 +34,7 @@ const SPEC: JobSpec = {
   configurationLimit: 'web,db',
   debugWaitSeconds: 3600,
   layersArgument: '[{"layer":"0"}]',
+  vaultAddress: '',
   ttlSeconds: null,
   deadlineSeconds: null,
   secret: { token: 'not-to-be-seen' },
@@ -209,6 +210,11 @@ describe('the containers', () => {
       DEBUG_WAIT_TIME: '3600',
       VAULT_TOKEN: ofSecret('vault_token'),
     });
+    expect(container('ansible').values).not.toHaveProperty('VAULT_ADDR');
+    const store = made({ vaultAddress: 'https://vault.test' });
+    for (const name of ['git-clone', 'ansible']) {
+      expect(store.container(name).values.VAULT_ADDR).toBe('https://vault.test');
+    }
     expect(made({ stateRecordingDisabled: false }).container('ansible').values.DISABLE_STATE_RECORDING).toBe('False');
   });
 

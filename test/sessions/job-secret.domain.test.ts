@@ -46,4 +46,30 @@ describe('the Secret of a Job', () => {
     const others = Object.entries(values).filter(([name]) => name !== 'credentials.json' && name !== 'vcs_password');
     expect(JSON.stringify(others)).not.toMatch(/team-word|vcs-word/);
   });
+
+  describe('has the login of the tenant', () => {
+    const tenantVault = { address: 'https://vault.test', tokenOf: async (tenant: string) => `token of ${tenant}` };
+    const owned = { ...session, snapshot: { ...session.snapshot, tenant_name: 'blue' } };
+
+    test('whose configuration it is, and masks it', async () => {
+      const { values, warnings } = await jobSecret({ ...deps, tenantVault }, owned, 'the-token');
+      expect(values.vault_token).toBe('token of blue');
+      expect(JSON.parse(values['masks.json'] ?? '')).toContain('token of blue');
+      expect(warnings).toEqual([]);
+    });
+    test('or none where it fails, and says why', async () => {
+      const tokenOf = async () => Promise.reject(new Error('Vault, auth/kubernetes/login: it answered 403'));
+      const { values, warnings } = await jobSecret({ ...deps, tenantVault: { ...tenantVault, tokenOf } }, owned, 't');
+      expect(values.vault_token).toBe('');
+      const why = 'the session has no VAULT_TOKEN of tenant blue: Vault, auth/kubernetes/login: it answered 403';
+      expect(warnings).toEqual([why]);
+    });
+    test.each([
+      ['a configuration without tenant', { tenantVault }, session],
+      ['an installation whose tenants have no Vault', {}, owned],
+    ])('not with %s', async (_what, parts, given) => {
+      const { values, warnings } = await jobSecret({ ...deps, ...parts }, given as SessionRow, 'the-token');
+      expect([values.vault_token, warnings]).toEqual(['', []]);
+    });
+  });
 });

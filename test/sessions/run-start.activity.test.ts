@@ -72,14 +72,30 @@ describeNeeding(launcherMissing(), 'a start', () => {
     expect((await stat(join(runs.runsDir, spec.runId))).mode & 0o777).toBe(0o700);
   });
 
+  test('gives the run variables that are secrets, and keeps them in no file', async () => {
+    const secret = 'hvs.of-the-tenant';
+    const spec = runs.script('echo "has $WORD"; ls "$MUSTER_RUN_DIR"', {
+      secretEnv: { WORD: secret },
+      masks: [secret],
+    });
+    await runs.start(spec);
+    const { shipped } = await runs.follow(spec.runId);
+    expect(shipped.output).toContain('has ********\n');
+    expect(shipped.output).not.toContain('environment.json');
+    expect(await readFile(runs.file(spec.runId, 'spec.json'), 'utf8')).not.toContain(secret);
+    expect(await readdir(join(runs.runsDir, spec.runId))).not.toContain('environment.json');
+  });
+
   test('leaves no secret behind when two start at once', async () => {
-    const spec = runs.script('true', { masks: ['correct-horse-battery'] });
+    const spec = runs.script('true', { masks: ['correct-horse-battery'], secretEnv: { A: 'b' } });
     const other = await runs.another();
     await Promise.all([runs.start(spec), other.start(spec, never, nothing)]);
     // A second one that had written its secrets after the launcher took the first.
     await writeFile(runs.file(spec.runId, 'mask.json'), '["correct-horse-battery"]');
+    await writeFile(runs.file(spec.runId, 'environment.json'), '{"A": "b"}');
     await runs.follow(spec.runId);
-    expect(await readdir(join(runs.runsDir, spec.runId))).not.toContain('mask.json');
+    const left = await readdir(join(runs.runsDir, spec.runId));
+    expect(left.filter((name) => ['mask.json', 'environment.json'].includes(name))).toEqual([]);
   });
 
   test('says in the exit status and the output that a program cannot be executed', async () => {
@@ -189,6 +205,7 @@ describeNeeding(launcherMissing() ?? tmpfs, 'on a full disk', () => {
       argv: ['/bin/sh', '-c', script],
       cwd: '/',
       env: { PATH: '/usr/bin:/bin' },
+      secretEnv: {},
       masks: [],
       logMaxBytes: 2 ** 20,
     });

@@ -67,6 +67,11 @@ test('layers with the URL of their source, their commit and index', () => {
   });
 });
 
+test('the tenant whose configuration it is', () => {
+  const ofTenant = { ...configuration, tenant_name: 'blue' };
+  expect(buildSnapshot({ ...input, configuration: ofTenant }).tenant_name).toBe('blue');
+});
+
 test('a limit keeps the index; one that selects nothing gives no layers', () => {
   expect(buildSnapshot({ ...input, limit: '2,1' }).layers.map((layer) => layer.index)).toEqual([1, 2]);
   expect(buildSnapshot({ ...input, limit: 'nothing' }).layers).toEqual([]);

@@ -64,6 +64,7 @@ export async function openLocalRuns(slots = 20): Promise<LocalRuns> {
       cwd: '/',
       env: { PATH: '/usr/bin:/bin' },
       masks: [],
+      secretEnv: {},
       logMaxBytes: 64 * 2 ** 20,
       ...given,
     }),

@@ -59,6 +59,7 @@ export function jobSpec(more: Partial<JobSpec> = {}): JobSpec {
     configurationLimit: '',
     debugWaitSeconds: 0,
     layersArgument: '[]',
+    vaultAddress: '',
     ttlSeconds: null,
     deadlineSeconds: null,
     secret: { token: 'a-token', 'credentials.json': '[]', 'ansible.cfg': '[defaults]\n' },

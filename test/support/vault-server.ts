@@ -41,11 +41,12 @@ class Refusal extends Error {
   }
 }
 
-export async function startVaultServer(): Promise<VaultServer> {
+/** `role`: the one that may log in; default: that of trust. */
+export async function startVaultServer({ role = 'ssh-user-certs-compute' } = {}): Promise<VaultServer> {
   const dir = mkdtempSync(join(tmpdir(), 'muster-vault-'));
   const authority = join(dir, 'authority');
   execFileSync('ssh-keygen', ['-q', '-t', 'rsa', '-b', '3072', '-N', '', '-C', '', '-f', authority]);
-  const [role, jwt] = ['ssh-user-certs-compute', `jwt.${randomUUID()}`];
+  const jwt = `jwt.${randomUUID()}`;
   const tokens = new Set<string>();
   const keys = new Map<string, Key>();
   const calls: string[] = [];

@@ -43,7 +43,7 @@ def end_run(run: RunFiles, signals: Signals) -> None:
         if launcher is not None and idle_since is not None and time.monotonic() - idle_since > _LAUNCHER_GRACE:
             _signal(launcher, signal.SIGKILL)
         signals.wait(_PAUSE)
-    run.forget_masks()
+    run.forget_secrets()
 
 
 def _signal(pid: int, number: int) -> None:

@@ -37,7 +37,7 @@ def start_run(run: RunFiles, order: RunOrder, where: Places, token_file: str, si
         if order.limit is not None:
             put_file(os.path.join(where.work, 'limit'), order.limit.encode(), 0o600)
         place_keys(where, session_keys(where))
-        run.make(_spec_of(order, where), _masks(where, token_file))
+        run.make(_spec_of(order, where), _masks(where, token_file), _tenant_login())
     except OSError as error:
         raise StepFailure('run_not_started', f'layer {order.layer}: {reason_of(error)}') from None
     status = run_child(
@@ -46,7 +46,7 @@ def start_run(run: RunFiles, order: RunOrder, where: Places, token_file: str, si
     end = time.monotonic() + _CLAIM_SECONDS
     while run.claim is None:
         if status != 0 or time.monotonic() > end:
-            run.forget_masks()
+            run.forget_secrets()
             lines = run.read('launcher.log', 0, 65536).decode('utf-8', 'replace').strip().splitlines()
             said = lines[-1] if lines else f'it ended with status {status}'
             raise StepFailure('run_not_started', f'layer {order.layer}: the launcher did not take the run: {said}')
@@ -80,6 +80,13 @@ def _spec_of(order: RunOrder, where: Places) -> dict[str, object]:
         },
         'log_max_bytes': order.log_max,
     }
+
+
+def _tenant_login() -> dict[str, str]:
+    """The login of the configuration's tenant at its secret store, for a playbook that reads secrets there itself."""
+    if not os.environ.get('VAULT_TOKEN'):
+        return {}
+    return {name: os.environ[name] for name in ('VAULT_ADDR', 'VAULT_TOKEN') if os.environ.get(name)}
 
 
 def _masks(where: Places, token_file: str) -> list[str]:

@@ -24,19 +24,22 @@ class RunFiles:
     def path(self, name: str) -> str:
         return os.path.join(self.directory, name)
 
-    def make(self, spec: dict[str, Any], masks: list[str]) -> None:
-        """Writes what the launcher reads. Raises OSError."""
+    def make(self, spec: dict[str, Any], masks: list[str], environment: dict[str, str]) -> None:
+        """Writes what the launcher reads; `environment`: variables that are secrets. Raises OSError."""
         os.makedirs(self.directory, mode=0o700, exist_ok=True)
         if masks:
             put_file(self.path('mask.json'), json.dumps(masks).encode(), 0o600)
+        if environment:
+            put_file(self.path('environment.json'), json.dumps(environment).encode(), 0o600)
         put_file(self.path('spec.json'), json.dumps(spec).encode(), 0o600)
 
-    def forget_masks(self) -> None:
+    def forget_secrets(self) -> None:
         """Removes the run's secrets, should no launcher have done so."""
-        try:
-            os.unlink(self.path('mask.json'))
-        except OSError:
-            pass
+        for name in ('mask.json', 'environment.json'):
+            try:
+                os.unlink(self.path(name))
+            except OSError:
+                pass
 
     @property
     def claim(self) -> dict[str, Any] | None:
