@@ -1,5 +1,5 @@
 /** The API server: composition root. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -55,7 +55,9 @@ async function main(): Promise<void> {
   const env = loadEnvironment(process.env);
   const log = pino({ name: 'muster-api', level: env.MUSTER_LOG_LEVEL });
   const paths = dataPaths(env.MUSTER_DATA_DIR);
-  await mkdir(paths.temporary, { recursive: true, mode: 0o700 });
+  const temporary = paths.temporary.api;
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
 
   const database = databaseSettings(env);
@@ -106,7 +108,7 @@ async function main(): Promise<void> {
     git: createGit({
       mirrorsDir: paths.mirrors,
       allowedSchemes: env.MUSTER_REPOSITORY_SCHEMES,
-      tempDir: paths.temporary,
+      tempDir: temporary,
       environment: process.env,
       log: (message) => log.info(message),
     }),

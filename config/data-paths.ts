@@ -9,7 +9,8 @@ export function dataPaths(dataDir: string) {
     workspaces: join(dataDir, 'workspaces'),
     runs: join(dataDir, 'runs'),
     ssh: join(dataDir, 'ssh'),
-    temporary: join(dataDir, 'tmp'),
+    /** Files of a moment, a folder for each process: it is emptied when that begins, of what one that was killed has left. */
+    temporary: { api: join(dataDir, 'tmp', 'api'), worker: join(dataDir, 'tmp', 'worker') },
     images: join(dataDir, 'images'),
     /** Workflow code as Temporal runs it; made anew when it is not there. */
     bundles: join(dataDir, 'bundles'),

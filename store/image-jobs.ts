@@ -1,10 +1,10 @@
 /** Image jobs, the turns that they take on their machine, and the ports of their shells. */
-import { type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ImageJobStatus } from '../domain/images/image-service.ts';
 import type { JobType } from '../domain/images/image-words.ts';
 import { isEnd, statusesBefore, type WORKING } from '../domain/images/job-status.ts';
 import type { Db } from './database.ts';
-import type { ImageJobsTable, ImageWorkersTable } from './tables.ts';
+import type { Database, ImageJobsTable, ImageWorkersTable } from './tables.ts';
 
 export type ImageJobRow = Selectable<ImageJobsTable>;
 export type ImageWorkerRow = Selectable<ImageWorkersTable>;
@@ -181,22 +181,26 @@ export async function markImageJobCleaned(db: Db, id: string, now: Date): Promis
  * when there is none.
  */
 export async function takeImagePort(
-  db: Db,
+  db: Kysely<Database>,
   wanted: { queue: string; jobId: string; from: number; to: number; freeSince: Date; avoid: readonly number[] },
 ): Promise<number | null> {
   const { queue, jobId, from, to, freeSince, avoid } = wanted;
-  const { rows } = await sql<{ port: number }>`
-    insert into image_ports (queue, port, job_id)
-      select ${queue}, n, ${jobId} from generate_series(${from}::int, ${to}::int) as n
-      where n <> all(${[...avoid]}::int[]) and not exists (
-        select from image_ports where queue = ${queue} and port = n and (released_at is null or released_at > ${freeSince}))
-      order by (select released_at from image_ports where queue = ${queue} and port = n) nulls first, n
-      limit 1
-    on conflict (queue, port) do update set job_id = excluded.job_id, released_at = null
-      where image_ports.released_at <= ${freeSince}
-    returning port
-  `.execute(db);
-  return rows[0]?.port ?? null;
+  return db.transaction().execute(async (trx) => {
+    // One after the other: two that chose the same port would leave one of them without.
+    await sql`select pg_advisory_xact_lock(hashtext(${`image-port/${queue}`}))`.execute(trx);
+    const { rows } = await sql<{ port: number }>`
+      insert into image_ports (queue, port, job_id)
+        select ${queue}, n, ${jobId} from generate_series(${from}::int, ${to}::int) as n
+        where n <> all(${[...avoid]}::int[]) and not exists (
+          select from image_ports where queue = ${queue} and port = n and (released_at is null or released_at > ${freeSince}))
+        order by (select released_at from image_ports where queue = ${queue} and port = n) nulls first, n
+        limit 1
+      on conflict (queue, port) do update set job_id = excluded.job_id, released_at = null
+        where image_ports.released_at <= ${freeSince}
+      returning port
+    `.execute(trx);
+    return rows[0]?.port ?? null;
+  });
 }
 
 /** Takes a port for a job that had it before, also one that rests; answers false when it is another job's by now. */

@@ -1,5 +1,5 @@
 /** The Temporal worker: composition root of everything that a session does. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Runtime, Worker } from '@temporalio/worker';
@@ -98,7 +98,9 @@ async function main(): Promise<void> {
     return;
   }
   const paths = dataPaths(env.MUSTER_DATA_DIR);
-  await mkdir(paths.temporary, { recursive: true, mode: 0o700 });
+  const temporary = paths.temporary.worker;
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
 
   const database = databaseSettings(env);
   const db = openDatabase({ ...database, name: 'muster-worker' });
@@ -131,7 +133,7 @@ async function main(): Promise<void> {
     secrets,
     site,
     ca: platformCa || undefined,
-    tempDir: paths.temporary,
+    tempDir: temporary,
     searchPath: process.env.PATH ?? '',
   });
 
@@ -152,7 +154,7 @@ async function main(): Promise<void> {
   const git = createGit({
     mirrorsDir: paths.mirrors,
     allowedSchemes: env.MUSTER_REPOSITORY_SCHEMES,
-    tempDir: paths.temporary,
+    tempDir: temporary,
     environment: process.env,
     log: (message) => log.info(message),
   });
@@ -166,7 +168,7 @@ async function main(): Promise<void> {
   const images = openImages(env, {
     secrets,
     ca: platformCa || undefined,
-    tempDir: paths.temporary,
+    tempDir: temporary,
     searchPath: process.env.PATH ?? '',
     builtIn: builtIn.service,
   });
@@ -189,7 +191,7 @@ async function main(): Promise<void> {
     hostId,
     playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
     debugPlaybooks: join(ROOT, 'ansible', 'debug'),
-    ansibleHosts: createAnsibleHosts({ binDir: ansible, tempDir: paths.temporary }),
+    ansibleHosts: createAnsibleHosts({ binDir: ansible, tempDir: temporary }),
     baseEnvironment: baseEnvironment(process.env, ansible),
     auditKept: { days: env.MUSTER_AUDIT_DAYS, rows: env.MUSTER_AUDIT_ROWS },
     logMaxBytes: env.MUSTER_LOG_MAX,

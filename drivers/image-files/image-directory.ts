@@ -76,12 +76,17 @@ export async function openImageDirectory(dir: string, storeId: string, owner?: F
         if (error.code !== 'ENOENT') throw error;
         throw musterError('image_file_missing', `The file of image ${imageId} is not in the directory of images`);
       });
-      return { size, bytes: createReadStream(path) };
+      return { size, bytes: bytesOf(path) };
     },
     remove: (imageId) => rm(imageDir(imageId), { recursive: true, force: true }),
     list: (olderThanMs) => idleFolders(images, olderThanMs),
     stale: (olderThanMs) => idleFolders(incoming, olderThanMs),
   };
+}
+
+/** Opened when somebody reads it, closed when he stops. */
+async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path);
 }
 
 /** An id may become a path; a text of another form never does. */

@@ -49,6 +49,10 @@ test.each([
     'application/octet-stream',
   ]);
   expect(sha256(out.rawPayload)).toBe(sha256(bytes));
+  const head = await api.app.inject({ method: 'HEAD', url: `/api/v1/images/${body.id}/content` });
+  const told = ['content-length', 'content-type', 'content-disposition', 'etag'];
+  const [by, of] = [head, out].map(({ headers }) => told.map((name) => headers[name]));
+  expect([head.statusCode, by, head.rawPayload.length]).toEqual([200, of, 0]);
   const manifest = JSON.parse(await readFile(join(dir, body.link.path), 'utf8'));
   const md5 = createHash('md5').update(bytes).digest('hex');
   expect(manifest).toEqual({

@@ -72,7 +72,7 @@ export async function imageRoutes(app: ApiServer, deps: ApiDependencies): Promis
         response: { 200: z.string().describe('the file') },
       },
     },
-    async ({ params }, reply) => {
+    async ({ params, method }, reply) => {
       const { name, size, sha256, bytes } = await exportImage(deps, params.image);
       reply.headers({
         'content-type': 'application/octet-stream',
@@ -80,7 +80,8 @@ export async function imageRoutes(app: ApiServer, deps: ApiDependencies): Promis
         'content-disposition': `attachment; filename="${name}"`,
         ...(sha256 === null ? {} : { etag: `"${sha256}"` }),
       });
-      return reply.send(Readable.from(bytes) as never);
+      // For HEAD the file is not even opened.
+      return reply.send(Readable.from(method === 'HEAD' ? [] : bytes) as never);
     },
   );
 
