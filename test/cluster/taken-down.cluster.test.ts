@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from '@jest/globals';
 import { clusterCommand, clusterStatus } from '../support/cluster-command.ts';
@@ -9,7 +11,20 @@ import { describeNeeding } from '../support/requirement.ts';
 
 const run = promisify(execFile);
 const BRIDGE = 'musterdev0';
+/** Address of the Service of the API server in the machine's own cluster. */
+const SERVICE = '10.96.0.1';
 const FOLDERS = ['/var/lib/muster-dev-cluster/', '/run/muster-dev-cluster/', '/run/netns/cni-'];
+
+async function answers(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port, timeout: 2_000 });
+  socket.on('timeout', () => socket.destroy(new Error('no answer')));
+  const connected = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return connected;
+}
 
 /** Paths of the programs that run on this machine. */
 async function runningPrograms(): Promise<string[]> {
@@ -80,9 +95,12 @@ describeNeeding(takingDownRefused(), 'a cluster that is taken down', () => {
     await clusterCommand('down');
 
     await startParts();
+    // At once again: nothing that has just begun is disturbed.
+    await startParts();
     // What the cluster held is gone, so tests that come twice find nothing of the first time.
     expect(await kubectl(['get', 'namespace', namespace.name, '--ignore-not-found'])).toBe('');
     if (provider === 'own') await clusterCommand('image', '/nowhere.tar', imageName('util'));
-    await eventually('the node is ready', async () => (await clusterStatus()).up);
+    await eventually('every part runs', async () => (await clusterStatus()).up);
+    if (provider === 'own') await eventually('the API server answers by its Service', () => answers(SERVICE, 443));
   }, 240_000);
 });

@@ -86,6 +86,7 @@ cluster_up() {
   start_part proxy
   start_part dns
   wait_until 90 "the node is ready" node_is_ready || show_logs kubelet containerd
+  wait_until 30 "Services are reachable" services_are_reachable || show_logs proxy
   wait_until 30 "there is a default service account" kube get serviceaccount default || show_logs controller-manager
   remember_purpose "$was_up" "$RUN/for"
   echo "$KUBECONFIG_FILE"

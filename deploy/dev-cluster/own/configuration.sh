@@ -1,4 +1,4 @@
-# The files that the parts read, written anew at each start.
+# The files that the parts read.
 # shellcheck shell=bash disable=SC2034,SC2154
 
 API_PORT=6443 ETCD=http://127.0.0.1:12379 ETCD_PEER=http://127.0.0.1:12380
@@ -10,9 +10,15 @@ write_configuration() {
   write_proxy_and_names
 }
 
+# Writes what comes in to a file, unless it says that already: a part that watches its file ends, or starts anew, when it is written.
+put() {
+  cat >"$1.new"
+  if cmp -s "$1.new" "$1"; then rm "$1.new"; else mv "$1.new" "$1"; fi
+}
+
 # All of it inline, so that a copy of the file works elsewhere on this machine.
 write_kubeconfig() {
-  (umask 077 && cat >"$KUBECONFIG_FILE.new") <<X
+  (umask 077 && put "$KUBECONFIG_FILE") <<X
 apiVersion: v1
 kind: Config
 current-context: muster-dev
@@ -20,11 +26,10 @@ contexts: [{name: muster-dev, context: {cluster: muster-dev, user: admin}}]
 clusters: [{name: muster-dev, cluster: {server: "https://$HOST:$API_PORT", certificate-authority-data: $(base64 -w0 "$PKI/ca.crt")}}]
 users: [{name: admin, user: {client-certificate-data: $(base64 -w0 "$PKI/admin.crt"), client-key-data: $(base64 -w0 "$PKI/admin.key")}}]
 X
-  mv "$KUBECONFIG_FILE.new" "$KUBECONFIG_FILE"
 }
 
 write_containerd() {
-  cat >"$CONF/containerd.toml" <<X
+  put "$CONF/containerd.toml" <<X
 version = 3
 root = '$CONTAINERD'
 state = '$RUN/containerd'
@@ -48,7 +53,7 @@ state = '$RUN/containerd'
   runtime_type = 'io.containerd.runc.v2'
 X
   # Pods reach the machine and each other. Their addresses are not translated, so nothing else answers them.
-  cat >"$CONF/cni/10-$CNI_NETWORK.conflist" <<X
+  put "$CONF/cni/10-$CNI_NETWORK.conflist" <<X
 {
   "cniVersion": "1.0.0",
   "name": "$CNI_NETWORK",
@@ -62,8 +67,8 @@ X
 
 write_kubelet() {
   # For pods that do not ask the cluster for names: a refusal at once in place of 20 s of silence.
-  echo "nameserver 127.0.0.1" >"$CONF/resolv.conf"
-  cat >"$CONF/kubelet.yaml" <<X
+  put "$CONF/resolv.conf" <<<"nameserver 127.0.0.1"
+  put "$CONF/kubelet.yaml" <<X
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 containerRuntimeEndpoint: unix://$CONTAINERD_SOCKET
@@ -89,7 +94,7 @@ X
 }
 
 write_proxy_and_names() {
-  cat >"$CONF/proxy.yaml" <<X
+  put "$CONF/proxy.yaml" <<X
 apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration
 mode: iptables
@@ -100,7 +105,7 @@ conntrack: {maxPerCore: 0, min: 0}
 healthzBindAddress: 127.0.0.1:10256
 metricsBindAddress: 127.0.0.1:10249
 X
-  cat >"$CONF/Corefile" <<X
+  put "$CONF/Corefile" <<X
 .:53 {
   bind $HOST
   errors

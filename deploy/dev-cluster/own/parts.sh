@@ -4,6 +4,8 @@
 kube() { "$BIN/kubectl" --kubeconfig "$KUBECONFIG_FILE" --request-timeout 10s "$@"; }
 api_answers() { kube get --raw /readyz; }
 node_is_ready() { [[ $(kube get node "$NODE" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}' 2>/dev/null) == True ]]; }
+# By kube-proxy, which has to be asked for last: it ends by itself when it cannot go on.
+services_are_reachable() { [[ $(iptables -w -t nat -S KUBE-SERVICES 2>/dev/null) == *"-d $FIRST_SERVICE/32"* ]] && runs proxy; }
 
 start_part() {
   case $1 in
