@@ -32,9 +32,17 @@ beforeAll(async () => {
   cluster = await startClusterStack({ MUSTER_RUNNER_KUBECONFIG: gate.kubeconfig });
   sessions = openJobSessions(cluster);
   const repository = await cluster.stack.repository('config');
-  await repository.commit({ 'noted.yml': noted(`http://${hostAddress()}:${(journal.address() as AddressInfo).port}`) });
-  const hosts = STEPS.map((_, index) => `h${index}`);
-  await cluster.stack.configure('noted', cluster.repositoryUrl('config'), ['noted.yml'], hosts);
+  const url = `http://${hostAddress()}:${(journal.address() as AddressInfo).port}`;
+  const sleeps = (seconds: number) => `ansible.builtin.command: sleep ${seconds}\n      changed_when: true`;
+  await repository.commit({
+    'noted.yml': noted(url, sleeps(3)),
+    'endless.yml': noted(url, sleeps(3_600)),
+    'failing.yml': noted(url, 'ansible.builtin.fail: { msg: as asked }'),
+  });
+  const hosts = [...STEPS, ...OTHER_STEPS].map(({ name }) => name);
+  for (const playbook of ['noted', 'endless', 'failing']) {
+    await cluster.stack.configure(playbook, cluster.repositoryUrl('config'), [`${playbook}.yml`], hosts);
+  }
 }, 300_000);
 
 afterAll(async () => {
@@ -43,15 +51,14 @@ afterAll(async () => {
   journal?.close();
 }, 120_000);
 
-const noted = (url: string) => `
+const noted = (url: string, middle: string) => `
 - hosts: all
   gather_facts: false
   vars:
     session: "{{ lookup('ansible.builtin.env', 'SESSION_NAME') }}"
   tasks:
     - ansible.builtin.uri: { url: "${url}/start-{{ session }}" }
-    - ansible.builtin.command: sleep 3
-      changed_when: true
+    - ${middle}
     - ansible.builtin.uri: { url: "${url}/end-{{ session }}" }
 `;
 
@@ -101,19 +108,76 @@ const inJournal = (word: string) => async (name: string) => {
   return 'now' as const;
 };
 
-/** Moments of a session, each with a session of its own, in whose middle the worker is killed. */
-const STEPS: [string, (name: string) => Promise<'held' | 'now'>][] = [
-  ['prepared', onRecord(() => true)],
-  ['job-made', atGate('after', 'POST', 'jobs')],
-  ['secret-made', atGate('after', 'POST', 'secrets')],
-  ['let-run', atGate('after', 'PATCH', 'jobs', letsRun)],
-  ['ordered', onRecord(({ action }) => action === 'run')],
-  ['playing', inJournal('start')],
-  ['finishing', onRecord(({ action }) => action === 'finish')],
-  ['end-stored', atGate('before', 'PATCH', 'pods', releases)],
-  ['pod-released', atGate('after', 'PATCH', 'pods', releases)],
-  ['job-released', atGate('after', 'PATCH', 'jobs', releases)],
+/** Waits until the playbook runs and cancels the session, whose moment comes then. */
+const cancelled = (moment: Step['moment']) => async (name: string) => {
+  await inJournal('start')(name);
+  const reached = moment(name);
+  await order(name, 'cancel');
+  return reached;
+};
+
+async function order(name: string, what: 'cancel' | 'finish-debug'): Promise<void> {
+  expect((await cluster.stack.call('POST', `/api/v1/sessions/${name}/${what}`)).status).toBe(202);
+}
+
+/** A session in whose middle the worker is killed: at the moment that is answered, which is `held` at the gate or `now`. */
+interface Step {
+  name: string;
+  /** Its playbook: `noted`, `endless` or `failing`. */
+  playbook: string;
+  more?: object;
+  moment(name: string): Promise<'held' | 'now'>;
+  /** What is to be done with it when there is another worker. */
+  afterwards?(name: string): Promise<void>;
+}
+
+const step = (name: string, moment: Step['moment']): Step => ({ name, playbook: 'noted', moment });
+const STEPS = [
+  step(
+    'prepared',
+    onRecord(() => true),
+  ),
+  step('job-made', atGate('after', 'POST', 'jobs')),
+  step('secret-made', atGate('after', 'POST', 'secrets')),
+  step('let-run', atGate('after', 'PATCH', 'jobs', letsRun)),
+  step(
+    'ordered',
+    onRecord(({ action }) => action === 'run'),
+  ),
+  step('playing', inJournal('start')),
+  step(
+    'finishing',
+    onRecord(({ action }) => action === 'finish'),
+  ),
+  step('end-stored', atGate('before', 'PATCH', 'pods', releases)),
+  step('pod-released', atGate('after', 'PATCH', 'pods', releases)),
+  step('job-released', atGate('after', 'PATCH', 'jobs', releases)),
 ];
+
+const cancel = (name: string, moment: Step['moment']): Step => ({
+  name,
+  playbook: 'endless',
+  moment: cancelled(moment),
+});
+const CANCELS = [
+  cancel('cancel-asked', async () => 'now'),
+  cancel('cancel-before', atGate('before', 'DELETE', 'jobs')),
+  cancel('cancel-deleted', atGate('after', 'DELETE', 'jobs')),
+  cancel('cancel-read', atGate('before', 'PATCH', 'pods', releases)),
+  cancel('cancel-released', atGate('after', 'PATCH', 'jobs', releases)),
+];
+const HOLD: Step = {
+  name: 'holding',
+  playbook: 'failing',
+  more: { debug_on_failure: true },
+  async moment(name) {
+    const holds = async () => (await cluster.stack.session(name)).phase === 'hold';
+    await eventually(`${name} holds`, holds, STEP_LIMIT_MS);
+    return 'now';
+  },
+  afterwards: (name) => order(name, 'finish-debug'),
+};
+const OTHER_STEPS = [...CANCELS, HOLD];
 
 /** What the playbook of a session wrote, so that a failed one tells here why. */
 async function outputIfFailed(name: string, end: { succeeded: string } | undefined): Promise<string | null> {
@@ -122,7 +186,8 @@ async function outputIfFailed(name: string, end: { succeeded: string } | undefin
   return body.logs.map((entry: { text: string }) => entry.text).join('');
 }
 
-test('a worker that is killed at every step of a session: each runs once and succeeds, and nothing is left', async () => {
+/** Runs a session for each of the steps, all at once; answers how they ended, in the order of the steps. */
+async function killAtEach(steps: Step[]) {
   const { stack } = cluster;
   let turn: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
@@ -142,28 +207,56 @@ test('a worker that is killed at every step of a session: each runs once and suc
   };
   const stop = new AbortController();
   const looking = lookAtRecords(stop.signal);
-  const reached = STEPS.map(async ([step, moment]) => killWorker(await moment(step)));
-  await Promise.all(STEPS.map(([step], index) => stack.create(step, 'noted', { ansible_limit: `h${index}` })));
-  const ending = Promise.all(STEPS.map(([step]) => sessions.ended(step, 300_000)));
+  const reached = steps.map(async ({ name, moment, afterwards }) => {
+    await killWorker(await moment(name));
+    await afterwards?.(name);
+  });
+  await Promise.all(
+    steps.map(({ name, playbook, more }) => stack.create(name, playbook, { ansible_limit: name, ...more })),
+  );
+  const ending = Promise.all(steps.map(({ name }) => sessions.ended(name, 300_000)));
   const [ends] = await Promise.all([ending, ...reached]).finally(() => stop.abort());
   await looking;
-  expect(kills).toBeGreaterThanOrEqual(4);
+  return { kills, ends };
+}
 
-  const good = { succeeded: 'true', message: '1 layer done on 1 host', reason: null, output: null };
-  const seen = STEPS.map(async ([step], index) => [
-    step,
-    { ...ends[index], output: await outputIfFailed(step, ends[index]) },
-  ]);
-  expect(await Promise.all(seen)).toEqual(STEPS.map(([step]) => [step, good]));
-  const once = STEPS.flatMap(([step]) => [`end-${step}`, `start-${step}`]);
-  expect([...said].sort()).toEqual(once.sort());
-  for (const [step] of STEPS) {
-    const job = await sessions.jobOf(step);
+/** Nothing is kept of the sessions' Jobs but what Kubernetes keeps, and nothing at all once they are deleted. */
+async function nothingLeft(steps: Step[]): Promise<void> {
+  const { stack } = cluster;
+  const left: string[] = [];
+  for (const { name } of steps) {
+    const job = await sessions.jobOf(name);
     await sessions.untilReleased(job);
-    expect((await stack.session(step)).attempts).toHaveLength(1);
-    expect((await stack.call('DELETE', `/v3/sessions/${step}`)).status).toBe(204);
-    jobs.set(step, job);
+    expect((await stack.session(name)).attempts).toHaveLength(1);
+    expect((await stack.call('DELETE', `/v3/sessions/${name}`)).status).toBe(204);
+    left.push(job);
   }
   await sessions.sweep();
-  for (const job of jobs.values()) await sessions.untilGone(job, 90_000);
+  for (const job of left) await sessions.untilGone(job, 90_000);
+}
+
+test('a worker that is killed at every step of a session: each runs once and succeeds, and nothing is left', async () => {
+  const { kills, ends } = await killAtEach(STEPS);
+  expect(kills).toBeGreaterThanOrEqual(4);
+  const good = { succeeded: 'true', message: '1 layer done on 1 host', reason: null, output: null };
+  const seen = STEPS.map(async ({ name }, index) => [
+    name,
+    { ...ends[index], output: await outputIfFailed(name, ends[index]) },
+  ]);
+  expect(await Promise.all(seen)).toEqual(STEPS.map(({ name }) => [name, good]));
+  expect([...said].sort()).toEqual(STEPS.flatMap(({ name }) => [`end-${name}`, `start-${name}`]).sort());
+  await nothingLeft(STEPS);
+}, 480_000);
+
+test('and at every step of a cancel, and of a hold: each ends as it was told to, once, and nothing is left', async () => {
+  said.length = 0;
+  const { kills, ends } = await killAtEach(OTHER_STEPS);
+  expect(kills).toBeGreaterThanOrEqual(3);
+  const asTold = { succeeded: 'false', message: 'cancelled', reason: 'cancelled' };
+  const failed = { succeeded: 'false', message: expect.stringContaining('as asked'), reason: expect.any(String) };
+  expect(OTHER_STEPS.map(({ name }, index) => [name, ends[index]])).toEqual(
+    OTHER_STEPS.map((one) => [one.name, one === HOLD ? failed : asTold]),
+  );
+  expect([...said].sort()).toEqual(OTHER_STEPS.map(({ name }) => `start-${name}`).sort());
+  await nothingLeft(OTHER_STEPS);
 }, 480_000);

@@ -14,9 +14,12 @@ import {
   valuesFor,
   writeValues,
 } from './installed-chart.ts';
+import type { InstalledMuster } from './installed-muster.ts';
+import { installPlainly, type PlainMuster } from './installed-plainly.ts';
 import { openPlaybookGate, type PlaybookGate } from './playbook-gate.ts';
 import { type ServersForPods, startServersForPods } from './servers-for-pods.ts';
 
+const SETTINGS = { MUSTER_ALLOW_LOCAL_CONNECTION: '1', MUSTER_MIN_FREE: '1MiB' };
 const TAGS = { ansible_connection: 'local', ansible_python_interpreter: '/usr/bin/python3' };
 const SESSIONS = 'app.kubernetes.io/name=cray-cfs-aee';
 
@@ -31,6 +34,8 @@ export interface ChartSite {
   values: Record<string, unknown>;
   /** Installs a release (default: this checkout's), and stores a configuration for each of the site's playbooks. */
   install(release?: Release): Promise<InstalledChart>;
+  /** The same for the plain manifests of this checkout. */
+  installPlainly(): Promise<PlainMuster>;
   /** Imposes the network policies of this checkout's chart, until the site goes. */
   imposePolicies(): Promise<void>;
   /** The pods of sessions that there are, by session: what must stay while releases change. */
@@ -49,7 +54,7 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
   const namespace = await makeNamespace('muster-chart');
   const servers = await startServersForPods();
   const values = {
-    settings: { MUSTER_ALLOW_LOCAL_CONNECTION: '1', MUSTER_MIN_FREE: '1MiB' },
+    settings: SETTINGS,
     networkPolicy: {
       ports: {
         database: [servers.databasePort],
@@ -61,9 +66,16 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
     ...more,
   };
   let imposed: ImposedPolicies | undefined;
-  const put = async (muster: InstalledChart, path: string, body: object) => {
+  const put = async (muster: InstalledMuster, path: string, body: object) => {
     const answer = await muster.call('PUT', path, body);
     if (answer.status !== 200) throw new Error(`PUT ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  };
+  const configure = async (muster: InstalledMuster) => {
+    for (const playbook of Object.keys(sources).filter((path) => path.endsWith('.yml'))) {
+      const layers = [{ name: 'plays', clone_url: `${git.origin}/plays`, commit, playbook }];
+      await put(muster, `/v3/configurations/${playbook.slice(0, -4)}`, { layers });
+    }
+    await put(muster, '/v3/components/node0', { tags: TAGS });
   };
   return {
     namespace,
@@ -73,11 +85,12 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
     values,
     install: async (release) => {
       const muster = await installChart({ namespace, servers, dir, values, ...(release && { release }) });
-      for (const playbook of Object.keys(sources).filter((path) => path.endsWith('.yml'))) {
-        const layers = [{ name: 'plays', clone_url: `${git.origin}/plays`, commit, playbook }];
-        await put(muster, `/v3/configurations/${playbook.slice(0, -4)}`, { layers });
-      }
-      await put(muster, '/v3/components/node0', { tags: TAGS });
+      await configure(muster);
+      return muster;
+    },
+    installPlainly: async () => {
+      const muster = await installPlainly({ namespace, servers, dir, settings: SETTINGS });
+      await configure(muster);
       return muster;
     },
     imposePolicies: async () => {
