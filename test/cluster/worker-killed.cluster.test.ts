@@ -112,12 +112,16 @@ const inJournal = (word: string) => async (name: string) => {
 const cancelled = (moment: Step['moment']) => async (name: string) => {
   await inJournal('start')(name);
   const reached = moment(name);
-  await order(name, 'cancel');
+  expect((await cluster.stack.call('POST', `/api/v1/sessions/${name}/cancel`)).status).toBe(202);
   return reached;
 };
 
-async function order(name: string, what: 'cancel' | 'finish-debug'): Promise<void> {
-  expect((await cluster.stack.call('POST', `/api/v1/sessions/${name}/${what}`)).status).toBe(202);
+/** Ends the hold of a session. It is answered 503 until the new worker is there to do it. */
+async function finishDebug(name: string): Promise<void> {
+  await eventually(`the hold of ${name} is ended`, async () => {
+    const { status } = await cluster.stack.call('POST', `/api/v1/sessions/${name}/finish-debug`);
+    return status === 202 || status === 409;
+  });
 }
 
 /** A session in whose middle the worker is killed: at the moment that is answered, which is `held` at the gate or `now`. */
@@ -175,7 +179,7 @@ const HOLD: Step = {
     await eventually(`${name} holds`, holds, STEP_LIMIT_MS);
     return 'now';
   },
-  afterwards: (name) => order(name, 'finish-debug'),
+  afterwards: finishDebug,
 };
 const OTHER_STEPS = [...CANCELS, HOLD];
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Manifest } from './helm.ts';
 
 /** What a field of a pod stands for in tests. */
-const FIELDS: Record<string, string> = { 'status.podIP': '10.0.0.1' };
+const FIELDS: Record<string, string> = { 'status.podIP': '10.0.0.1', 'metadata.namespace': 'muster' };
 
 /** All that the container which works on images may do. */
 const IMAGE_CAPABILITIES = [

@@ -10,7 +10,10 @@
 - {name: MUSTER_DATA_DIR, value: /var/lib/muster}
 - {name: MUSTER_CACHE_DIR, value: /var/lib/muster/cache}
 - {name: MUSTER_RUNNER_NAMESPACE, value: {{ $jobs }}}
-{{- if ne .part "uninstall" }}
+{{- if eq .part "uninstall" }}
+- name: RELEASE_NAMESPACE
+  valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
+{{- else }}
 - name: MUSTER_DATABASE_URL
   valueFrom:
     secretKeyRef: {name: {{ required "database.existingSecret: name the Secret with the URL of the database" $v.database.existingSecret }}, key: {{ $v.database.urlKey }}}
