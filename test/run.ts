@@ -40,7 +40,7 @@ async function main(): Promise<number> {
   for (const suite of chosenSuites(name)) {
     process.stdout.write(`\n== ${suite.name}: ${suite.title}\n`);
     const startedAt = Date.now();
-    const found = await suite.run({ workDir, patterns });
+    const found = await suite.run({ workDir, patterns, isInterrupted: () => interrupted });
     if (interrupted) break;
     const counts = judged(found);
     const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);

@@ -23,6 +23,8 @@ interface SuiteOptions {
   workDir: string;
   /** Only tests whose path has one of these in it. */
   patterns: string[];
+  /** Whether the user has ended it all. */
+  isInterrupted(): boolean;
 }
 
 /** In the order in which they run. */
@@ -93,6 +95,7 @@ async function runCluster(options: SuiteOptions): Promise<Counts> {
   if (missing.length > 0) return { ...nothing(), skipped: [`cluster: missing on this machine: ${missing.join(', ')}`] };
   try {
     const most = await runJest('cluster', options, ['--testPathIgnorePatterns', ALONE]);
+    if (options.isInterrupted()) return most;
     const alone = await runJest('cluster', options, [
       '--testPathIgnorePatterns',
       `^(?!.*${ALONE})`,

@@ -111,6 +111,7 @@ const inJournal = (word: string) => async (name: string) => {
 /** Waits until the playbook runs and cancels the session, whose moment comes then. */
 const cancelled = (moment: Step['moment']) => async (name: string) => {
   await inJournal('start')(name);
+  jobs.set(name, await sessions.jobOf(name));
   const reached = moment(name);
   expect((await cluster.stack.call('POST', `/api/v1/sessions/${name}/cancel`)).status).toBe(202);
   return reached;

@@ -41,6 +41,8 @@ export async function openInstalled(namespace: TestNamespace, token: string): Pr
       .filter(({ metadata, status }: Manifest) => metadata.deletionTimestamp === undefined && isReady(status))
       .map(({ metadata }: Manifest) => metadata.name);
   };
+  // What leads to its Service is made a moment after its pods are ready.
+  await eventually('the API answers', async () => (await call('GET', '/healthz').catch(() => null))?.status === 200);
   return {
     call,
     pods,
