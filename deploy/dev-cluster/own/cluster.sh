@@ -80,7 +80,7 @@ cluster_up() {
   start_part controller-manager
   start_part scheduler
   start_part containerd
-  wait_until 30 "containerd answers" containerd_ctl version || show_logs containerd
+  wait_until 60 "containerd is ready" containerd_is_ready || show_logs containerd
   ensure_pause_image
   start_part kubelet
   start_part proxy

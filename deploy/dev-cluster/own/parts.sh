@@ -4,6 +4,9 @@
 kube() { "$BIN/kubectl" --kubeconfig "$KUBECONFIG_FILE" --request-timeout 10s "$@"; }
 api_answers() { kube get --raw /readyz; }
 node_is_ready() { [[ $(kube get node "$NODE" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}' 2>/dev/null) == True ]]; }
+# It answers before it can do what kubelet asks, which ends when it is refused; it says when all of it is ready.
+containerd_is_ready() { [[ $(tail -c "+$(($(<"$RUN/containerd.begins") + 1))" "$LOG/containerd.log") == *"containerd successfully booted"* ]]; }
+
 # By kube-proxy, which has to be asked for last: it ends by itself when it cannot go on.
 services_are_reachable() { [[ $(iptables -w -t nat -S KUBE-SERVICES 2>/dev/null) == *"-d $FIRST_SERVICE/32"* ]] && runs proxy; }
 
@@ -30,8 +33,11 @@ start_part() {
         --controllers '*,-nodeipam,-cloud-node-lifecycle-controller'
       ;;
     scheduler) launch scheduler --kubeconfig "$KUBECONFIG_FILE" --leader-elect=false ;;
-    # It finds its shim by PATH.
-    containerd) PATH=$BIN:$PATH launch containerd --config "$CONF/containerd.toml" ;;
+    containerd)
+      runs containerd || stat -c %s "$LOG/containerd.log" >"$RUN/containerd.begins" 2>/dev/null || echo 0 >"$RUN/containerd.begins"
+      # It finds its shim by PATH.
+      PATH=$BIN:$PATH launch containerd --config "$CONF/containerd.toml"
+      ;;
     kubelet)
       launch kubelet --config "$CONF/kubelet.yaml" --kubeconfig "$KUBECONFIG_FILE" --root-dir "$STATE/kubelet" \
         --hostname-override "$NODE" --node-ip "$HOST"
