@@ -5,17 +5,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { sshMissing } from '../support/ssh-server.ts';
+import { TENANT_PLAYBOOK } from '../support/tenant-playbook.ts';
 import { startVaultServer, type VaultServer } from '../support/vault-server.ts';
-
-const PLAYBOOK = `- hosts: all
-  gather_facts: false
-  vars:
-    token: "{{ lookup('ansible.builtin.env', 'VAULT_TOKEN') }}"
-  tasks:
-    - ansible.builtin.debug:
-        msg: "token <{{ token }}> of {{ token | length }} at <{{ lookup('ansible.builtin.env', 'VAULT_ADDR') }}>"
-      changed_when: true
-`;
 
 describeNeeding(stackMissing() ?? sshMissing(), 'a stack whose tenants keep their secrets in Vault', () => {
   let vault: VaultServer;
@@ -30,7 +21,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a stack whose tenants keep thei
       MUSTER_VAULT_JWT_FILE: jwtFile,
     });
     const repository = await stack.repository('config');
-    await repository.commit({ 'site.yml': PLAYBOOK });
+    await repository.commit({ 'site.yml': TENANT_PLAYBOOK });
     await stack.configure('plain', repository.url, ['site.yml'], ['h1']);
     const layers = [{ clone_url: repository.url, playbook: 'site.yml', branch: 'main' }];
     for (const tenant_name of ['blue', 'red']) {

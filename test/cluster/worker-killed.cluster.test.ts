@@ -242,8 +242,8 @@ async function nothingLeft(steps: Step[]): Promise<void> {
 
 test('a worker that is killed at every step of a session: each runs once and succeeds, and nothing is left', async () => {
   const { kills, ends } = await killAtEach(STEPS);
-  // How many moments share one is chance; each had its own.
-  expect(kills).toBeGreaterThan(0);
+  // How many moments share one is chance; but no playbook begins before the first.
+  expect(kills).toBeGreaterThanOrEqual(2);
   const good = { succeeded: 'true', message: '1 layer done on 1 host', reason: null, output: null };
   const seen = STEPS.map(async ({ name }, index) => [
     name,
