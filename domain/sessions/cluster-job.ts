@@ -42,8 +42,6 @@ export interface ContainerState {
   reason: string;
   message: string;
   exitCode: number | null;
-  /** When it began, or null. */
-  startedAt: string | null;
 }
 
 /** What is seen of a Job at one moment. */
@@ -52,9 +50,6 @@ export interface JobView {
   sessionId: string;
   /** `gone`: there is no such Job. */
   phase: 'suspended' | 'waiting' | 'running' | 'complete' | 'failed' | 'deleting' | 'gone';
-  /** When Kubernetes says that it began and ended, ISO times. */
-  startedAt: string | null;
-  endedAt: string | null;
   /** Of a failed Job: Kubernetes' word and sentence (BackoffLimitExceeded, DeadlineExceeded ...). */
   reason: string;
   message: string;

@@ -17,8 +17,6 @@ export function goneView(name: string, pods: readonly PodObject[] = []): JobView
     name,
     sessionId: '',
     phase: 'gone',
-    startedAt: null,
-    endedAt: null,
     reason: '',
     message: '',
     containers: pod === null ? [] : containersOf(pod),
@@ -38,15 +36,12 @@ export function jobView(
 ): JobView {
   const { metadata, status } = job;
   const pod = latestOf(pods);
-  const complete = holding(status?.conditions, 'Complete');
   const failed = holding(status?.conditions, 'Failed');
   const phase = phaseOf(job, pod);
   return {
     name: metadata.name,
     sessionId: metadata.labels?.[LABELS.session] ?? '',
     phase,
-    startedAt: status?.startTime ?? null,
-    endedAt: status?.completionTime ?? complete?.lastTransitionTime ?? failed?.lastTransitionTime ?? null,
     reason: failed?.reason ?? '',
     message: failed?.message ?? '',
     containers: pod === null ? [] : containersOf(pod),
@@ -62,7 +57,8 @@ export function latestOf(pods: readonly PodObject[]): PodObject | null {
 
 /**
  * A Job that failed before it was deleted has failed; one that was deleted first fails by that, so it is being deleted. Its
- * success stands however it goes. Kubernetes counts in whole seconds: in doubt the deletion came first.
+ * success stands however it goes. Kubernetes counts in whole seconds: in doubt the deletion came first. A pod that has succeeded is
+ * the success of its Job, which says so itself up to a second later, when Kubernetes counts its pods.
  */
 function phaseOf({ metadata, spec, status }: JobObject, pod: PodObject | null): JobView['phase'] {
   if (holding(status?.conditions, 'Complete') !== null) return 'complete';
@@ -72,6 +68,7 @@ function phaseOf({ metadata, spec, status }: JobObject, pod: PodObject | null): 
     return 'failed';
   }
   if (deletionTimestamp !== undefined) return 'deleting';
+  if (failed === null && pod?.status?.phase === 'Succeeded') return 'complete';
   if (spec?.suspend === true) return 'suspended';
   return pod !== null && hasBegun(pod) ? 'running' : 'waiting';
 }
@@ -99,6 +96,5 @@ function containerState({ name, state }: ContainerStatus): ContainerState {
     reason: said?.reason ?? '',
     message: said?.message ?? '',
     exitCode: state?.terminated?.exitCode ?? null,
-    startedAt: state?.terminated?.startedAt ?? state?.running?.startedAt ?? null,
   };
 }

@@ -23,8 +23,6 @@ export interface JobObject {
   metadata: Metadata;
   spec?: { suspend?: boolean };
   status?: {
-    startTime?: string;
-    completionTime?: string;
     active?: number;
     failed?: number;
     succeeded?: number;
@@ -37,8 +35,8 @@ export interface ContainerStatus {
   ready?: boolean;
   state?: {
     waiting?: { reason?: string; message?: string };
-    running?: { startedAt?: string };
-    terminated?: { reason?: string; message?: string; exitCode: number; startedAt?: string };
+    running?: object;
+    terminated?: { reason?: string; message?: string; exitCode: number };
   };
 }
 

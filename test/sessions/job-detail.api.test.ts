@@ -33,8 +33,6 @@ const view = (codes: Record<string, number | null>): JobView => ({
   name: 'x',
   sessionId: 'x',
   phase: 'failed',
-  startedAt: null,
-  endedAt: null,
   reason: '',
   message: '',
   containers: Object.entries(codes).map(([name, exitCode]) => ({
@@ -43,7 +41,6 @@ const view = (codes: Record<string, number | null>): JobView => ({
     reason: '',
     message: '',
     exitCode,
-    startedAt: null,
   })),
   trouble: null,
 });

@@ -10,15 +10,12 @@ const container = (name: string, exitCode: number | null, reason = ''): Containe
   reason,
   message: '',
   exitCode,
-  startedAt: null,
 });
 
 const view = (more: Partial<JobView>): JobView => ({
   name: 'cfs-1',
   sessionId: 's',
   phase: 'failed',
-  startedAt: null,
-  endedAt: null,
   reason: '',
   message: '',
   containers: [],

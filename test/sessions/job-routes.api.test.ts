@@ -87,8 +87,6 @@ const view = (sessionId: string): JobView => ({
   name: 'j',
   sessionId,
   phase: 'failed',
-  startedAt: null,
-  endedAt: null,
   reason: '',
   message: '',
   containers: [],

@@ -165,6 +165,9 @@ describe('the phase of a Job', () => {
     ['with a pod that nothing ran of', job, [undeleted('cpu_busy').pod], 'waiting'],
     ['with a container that runs', job, [pod], 'running'],
     ['complete', withCondition(job, 'Complete', '', at), [pod], 'complete'],
+    ['whose pod has succeeded, before it says so', job, [{ ...pod, status: { phase: 'Succeeded' } }], 'complete'],
+    ['whose pod has failed, before it says so', job, [{ ...pod, status: { phase: 'Failed' } }], 'running'],
+    ['deleted when its pod has succeeded', deletedAt(at), [{ ...pod, status: { phase: 'Succeeded' } }], 'deleting'],
     ['failed', withCondition(job, 'Failed', 'BackoffLimitExceeded', at), [pod], 'failed'],
     ['being deleted', deletedAt(at), [pod], 'deleting'],
     ['suspended and deleted', { ...deletedAt(at), spec: { suspend: true } }, [], 'deleting'],
@@ -196,8 +199,6 @@ describe('the phase of a Job', () => {
     expect(jobView(failed, [pod], null)).toMatchObject({
       reason: 'BackoffLimitExceeded',
       message: 'Job has reached the limit',
-      startedAt: job.status?.startTime,
-      endedAt: at,
     });
   });
 
@@ -235,7 +236,6 @@ describe('the containers of a Job', () => {
         reason: '',
         message: '',
         exitCode: null,
-        startedAt: null,
       })),
     );
   });

@@ -50,8 +50,6 @@ const view = (name: string): JobView => ({
   name,
   sessionId: '',
   phase: 'failed',
-  startedAt: null,
-  endedAt: null,
   reason: '',
   message: '',
   containers: [],

@@ -19,8 +19,6 @@ export function fakeCluster(): FakeCluster {
     name,
     sessionId: '',
     phase: 'gone',
-    startedAt: null,
-    endedAt: null,
     reason: '',
     message: '',
     containers: [],

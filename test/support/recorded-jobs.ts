@@ -35,5 +35,4 @@ export const ansible = (exitCode: number | null): ContainerState => ({
   reason: '',
   message: '',
   exitCode,
-  startedAt: null,
 });
