@@ -39,6 +39,7 @@ import { readHostId } from '../drivers/local-runner/host-id.ts';
 import { createLocalRunner } from '../drivers/local-runner/local-runner.ts';
 import { createWorkspaces } from '../drivers/local-runner/workspaces.ts';
 import { collectAfterStart } from '../drivers/memory/collect-after-start.ts';
+import { growLittle } from '../drivers/memory/grow-little.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
 import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
@@ -72,6 +73,7 @@ const OUTBOX_POLL_MS = 60_000;
 const ROOT = join(import.meta.dirname, '..');
 
 async function main(): Promise<void> {
+  growLittle();
   const env = loadEnvironment(process.env);
   const log = openWorkerLog(env.MUSTER_LOG_LEVEL);
   Runtime.install({

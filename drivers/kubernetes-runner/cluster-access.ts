@@ -1,5 +1,6 @@
 import { Agent as PlainAgent } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
+import { createSecureContext } from 'node:tls';
 
 /** How long what a kubeconfig says is taken as it was read, ms: tokens of service accounts are replaced in their files. */
 const FRESH_MS = 60_000;
@@ -50,16 +51,20 @@ export function openClusterAccess(kubeconfig: string | null): ClusterAccess {
   };
 }
 
-/** Connections that are used again. */
+/** Connections that are used again; certificates are parsed once, not for each of them. */
 function agentOf(
   server: string,
   { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized }: RequestOptions,
 ): PlainAgent {
   const kept = { keepAlive: true, maxSockets: CONNECTIONS_MAX, maxFreeSockets: 4 };
   if (server.startsWith('http:')) return new PlainAgent(kept);
-  const given = { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized };
-  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return new Agent({ ...said, ...kept });
+  const secureContext = createSecureContext(said({ ca, cert, key, pfx, passphrase }));
+  return new Agent({ secureContext, ...said({ servername, rejectUnauthorized }), ...kept });
+}
+
+/** What is undefined would count as given. */
+function said<T extends object>(given: T): Partial<T> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
 /** Closes what nobody uses; requests under way go on. */
