@@ -39,7 +39,7 @@ import { readHostId } from '../drivers/local-runner/host-id.ts';
 import { createLocalRunner } from '../drivers/local-runner/local-runner.ts';
 import { createWorkspaces } from '../drivers/local-runner/workspaces.ts';
 import { collectAfterStart } from '../drivers/memory/collect-after-start.ts';
-import { growLittle } from '../drivers/memory/grow-little.ts';
+import { collectNowAndThen } from '../drivers/memory/collect-now-and-then.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
 import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
@@ -73,7 +73,6 @@ const OUTBOX_POLL_MS = 60_000;
 const ROOT = join(import.meta.dirname, '..');
 
 async function main(): Promise<void> {
-  growLittle();
   const env = loadEnvironment(process.env);
   const log = openWorkerLog(env.MUSTER_LOG_LEVEL);
   Runtime.install({
@@ -291,6 +290,7 @@ async function main(): Promise<void> {
   // The supervisor of the embedded stack waits for this word.
   process.send?.('ready');
   collectAfterStart();
+  collectNowAndThen();
   probes?.ready(() => workers.every((worker) => worker.getState() === 'RUNNING'));
   await Promise.all(workers.map((worker) => worker.run()));
   stopAnnouncing?.();

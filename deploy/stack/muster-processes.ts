@@ -22,8 +22,11 @@ export interface EmbeddedAddresses {
   temporalAddress: string | undefined;
 }
 
-/** glibc's allocator gives each of a dozen threads a heap of its own, none of which shrinks; two are as fast here. */
-const FEW_ARENAS = '2';
+/**
+ * glibc's allocator gives each of a dozen threads a heap of its own, and with every large block that is freed it keeps larger ones for
+ * itself: two heaps, and a limit that stands (bytes), keep a process some MB smaller, and from growing.
+ */
+const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 /**
  * Environment of API and worker: that of the stack, with the embedded servers filled in. What depends on "embedded" is
@@ -35,7 +38,7 @@ export function childEnvironment(
   { databaseUrl, temporalAddress }: EmbeddedAddresses,
 ): NodeJS.ProcessEnv {
   return {
-    MALLOC_ARENA_MAX: FEW_ARENAS,
+    ...ALLOCATOR,
     ...environmentOfProcesses(base),
     ...(environment.MUSTER_AUTH === 'token' ? { MUSTER_ADMIN_TOKEN_FILE: adminTokenFileOf(environment) } : {}),
     MUSTER_DATA_DIR: environment.MUSTER_DATA_DIR,

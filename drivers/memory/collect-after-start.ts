@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from './collect-garbage.ts';
 
 /** When a start is over, with what it leaves behind, ms. */
 const SETTLED_MS = 10_000;
@@ -10,13 +9,5 @@ const SETTLED_MS = 10_000;
  * It costs one pause, of some 50 ms, `afterMs` from now. A process that ends before that is not kept.
  */
 export function collectAfterStart(afterMs = SETTLED_MS): void {
-  setTimeout(collect, afterMs).unref();
-}
-
-/** The collector is not there for programs unless they ask for it. */
-function collect(): void {
-  setFlagsFromString('--expose-gc');
-  const gc: unknown = runInNewContext('gc');
-  setFlagsFromString('--no-expose-gc');
-  if (typeof gc === 'function') gc();
+  setTimeout(collectGarbage, afterMs).unref();
 }
