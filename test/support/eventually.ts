@@ -1,16 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits until `question` answers something other than null, false or undefined; fails with `what` after `withinMs`. */
+const PAUSE_MIN_MS = 20;
+const PAUSE_MAX_MS = 250;
+/** Of the time that has passed: asking adds so much to it at most, and a long wait leaves the machine to what is waited for. */
+const PAUSE_PART = 0.05;
+
+/**
+ * Waits until `question` answers something other than null, false or undefined; fails with `what` after `withinMs`. It asks the more
+ * seldom the longer that takes.
+ */
 export async function eventually<T>(
   what: string,
   question: () => Promise<T | null | false | undefined> | T | null | false | undefined,
   withinMs = 30_000,
 ): Promise<T> {
-  const deadline = Date.now() + withinMs;
+  const begun = Date.now();
   for (;;) {
     const answer = await question();
     if (answer !== null && answer !== false && answer !== undefined) return answer;
-    if (Date.now() > deadline) throw new Error(`not within ${withinMs / 1000} s: ${what}`);
-    await delay(20);
+    const passed = Date.now() - begun;
+    if (passed > withinMs) throw new Error(`not within ${withinMs / 1000} s: ${what}`);
+    await delay(Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, passed * PAUSE_PART)));
   }
 }
