@@ -6,7 +6,7 @@
  *     npm test -- domain           one suite
  *     npm test -- domain limit     of one suite, what has "limit" in its path
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Counts, SUITES, type Suite } from './suites.ts';
@@ -37,11 +37,8 @@ async function main(): Promise<number> {
   const workDir = mkdtempSync(join(tmpdir(), 'muster-tests-'));
   const total: Counts = { passed: 0, failed: 0, skipped: [] };
   const summary: string[] = [];
-  for (const suite of chosenSuites(name)) {
-    process.stdout.write(`\n== ${suite.name}: ${suite.title}\n`);
-    const startedAt = Date.now();
-    const found = await suite.run({ workDir, patterns, isInterrupted: () => interrupted });
-    if (interrupted) break;
+  const options = { workDir, patterns, isInterrupted: () => interrupted };
+  const report = (suite: Suite, found: Counts, startedAt: number) => {
     const counts = judged(found);
     const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
     for (const test of found.skipped)
@@ -51,6 +48,33 @@ async function main(): Promise<number> {
     total.passed += counts.passed;
     total.failed += counts.failed;
     total.skipped.push(...counts.skipped);
+  };
+  let finishOther = async () => {};
+  const suites = chosenSuites(name);
+  for (const suite of suites) {
+    const startedAt = Date.now();
+    if (suite.beside && suite !== suites.at(-1)) {
+      process.stdout.write(`\n== ${suite.name}: ${suite.title}; beside what follows\n`);
+      const file = join(workDir, `${suite.name}.txt`);
+      const output = openSync(file, 'w');
+      const running = suite.run({ ...options, output });
+      running.catch(() => undefined);
+      finishOther = async () => {
+        finishOther = async () => {};
+        const found = await running;
+        closeSync(output);
+        if (interrupted) return;
+        process.stdout.write(`\n== ${suite.name}: ${suite.title}\n`);
+        process.stderr.write(readFileSync(file));
+        report(suite, found, startedAt);
+      };
+      continue;
+    }
+    process.stdout.write(`\n== ${suite.name}: ${suite.title}\n`);
+    const found = await suite.run({ ...options, output: process.stderr.fd });
+    if (!interrupted) report(suite, found, startedAt);
+    await finishOther();
+    if (interrupted) break;
   }
   rmSync(workDir, { recursive: true, force: true });
   process.stdout.write(`\n${summary.join('\n')}\n`);

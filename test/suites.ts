@@ -15,6 +15,8 @@ export interface Counts {
 export interface Suite {
   name: string;
   title: string;
+  /** Waits more than it works: it runs at the same time as the next one, and its output follows. */
+  beside?: true;
   run(options: SuiteOptions): Promise<Counts>;
 }
 
@@ -23,6 +25,8 @@ interface SuiteOptions {
   workDir: string;
   /** Only tests whose path has one of these in it. */
   patterns: string[];
+  /** File descriptor that its tools write to. */
+  output: number;
   /** Whether the user has ended it all. */
   isInterrupted(): boolean;
 }
@@ -32,11 +36,16 @@ export const SUITES: Suite[] = [
   {
     name: 'lint',
     title: 'format and lint',
-    run: () => check(module('@biomejs/biome/bin/biome'), ['ci', '--error-on-warnings']),
+    run: (options) => check(module('@biomejs/biome/bin/biome'), ['ci', '--error-on-warnings'], options),
   },
-  { name: 'types', title: 'TypeScript', run: () => check(module('typescript/bin/tsc'), ['--noEmit']) },
+  { name: 'types', title: 'TypeScript', run: (options) => check(module('typescript/bin/tsc'), ['--noEmit'], options) },
   level('domain', 'rules and architecture'),
-  { name: 'python', title: 'launcher, callback plugin, strategies, steps of a pod, node agent', run: runPytest },
+  {
+    name: 'python',
+    title: 'launcher, callback plugin, strategies, steps of a pod, node agent',
+    beside: true,
+    run: runPytest,
+  },
   level('activity', 'drivers and activities'),
   level('store', 'queries on a real Postgres'),
   level('workflow', 'workflows on a real test server'),
@@ -56,8 +65,8 @@ function level(name: string, title: string): Suite {
 }
 
 /** A tool that has no tests of its own counts as one. */
-async function check(script: string, args: string[]): Promise<Counts> {
-  const ok = (await run(process.execPath, [script, ...args])) === 0;
+async function check(script: string, args: string[], { output }: SuiteOptions): Promise<Counts> {
+  const ok = (await run(process.execPath, [script, ...args], output)) === 0;
   return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [] };
 }
 
@@ -68,12 +77,16 @@ interface JestReport {
   testResults: { assertionResults: { status: string; fullName: string }[] }[];
 }
 
-async function runJest(project: string, { workDir, patterns }: SuiteOptions, more: string[] = []): Promise<Counts> {
+async function runJest(
+  project: string,
+  { workDir, patterns, output }: SuiteOptions,
+  more: string[] = [],
+): Promise<Counts> {
   const report = join(mkdtempSync(join(workDir, `${project}-`)), 'report.json');
   const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', module('jest/bin/jest.js')];
   args.push('--selectProjects', project, '--json', `--outputFile=${report}`, '--passWithNoTests', ...more);
   if (patterns.length > 0) args.push('--testPathPatterns', ...patterns);
-  const status = await run(process.execPath, args);
+  const status = await run(process.execPath, args, output);
   if (!existsSync(report)) return status === 0 ? nothing() : { ...nothing(), failed: 1 };
   const found = JSON.parse(readFileSync(report, 'utf8')) as JestReport;
   const failed = found.numFailedTests + found.numRuntimeErrorTestSuites;
@@ -124,13 +137,13 @@ async function runPytest(options: SuiteOptions): Promise<Counts> {
   return counts;
 }
 
-async function runPytestOf(program: string, { workDir, patterns }: SuiteOptions): Promise<Counts> {
+async function runPytestOf(program: string, { workDir, patterns, output }: SuiteOptions): Promise<Counts> {
   const binDir = process.env.MUSTER_ANSIBLE_BIN_DIR;
   if (binDir === undefined) throw new Error('MUSTER_ANSIBLE_BIN_DIR is not set: run through "npm test"');
   const report = join(workDir, `python-${program}.xml`);
   const args = ['-m', 'pytest', join(program, 'tests'), '-q', `--junitxml=${report}`];
   if (patterns.length > 0) args.push('-k', patterns.join(' or '));
-  const status = await run(join(binDir, 'python'), args);
+  const status = await run(join(binDir, 'python'), args, output);
   if (!existsSync(report)) return { ...nothing(), failed: 1 };
   const xml = readFileSync(report, 'utf8');
   const count = (attribute: string) =>
@@ -146,11 +159,12 @@ async function runPytestOf(program: string, { workDir, patterns }: SuiteOptions)
 }
 
 /** Each operation of each document counts as one. A pattern is the name of a document. */
-async function runSchemathesis({ workDir, patterns }: SuiteOptions): Promise<Counts> {
+async function runSchemathesis({ workDir, patterns, output }: SuiteOptions): Promise<Counts> {
   if (process.env.MUSTER_TEST_SCHEMATHESIS === undefined) {
     return { ...nothing(), skipped: ['fuzz: schemathesis is not installed, run through "npm test"'] };
   }
-  const status = await run(process.execPath, [join(ROOT, 'test', 'fuzz', 'schemathesis.ts'), workDir, ...patterns]);
+  const args = [join(ROOT, 'test', 'fuzz', 'schemathesis.ts'), workDir, ...patterns];
+  const status = await run(process.execPath, args, output);
   const counts = nothing();
   for (const document of ['v2', 'v3', 'muster']) {
     const report = join(workDir, `schemathesis-${document}.xml`);
@@ -170,10 +184,10 @@ function nothing(): Counts {
   return { passed: 0, failed: 0, skipped: [] };
 }
 
-/** Runs a tool on this terminal; what it writes to stdout goes to stderr, so that stdout stays a short report. */
-function run(file: string, args: string[]): Promise<number> {
+/** Runs a tool; what it writes goes to `output`, stderr for one, so that stdout stays a short report. */
+function run(file: string, args: string[], output: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+    const child = spawn(file, args, { cwd: ROOT, stdio: ['ignore', output, output] });
     child.on('error', reject);
     child.on('exit', (code) => resolve(code ?? 1));
   });
