@@ -105,7 +105,7 @@ export interface ClusterJobs {
   updateSecret(name: string, values: Record<string, string>): Promise<void>;
   /**
    * Hands over the log of one container, from byte `from` on, until the container has ended or `signal`; `take` gets whole
-   * parts with the bytes at which each begins and ends.
+   * parts with the bytes at which each begins and ends, and the session's secrets masked in the text.
    */
   followLog(
     name: string,

@@ -9,7 +9,8 @@ import { openNodes } from './nodes.ts';
 import { followLog } from './pod-log.ts';
 import { readView, readViews } from './read-jobs.ts';
 import type { RunnerSettings } from './runner-settings.ts';
-import { encoded, startJob } from './start-job.ts';
+import { encoded } from './secret-values.ts';
+import { startJob } from './start-job.ts';
 
 const ABSENT = 404;
 

@@ -1,5 +1,5 @@
 import type { JobSpec } from '../../domain/sessions/cluster-job.ts';
-import { temporaryOf } from './pod-volumes.ts';
+import { placesImageKey, temporaryOf } from './pod-volumes.ts';
 import { isRestricted, type RunnerSettings } from './runner-settings.ts';
 
 const CA_FILE = '/etc/cray/ca/certificate_authority.crt';
@@ -25,6 +25,7 @@ const INVENTORY = mount('config-vol', '/inventory');
 const KEYS = mount('ssh-vol', '/inventory/ssh');
 const CA = reading('ca-pubkey', '/etc/cray/ca');
 const TOKEN = reading('session', '/muster/session');
+const withImageKey = (one: Mount): Mount => (one === TOKEN ? { ...TOKEN, name: 'session-inventory' } : one);
 
 /** What each container sees; the work folder and what `ansible` may know of the Secret depend on the profile. */
 const MOUNTS: Record<Container, Mount[]> = {
@@ -66,7 +67,7 @@ export function podContainers(spec: JobSpec, settings: RunnerSettings) {
       ...own,
       env: [...env, ...(foreign ? [] : ourEnvironment(spec, settings, name))],
       volumeMounts: [
-        ...MOUNTS[name],
+        ...(name === 'inventory' && placesImageKey(spec) ? MOUNTS[name].map(withImageKey) : MOUNTS[name]),
         ...(name === 'ansible' && restricted
           ? [reading('session-ansible', '/muster/session'), mount('work-vol', '/muster/work')]
           : []),

@@ -4,6 +4,7 @@ import { isJobOver } from '../../domain/sessions/job-outcome.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { jobView, latestOf } from './job-view.ts';
+import { logMask } from './log-mask.ts';
 import { createLogPosition, type LogPart, type LogPosition } from './log-position.ts';
 import type { ContainerStatus, JobObject, PodObject } from './objects.ts';
 import { readJob, readPods } from './read-jobs.ts';
@@ -26,6 +27,7 @@ export interface LogRequest {
  * Hands over a container's log as Kubernetes keeps it, from a byte on until the container has ended. A connection that was
  * cut is taken up again by the time of the last line, so no byte is lost or told twice. What a node throws away before it was
  * read is lost: it keeps the latest 10 MiB of a container for reading unless it is set up otherwise, and `from` counts what was read.
+ * Secrets of the session are masked in the text, so it may be longer or shorter than the bytes it stands for.
  */
 export async function followLog(
   client: ClusterClient,
@@ -35,6 +37,7 @@ export async function followLog(
   signal: AbortSignal,
 ): Promise<void> {
   const position = createLogPosition(from);
+  let mask: ((text: string) => string) | null = null;
   let awaySince: number | null = null;
   while (!signal.aborted) {
     try {
@@ -45,7 +48,9 @@ export async function followLog(
       if (state === 'gone') return;
       if (pod !== null && state !== 'waiting') {
         const ended = state === 'terminated';
-        const whole = await readLog(client, paths.log(pod.metadata.name), container, !ended, position, take, signal);
+        mask ??= await logMask(client, paths, name);
+        const masked = masking(mask, take);
+        const whole = await readLog(client, paths.log(pod.metadata.name), container, !ended, position, masked, signal);
         if (ended && whole) return;
       }
       awaySince = null;
@@ -58,6 +63,10 @@ export async function followLog(
       await delay(LOOK_MS, undefined, { signal }).catch(() => {});
     }
   }
+}
+
+function masking(mask: (text: string) => string, take: (part: LogPart) => Promise<void>): typeof take {
+  return (part) => take({ ...part, text: mask(part.text) });
 }
 
 /** Reads on from the position; whether the log was read to its end, which for one that goes on is never certain. */

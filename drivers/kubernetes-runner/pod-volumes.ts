@@ -30,6 +30,11 @@ export function temporaryOf(container: string): string {
   return `tmp-${container}`;
 }
 
+/** Whether step `inventory` has to put the key for images into place: a runner image that is not ours sees nothing of the Secret. */
+export function placesImageKey({ profile, image }: Pick<JobSpec, 'profile' | 'image'>): boolean {
+  return image && !isRestricted(profile);
+}
+
 /**
  * Volumes of a session's pod (cfs-flows 1.3): repositories and inventory, keys, credentials and each container's share of the
  * session's Secret are apart, so that a container sees only its own. Files of the Secret follow when that changes.
@@ -68,6 +73,7 @@ export function podVolumes(spec: JobSpec, settings: RunnerSettings, containers: 
           ...containers.map((container) => ({ name: temporaryOf(container), emptyDir: { sizeLimit: size } })),
         ]
       : []),
+    ...(placesImageKey(spec) ? [secret('session-inventory', TOKEN, [['id_image', 'id_image']])] : []),
   ];
 }
 

@@ -4,6 +4,7 @@ import type { ClusterPaths } from './cluster-paths.ts';
 import { jobManifest } from './job-manifest.ts';
 import { holding, type JobObject, LABELS } from './objects.ts';
 import type { RunnerSettings } from './runner-settings.ts';
+import { encoded } from './secret-values.ts';
 
 const EXISTS = 409;
 const ABSENT = 404;
@@ -85,11 +86,4 @@ async function ensureSecret(
 
 function hasEnded({ status }: JobObject): boolean {
   return holding(status?.conditions, 'Complete') !== null || holding(status?.conditions, 'Failed') !== null;
-}
-
-/** Values as a Secret carries them. */
-export function encoded(values: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [key, Buffer.from(value, 'utf8').toString('base64')]),
-  );
 }

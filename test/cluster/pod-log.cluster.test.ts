@@ -70,4 +70,26 @@ describe("a container's log", () => {
     await jobs.end(spec.name, 10_000);
     await jobs.release(spec.name);
   });
+
+  test('shows no secret of its session, and nothing once nobody knows what is secret', async () => {
+    const { jobs } = scriptedJobs(smallSettings(namespace.name), {
+      ansible: "echo 'it is s3cret-word, really'; echo 'and no more'",
+    });
+    const { secret } = jobSpec();
+    const spec = jobSpec({ secret: { ...secret, 'masks.json': JSON.stringify(['s3cret-word']) } });
+    await jobs.start(spec, signal);
+    let text = '';
+    let last = 0;
+    const take = async (part: { end: number; text: string }) => {
+      text += part.text;
+      last = part.end;
+    };
+    await jobs.followLog(spec.name, 'ansible', 0, take, signal);
+    expect(text).toBe('it is ********, really\nand no more\n');
+    expect(last).toBe(Buffer.byteLength('it is s3cret-word, really\nand no more\n'));
+    await namespace.kubectl(['delete', 'secret', spec.name]);
+    await expect(jobs.followLog(spec.name, 'ansible', 0, take, signal)).rejects.toThrow('masked');
+    await jobs.end(spec.name, 10_000);
+    await jobs.release(spec.name);
+  });
 });
