@@ -307,6 +307,16 @@ describe('the volumes', () => {
     expect(secretFiles('ansible', { profile: 'compatible' })).toEqual(CA);
   });
 
+  test('for a foreign runner the step before it puts the key for images into place, where there are images', () => {
+    const before = secretFiles('inventory');
+    expect(secretFiles('inventory', { profile: 'compatible' })).toEqual({
+      ...before,
+      '/muster/session/id_image': false,
+    });
+    expect(secretFiles('inventory', { profile: 'compatible', image: false })).toEqual(before);
+    expect(secretFiles('teardown', { profile: 'compatible' })).toEqual({ ...CA, ...TOKEN });
+  });
+
   test('inventory and keys are apart, and in every container that needs them', () => {
     const { pod, container } = made({ image: true }, { workspace: { size: '1Gi', medium: 'Memory' } });
     const volume = (name: string) => pod.volumes.find((one) => one.name === name);
