@@ -20,6 +20,13 @@ const FILLS = `
     - name: fill the disk
       ansible.builtin.command: dd if=/dev/zero of={{ lookup('ansible.builtin.env', 'HOME') }}/fill bs=64k
 `;
+const WAITS = `
+- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.command: sleep 3600
+      changed_when: true
+`;
 let cluster: ClusterStack;
 let sessions: JobSessions;
 let gate: ClusterGate;
@@ -37,12 +44,13 @@ beforeAll(async () => {
   sessions = openJobSessions(cluster);
   const { stack } = cluster;
   const repository = await stack.repository('config');
-  await repository.commit({ 'ping.yml': PING, 'fills.yml': FILLS });
+  await repository.commit({ 'ping.yml': PING, 'fills.yml': FILLS, 'waits.yml': WAITS });
   const large = await stack.repository('large');
   // Nothing that git could make small.
   await large.commit({ 'ping.yml': PING, 'large.txt': randomBytes(12 * 2 ** 20).toString('base64') });
   await stack.configure('ping', cluster.repositoryUrl('config'), ['ping.yml'], ['a', 'b']);
   await stack.configure('fills', cluster.repositoryUrl('config'), ['fills.yml'], ['a', 'b']);
+  await stack.configure('waits', cluster.repositoryUrl('config'), ['waits.yml'], ['a', 'b']);
   await stack.configure('large', cluster.repositoryUrl('large'), ['ping.yml'], ['c']);
 }, 300_000);
 
@@ -58,6 +66,14 @@ async function withoutSecret(name: string): Promise<void> {
   await letsRun.reached;
   await cluster.namespace.kubectl(['delete', 'secret', await sessions.jobOf(name)]);
   letsRun.letGo();
+}
+
+/** Asks for the end of a pod as a drain of its node does. */
+async function evict(pod: string): Promise<void> {
+  const { name: namespace, kubectl } = cluster.namespace;
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace } };
+  const path = `/api/v1/namespaces/${namespace}/pods/${pod}/eviction`;
+  await kubectl(['create', '--raw', path, '-f', '-'], JSON.stringify(eviction));
 }
 
 async function shown(name: string, code: string, message: RegExp): Promise<void> {
@@ -126,6 +142,41 @@ describe('a session whose Job cannot do its work says why, while it waits and at
     }
     await sessions.sweep();
     for (const job of kept) await sessions.untilGone(job, 90_000);
+  }, 240_000);
+
+  test('a pod that is evicted; a Job that is over its time and that nobody else has ended', async () => {
+    const { stack, namespace } = cluster;
+    expect((await stack.call('PATCH', '/v3/options', { session_timeout: 3600 })).status).toBe(200);
+    const [evicted, overdue] = await Promise.all([
+      sessions.running('evicted', 'waits', { ansible_limit: 'a' }),
+      sessions.running('overdue', 'waits', { ansible_limit: 'b' }),
+    ]);
+    const [pod] = await sessions.pods(evicted);
+    await evict(pod?.metadata.name ?? '');
+    const deadline = ['get', 'job', overdue, '--output', 'jsonpath={.spec.activeDeadlineSeconds}'];
+    expect(await namespace.kubectl(deadline)).toBe('3900');
+    const sooner = JSON.stringify({ spec: { activeDeadlineSeconds: 1 } });
+    await namespace.kubectl(['patch', 'job', overdue, '--type', 'merge', '--patch', sooner]);
+    expect(await Promise.all([sessions.ended('evicted'), sessions.ended('overdue')])).toEqual([
+      { succeeded: 'false', message: expect.stringMatching(/^EvictionByEvictionAPI: ./), reason: 'evicted' },
+      {
+        succeeded: 'false',
+        message: expect.stringMatching(/longer than specified deadline/),
+        reason: 'deadline_exceeded',
+      },
+    ]);
+    for (const job of [evicted, overdue]) {
+      await sessions.untilReleased(job);
+      expect((await sessions.pods(job)).filter(({ status }) => !/Succeeded|Failed/.test(status?.phase ?? ''))).toEqual(
+        [],
+      );
+    }
+    for (const name of ['evicted', 'overdue']) {
+      expect((await stack.call('DELETE', `/v3/sessions/${name}`)).status).toBe(204);
+    }
+    await sessions.sweep();
+    for (const job of [evicted, overdue]) await sessions.untilGone(job, 90_000);
+    expect((await stack.call('PATCH', '/v3/options', { session_timeout: 0 })).status).toBe(200);
   }, 240_000);
 
   const restartWith = async (memory: string) => {

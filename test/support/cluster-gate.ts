@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openClusterAccess } from '../../drivers/kubernetes-runner/cluster-access.ts';
 import { kubeconfigPath } from './dev-cluster.ts';
+import { type HoldRequests, openRequestGate } from './held-requests.ts';
 
 /** A request on its way to the cluster. */
 export interface GateRequest {
@@ -17,44 +18,18 @@ export interface GateRequest {
   body: any;
 }
 
-/** A request that is kept back. */
-export interface HeldRequest {
-  /** Resolves when it is there. */
-  reached: Promise<void>;
-  /** Lets it go on, unless nobody waits for it any more. */
-  letGo(): void;
-}
-
 /** A way to the cluster on which single requests can be kept back, to do something at exactly that moment. */
 export interface ClusterGate {
   /** Path of a kubeconfig that leads through it. */
   kubeconfig: string;
-  /** Keeps the first such request: `before` the cluster gets it, or `after` it has done it, before the answer. */
-  hold(when: 'before' | 'after', which: (request: GateRequest) => boolean): HeldRequest;
+  hold: HoldRequests<GateRequest>;
   close(): Promise<void>;
-}
-
-interface Hold {
-  when: 'before' | 'after';
-  which(request: GateRequest): boolean;
-  reach(): void;
-  go: Promise<void>;
 }
 
 /** Opens it, with the rights of an administrator. */
 export async function openClusterGate(): Promise<ClusterGate> {
   const access = openClusterAccess(kubeconfigPath());
-  const holds = new Set<Hold>();
-
-  /** Waits where a hold wants it; whether somebody still waits for the answer. */
-  const pass = async (when: Hold['when'], request: GateRequest, response: ServerResponse): Promise<boolean> => {
-    const hold = [...holds].find((one) => one.when === when && one.which(request));
-    if (hold === undefined) return true;
-    holds.delete(hold);
-    hold.reach();
-    await Promise.race([hold.go, once(response, 'close')]);
-    return !response.destroyed;
-  };
+  const { hold, pass } = openRequestGate<GateRequest>();
 
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await textOf(incoming);
@@ -112,12 +87,7 @@ export async function openClusterGate(): Promise<ClusterGate> {
   await writeFile(kubeconfig, JSON.stringify(leadingTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)));
   return {
     kubeconfig,
-    hold(when, which) {
-      const reached = Promise.withResolvers<void>();
-      const go = Promise.withResolvers<void>();
-      holds.add({ when, which, reach: reached.resolve, go: go.promise });
-      return { reached: reached.promise, letGo: go.resolve };
-    },
+    hold,
     close: async () => {
       server.close();
       server.closeAllConnections();

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { openRequestGate, type RequestGate } from './held-requests.ts';
 
 export interface FakeImageJob {
   id: string;
@@ -24,6 +25,13 @@ export interface FakeImageJob {
 /** What goes wrong with a request: its answer is lost after it was done, it is answered with a status, or not at all. */
 export type Trouble = { kind: 'lost' } | { kind: 'status'; status: number } | { kind: 'silent' };
 
+/** A request; `body` is its text. */
+export interface ImageRequest {
+  method: string;
+  path: string;
+  body: string;
+}
+
 export interface FakeImageService {
   url: string;
   images: Map<string, { id: string; name: string }>;
@@ -43,6 +51,8 @@ export interface FakeImageService {
   fail(job: FakeImageJob): void;
   /** What goes wrong with requests for which this answers a trouble. */
   trouble: (method: string, path: string) => Trouble | null;
+  /** Where single requests can be kept back. */
+  gate: RequestGate<ImageRequest>;
   token: string | null;
   /** Stops listening, as a service that goes away; `start` brings it back on the same port. */
   stop(): Promise<void>;
@@ -74,6 +84,7 @@ export async function startImageService(): Promise<FakeImageService> {
       job.status = 'error';
     },
     trouble: () => null,
+    gate: openRequestGate(),
     token: null,
     stop: async () => {
       server.closeAllConnections();
@@ -102,14 +113,17 @@ async function serve(service: FakeImageService, request: IncomingMessage, respon
   const path = (request.url ?? '').replace(/^\/v2/, '');
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
+  const whole: ImageRequest = { method, path, body: Buffer.concat(chunks).toString() };
   service.requests.push(`${method} ${path}`);
+  if (!(await service.gate.pass('before', whole, response))) return;
   const trouble = service.trouble(method, path);
   if (trouble?.kind === 'silent') return;
   let answer: Answer;
   if (trouble?.kind === 'status') answer = problem(trouble.status, 'Trouble', 'as the test wants it');
   else if (service.token !== null && request.headers.authorization !== `Bearer ${service.token}`) {
     answer = problem(401, 'Unauthorized', 'a token is needed');
-  } else answer = await answerOf(service, method, path, Buffer.concat(chunks).toString());
+  } else answer = await answerOf(service, whole);
+  if (!(await service.gate.pass('after', whole, response))) return;
   if (trouble?.kind === 'lost') {
     response.destroy();
     return;
@@ -121,7 +135,7 @@ async function serve(service: FakeImageService, request: IncomingMessage, respon
   response.end(answer.body === undefined ? '' : JSON.stringify(answer.body));
 }
 
-async function answerOf(service: FakeImageService, method: string, path: string, text: string): Promise<Answer> {
+async function answerOf(service: FakeImageService, { method, path, body: text }: ImageRequest): Promise<Answer> {
   const [, kind = '', id] = path.split('/').map(decodeURIComponent);
   const records: Record<string, Map<string, object>> = {
     images: service.images,
