@@ -107,7 +107,7 @@ export function openSessionMoments(
       there = true;
     });
     const reached = eventually(`the moment of ${session} is there`, () => there, MOMENT_LIMIT_MS);
-    return { reached: reached.then(() => 'held' as const), letGo: request.letGo };
+    return { reached: reached.then(() => undefined), letGo: request.letGo };
   };
 
   /** All sessions as they were a moment ago, for everybody who waits. */
@@ -126,7 +126,7 @@ export function openSessionMoments(
       `the moment of ${session} is on record`,
       async () => (await look()).some((record) => record.name === session && isIt(record)),
       MOMENT_LIMIT_MS,
-    ).then(() => 'now' as const);
+    ).then(() => undefined);
 
   const listed = async (path: string, labelSelector: string) =>
     (await client.ask<ListObject<JobObject>>({ method: 'GET', path, query: { labelSelector } })).body.items ?? [];
@@ -154,7 +154,7 @@ export function openSessionMoments(
     told: (session) => ({ letGo: journal.keep(session), reached: recorded(session, isDoing('run')) }),
     playing: (session) => ({
       letGo: journal.keep(session),
-      reached: journal.until(`start-${session}`).then(() => 'now' as const),
+      reached: journal.until(`start-${session}`),
     }),
     finishing: (session) => {
       const { letGo } = gate.hold('before', isRelease(session));

@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from './eventually.ts';
 import type { MusterStack } from './muster-stack.ts';
 
-/** Requests that are kept back while others come to theirs share a kill; a worker gives a request up after 8 s. */
-const GATHER_MS = 1_500;
+/** A kill is for all that come to their moments until nobody has for so long, and begins so long after the first at most. */
+const QUIET_MS = 3_000;
+const GATHER_MS = 8_000;
+const LOOK_MS = 50;
 
-/** When a worker is killed. */
+/** When a worker is killed. Something keeps it as it is, so that others may come to theirs. */
 export interface Moment {
-  /** `held`: something keeps it as it is for some seconds, so that others may come to theirs; `now`: nothing does. */
-  reached: Promise<'held' | 'now'>;
+  reached: Promise<void>;
   /** Ends what keeps it, when the worker is dead. */
   letGo(): void;
 }
@@ -22,7 +23,7 @@ export interface WorkerKills {
 }
 
 interface Kill {
-  hurry: PromiseWithResolvers<void>;
+  joinedAt: number;
   whileStopped: (() => Promise<void>)[];
   done: Promise<void>;
 }
@@ -33,7 +34,9 @@ export function openWorkerKills(stack: MusterStack): WorkerKills {
   let last: Promise<void> = Promise.resolve();
 
   const carryOut = async (kill: Kill): Promise<void> => {
-    await Promise.race([delay(GATHER_MS), kill.hurry.promise]);
+    for (const began = Date.now(); Date.now() < Math.min(kill.joinedAt + QUIET_MS, began + GATHER_MS); ) {
+      await delay(LOOK_MS);
+    }
     const pid = await stack.pidOf('worker');
     process.kill(pid, 'SIGSTOP');
     // Who comes from now on comes to the next one.
@@ -48,15 +51,15 @@ export function openWorkerKills(stack: MusterStack): WorkerKills {
 
   return {
     async killAt(moment, whileStopped) {
-      const kind = await moment.reached;
+      await moment.reached;
       if (next === null) {
-        const kill: Kill = { hurry: Promise.withResolvers(), whileStopped: [], done: Promise.resolve() };
+        const kill: Kill = { joinedAt: 0, whileStopped: [], done: Promise.resolve() };
         kill.done = last.then(() => carryOut(kill));
         last = kill.done.catch(() => undefined);
         next = kill;
       }
       next.whileStopped.push(whileStopped);
-      if (kind === 'now') next.hurry.resolve();
+      next.joinedAt = Date.now();
       await next.done.finally(moment.letGo);
     },
   };
