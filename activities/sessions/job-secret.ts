@@ -76,9 +76,7 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
       'ansible.cfg': await site.ansibleConfig(snapshot.ansible_config),
       // What playbooks can come by, and must never show. Credentials of repositories they never see, so not here either.
       'masks.json': JSON.stringify(
-        [token, vaultPassword, tenant.token, privateKey, identity.values.private, imageKey?.privateKey].flatMap(
-          (secret) => (secret ? [secret.trim()] : []),
-        ),
+        trimmed([token, vaultPassword, tenant.token, privateKey, identity.values.private, imageKey?.privateKey]),
       ),
       plain_key: privateKey,
       known_hosts: knownHosts,
@@ -92,6 +90,22 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
     },
     warnings: [...identity.warnings, ...tenant.warnings],
   };
+}
+
+/** What playbooks of that session can come by and must never show, but for its token and its tenant's login: those are in the Secret alone. */
+export async function lastingSecrets(deps: SecretDependencies, session: SessionRow): Promise<string[]> {
+  const { site } = deps;
+  const [{ privateKey }, vaultPassword, identity] = await Promise.all([
+    site.ssh(),
+    site.vaultPassword(),
+    jobIdentity(deps),
+  ]);
+  const imageKey = session.target.definition === 'image' ? await deps.imageKeys.read(session.id) : null;
+  return trimmed([vaultPassword, privateKey, identity.values.private, imageKey?.privateKey]);
+}
+
+function trimmed(secrets: (string | null | undefined)[]): string[] {
+  return secrets.flatMap((secret) => (secret ? [secret.trim()] : []));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Kysely } from '../../control/database.ts';
+import type { Database, Kysely, SessionRow } from '../../control/database.ts';
 import { closeRun, knownRun, openRun, shipBatch } from '../../control/runs/follow-run.ts';
 import {
   closeLeftRuns,
@@ -18,7 +18,7 @@ import { isJobOver, type JobOutcome, jobOutcome } from '../../domain/sessions/jo
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import type { JobEnd } from './contract.ts';
 import { type PatienceDependencies, type Since, timeLeft, waitedTooLong } from './job-patience.ts';
-import type { SecretDependencies } from './job-secret.ts';
+import { lastingSecrets, type SecretDependencies } from './job-secret.ts';
 import { keepSecret } from './keep-secret.ts';
 import { preparedJob } from './start-job.ts';
 
@@ -47,8 +47,8 @@ export async function watchJob(deps: WatchDependencies, sessionId: string, signa
   const stop = new AbortController();
   const both = AbortSignal.any([signal, stop.signal]);
   const keeping = keepSecret(deps, job, both);
-  const { snapshot } = await loadSession(db, sessionId);
-  const log = job.profile === 'compatible' ? followLog(deps, job, snapshot.layers[0]?.index ?? 0, both) : null;
+  const session = await loadSession(db, sessionId);
+  const log = job.profile === 'compatible' ? followLog(deps, job, session, both) : null;
   try {
     const seen = await followToEnd(deps, job, signal);
     const outcome = seen.tooLong ?? jobOutcome(seen.view, (await preparedJob(db, sessionId)).steps);
@@ -163,8 +163,10 @@ interface FollowedLog {
 }
 
 /** The log of a runner that hands in nothing by itself, as the output of one run. */
-function followLog(deps: WatchDependencies, job: SessionJobRow, layer: number, signal: AbortSignal): FollowedLog {
+function followLog(deps: WatchDependencies, job: SessionJobRow, session: SessionRow, signal: AbortSignal): FollowedLog {
   const { db, cluster } = deps;
+  const { snapshot } = session;
+  const layer = snapshot.layers[0]?.index ?? 0;
   const runId = runIdOf(job.session_id, 1, layer);
   const ship = async () => {
     const { session_id: sessionId, name } = job;
@@ -180,7 +182,11 @@ function followLog(deps: WatchDependencies, job: SessionJobRow, layer: number, s
     await cluster.followLog(
       name,
       'ansible',
-      cursor.outputBytes,
+      {
+        from: cursor.outputBytes,
+        secrets: await lastingSecrets(deps, session),
+        areAll: deps.tenantVault === undefined || snapshot.tenant_name === undefined,
+      },
       async ({ start, end, text }) => {
         const next = { ...cursor, outputBytes: end };
         await shipBatch(db, run, cursor, { events: [], output: { start, text: storableText(text) }, cursor: next });

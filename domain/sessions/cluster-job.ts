@@ -83,6 +83,15 @@ export interface JobEnding {
   unverified: string | null;
 }
 
+/** From where a log is read, and what is hidden in it besides what the session's Secret names. */
+export interface LogReading {
+  /** Byte of the log at which to begin. */
+  from: number;
+  secrets: readonly string[];
+  /** Whether nothing else needs to be hidden. If not, a log whose Secret is gone is not told. */
+  areAll: boolean;
+}
+
 /** What a cluster does with the Jobs of sessions. Trouble with the cluster itself is `cluster_unavailable` (retryable). */
 export interface ClusterJobs {
   /**
@@ -104,13 +113,13 @@ export interface ClusterJobs {
   /** Replaces keys of its Secret. */
   updateSecret(name: string, values: Record<string, string>): Promise<void>;
   /**
-   * Hands over the log of one container, from byte `from` on, until the container has ended or `signal`; `take` gets whole
+   * Hands over the log of one container, from a byte on, until the container has ended or `signal`; `take` gets whole
    * parts with the bytes at which each begins and ends, and the session's secrets masked in the text.
    */
   followLog(
     name: string,
     container: string,
-    from: number,
+    reading: LogReading,
     take: (part: { start: number; end: number; text: string }) => Promise<void>,
     signal: AbortSignal,
   ): Promise<void>;

@@ -48,8 +48,8 @@ export function createClusterJobs(client: ClusterClient, settings: RunnerSetting
         secret: true,
       });
     },
-    followLog: (name, container, from, take, signal) =>
-      followLog(client, paths, { name, container, from }, take, signal),
+    followLog: (name, container, reading, take, signal) =>
+      followLog(client, paths, { name, container, ...reading }, take, signal),
     list: () => readViews(client, paths),
   };
 }

@@ -1,4 +1,5 @@
 import { createMask } from '../../domain/runs/mask.ts';
+import type { LogReading } from '../../domain/sessions/cluster-job.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { decoded } from './secret-values.ts';
@@ -6,13 +7,14 @@ import { decoded } from './secret-values.ts';
 const ABSENT = 404;
 
 /**
- * Hides in a text what the session's Secret names as never to be shown; a runner that hands in nothing by itself masks nothing either.
- * Throws when the Secret is gone, since then nobody knows what to hide.
+ * Hides in a text what is known to be secret and what the session's Secret names; a runner that hands in nothing by itself masks
+ * nothing either. Throws when the Secret is gone, which a deleted Job takes with it, and what is known is not all.
  */
 export async function logMask(
   client: ClusterClient,
   paths: ClusterPaths,
   name: string,
+  { secrets, areAll }: Omit<LogReading, 'from'>,
 ): Promise<(text: string) => string> {
   const { status, body } = await client.ask<{ data?: Record<string, string> }>({
     method: 'GET',
@@ -20,7 +22,7 @@ export async function logMask(
     expected: [ABSENT],
     secret: true,
   });
-  if (status === ABSENT) throw new Error('its Secret, with what is to be masked, is gone');
-  const { 'masks.json': masks = '[]' } = decoded(body.data ?? {});
-  return createMask(JSON.parse(masks) as string[]);
+  if (status === ABSENT && !areAll) throw new Error('its Secret, with what is to be masked, is gone');
+  const { 'masks.json': masks = '[]' } = status === ABSENT ? {} : decoded(body.data ?? {});
+  return createMask([...secrets, ...(JSON.parse(masks) as string[])]);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMusterError } from '../../domain/errors.ts';
+import type { LogReading } from '../../domain/sessions/cluster-job.ts';
 import { isJobOver } from '../../domain/sessions/job-outcome.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
@@ -15,12 +16,10 @@ const LOOK_MS = 1_000;
 /** How long a cluster that is away is tried, ms. */
 const AWAY_MS = 60_000;
 
-export interface LogRequest {
+export interface LogRequest extends LogReading {
   /** Name of the Job. */
   name: string;
   container: string;
-  /** Byte of the log at which to begin. */
-  from: number;
 }
 
 /**
@@ -32,7 +31,7 @@ export interface LogRequest {
 export async function followLog(
   client: ClusterClient,
   paths: ClusterPaths,
-  { name, container, from }: LogRequest,
+  { name, container, from, ...known }: LogRequest,
   take: (part: LogPart) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -48,7 +47,7 @@ export async function followLog(
       if (state === 'gone') return;
       if (pod !== null && state !== 'waiting') {
         const ended = state === 'terminated';
-        mask ??= await logMask(client, paths, name);
+        mask ??= await logMask(client, paths, name, known);
         const masked = masking(mask, take);
         const whole = await readLog(client, paths.log(pod.metadata.name), container, !ended, position, masked, signal);
         if (ended && whole) return;

@@ -54,7 +54,7 @@ describe('with a token that may only what the Role says', () => {
     await jobs.followLog(
       spec.name,
       'ansible',
-      0,
+      { from: 0, secrets: [], areAll: true },
       async ({ text }) => {
         log += text;
         stop.abort();

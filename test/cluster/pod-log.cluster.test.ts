@@ -12,6 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => namespace.remove());
 
+const told = (from = 0) => ({ from, secrets: [], areAll: true });
+
 const LINES = 60;
 const whole = `${Array.from({ length: LINES }, (_, index) => `line ${index + 1} ä`).join('\n')}\nwithout end`;
 const script = `i=1; while [ $i -le ${LINES} ]; do echo "line $i ä"; i=$((i + 1)); sleep 0.1; done; printf 'without end'`;
@@ -38,7 +40,7 @@ describe("a container's log", () => {
     const spec = jobSpec();
     await direct.jobs.start(spec, signal);
     const log = collector();
-    const done = jobs.followLog(spec.name, 'ansible', 0, log.take, signal);
+    const done = jobs.followLog(spec.name, 'ansible', told(), log.take, signal);
     done.catch(() => {});
     await eventually('it has begun', () => log.text().includes('line 5 '));
     await proxy.cut();
@@ -50,7 +52,7 @@ describe("a container's log", () => {
     // From anywhere, also after its end.
     for (const from of [0, 12, 40, Buffer.byteLength(whole) - 5, Buffer.byteLength(whole)]) {
       const rest = collector(from);
-      await jobs.followLog(spec.name, 'ansible', from, rest.take, signal);
+      await jobs.followLog(spec.name, 'ansible', told(from), rest.take, signal);
       expect(rest.text()).toBe(Buffer.from(whole).subarray(from).toString('utf8'));
     }
     await direct.jobs.end(spec.name, 10_000);
@@ -62,10 +64,10 @@ describe("a container's log", () => {
     const { jobs } = scriptedJobs(smallSettings(namespace.name), { 'git-clone': 'exit 1' });
     const spec = jobSpec();
     const log = collector();
-    await jobs.followLog(spec.name, 'ansible', 0, log.take, signal);
+    await jobs.followLog(spec.name, 'ansible', told(), log.take, signal);
     await jobs.start(spec, signal);
     await jobs.follow(spec.name, async ({ phase }) => phase === 'failed', signal);
-    await jobs.followLog(spec.name, 'ansible', 0, log.take, signal);
+    await jobs.followLog(spec.name, 'ansible', told(), log.take, signal);
     expect(log.text()).toBe('');
     await jobs.end(spec.name, 10_000);
     await jobs.release(spec.name);
@@ -84,11 +86,12 @@ describe("a container's log", () => {
       text += part.text;
       last = part.end;
     };
-    await jobs.followLog(spec.name, 'ansible', 0, take, signal);
-    expect(text).toBe('it is ********, really\nand no more\n');
+    const reading = { ...told(), secrets: ['and no'], areAll: false };
+    await jobs.followLog(spec.name, 'ansible', reading, take, signal);
+    expect(text).toBe('it is ********, really\n******** more\n');
     expect(last).toBe(Buffer.byteLength('it is s3cret-word, really\nand no more\n'));
     await namespace.kubectl(['delete', 'secret', spec.name]);
-    await expect(jobs.followLog(spec.name, 'ansible', 0, take, signal)).rejects.toThrow('masked');
+    await expect(jobs.followLog(spec.name, 'ansible', reading, take, signal)).rejects.toThrow('masked');
     await jobs.end(spec.name, 10_000);
     await jobs.release(spec.name);
   });

@@ -32,12 +32,12 @@ function seen(looks: { job: JobObject | null; pods: PodObject[] }[], log = '') {
   return client;
 }
 
-async function textOf(client: ClusterClient): Promise<string> {
+async function textOf(client: ClusterClient, areAll = true): Promise<string> {
   let text = '';
   await followLog(
     client,
     paths,
-    { name: NAME, container: 'ansible', from: 0 },
+    { name: NAME, container: 'ansible', from: 0, secrets: ['RECAP'], areAll },
     async (part) => {
       text += part.text;
     },
@@ -57,11 +57,13 @@ describe("the log of a Job's container", () => {
       { job, pods: [] },
       { job, pods: [pod] },
     ];
-    expect(await textOf(seen(looks, log))).toBe('PLAY RECAP\n');
+    expect(await textOf(seen(looks, log))).toBe('PLAY ********\n');
   });
 
   test('is read though the Job was deleted before its pod', async () => {
-    expect(await textOf(seen([{ job: null, pods: [pod] }], log))).toBe('PLAY RECAP\n');
+    const client = seen([{ job: null, pods: [pod] }], log);
+    expect(await textOf(client)).toBe('PLAY ********\n');
+    await expect(textOf(client, false)).rejects.toThrow('its Secret, with what is to be masked, is gone');
   });
 
   const ended = { ...job, status: { conditions: [{ type: 'Failed', status: 'True' }] } };

@@ -33,7 +33,10 @@ const deps = (patience = { waiting: 60_000, impossible: 60_000 }): WatchDependen
   cluster,
   patience,
   clock: () => new Date(),
-  site: { ssh: async () => ({ privateKey: 'k', knownHosts: '' }) } as WatchDependencies['site'],
+  site: {
+    ssh: async () => ({ privateKey: 'k', knownHosts: '' }),
+    vaultPassword: async () => null,
+  } as WatchDependencies['site'],
   trust: {
     hasOwnKey: false,
     identity: async () => ({ privateKey: 'k', certificate: 'c', lookAgainMs: 1, problem: null }),
@@ -232,7 +235,7 @@ describe('the log of a runner that hands in nothing by itself', () => {
     await database.db.updateTable('session_jobs').set({ profile: 'compatible' }).where('name', '=', name).execute();
     const log = Buffer.from('a\u0000\xff\xfe\nb\n', 'latin1');
     const begun: number[] = [];
-    cluster.followLog = async (_name, _container, from, take) => {
+    cluster.followLog = async (_name, _container, { from }, take) => {
       begun.push(from);
       for (let start = from; start < log.length; ) {
         const end = log.indexOf('\n', start) + 1;
