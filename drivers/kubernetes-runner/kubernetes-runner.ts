@@ -16,8 +16,8 @@ const ABSENT = 404;
 
 /**
  * Sessions as Jobs of a Kubernetes cluster. Nothing is asked of the cluster before the first call; what is needed of it are the
- * rights to make, read, watch, patch and delete jobs, to read, watch, patch and delete pods, to read their logs, and to make, replace
- * and patch secrets, in one namespace. Nodes and events are read where that is allowed.
+ * rights to make, read, watch, patch and delete jobs, to read, watch, patch and delete pods, to read their logs, and to make, read,
+ * replace and patch secrets, in one namespace. Nodes and events are read where that is allowed.
  */
 export function openClusterJobs(settings: RunnerSettings): ClusterJobs {
   const access = openClusterAccess(settings.kubeconfig);

@@ -53,6 +53,8 @@ describe('a Job from its start to its end', () => {
     const job = JSON.parse(await namespace.kubectl(['get', 'job', spec.name, '-o', 'json']));
     expect(job.metadata.finalizers).toBeUndefined();
     expect((await jobs.list()).map(({ name, sessionId }) => [name, sessionId])).toEqual([[spec.name, spec.sessionId]]);
+    // The pod has told of its success before the Job does.
+    await namespace.kubectl(['wait', '--for=condition=complete', `job/${spec.name}`, '--timeout=30s']);
     const { view, unverified } = await jobs.end(spec.name, 10_000);
     expect([view.phase, unverified]).toEqual(['complete', null]);
     await eventually(

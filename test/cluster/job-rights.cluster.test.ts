@@ -11,7 +11,7 @@ const RULES = [
   { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] },
   { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
   { apiGroups: [''], resources: ['events'], verbs: ['list'] },
-  { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'update', 'patch', 'delete'] },
+  { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'get', 'update', 'patch', 'delete'] },
 ];
 let namespace: TestNamespace;
 let way: ClusterProxy;
