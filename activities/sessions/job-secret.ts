@@ -92,7 +92,10 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
   };
 }
 
-/** What playbooks of that session can come by and must never show, but for its token and its tenant's login: those are in the Secret alone. */
+/**
+ * What playbooks of that session can come by and must never show, but for its token and its tenant's login: those are in the
+ * Secret alone.
+ */
 export async function lastingSecrets(deps: SecretDependencies, session: SessionRow): Promise<string[]> {
   const { site } = deps;
   const [{ privateKey }, vaultPassword, identity] = await Promise.all([

@@ -32,12 +32,19 @@ const END_PATIENCE = 8_000;
 export const FOLLOWING = 'following the Job';
 /** The rest of a log after its container ended. */
 const LOG_PATIENCE = 15_000;
+/** Between two attempts to read what is to be hidden in a log. */
+const SECRETS_PAUSE = 500;
 
 /**
  * Follows the session's Job to its end, whoever ends it; says on the record what keeps its pod from running, and gives up what
  * waits too long. How it ended is stored before its finalizers go, so that nothing is lost when Kubernetes forgets it.
  */
-export async function watchJob(deps: WatchDependencies, sessionId: string, signal: AbortSignal): Promise<JobEnd> {
+export async function watchJob(
+  deps: WatchDependencies,
+  sessionId: string,
+  signal: AbortSignal,
+  logPatience = LOG_PATIENCE,
+): Promise<JobEnd> {
   const { db, cluster } = deps;
   const job = await preparedJob(db, sessionId);
   if (job.ended_at !== null) {
@@ -54,8 +61,7 @@ export async function watchJob(deps: WatchDependencies, sessionId: string, signa
     const outcome = seen.tooLong ?? jobOutcome(seen.view, (await preparedJob(db, sessionId)).steps);
     const isEnded = seen.tooLong === null && seen.view.phase !== 'deleting';
     const { view, unverified } = isEnded ? { ...seen, unverified: null } : await cluster.end(job.name, END_PATIENCE);
-    if (log !== null) await Promise.race([log.done, delay(LOG_PATIENCE)]);
-    if (log !== null) await closeOwnRun(db, log, view);
+    if (log !== null) await closeLog(db, sessionId, log, view, logPatience);
     await settleJob(db, sessionId, { view, outcome, unverified });
     if (unverified === null) await release(deps, job.name);
     return storedEnd(await preparedJob(db, sessionId));
@@ -184,7 +190,7 @@ function followLog(deps: WatchDependencies, job: SessionJobRow, session: Session
       'ansible',
       {
         from: cursor.outputBytes,
-        secrets: await lastingSecrets(deps, session),
+        secrets: await secretsToHide(deps, session, signal),
         areAll: deps.tenantVault === undefined || snapshot.tenant_name === undefined,
       },
       async ({ start, end, text }) => {
@@ -203,8 +209,31 @@ function followLog(deps: WatchDependencies, job: SessionJobRow, session: Session
   return { runId, done };
 }
 
-/** Ends that run as its container did. */
-async function closeOwnRun(db: Kysely<Database>, { runId }: FollowedLog, view: JobView): Promise<void> {
+/** Nothing of a log may be told without them, so they are asked for until they are there. */
+async function secretsToHide(deps: WatchDependencies, session: SessionRow, signal: AbortSignal): Promise<string[]> {
+  for (;;) {
+    const secrets = await lastingSecrets(deps, session).catch(() => null);
+    if (secrets !== null) return secrets;
+    await delay(SECRETS_PAUSE, undefined, { signal });
+  }
+}
+
+/** Waits for the rest of the log, says so when it does not come, and ends its run as its container did. */
+async function closeLog(
+  db: Kysely<Database>,
+  sessionId: string,
+  { runId, done }: FollowedLog,
+  view: JobView,
+  patienceMs: number,
+): Promise<void> {
+  const over = new AbortController();
+  const isWhole = await Promise.race([done.then(() => true), delay(patienceMs, false, { signal: over.signal })]);
+  over.abort();
+  if (!isWhole) {
+    await noteWarnings(db, sessionId, [
+      `the log of the Job is not complete: its end was not there ${patienceMs / 1000} s after the Job's`,
+    ]);
+  }
   const run = await knownRun(db, runId);
   if (run === null) return;
   const code = view.containers.find(({ name }) => name === 'ansible')?.exitCode ?? null;

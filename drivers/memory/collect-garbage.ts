@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Collects all garbage of this thread at once, which takes some 50 ms. The collector is not there for programs unless they ask for it. */
+/** Collects all garbage of this thread at once, in some 50 ms. The collector is not there for programs unless they ask for it. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const gc: unknown = runInNewContext('gc');

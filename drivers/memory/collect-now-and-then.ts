@@ -5,8 +5,9 @@ const EVERY_MS = 60_000;
 const GROWTH = 0.1;
 
 /**
- * Collects garbage every `everyMs`, where some has come together. Left alone V8 collects the less often the longer a process works, since it finds
- * little to free, and what it holds grows for an hour although no more is in use. A process that is about to end is not kept.
+ * Collects garbage every `everyMs`, where some has come together. Left alone V8 collects the less often the longer a process
+ * works, since it finds little to free, and what it holds grows although no more is in use. A process that is about to end is
+ * not kept.
  */
 export function collectNowAndThen(everyMs = EVERY_MS): void {
   let left = 0;

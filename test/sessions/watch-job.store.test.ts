@@ -266,6 +266,58 @@ describe('the log of a runner that hands in nothing by itself', () => {
       .execute();
     expect(parts.map(({ text }) => text)).toEqual(['a\ufffd\ufffd\ufffd\n', 'b\n']);
   });
+
+  const warningsOf = async (sessionId: string) => {
+    const events = database.db.selectFrom('events').select('data').where('stream_id', '=', sessionId);
+    return (await events.where('type', '=', 'warning').execute()).map(
+      ({ data }) => (data as { message: string }).message,
+    );
+  };
+  const compatible = async () => {
+    const made = await makeJob();
+    await database.db
+      .updateTable('session_jobs')
+      .set({ profile: 'compatible' })
+      .where('name', '=', made.name)
+      .execute();
+    return made;
+  };
+
+  test('waits for the secrets that are to be hidden in it', async () => {
+    const { sessionId, name } = await compatible();
+    let asked = 0;
+    const given = deps();
+    given.site = {
+      ...given.site,
+      vaultPassword: async () => {
+        asked += 1;
+        if (asked === 1) throw new Error('the store of secrets is away');
+        return 'hide-me';
+      },
+    };
+    const hidden: (readonly string[])[] = [];
+    cluster.followLog = async (_name, _container, { secrets }) => void hidden.push(secrets);
+    const watched = watch(sessionId, given);
+    await eventually('the log is read', () => hidden.length > 0);
+    cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
+    await watched;
+    expect(hidden).toEqual([['hide-me', 'k', 'k']]);
+    expect(await warningsOf(sessionId)).toEqual([]);
+  });
+
+  test('that does not come to its end is told of', async () => {
+    const { sessionId, name } = await compatible();
+    cluster.followLog = (_name, _container, _reading, _take, signal) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+    const watched = new MockActivityEnvironment().run(() =>
+      watchJob(deps(), sessionId, new AbortController().signal, 50),
+    );
+    cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
+    expect(await watched).toMatchObject({ succeeded: 'true' });
+    expect(await warningsOf(sessionId)).toEqual([
+      "the log of the Job is not complete: its end was not there 0.05 s after the Job's",
+    ]);
+  });
 });
 
 describe('ending a Job', () => {
