@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clusterCommand, clusterStatus } from '../support/cluster-command.ts';
 import {
@@ -94,6 +94,17 @@ describe('a pod', () => {
     );
     expect(await namespace.kubectl(['logs', 'asks-a-service'])).toContain('"gitVersion"');
   }, 90_000);
+});
+
+test('an address of a Service that leads nowhere is refused, and nothing sent there leaves the machine', async () => {
+  if ((await clusterStatus()).provider !== 'own') return console.info('left to others: only our own cluster refuses');
+  // The last of the network is never given to a Service.
+  const socket = connect(443, '10.96.255.255');
+  const said = await new Promise<string>((resolve) => {
+    socket.once('connect', () => resolve('connected')).once('error', ({ message }) => resolve(message));
+  });
+  socket.destroy();
+  expect(said).toContain('ECONNREFUSED');
 });
 
 test('up again changes nothing', async () => {

@@ -41,8 +41,7 @@ export async function openInstalled(namespace: TestNamespace, token: string): Pr
       .filter(({ metadata, status }: Manifest) => metadata.deletionTimestamp === undefined && isReady(status))
       .map(({ metadata }: Manifest) => metadata.name);
   };
-  // What leads to its Service is made a moment after its pods are ready.
-  await eventually('the API answers', async () => (await call('GET', '/healthz').catch(() => null))?.status === 200);
+  await untilHealthy(call);
   return {
     call,
     pods,
@@ -78,6 +77,19 @@ export async function openInstalled(namespace: TestNamespace, token: string): Pr
   };
 }
 
+/** What leads to its Service is made a moment after its pods are ready. Fails with what was answered last. */
+async function untilHealthy(call: InstalledMuster['call']): Promise<void> {
+  let last = '';
+  const ask = async () => {
+    const answer = await call('GET', '/healthz').catch((error: unknown) => ({ status: 0, body: String(error) }));
+    last = JSON.stringify(answer);
+    return answer.status === 200;
+  };
+  await eventually('the API answers', ask).catch((error) => {
+    throw new Error(`${error.message}; last: ${last}`);
+  });
+}
+
 function isReady({ conditions = [] }: Manifest): boolean {
   return conditions.some(({ type, status }: Manifest) => type === 'Ready' && status === 'True');
 }
@@ -99,15 +111,19 @@ function ask({ address, token, method, path, body }: Question): Promise<{ status
     authorization: `Bearer ${token}`,
     ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
   };
-  const outgoing = request({ host: address, port: 8100, method, path, headers, timeout: 10_000 }, (answer) => {
-    const parts: Buffer[] = [];
-    answer.on('data', (part) => parts.push(part));
-    answer.on('error', reject);
-    answer.on('end', () => {
-      const whole = Buffer.concat(parts).toString();
-      resolve({ status: answer.statusCode ?? 0, body: whole === '' ? {} : JSON.parse(whole) });
-    });
-  });
+  // A connection that stays would always lead to the same replica.
+  const outgoing = request(
+    { host: address, port: 8100, method, path, headers, agent: false, timeout: 10_000 },
+    (answer) => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part) => parts.push(part));
+      answer.on('error', reject);
+      answer.on('end', () => {
+        const whole = Buffer.concat(parts).toString();
+        resolve({ status: answer.statusCode ?? 0, body: whole === '' ? {} : JSON.parse(whole) });
+      });
+    },
+  );
   outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer`)));
   outgoing.on('error', reject);
   outgoing.end(text);

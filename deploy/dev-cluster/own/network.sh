@@ -3,6 +3,8 @@
 
 CNI_PLUGINS=/usr/lib/cni
 CNI_NETWORK=muster-dev
+# Goes with the chains of kube-proxy.
+REFUSALS=KUBE-DEV-REFUSALS
 # kubelet and kube-proxy set these; `down` sets them back.
 SETTINGS=(net/ipv4/ip_forward net/ipv4/conf/all/route_localnet vm/overcommit_memory vm/panic_on_oom kernel/panic kernel/panic_on_oops)
 
@@ -17,6 +19,22 @@ network_up() {
   ip addr replace "$HOST/${POD_NETWORK#*/}" dev "$BRIDGE"
   ip link set "$BRIDGE" up
   echo 1 >/proc/sys/net/ipv4/ip_forward
+  refuse_unknown_services
+}
+
+# kube-proxy says where an address of a Service leads. Until it has, and once it is gone, what is sent there would leave the
+# machine, where somebody else may answer it.
+refuse_unknown_services() {
+  local hook
+  {
+    echo '*filter'
+    echo ":$REFUSALS - [0:0]"
+    echo "-A $REFUSALS -d $SERVICE_NETWORK -j REJECT"
+    for hook in OUTPUT FORWARD; do
+      iptables -w -C "$hook" -j "$REFUSALS" 2>/dev/null || echo "-A $hook -j $REFUSALS"
+    done
+    echo COMMIT
+  } | iptables-restore --noflush
 }
 
 network_down() {
