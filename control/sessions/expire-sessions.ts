@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
+import { timeBefore } from '../../domain/age.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import { timeBefore } from '../../domain/sessions/age.ts';
 import { deleteSessionRows } from '../../store/session-queries.ts';
 import type { Database } from '../../store/tables.ts';
 

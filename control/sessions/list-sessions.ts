@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
+import { timeBefore } from '../../domain/age.ts';
 import { parseTagFilter } from '../../domain/components/tags.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import { timeBefore } from '../../domain/sessions/age.ts';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
 import { readOptions } from '../../store/options.ts';
 import type { SessionRow } from '../../store/session-engine.ts';
