@@ -173,6 +173,7 @@ export const ERRORS = {
   unschedulable: kind(500, 'No node can run the pod', 1),
   node_lost: kind(500, 'Node is lost', 1),
   pod_deleted: kind(500, 'Pod was deleted', 1),
+  pod_silent: kind(500, 'Pod does not reach Muster', 1),
   deadline_exceeded: kind(409, 'Job took too long', 6),
   cluster_unavailable: kind(503, 'Cluster is not available', 7, true),
   cluster_refused: kind(400, 'Cluster refused', 1),

@@ -204,6 +204,7 @@ async function main(): Promise<void> {
     heads: git,
     profile: env.MUSTER_RUNNER_PROFILE,
     patience: { waiting: env.MUSTER_RUNNER_WAIT * 1000, impossible: env.MUSTER_RUNNER_IMPOSSIBLE * 1000 },
+    ingestUrl: env.MUSTER_RUNNER_INGEST_URL,
     log,
   };
   const parts = { hardwareSync: env.MUSTER_HARDWARE_SYNC_URL !== undefined };

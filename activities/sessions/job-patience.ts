@@ -3,11 +3,14 @@ import type { Database, Kysely } from '../../control/database.ts';
 import { currentOrder, type SessionJobRow, waitedFor } from '../../control/sessions/record-job.ts';
 import type { JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
 import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
+import { preparedJob } from './start-job.ts';
 
 export interface PatienceDependencies {
   db: Kysely<Database>;
   /** How long a pod may wait for cpu, memory or its containers, and for what can never be, ms. */
   patience: { waiting: number; impossible: number };
+  /** Where pods reach Muster; undefined where no cluster is. */
+  ingestUrl: string | undefined;
   clock(): Date;
 }
 
@@ -16,6 +19,9 @@ export interface PatienceDependencies {
  * node.
  */
 const HOPELESS_PATIENCE = 15_000;
+
+/** A pod that has cloned asks for its inventory at once; when it has not for so long, ms, it is said that it is silent. */
+const SILENCE = 60_000;
 
 /** Since when this process has seen it so, ms; null: it is not so. */
 export interface Since {
@@ -32,8 +38,8 @@ export async function timeLeft(
 ): Promise<number | null> {
   const now = deps.clock();
   const kind = view.trouble?.kind;
-  // Its first containers may have begun, and one after them never can.
-  const waits = view.phase !== 'running' || kind === 'impossible';
+  // Its first containers may have begun, and one after them never can, or none of them reaches Muster.
+  const waits = view.phase !== 'running' || kind === 'impossible' || (await isSilent(deps.db, job, view));
   const waited = await waitedFor(deps.db, job.session_id, waits, now);
   since.hopeless = (await isHopeless(deps.db, job, view)) ? (since.hopeless ?? now.getTime()) : null;
   if (since.hopeless !== null) return Math.max(0, HOPELESS_PATIENCE - (now.getTime() - since.hopeless));
@@ -58,6 +64,24 @@ async function isHopeless(db: Kysely<Database>, job: SessionJobRow, view: JobVie
   if (view.trouble?.kind === 'over' || hasFailed('inventory')) return true;
   if (job.profile === 'compatible' || !hasFailed('ansible')) return false;
   return (await currentOrder(db, job.session_id))?.action !== 'finish';
+}
+
+/** What is wrong with a pod that runs and has not asked for anything; null: it has, or has only just begun. */
+export async function troubleOfSilence(
+  { db, clock, ingestUrl }: PatienceDependencies,
+  job: SessionJobRow,
+  view: JobView,
+): Promise<JobTrouble | null> {
+  if (!(await isSilent(db, job, view)) || (await waitedFor(db, job.session_id, true, clock())) < SILENCE) return null;
+  return { code: 'pod_silent', kind: 'waiting', message: `its pod does not reach Muster at ${ingestUrl}` };
+}
+
+/** Whether the repositories are there, and nobody has asked for an inventory yet, or for what to run. */
+async function isSilent(db: Kysely<Database>, job: SessionJobRow, { phase, containers }: JobView): Promise<boolean> {
+  if (job.profile === 'compatible' || phase !== 'running') return false;
+  if (containers.find(({ name }) => name === 'git-clone')?.exitCode !== 0) return false;
+  const { inventory, ansible } = (await preparedJob(db, job.session_id)).steps;
+  return inventory === undefined && ansible === undefined;
 }
 
 /** The end of a Job that has waited for too long. */

@@ -17,7 +17,7 @@ import type { ClusterJobs, JobTrouble, JobView } from '../../domain/sessions/clu
 import { isJobOver, type JobOutcome, jobOutcome } from '../../domain/sessions/job-outcome.ts';
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import type { JobEnd } from './contract.ts';
-import { type PatienceDependencies, type Since, timeLeft, waitedTooLong } from './job-patience.ts';
+import { type PatienceDependencies, type Since, timeLeft, troubleOfSilence, waitedTooLong } from './job-patience.ts';
 import { lastingSecrets, type SecretDependencies } from './job-secret.ts';
 import { keepSecret } from './keep-secret.ts';
 import { preparedJob } from './start-job.ts';
@@ -28,6 +28,8 @@ export interface WatchDependencies extends SecretDependencies, PatienceDependenc
 
 /** How long the end of a Job is waited for; a cancel is over in 10 s. */
 const END_PATIENCE = 8_000;
+/** Between two looks at whether a Job that waits still does, ms at most. */
+const LOOK_AGAIN = 10_000;
 /** What the record calls it when the cluster is away. */
 export const FOLLOWING = 'following the Job';
 /** The rest of a log after its container ended. */
@@ -116,9 +118,25 @@ async function followToEnd(
   const limit = new AbortController();
   const since: Since = { impossible: null, hopeless: null };
   let timer: NodeJS.Timeout | undefined;
+  let over = false;
   let last: JobView | null = null;
   let told = await wordsOfTrouble(deps.db, job.session_id);
   let waited: JobTrouble | null = null;
+  const look = async (view: JobView) => {
+    const left = await timeLeft(deps, job, view, since);
+    waited = view.trouble ?? (await troubleOfSilence(deps, job, view));
+    const text = waited?.message ?? '';
+    if (text !== told) await tell(deps.db, job.session_id, waited);
+    told = text;
+    clearTimeout(timer);
+    if (over || left === null) return;
+    if (left === 0) limit.abort();
+    else lookAgain(view, Math.min(left, LOOK_AGAIN));
+  };
+  // A pod gets on without a change that the cluster could tell, when it reaches Muster.
+  const lookAgain = (view: JobView, afterMs: number) => {
+    timer = setTimeout(() => look(view).catch(() => over || lookAgain(view, LOOK_AGAIN)), afterMs);
+  };
   try {
     await deps.cluster.follow(
       job.name,
@@ -126,13 +144,7 @@ async function followToEnd(
         last = view;
         if (isJobOver(view)) return true;
         if (job.profile === 'compatible') await noteExitCodes(deps.db, job.session_id, view);
-        const left = await timeLeft(deps, job, view, since);
-        clearTimeout(timer);
-        if (left !== null) timer = setTimeout(() => limit.abort(), left);
-        waited = view.trouble;
-        const text = view.trouble?.message ?? '';
-        if (text !== told) await tell(deps.db, job.session_id, view.trouble);
-        told = text;
+        await look(view);
         return false;
       },
       AbortSignal.any([signal, limit.signal]),
@@ -140,6 +152,7 @@ async function followToEnd(
   } catch (error) {
     if (!limit.signal.aborted || signal.aborted) throw error;
   } finally {
+    over = true;
     clearTimeout(timer);
   }
   const view = last ?? (await deps.cluster.view(job.name));

@@ -28,6 +28,8 @@ export interface JobSpec {
   ttlSeconds: number | null;
   /** `activeDeadlineSeconds`; null: none. */
   deadlineSeconds: number | null;
+  /** `CFS_OPERATOR_LOG_LEVEL` of the steps around `ansible` (option `logging_level`). */
+  logLevel: string;
   /** `VAULT_ADDR`, the secret store of tenants; '' for none. */
   vaultAddress: string;
   /** Values of its Secret by key. */
@@ -68,6 +70,7 @@ export interface JobTrouble {
     | 'unschedulable'
     | 'node_lost'
     | 'pod_deleted'
+    | 'pod_silent'
     | 'deadline_exceeded';
   /** A sentence for people, with Kubernetes' own words. */
   message: string;

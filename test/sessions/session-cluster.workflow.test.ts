@@ -182,16 +182,19 @@ describeNeeding(temporalMissing(), 'a session as a Job', () => {
     expect(session.fake.end()).toEqual({ ...BY_ALICE, message: 'cancelled by alice; not verified: node not ready' });
   });
 
-  test("a Job that is deleted in the middle ends it with the Job's reason", async () => {
+  test.each([
+    ['is deleted', 'its Job was deleted', 'job_deleted', 'false'],
+    ['vanishes with all it knew', 'its Job vanished before its result was read', 'job_lost', 'unknown'],
+  ] as const)("a Job that %s in the middle ends it with the Job's reason", async (_, message, reason, succeeded) => {
     const session = await start({
       runLayer: async () => {
-        throw ApplicationFailure.nonRetryable('its Job was deleted', 'job_deleted');
+        throw ApplicationFailure.nonRetryable(message, reason);
       },
     });
     await session.result();
     expect(session.fake.names()).toContain('endJob');
     expect(session.fake.names()).not.toContain('recordLayer');
-    expect(session.fake.end()).toEqual({ succeeded: 'false', message: 'its Job was deleted', reason: 'job_deleted' });
+    expect(session.fake.end()).toEqual({ succeeded, message, reason });
   });
 
   test('layers that succeed in a Job that fails are no success', async () => {

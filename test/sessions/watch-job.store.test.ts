@@ -32,6 +32,7 @@ const deps = (patience = { waiting: 60_000, impossible: 60_000 }): WatchDependen
   db: database.db,
   cluster,
   patience,
+  ingestUrl: 'http://muster-ingest.test:8101',
   clock: () => new Date(),
   site: {
     ssh: async () => ({ privateKey: 'k', knownHosts: '' }),
@@ -182,6 +183,66 @@ describe('following a Job', () => {
       message: 'its pod waited too long: no such image',
     });
     expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+  });
+
+  describe('a pod that has cloned and does not reach Muster', () => {
+    const cloned: ContainerState[] = [{ ...ansible(0), name: 'git-clone' }, ansible(null)];
+    const said = 'its pod does not reach Muster at http://muster-ingest.test:8101';
+    const clockAt = (clock: { now: number }) => ({ ...deps(), clock: () => new Date(clock.now) });
+
+    test('is told of after a minute, and given up when its time is over', async () => {
+      const { sessionId, name } = await makeJob();
+      const clock = { now: Date.now() };
+      const given = { ...clockAt(clock), patience: { waiting: 1_800_000, impossible: 60_000 } };
+      cluster.put(name, { containers: cloned });
+      const watched = watch(sessionId, given);
+      await eventually('it is noted', async () => (await findSessionJob(database.db, sessionId))?.waiting_since);
+      expect((await findSessionById(database.db, sessionId))?.message).not.toBe(said);
+      clock.now += 60_000;
+      cluster.put(name, { message: 'a change' });
+      await eventually(
+        'it is said',
+        async () => (await findSessionById(database.db, sessionId))?.reason === 'pod_silent',
+      );
+      expect((await findSessionById(database.db, sessionId))?.message).toBe(said);
+      clock.now += 1_740_000;
+      cluster.put(name, { message: 'another' });
+      expect(await watched).toEqual({
+        succeeded: 'false',
+        reason: 'pod_silent',
+        message: `its pod waited too long: ${said}`,
+      });
+      expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+    });
+
+    test('goes on as soon as it does, though the cluster tells nothing new', async () => {
+      const { sessionId, name } = await makeJob();
+      cluster.put(name, { containers: cloned });
+      const watched = watch(sessionId, deps({ waiting: 2_000, impossible: 60_000 }));
+      await eventually('it is noted', async () => (await findSessionJob(database.db, sessionId))?.waiting_since);
+      const steps = JSON.stringify({ inventory: { state: 'started' } });
+      await database.db.updateTable('session_jobs').set({ steps }).where('name', '=', name).execute();
+      await eventually(
+        'it waits no more',
+        async () => (await findSessionJob(database.db, sessionId))?.waiting_since === null,
+      );
+      cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
+      expect(await watched).toMatchObject({ succeeded: 'true' });
+    });
+
+    test('may take its time for the repositories, and is nobody of whom that is known in profile compatible', async () => {
+      const { sessionId, name } = await makeJob();
+      const job = await findSessionJob(database.db, sessionId);
+      if (job === null) throw new Error('no Job');
+      const left = async (containers: ContainerState[], profile: 'restricted' | 'compatible') => {
+        cluster.put(name, { containers });
+        const since = { impossible: null, hopeless: null };
+        return await timeLeft(deps(), { ...job, profile }, await cluster.view(name), since);
+      };
+      expect(await left([{ ...ansible(null), name: 'git-clone' }], 'restricted')).toBeNull();
+      expect(await left(cloned, 'compatible')).toBeNull();
+      expect(await left(cloned, 'restricted')).toBe(60_000);
+    });
   });
 
   test('layers that lost their container are given up, unless their work was over', async () => {

@@ -11,7 +11,9 @@ export function endingOf(error: unknown, state: State): Ending {
   const runIsLeft = gone && (error.activityType === 'runLayer' || error.activityType === 'endRun');
   if (state.cancel !== null && !runIsLeft) return cancelled(state.cancel);
   if (cause instanceof ApplicationFailure) {
-    return { succeeded: 'false', message: cause.message, reason: isErrorCode(cause.type) ? cause.type : 'internal' };
+    // With its Job everything went that could tell (cfs-flows 1.1).
+    const succeeded = cause.type === 'job_lost' ? 'unknown' : 'false';
+    return { succeeded, message: cause.message, reason: isErrorCode(cause.type) ? cause.type : 'internal' };
   }
   if (!gone) throw error;
   const message = `${error.activityType} got no answer from the machine that has the workspace`;
