@@ -34,8 +34,8 @@ export interface ChartSite {
   values: Record<string, unknown>;
   /** Installs a release (default: this checkout's), and stores a configuration for each of the site's playbooks. */
   install(release?: Release): Promise<InstalledChart>;
-  /** The same for the plain manifests of this checkout. */
-  installPlainly(): Promise<PlainMuster>;
+  /** The same for the plain manifests of this checkout; with `policies` theirs are imposed from the first pod on. */
+  installPlainly(policies: boolean): Promise<PlainMuster>;
   /** Imposes the network policies of this checkout's chart, until the site goes. */
   imposePolicies(): Promise<void>;
   /** The pods of sessions that there are, by session: what must stay while releases change. */
@@ -66,6 +66,9 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
     ...more,
   };
   let imposed: ImposedPolicies | undefined;
+  const impose = async (policies: Manifest[]) => {
+    imposed = await imposePolicies(policies, namespace.name);
+  };
   const put = async (muster: InstalledMuster, path: string, body: object) => {
     const answer = await muster.call('PUT', path, body);
     if (answer.status !== 200) throw new Error(`PUT ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -88,16 +91,22 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
       await configure(muster);
       return muster;
     },
-    installPlainly: async () => {
-      const muster = await installPlainly({ namespace, servers, dir, settings: SETTINGS });
+    installPlainly: async (policies) => {
+      const muster = await installPlainly({
+        namespace,
+        servers,
+        dir,
+        settings: SETTINGS,
+        ports: Object.values(values.networkPolicy.ports).flat(),
+        ...(policies && { impose }),
+      });
       await configure(muster);
       return muster;
     },
     imposePolicies: async () => {
       const file = await writeValues(dir, { ...valuesFor(servers, ownRelease()), ...values });
       const objects = await renderChart(['--values', file], namespace.name);
-      const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
-      imposed = await imposePolicies(policies, namespace.name);
+      await impose(objects.filter(({ kind }) => kind === 'NetworkPolicy'));
     },
     sessionPods: async () => {
       const listed = await namespace.kubectl(['get', 'pods', '--selector', SESSIONS, '--output', 'json']);

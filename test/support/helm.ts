@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { bootstrapCommand } from './cluster-command.ts';
@@ -32,9 +32,9 @@ export async function renderChart(words: string[], namespace = 'muster'): Promis
   return manifestsOf(await helm(args));
 }
 
-/** The objects that a folder of Kustomize makes. */
+/** The objects that a folder of Kustomize makes; a path that is not absolute begins at this checkout. */
 export async function renderKustomize(folder: string): Promise<Manifest[]> {
-  const { stdout } = await run(await clusterProgram('kubectl'), ['kustomize', join(ROOT, folder)], {
+  const { stdout } = await run(await clusterProgram('kubectl'), ['kustomize', resolve(ROOT, folder)], {
     maxBuffer: OUTPUT_MAX,
   });
   return manifestsOf(stdout);

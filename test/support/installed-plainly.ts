@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { SMALL } from './cluster-stack.ts';
 import { imageName, type TestNamespace } from './dev-cluster.ts';
+import { type Manifest, renderKustomize } from './helm.ts';
 import { type InstalledMuster, makeSiteSecrets, openInstalled } from './installed-muster.ts';
 import type { ServersForPods } from './servers-for-pods.ts';
 import { ROOT } from './source-tree.ts';
@@ -21,22 +22,24 @@ interface PlainOptions {
   dir: string;
   /** Further settings, by name. */
   settings: Record<string, string>;
+  /** Further ports that pods may reach outside, where they are not the usual ones. */
+  ports: readonly number[];
+  /** Is given the network policies of the site before anything of it is there. */
+  impose?: (policies: Manifest[]) => Promise<void>;
 }
 
 /**
  * Installs this checkout by Kustomize, as the documents say: a copy of the example with the images and settings of the site
  * (docs/capabilities/kubernetes.md). Everything is ready when this returns.
  */
-export async function installPlainly({ namespace, servers, dir, settings }: PlainOptions): Promise<PlainMuster> {
+export async function installPlainly(options: PlainOptions): Promise<PlainMuster> {
+  const { namespace, servers, dir, settings, ports, impose } = options;
   const folder = join(dir, 'kustomize');
   const overlay = join(folder, 'overlays', 'example');
   await cp(join(ROOT, 'deploy', 'kustomize'), folder, { recursive: true });
   const variables = {
     MUSTER_TEMPORAL_ADDRESS: servers.temporalAddress,
     MUSTER_TEMPORAL_NAMESPACE: 'muster-site',
-    MUSTER_RUNNER_NAMESPACE: namespace.name,
-    MUSTER_SECRETS_NAMESPACE: namespace.name,
-    MUSTER_RUNNER_INGEST_URL: `http://muster-ingest.${namespace.name}.svc:8101`,
     MUSTER_RUNNER_REQUESTS: JSON.stringify(SMALL.requests),
     MUSTER_RUNNER_LIMITS: JSON.stringify(SMALL.limits),
     ...settings,
@@ -51,12 +54,18 @@ export async function installPlainly({ namespace, servers, dir, settings }: Plai
   const colon = image.lastIndexOf(':');
   await change(join(site, 'kustomization.yaml'), (file) => {
     file.images = [{ name: 'muster', newName: image.slice(0, colon), newTag: image.slice(colon + 1) }];
+    const value = { ports: ports.map((port) => ({ protocol: 'TCP', port })) };
+    const patch = stringify([{ op: 'add', path: '/spec/egress/-', value }]);
+    file.patches.push({ target: { kind: 'NetworkPolicy' }, patch });
   });
   for (const part of ['.', 'migrate', 'uninstall']) {
     await change(join(overlay, part, 'kustomization.yaml'), (file) => {
       file.namespace = namespace.name;
     });
   }
+
+  const objects = await renderKustomize(overlay);
+  await impose?.(objects.filter(({ kind }) => kind === 'NetworkPolicy'));
 
   const token = await makeSiteSecrets(namespace, servers);
   const completes = async (part: 'migrate' | 'uninstall') => {

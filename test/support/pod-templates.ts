@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Manifest } from './helm.ts';
 
 /** What a field of a pod stands for in tests. */
-const FIELDS: Record<string, string> = { 'status.podIP': '10.0.0.1', 'metadata.namespace': 'muster' };
+const FIELDS: Record<string, string> = { 'status.podIP': '10.0.0.1' };
 
 /** All that the container which works on images may do. */
 const IMAGE_CAPABILITIES = [
@@ -27,16 +27,27 @@ export function podTemplates(objects: readonly Manifest[]): PodTemplate[] {
     });
 }
 
-/** Environment of a container as its process sees it; `secrets` stands for the values that come from Secrets. */
-export function environmentOf(container: Manifest, secrets: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    container.env.map(({ name, value, valueFrom }: Manifest) => {
-      if (valueFrom === undefined) return [name, value];
-      if (valueFrom.fieldRef !== undefined) return [name, FIELDS[valueFrom.fieldRef.fieldPath]];
-      const { name: secret, key } = valueFrom.secretKeyRef;
-      return [name, secrets[`${secret}/${key}`]];
-    }),
-  );
+/**
+ * Environment of a container as its process sees it in `namespace`; `secrets` stands for the values that come from Secrets. As
+ * Kubernetes does, a `$(NAME)` becomes the value of the variable of that name if it stands before, and stays as it is if it does not.
+ */
+export function environmentOf(
+  container: Manifest,
+  secrets: Record<string, string>,
+  namespace = 'muster',
+): Record<string, string> {
+  const fields: Record<string, string> = { ...FIELDS, 'metadata.namespace': namespace };
+  const seen: Record<string, string> = {};
+  for (const { name, value, valueFrom } of container.env) {
+    if (valueFrom === undefined) {
+      seen[name] = value?.replace(/\$\(([A-Z_]+)\)/g, (whole: string, other: string) => seen[other] ?? whole);
+    } else if (valueFrom.fieldRef !== undefined) {
+      seen[name] = fields[valueFrom.fieldRef.fieldPath] ?? '';
+    } else {
+      seen[name] = secrets[`${valueFrom.secretKeyRef.name}/${valueFrom.secretKeyRef.key}`] ?? '';
+    }
+  }
+  return seen;
 }
 
 /**

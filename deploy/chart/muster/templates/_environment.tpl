@@ -2,18 +2,18 @@
 {{- define "muster.env" -}}
 {{- $v := .root.Values -}}
 {{- $full := include "muster.fullname" .root -}}
-{{- $space := .root.Release.Namespace -}}
-{{- $jobs := include "muster.runnerNamespace" .root -}}
+{{- /* As the pod says it: Kustomize brings the plain manifests to another namespace, and changes no name inside a value. */ -}}
+{{- $space := "$(RELEASE_NAMESPACE)" -}}
+{{- $jobs := default $space $v.runner.namespace -}}
 {{- $flows := .root.Files.Get "flows.yaml" | fromYaml -}}
 {{- $serves := or (eq .part "api") (eq .part "worker") -}}
+- name: RELEASE_NAMESPACE
+  valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
 - {name: HOME, value: /tmp}
 - {name: MUSTER_DATA_DIR, value: /var/lib/muster}
 - {name: MUSTER_CACHE_DIR, value: /var/lib/muster/cache}
 - {name: MUSTER_RUNNER_NAMESPACE, value: {{ $jobs }}}
-{{- if eq .part "uninstall" }}
-- name: RELEASE_NAMESPACE
-  valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
-{{- else }}
+{{- if ne .part "uninstall" }}
 - name: MUSTER_DATABASE_URL
   valueFrom:
     secretKeyRef: {name: {{ required "database.existingSecret: name the Secret with the URL of the database" $v.database.existingSecret }}, key: {{ $v.database.urlKey }}}

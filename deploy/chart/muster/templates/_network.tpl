@@ -31,14 +31,22 @@ app.kubernetes.io/name: cray-cfs-aee
 {{- toYaml $ports -}}
 {{- end -}}
 
-{{/* Who is at the other end; nothing: everybody. */}}
+{{/* Namespace of a part's pods: (dict "root" $ "part" "api") */}}
+{{- define "muster.partNamespace" -}}
+{{- ternary (include "muster.runnerNamespace" .root) .root.Release.Namespace (eq .part "runner") -}}
+{{- end -}}
+
+{{/* Who is at the other end of a part's flow; nothing: everybody. Without a namespace pods of the policy's own are meant. */}}
 {{- define "muster.peers" -}}
 {{- if hasKey .file.parts .peer -}}
+{{- $there := include "muster.partNamespace" (dict "root" .root "part" .peer) -}}
 - podSelector:
     matchLabels: {{- include "muster.partSelector" (dict "root" .root "part" .peer) | nindent 6 }}
+  {{- if ne $there (include "muster.partNamespace" .) }}
   namespaceSelector:
     matchLabels:
-      kubernetes.io/metadata.name: {{ ternary (include "muster.runnerNamespace" .root) .root.Release.Namespace (eq .peer "runner") }}
+      kubernetes.io/metadata.name: {{ $there }}
+  {{- end }}
 {{- else -}}
 {{- with index .root.Values.networkPolicy.peers .peer -}}
 {{- toYaml . -}}
