@@ -85,6 +85,7 @@ function specOf(
     layersArgument: layersArgument(snapshot),
     ttlSeconds: ageSeconds(options.session_ttl),
     deadlineSeconds: options.session_timeout > 0 ? options.session_timeout + DEADLINE_MARGIN : null,
+    logLevel: options.logging_level,
     vaultAddress: tenantVault?.address ?? '',
     secret,
   };

@@ -60,8 +60,9 @@ function allSucceeded(containers: ContainerState[]): boolean {
   return containers.length > 0 && containers.every(({ exitCode }) => exitCode === 0);
 }
 
-function failedContainer({ name, exitCode, reason }: ContainerState): JobOutcome {
+function failedContainer({ name, exitCode, reason, message: said }: ContainerState): JobOutcome {
   const word = reason === '' || reason === 'Error' ? '' : ` (${reason})`;
-  const message = `container ${name} ended with exit status ${exitCode}${word}`;
+  const last = said.trim() === '' ? '' : `: ${said.trim()}`;
+  const message = `container ${name} ended with exit status ${exitCode}${word}${last}`;
   return { succeeded: 'false', code: name === 'ansible' ? 'layer_failed' : 'runner_failed', message };
 }

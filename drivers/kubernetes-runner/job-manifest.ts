@@ -4,6 +4,10 @@ import { containerNames, podContainers } from './pod-containers.ts';
 import { podVolumes } from './pod-volumes.ts';
 import { GRACE_SECONDS, isRestricted, RUNNER_UID, type RunnerSettings } from './runner-settings.ts';
 
+/** Kubernetes counts the time after an end in 32 bits: 68 years, s. */
+const TTL_MAX = 2 ** 31 - 1;
+/** Its Job controller counts the time until a deadline in 64 bits of nanoseconds: 292 years, s. */
+const DEADLINE_MAX = 9_223_372_036;
 /** As long as CFS makes a label's value; Kubernetes takes 63. */
 const LABEL_MAX = 60;
 
@@ -34,8 +38,8 @@ export function jobManifest(spec: JobSpec, settings: RunnerSettings) {
     spec: {
       suspend: true,
       backoffLimit: 0,
-      ...(spec.ttlSeconds === null ? {} : { ttlSecondsAfterFinished: spec.ttlSeconds }),
-      ...(spec.deadlineSeconds === null ? {} : { activeDeadlineSeconds: spec.deadlineSeconds }),
+      ...(spec.ttlSeconds === null ? {} : { ttlSecondsAfterFinished: Math.min(spec.ttlSeconds, TTL_MAX) }),
+      ...(spec.deadlineSeconds === null ? {} : { activeDeadlineSeconds: Math.min(spec.deadlineSeconds, DEADLINE_MAX) }),
       template: {
         metadata: { labels, finalizers: [FINALIZER] },
         spec: {

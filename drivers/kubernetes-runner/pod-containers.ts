@@ -9,7 +9,6 @@ const PROTOCOL = '2';
 const PYTHON = { ansible: '/opt/muster/venv/bin/python3', util: 'python3' } as const;
 /** As the reference's; our own step has a back-off of its own (cfs-flows 2.6). */
 const GIT_RETRY = { GIT_RETRY_MAX: '60', GIT_RETRY_DELAY: '10' } as const;
-const LOG_LEVEL = 'INFO';
 
 type Container = 'git-clone' | 'inventory' | 'ansible' | 'teardown';
 interface Mount {
@@ -77,7 +76,7 @@ export function podContainers(spec: JobSpec, settings: RunnerSettings) {
     };
   };
   const named = { SESSION_NAME: spec.sessionName };
-  const operator = { ...named, RESOURCE_NAMESPACE: settings.namespace, CFS_OPERATOR_LOG_LEVEL: LOG_LEVEL };
+  const operator = { ...named, RESOURCE_NAMESPACE: settings.namespace, CFS_OPERATOR_LOG_LEVEL: spec.logLevel };
   const clone = container('git-clone', 'clone', [
     ...values({ ...named, GIT_SSL_CAINFO: CA_FILE }),
     ofSecret('VCS_USERNAME', spec.name, 'vcs_username'),
@@ -106,7 +105,7 @@ export function podContainers(spec: JobSpec, settings: RunnerSettings) {
       ...(restricted || settings.apiUrl === null ? [] : values({ MUSTER_API_URL: settings.apiUrl })),
     ],
     {
-      args: [spec.layersArgument],
+      args: [literal(spec.layersArgument)],
       resources: { requests: settings.requests, limits: settings.limits },
     },
   );
@@ -149,7 +148,12 @@ function securityOf(container: Container, restricted: boolean): { securityContex
 }
 
 function values(variables: Record<string, string>): object[] {
-  return Object.entries(variables).map(([name, value]) => ({ name, value }));
+  return Object.entries(variables).map(([name, value]) => ({ name, value: literal(value) }));
+}
+
+/** A text as Kubernetes passes it on unchanged: it replaces `$(NAME)` by that variable's value, and `$$` by `$`. */
+function literal(text: string): string {
+  return text.replaceAll('$', '$$$$');
 }
 
 function ofSecret(name: string, secretName: string, key: string): object {

@@ -26,6 +26,11 @@ const NOT_BEGINNING: Record<string, Code> = {
   RunContainerError: 'container_config_invalid',
 };
 
+/** Its words for one that could not be started; with `restartPolicy: Never` it has ended by that. */
+const NOT_STARTED = ['StartError', 'ContainerCannotRun'];
+/** The first process had no room before it could become the program. */
+const NO_ROOM = /OOM-killed/;
+
 /** Kubernetes' words for a pod that was ended from outside (reason of the pod, or of its condition DisruptionTarget). */
 const ENDED: Record<string, Code> = {
   Evicted: 'evicted',
@@ -61,6 +66,7 @@ export function troubleOf(
   return (
     endOf(pod) ??
     memoryOf(pod) ??
+    startOf(pod) ??
     // Kubernetes deletes the pods of a Job that is over its time before it says so: a deletion counts once the Job has failed by it.
     (pod.metadata.deletionTimestamp !== undefined && failed !== null && !byHand ? deletionOf(pod, nodes) : null) ??
     beginningOf(pod) ??
@@ -90,6 +96,19 @@ function memoryOf(pod: PodObject): JobTrouble | null {
   const killed = statusesOf(pod).find(({ state }) => state?.terminated?.reason === 'OOMKilled');
   if (killed === undefined) return null;
   return over('out_of_memory', `container ${killed.name} used more memory than its limit (OOMKilled)`);
+}
+
+/** A container whose program is missing, or may not be run. */
+function startOf(pod: PodObject): JobTrouble | null {
+  for (const { name, state } of statusesOf(pod)) {
+    const { reason = '', message = '' } = state?.terminated ?? {};
+    if (!NOT_STARTED.includes(reason)) continue;
+    return over(
+      NO_ROOM.test(message) ? 'out_of_memory' : 'container_config_invalid',
+      `container ${name}: ${words(reason, message)}`,
+    );
+  }
+  return null;
 }
 
 /** A pod that is being deleted, though its Job is not: by hand, unless its node is away and could not tell. */

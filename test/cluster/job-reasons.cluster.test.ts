@@ -118,6 +118,20 @@ describe('a session whose Job cannot do its work says why, while it waits and at
     await sessions.untilReleased(await sessions.jobOf('large'));
   }, 240_000);
 
+  test('an image that has no program for it', async () => {
+    const { stack } = cluster;
+    await stack.stop();
+    stack.env.MUSTER_RUNNER_AEE_IMAGE = imageName('util');
+    await stack.start();
+    await stack.create('no-program', 'ping', { ansible_limit: 'a' });
+    expect(await sessions.ended('no-program')).toEqual({
+      succeeded: 'false',
+      message: expect.stringMatching(/^container ansible: StartError: .*python3.* no such file or directory/),
+      reason: 'container_config_invalid',
+    });
+    await sessions.untilReleased(await sessions.jobOf('no-program'));
+  }, 240_000);
+
   test('a playbook that fills the disk; the next session has all of it again', async () => {
     const { stack } = cluster;
     await stack.stop();

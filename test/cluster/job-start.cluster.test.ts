@@ -96,6 +96,27 @@ describe('starting a Job, with a crash between any two steps', () => {
     await jobs.release(spec.name);
   });
 
+  test('the largest times run, and every text arrives as it is', async () => {
+    const odd = 'pw=a$$b $(SESSION_NAME) $x $$(POD)';
+    const { jobs } = scriptedJobs(smallSettings(namespace.name), {
+      ansible: `printf '%s\\n' "$0" "$ANSIBLE_ARGS" > /dev/termination-log`,
+    });
+    const spec = jobSpec({
+      ansibleArgs: odd,
+      layersArgument: JSON.stringify([{ playbook: odd }]),
+      ttlSeconds: 604_800 * 999_999_999,
+      deadlineSeconds: Number.MAX_SAFE_INTEGER,
+    });
+    await jobs.start(spec, signal);
+    await jobs.follow(spec.name, ended, signal);
+    const { phase, containers } = await jobs.view(spec.name);
+    expect(phase).toBe('complete');
+    const { message = '' } = containers.find(({ name }) => name === 'ansible') ?? {};
+    expect(message.trimEnd().split('\n')).toEqual([spec.layersArgument, odd]);
+    await jobs.release(spec.name);
+    await jobs.end(spec.name, 10_000);
+  });
+
   test('one that is being deleted stays as it is', async () => {
     const { jobs } = scriptedJobs(smallSettings(namespace.name), { ansible: 'sleep 600' });
     const spec = jobSpec();

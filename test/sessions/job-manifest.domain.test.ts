@@ -34,6 +34,7 @@ const SPEC: JobSpec = {
   configurationLimit: 'web,db',
   debugWaitSeconds: 3600,
   layersArgument: '[{"layer":"0"}]',
+  logLevel: 'INFO',
   vaultAddress: '',
   ttlSeconds: null,
   deadlineSeconds: null,
@@ -117,6 +118,22 @@ describe('the Job of a session', () => {
       ttlSecondsAfterFinished: 0,
       activeDeadlineSeconds: 60,
     });
+  });
+
+  test.each([
+    ['ttlSecondsAfterFinished', 'ttlSeconds', 2 ** 31 - 1],
+    // In nanoseconds it has to fit into 64 bits, or the Job is over its time as it begins.
+    ['activeDeadlineSeconds', 'deadlineSeconds', 9_223_372_036],
+  ] as const)('has no larger %s than Kubernetes takes', (field, name, most) => {
+    for (const [asked, given] of [
+      [most - 1, most - 1],
+      [most, most],
+      [most + 1, most],
+      [604_800 * 999_999_999, most],
+      [Number.MAX_SAFE_INTEGER, most],
+    ]) {
+      expect(made({ [name]: asked }).job.spec).toHaveProperty(field, given);
+    }
   });
 
   test('holds no secret value', () => {
@@ -216,6 +233,31 @@ describe('the containers', () => {
       expect(store.container(name).values.VAULT_ADDR).toBe('https://vault.test');
     }
     expect(made({ stateRecordingDisabled: false }).container('ansible').values.DISABLE_STATE_RECORDING).toBe('False');
+  });
+
+  test.each(['INFO', 'DEBUG'] as const)('log as option logging_level says: %s', (logLevel) => {
+    for (const name of ['inventory', 'teardown']) {
+      expect(made({ image: true, logLevel }).container(name).values.CFS_OPERATOR_LOG_LEVEL).toBe(logLevel);
+    }
+  });
+
+  test('get every text as it is: Kubernetes replaces $(NAME) and makes $ of $$', () => {
+    /** What Kubernetes makes of a value or an argument. */
+    const expanded = (text: string) =>
+      text.replace(/\$(\$|\(([^)]*)\))/g, (_all, after: string, name: string) =>
+        after === '$' ? '$' : `<value of ${name}>`,
+      );
+    const odd = 'pw=a$$b $$$(SESSION_NAME) $x $( $$(VAULT_TOKEN) $';
+    const texts = { ansibleArgs: odd, configurationLimit: odd, layersArgument: odd, configurationName: odd };
+    for (const profile of ['restricted', 'compatible'] as const) {
+      const { container } = made({ ...texts, profile, vaultAddress: `https://${odd}` });
+      const plain = (name: string, variable: string) => expanded(container(name).values[variable] as string);
+      expect(plain('ansible', 'ANSIBLE_ARGS')).toBe(odd);
+      expect(plain('git-clone', 'SESSION_CONFIGURATION_LIMIT')).toBe(odd);
+      expect(plain('git-clone', 'SESSION_CONFIGURATION_NAME')).toBe(odd);
+      expect(plain('git-clone', 'VAULT_ADDR')).toBe(`https://${odd}`);
+      expect(container('ansible').args?.map(expanded)).toEqual([odd]);
+    }
   });
 
   test("of ours know where to hand in; a foreign one gets the API's address instead", () => {

@@ -99,6 +99,14 @@ describe('the end of a Job', () => {
       /container ansible ended with exit status 4$/,
     ],
     [
+      'a container that left a last message',
+      { containers: [{ ...container('inventory', 3, 'Error'), message: 'no such file\n' }] },
+      {},
+      'false',
+      'runner_failed',
+      /container inventory ended with exit status 3: no such file$/,
+    ],
+    [
       'nothing but Kubernetes words',
       { reason: 'BackoffLimitExceeded', message: 'limit' },
       {},

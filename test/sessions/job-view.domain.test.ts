@@ -90,6 +90,17 @@ describe('what is the matter with a Job', () => {
   });
 
   test.each([
+    ['StartError', 'exec: "/opt/none": no such file or directory', 'container_config_invalid'],
+    ['ContainerCannotRun', 'no such user', 'container_config_invalid'],
+    ['StartError', 'container init was OOM-killed (memory limit too low?)', 'out_of_memory'],
+  ])('a container that could not be started: %s, %s', (reason, message, code) => {
+    const { job, pod } = undeleted('starting');
+    const terminated = [{ name: 'ansible', state: { terminated: { reason, message, exitCode: 128 } } }];
+    const view = jobView(job, [{ ...pod, status: { phase: 'Running', containerStatuses: terminated } }], [node]);
+    expect(view.trouble).toEqual({ code, kind: 'over', message: `container ansible: ${reason}: ${message}` });
+  });
+
+  test.each([
     ['Evicted', 'The node was low on resource: memory.', 'evicted'],
     ['NodeShutdown', 'Pod was terminated in response to imminent node shutdown.', 'node_lost'],
     ['Terminated', 'Pod was terminated in response to imminent node shutdown.', 'node_lost'],

@@ -10,7 +10,7 @@ import { createClusterJobs } from '../../drivers/kubernetes-runner/kubernetes-ru
 import type { RunnerSettings } from '../../drivers/kubernetes-runner/runner-settings.ts';
 import { imageName, kubeconfigPath } from './dev-cluster.ts';
 
-/** Commands of a shell by container; those without one do nothing, with success. */
+/** Commands of a shell by container, whose `$0` is the container's argument; those without one do nothing, with success. */
 export type Scripts = Record<string, string>;
 
 interface JobBody {
@@ -59,6 +59,7 @@ export function jobSpec(more: Partial<JobSpec> = {}): JobSpec {
     configurationLimit: '',
     debugWaitSeconds: 0,
     layersArgument: '[]',
+    logLevel: 'INFO',
     vaultAddress: '',
     ttlSeconds: null,
     deadlineSeconds: null,
@@ -104,7 +105,6 @@ function rewritten({ method, body }: ClusterRequest, scripts: Scripts): { body?:
   const { initContainers, containers } = job.spec.template.spec;
   for (const container of [...initContainers, ...containers]) {
     container.command = ['/bin/sh', '-c', scripts[container.name] ?? 'true'];
-    delete container.args;
   }
   return { body: job };
 }
