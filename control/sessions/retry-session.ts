@@ -1,11 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
+import { isCheck } from '../../domain/sessions/check-mode.ts';
+import { imagesOf } from '../../domain/sessions/image-names.ts';
 import { retryName } from '../../domain/sessions/naming.ts';
 import { planRetry, type RetryPlan } from '../../domain/sessions/retry-plan.ts';
 import type { SessionRetry } from '../../domain/sessions/schema.ts';
 import { readHostsNotApplied } from '../../store/host-result-reads.ts';
 import { findSessionById, type SessionRow } from '../../store/session-engine.ts';
+import { listSessionImages } from '../../store/session-images.ts';
 import { readAttempts } from '../../store/session-reads.ts';
 import { findRootName, insertSession, noteWriter } from '../../store/sessions.ts';
 import type { Database } from '../../store/tables.ts';
@@ -55,18 +58,34 @@ export async function retrySession(
   if (original.status !== 'complete' || original.stage !== 'ended') {
     throw musterError('session_not_complete', `Session ${name} is not complete, its phase is ${original.phase}`);
   }
+  const notApplied = hosts === 'failed' ? await readHostsNotApplied(deps.db, original.id) : [];
   const plan = planRetry({
     name,
     snapshot: original.snapshot,
     configurationLimit: original.configuration_limit,
     ansibleLimit: original.ansible_limit,
+    target: original.target,
     runs: await readAttempts(deps.db, original.id),
-    notApplied: hosts === 'failed' ? await readHostsNotApplied(deps.db, original.id) : [],
+    notApplied,
+    imagesNotMade: hosts === 'failed' ? await imagesNotMade(deps.db, original, notApplied) : [],
     hosts,
   });
   const session = await insertRetry(deps, original, plan, request.name);
   deps.dispatcher.kick();
   return { session, created: true };
+}
+
+/** The images of which no new one came; of a check, which makes none, those that a layer was not applied to. */
+async function imagesNotMade(
+  db: Kysely<Database>,
+  session: SessionRow,
+  notApplied: readonly { host: string }[],
+): Promise<string[]> {
+  const images = imagesOf(session.target);
+  if (isCheck(session)) return images.filter((image) => notApplied.some(({ host }) => host === image));
+  const rows = await listSessionImages(db, session.id);
+  const made = new Set(rows.flatMap(({ state, image_id }) => (state === 'customized' ? [image_id] : [])));
+  return images.filter((image) => !made.has(image));
 }
 
 async function insertRetry(
@@ -87,7 +106,7 @@ async function insertRetry(
       ansibleLimit: plan.ansibleLimit,
       ansibleVerbosity: original.ansible_verbosity,
       ansiblePassthrough: original.ansible_passthrough,
-      target: original.target,
+      target: plan.target,
       tags: { ...original.tags, [RETRY_TAG]: original.name },
       debugOnFailure: original.debug_on_failure,
       snapshot: plan.snapshot,

@@ -12,6 +12,17 @@ export function isSameImage(a: string, b: string): boolean {
   return plain(a) === plain(b);
 }
 
+/** A target with these of its images alone: groups of which nothing is left go, and so do names of results. */
+export function withImages(target: Target, images: readonly string[]): Target {
+  const stays = (id: string) => images.some((image) => isSameImage(image, id));
+  const groups = (target.groups ?? []).map(({ name, members }) => ({ name, members: members.filter(stays) }));
+  return {
+    ...target,
+    groups: groups.filter(({ members }) => members.length > 0),
+    image_map: target.image_map && target.image_map.filter(({ source_id }) => stays(source_id)),
+  };
+}
+
 /** The name that the session wants for what comes of an image, or null: then it is made from the image's own name. */
 export function mappedName(target: Pick<Target, 'image_map'>, imageId: string): string | null {
   const entry = (target.image_map ?? []).find(({ source_id }) => isSameImage(source_id, imageId));

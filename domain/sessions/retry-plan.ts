@@ -1,5 +1,6 @@
 import { musterError } from '../errors.ts';
-import type { Snapshot } from './schema.ts';
+import { withImages } from './image-names.ts';
+import type { Snapshot, Target } from './schema.ts';
 
 /** One run of a layer, as far as a retry asks. */
 export interface LayerRun {
@@ -14,9 +15,12 @@ export interface RetryInput {
   snapshot: Snapshot;
   configurationLimit: string;
   ansibleLimit: string | null;
+  target: Target;
   runs: LayerRun[];
   /** Hosts that a layer was not applied to, with the first such layer. */
   notApplied: { host: string; layer: number }[];
+  /** Images of the target that were to become new ones and did not; of no importance for another target. */
+  imagesNotMade: readonly string[];
   hosts: 'all' | 'failed';
 }
 
@@ -24,6 +28,7 @@ export interface RetryPlan {
   snapshot: Snapshot;
   configurationLimit: string;
   ansibleLimit: string | null;
+  target: Target;
 }
 
 /** Names that a limit can mean exactly: nothing of Ansible's patterns in them. */
@@ -50,13 +55,15 @@ function limitTo(hosts: string[]): string {
 /**
  * What the retry of a complete session runs: layers and commits of its snapshot from the failed layer on. For `failed` the
  * first layer that one of these hosts lacks, limited to them; for `all` the first layer that did not end well, or, when
- * all did, every layer again. Throws `nothing_failed` (failed only), `no_layer_selected` for a snapshot without layers.
+ * all did, every layer again. Images always get every layer, since what was done in them went with their jobs; for `failed` the target
+ * keeps those alone that did not become new ones. Throws `nothing_failed` (failed only), `no_layer_selected` for a snapshot without layers.
  */
 export function planRetry(input: RetryInput): RetryPlan {
   const { snapshot, hosts, notApplied } = input;
   if (snapshot.layers.length === 0 && snapshot.debug_playbook === null) {
     throw musterError('no_layer_selected', `Session ${input.name} selects no layer, there is nothing to run again`);
   }
+  if (input.target.definition === 'image') return planImageRetry(input);
   if (hosts === 'failed' && notApplied.length === 0) {
     throw musterError('nothing_failed', `No host of session ${input.name} failed`);
   }
@@ -67,5 +74,15 @@ export function planRetry(input: RetryInput): RetryPlan {
     configurationLimit:
       layers.length === snapshot.layers.length ? input.configurationLimit : layers.map(({ index }) => index).join(','),
     ansibleLimit: hosts === 'failed' ? limitTo(notApplied.map(({ host }) => host)) : input.ansibleLimit,
+    target: input.target,
   };
+}
+
+function planImageRetry({ name, snapshot, configurationLimit, ansibleLimit, target, ...input }: RetryInput): RetryPlan {
+  const again = { snapshot, configurationLimit, ansibleLimit };
+  if (input.hosts === 'all') return { ...again, target };
+  if (input.imagesNotMade.length === 0) {
+    throw musterError('nothing_failed', `Of session ${name} every image that was to become a new one did`);
+  }
+  return { ...again, target: withImages(target, input.imagesNotMade) };
 }

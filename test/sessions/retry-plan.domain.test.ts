@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { planRetry, type RetryInput } from '../../domain/sessions/retry-plan.ts';
-import type { Snapshot } from '../../domain/sessions/schema.ts';
+import type { Snapshot, Target } from '../../domain/sessions/schema.ts';
 
 const layer = (index: number) => ({
   index,
@@ -28,8 +28,10 @@ const input: RetryInput = {
   snapshot,
   configurationLimit: '0,2,5',
   ansibleLimit: 'web',
+  target: { definition: 'dynamic', groups: null, image_map: null },
   runs: [run(0, 0), run(2, 2)],
   notApplied: [{ host: 'h2', layer: 2 }],
+  imagesNotMade: [],
   hosts: 'all',
 };
 const shape = (change: Partial<RetryInput>) => {
@@ -84,5 +86,53 @@ describe('what is refused', () => {
     ]),
   ])('%s', (_name, change, code) => {
     expect(() => planRetry({ ...input, ...change })).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe('images begin anew: their jobs and what was done in them are gone', () => {
+  const A = '5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11';
+  const B = '6f1d3c5f-2f0a-4d57-9f3e-0f6a3c6f0d22';
+  const C = '7a2e4d60-2f0a-4d57-9f3e-0f6a3c6f0d33';
+  const target: Target = {
+    definition: 'image',
+    groups: [
+      { name: 'web', members: [A, B] },
+      { name: 'done', members: [A] },
+      { name: 'other', members: [C, B.toUpperCase()] },
+    ],
+    image_map: [
+      { source_id: A, result_name: 'a' },
+      { source_id: B.replaceAll('-', ''), result_name: 'b' },
+    ],
+  };
+  const images: Partial<RetryInput> = { target, imagesNotMade: [B], notApplied: [{ host: B, layer: 2 }] };
+
+  test('every layer of the snapshot runs on all images', () => {
+    expect(shape(images)).toEqual([[0, 2, 5], '0,2,5', 'web']);
+    expect(planRetry({ ...input, ...images }).target).toEqual(target);
+  });
+
+  test('failed: every layer, on the images of which nothing came; the limit is that of the session', () => {
+    const failed: Partial<RetryInput> = { ...images, hosts: 'failed' };
+    expect(shape(failed)).toEqual([[0, 2, 5], '0,2,5', 'web']);
+    expect(planRetry({ ...input, ...failed }).target).toEqual({
+      definition: 'image',
+      groups: [
+        { name: 'web', members: [B] },
+        { name: 'other', members: [B.toUpperCase()] },
+      ],
+      image_map: [{ source_id: B.replaceAll('-', ''), result_name: 'b' }],
+    });
+  });
+
+  test('failed: an image that no host result tells of, since it could not be packed', () => {
+    const plan = planRetry({ ...input, ...images, notApplied: [], imagesNotMade: [C], hosts: 'failed' });
+    expect(plan.target.groups).toEqual([{ name: 'other', members: [C] }]);
+    expect(plan.target.image_map).toEqual([]);
+  });
+
+  test('failed when all were made is refused', () => {
+    const all = { ...input, ...images, imagesNotMade: [], hosts: 'failed' as const };
+    expect(() => planRetry(all)).toThrow(expect.objectContaining({ code: 'nothing_failed' }));
   });
 });
