@@ -163,6 +163,9 @@ const VariablesSchema = z.object({
   MUSTER_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
 });
 
+/** Names of all settings, in the order in which they are declared. */
+export const SETTINGS: readonly string[] = Object.keys(VariablesSchema.shape);
+
 const EnvironmentSchema = VariablesSchema.transform((env) => {
   const embedded = env.MUSTER_DATABASE_URL === undefined && env.MUSTER_TEMPORAL_ADDRESS === undefined;
   const uiPort = env.MUSTER_TEMPORAL_UI_PORT ?? env.MUSTER_API_PORT + 3;
@@ -200,7 +203,7 @@ export class EnvironmentError extends Error {
 /** Reads and checks the variables; unknown `MUSTER_*` names are mistakes too, so that a misspelt one is noticed. */
 export function loadEnvironment(env: Record<string, string | undefined>): Environment {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const known = new Set(Object.keys(VariablesSchema.shape));
+  const known = new Set(SETTINGS);
   const unknown = Object.keys(given).filter(
     (name) => name.startsWith('MUSTER_') && !/^MUSTER_(TEST|RUN)_/.test(name) && !known.has(name),
   );
@@ -214,13 +217,19 @@ export function loadEnvironment(env: Record<string, string | undefined>): Enviro
   return parsed.data;
 }
 
-const SECRET_NAMES = new Set(['MUSTER_TOKEN', 'MUSTER_IMS_TOKEN', 'MUSTER_IMPORT_TOKEN', 'MUSTER_TEMPORAL_API_KEY']);
+/** Those that are secret as a whole; a URL may hold a password besides. */
+export const SECRET_SETTINGS: ReadonlySet<string> = new Set([
+  'MUSTER_TOKEN',
+  'MUSTER_IMS_TOKEN',
+  'MUSTER_IMPORT_TOKEN',
+  'MUSTER_TEMPORAL_API_KEY',
+]);
 
 /** The settings for people: secrets and passwords in URLs replaced by ********. */
 export function printableEnvironment(env: Environment): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => {
-      if (value !== undefined && SECRET_NAMES.has(name)) return [name, '********'];
+      if (value !== undefined && SECRET_SETTINGS.has(name)) return [name, '********'];
       return [name, typeof value === 'string' ? value.replace(/:\/\/([^:@/]*):[^@]*@/, '://$1:********@') : value];
     }),
   );

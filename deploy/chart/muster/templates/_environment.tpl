@@ -1,3 +1,17 @@
+{{/* A value as text. Numbers of a file are floating ones, which Go would write as 1.34217728e+08. */}}
+{{- define "muster.text" -}}
+{{- if and (kindIs "float64" .) (eq . (floor .)) -}}{{ printf "%.0f" . }}{{- else -}}{{ toString . }}{{- end -}}
+{{- end -}}
+
+{{/* Requests or limits as JSON, in which every quantity is a text. */}}
+{{- define "muster.quantities" -}}
+{{- $texts := dict -}}
+{{- range $name, $quantity := . -}}
+{{- $_ := set $texts $name (include "muster.text" $quantity) -}}
+{{- end -}}
+{{- toJson $texts -}}
+{{- end -}}
+
 {{/* The settings of Muster's processes, each by the name that config/ knows: (dict "root" $ "part" "api") */}}
 {{- define "muster.env" -}}
 {{- $v := .root.Values -}}
@@ -56,8 +70,8 @@
 - {name: MUSTER_RUNNER_AEE_IMAGE, value: {{ include "muster.image" (dict "root" .root "image" $v.images.aee) | quote }}}
 - {name: MUSTER_RUNNER_UTIL_IMAGE, value: {{ include "muster.image" (dict "root" .root "image" $v.images.util) | quote }}}
 - {name: MUSTER_RUNNER_PULL_POLICY, value: {{ $v.images.pullPolicy }}}
-- {name: MUSTER_RUNNER_REQUESTS, value: {{ toJson $v.runner.requests | quote }}}
-- {name: MUSTER_RUNNER_LIMITS, value: {{ toJson $v.runner.limits | quote }}}
+- {name: MUSTER_RUNNER_REQUESTS, value: {{ include "muster.quantities" $v.runner.requests | quote }}}
+- {name: MUSTER_RUNNER_LIMITS, value: {{ include "muster.quantities" $v.runner.limits | quote }}}
 - {name: MUSTER_RUNNER_NODE_SELECTOR, value: {{ toJson $v.runner.nodeSelector | quote }}}
 - {name: MUSTER_RUNNER_TOLERATIONS, value: {{ toJson $v.runner.tolerations | quote }}}
 - {name: MUSTER_RUNNER_SERVICE_ACCOUNT, value: {{ include "muster.runnerAccount" .root }}}
@@ -70,8 +84,8 @@
 {{- with $v.runner.workspace.medium }}
 - {name: MUSTER_RUNNER_WORKSPACE_MEDIUM, value: {{ . | quote }}}
 {{- end }}
-- {name: MUSTER_RUNNER_WAIT, value: {{ $v.runner.wait | quote }}}
-- {name: MUSTER_RUNNER_IMPOSSIBLE, value: {{ $v.runner.impossible | quote }}}
+- {name: MUSTER_RUNNER_WAIT, value: {{ include "muster.text" $v.runner.wait | quote }}}
+- {name: MUSTER_RUNNER_IMPOSSIBLE, value: {{ include "muster.text" $v.runner.impossible | quote }}}
 {{- end }}
 {{- if eq .part "api" }}
 - {name: MUSTER_API_HOST, value: 0.0.0.0}
@@ -107,6 +121,9 @@
 {{- if eq .part "worker" }}
 - {name: MUSTER_WORKER_ROLE, value: sessions}
 - {name: MUSTER_WORKER_PROBES, value: "0.0.0.0:{{ $flows.ports.probes }}"}
+{{- if $v.ara.credentials.existingSecret }}
+- {name: MUSTER_ARA_CREDENTIALS_FILE, value: /etc/muster/ara-credentials/credentials.json}
+{{- end }}
 {{- if $v.worker.metricsPort }}
 - {name: MUSTER_TEMPORAL_METRICS, value: "0.0.0.0:{{ $v.worker.metricsPort }}"}
 {{- end }}
@@ -130,11 +147,12 @@
 {{- end }}
 {{- if or $serves (eq .part "images") }}
 {{- range $name, $value := $v.settings }}
-- {name: {{ $name }}, value: {{ $value | toString | quote }}}
+- {name: {{ $name }}, value: {{ include "muster.text" $value | quote }}}
 {{- end }}
 {{- end }}
 {{- if $serves }}
 {{- range $name, $from := $v.secretSettings }}
+{{- if hasKey $v.settings $name }}{{ fail (printf "%s is in settings and in secretSettings" $name) }}{{ end }}
 - name: {{ $name }}
   valueFrom:
     secretKeyRef: {name: {{ $from.secret }}, key: {{ $from.key }}}

@@ -96,6 +96,13 @@ env: {{- include "muster.env" . | nindent 2 }}
   {{- $files = append $files (dict "name" "temporal-client" "secret" . "configMap" "" "items" (list (dict "key" "tls.crt" "path" "tls.crt") (dict "key" "tls.key" "path" "tls.key"))) -}}
 {{- end -}}
 {{- end -}}
+{{- if eq .part "worker" -}}
+  {{- with $v.ara.credentials -}}
+  {{- if .existingSecret -}}
+    {{- $files = append $files (dict "name" "ara-credentials" "secret" .existingSecret "configMap" "" "items" (list (dict "key" .key "path" "credentials.json"))) -}}
+  {{- end -}}
+  {{- end -}}
+{{- end -}}
 {{- if eq .part "api" -}}
   {{- with $v.tls.existingSecret -}}
     {{- $files = append $files (dict "name" "tls" "secret" . "configMap" "" "items" (list (dict "key" "tls.crt" "path" "tls.crt") (dict "key" "tls.key" "path" "tls.key"))) -}}
@@ -139,7 +146,8 @@ env: {{- include "muster.env" . | nindent 2 }}
   {{- if .secret }}
   secret:
     secretName: {{ .secret }}
-    defaultMode: 0440
+    {{- /* 0440: written so it means the same to every reader of YAML. */}}
+    defaultMode: 288
   {{- else }}
   configMap:
     name: {{ .configMap }}
