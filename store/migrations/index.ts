@@ -23,7 +23,7 @@ import * as sessionImages from './0020-session-images.ts';
 import * as images from './0021-images.ts';
 
 /** In order of their names; a released migration never changes. */
-const MIGRATIONS: Record<string, Migration> = {
+export const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
   '0002-component-status': componentStatus,
   '0003-access': access,
