@@ -10,17 +10,31 @@ export function parseQuery(text: string): Record<string, string> {
 type Kind = 'boolean' | 'integer' | 'text';
 const kinds = new WeakMap<z.ZodObject, Map<string, Kind>>();
 
+/** Longest part of a name that an answer repeats. */
+const SHOWN_NAME = 100;
+
 /**
- * The parameters that the schema knows, with booleans (any letter case) and decimal integers converted. Others are dropped.
- * A text of the wrong type is a `bad_request` in CFS's words.
+ * The parameters that the schema knows, with booleans (any letter case) and decimal integers converted. Others are dropped, as
+ * CFS does (cfs-api 1), unless the schema is a strict one. A text of the wrong type is a `bad_request` in CFS's words.
  */
 export function convertQuery(schema: z.ZodObject, query: Record<string, string>): Record<string, unknown> {
+  if (schema.def.catchall instanceof z.ZodNever) refuseOthers(schema, query);
   const converted: Record<string, unknown> = {};
   for (const [name, kind] of kindsOf(schema)) {
     const text = Object.hasOwn(query, name) ? query[name] : undefined;
     if (text !== undefined) converted[name] = convert(name, text, kind);
   }
   return converted;
+}
+
+/** Where a parameter that was left out widens what is done, as of a delete, a mistyped one must not count as left out. */
+function refuseOthers(schema: z.ZodObject, query: Record<string, string>): void {
+  for (const name of Object.keys(query)) {
+    if (Object.hasOwn(schema.shape, name)) continue;
+    const known = Object.keys(schema.shape).join(', ');
+    const shown = name.slice(0, SHOWN_NAME);
+    throw musterError('bad_request', `There is no query parameter '${shown}': known are ${known}`);
+  }
 }
 
 function convert(name: string, text: string, kind: Kind): unknown {

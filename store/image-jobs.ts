@@ -34,42 +34,47 @@ export async function anyImageJob(db: Db, id: string): Promise<ImageJobRow | nul
 }
 
 export interface ImageJobFilter {
+  id?: string | undefined;
   status?: ImageJobStatus | undefined;
   jobType?: JobType | undefined;
   /** Only those that were made then or before. */
   madeBefore?: Date | undefined;
 }
 
-const matching = (db: Db, { status, jobType, madeBefore }: ImageJobFilter) =>
-  db
-    .selectFrom('image_jobs')
-    .where('deleted_at', 'is', null)
-    .$if(status !== undefined, (query) => query.where('status', '=', status as ImageJobStatus))
-    .$if(jobType !== undefined, (query) => query.where(sql`request ->> 'job_type'`, '=', jobType))
-    .$if(madeBefore !== undefined, (query) => query.where('created_at', '<=', madeBefore as Date));
-
 /** Jobs that are not deleted, oldest first. */
-export async function listImageJobs(db: Db, filter: ImageJobFilter = {}): Promise<ImageJobRow[]> {
-  return matching(db, filter).selectAll().orderBy('created_at').orderBy('id').execute();
-}
-
-/** Marks jobs as deleted; answers those that this call deleted. Nobody sees them any more. */
-export async function markImageJobsDeleted(db: Db, ids: readonly string[], now: Date): Promise<ImageJobRow[]> {
-  if (ids.length === 0) return [];
+export async function listImageJobs(db: Db): Promise<ImageJobRow[]> {
   return db
-    .updateTable('image_jobs')
-    .set({ deleted_at: now })
-    .where('id', 'in', ids)
+    .selectFrom('image_jobs')
+    .selectAll()
     .where('deleted_at', 'is', null)
-    .returningAll()
+    .orderBy('created_at')
+    .orderBy('id')
     .execute();
 }
 
-/** Removes a deleted job of which nothing is left on its machine. */
-export async function forgetImageJob(db: Db, id: string): Promise<void> {
+/** Marks all jobs that match as deleted, in one statement; answers those that this call deleted. Nobody sees them any more. */
+export async function markImageJobsDeleted(
+  db: Db,
+  { id, status, jobType, madeBefore }: ImageJobFilter,
+  now: Date,
+): Promise<Pick<ImageJobRow, 'id' | 'cleaned'>[]> {
+  return db
+    .updateTable('image_jobs')
+    .set({ deleted_at: now })
+    .where('deleted_at', 'is', null)
+    .$if(id !== undefined, (query) => query.where('id', '=', id as string))
+    .$if(status !== undefined, (query) => query.where('status', '=', status as ImageJobStatus))
+    .$if(jobType !== undefined, (query) => query.where(sql`request ->> 'job_type'`, '=', jobType))
+    .$if(madeBefore !== undefined, (query) => query.where('created_at', '<=', madeBefore as Date))
+    .returning(['id', 'cleaned'])
+    .execute();
+}
+
+/** Removes deleted jobs of which nothing is left on their machines. */
+export async function forgetImageJobs(db: Db, ids: readonly string[]): Promise<void> {
   await db
     .deleteFrom('image_jobs')
-    .where('id', '=', id)
+    .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
     .where('deleted_at', 'is not', null)
     .where('cleaned', '=', true)
     .execute();
@@ -260,7 +265,7 @@ export async function jobsToKeep(db: Db, storeId: string, ids: readonly string[]
     .select('id')
     .where('store_id', '=', storeId)
     .where('cleaned', '=', false)
-    .where(sql<string>`id::text`, 'in', ids)
+    .where(sql<boolean>`id::text = any(${[...ids]}::text[])`)
     .execute();
   return new Set(rows.map(({ id }) => id));
 }

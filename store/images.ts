@@ -76,7 +76,7 @@ export async function imagesStoredIn(db: Db, storeId: string, ids: readonly stri
     .selectFrom('images')
     .select('id')
     .where('store_id', '=', storeId)
-    .where(sql<string>`id::text`, 'in', ids)
+    .where(sql<boolean>`id::text = any(${[...ids]}::text[])`)
     .execute();
   return new Set(rows.map(({ id }) => id));
 }

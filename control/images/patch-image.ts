@@ -1,5 +1,5 @@
 import { musterError } from '../../domain/errors.ts';
-import type { ImagePatch, ImageView } from '../../domain/images/schema.ts';
+import { type ImagePatch, type ImageView, METADATA_KEYS } from '../../domain/images/schema.ts';
 import { lockImage, updateImage } from '../../store/images.ts';
 import { outerLink } from './create-image.ts';
 import { viewOfImage } from './image-views.ts';
@@ -35,5 +35,12 @@ function withMetadata(
   const { [key]: _gone, ...others } = now;
   if (operation === 'remove') return others;
   if (value === undefined) throw musterError('image_request_invalid', `A value is needed for ${key}`, 'metadata.value');
+  if (Object.keys(others).length >= METADATA_KEYS) {
+    throw musterError(
+      'image_request_invalid',
+      `An image has at most ${METADATA_KEYS} keys of metadata`,
+      'metadata.key',
+    );
+  }
   return { ...others, [key]: value };
 }

@@ -4,7 +4,7 @@ import { isEnd } from '../../domain/images/job-status.ts';
 import {
   anyImageJob,
   findImageJob,
-  forgetImageJob,
+  forgetImageJobs,
   type ImageJobRow,
   listImageWorkers,
   markImageJobCleaned,
@@ -97,5 +97,5 @@ export async function failImageRun({ db, clock }: ImageRunDependencies, jobId: s
 /** Nothing is left on its machine: its port may be used again some time later, and a deleted job is forgotten. */
 export async function closeImageRun({ db, clock }: ImageRunDependencies, jobId: string): Promise<void> {
   await markImageJobCleaned(db, jobId, clock());
-  await forgetImageJob(db, jobId);
+  await forgetImageJobs(db, [jobId]);
 }

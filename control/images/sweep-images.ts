@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { imageJobWorkflowId } from '../../domain/images/workflow-id.ts';
-import { forgetImageJob, jobsToKeep, liveImageQueues, openImageJobs } from '../../store/image-jobs.ts';
+import { forgetImageJobs, jobsToKeep, liveImageQueues, openImageJobs } from '../../store/image-jobs.ts';
 import { imagesStoredIn } from '../../store/images.ts';
 import type { Database } from '../../store/tables.ts';
 import { WORKER_SILENT_MS } from './create-image-job.ts';
@@ -24,7 +24,7 @@ export async function sweepImageJobs(deps: {
 }): Promise<{ queues: string[] }> {
   const now = deps.clock().getTime();
   for (const job of await openImageJobs(deps.db, new Date(now - SETTLE_MS))) {
-    if (job.cleaned) await forgetImageJob(deps.db, job.id);
+    if (job.cleaned) await forgetImageJobs(deps.db, [job.id]);
     else if (!(await isRunning(deps.client, job.id))) await deps.imageEngine.start(job.id);
     else if (job.deleted_at !== null) await deps.imageEngine.end(job.id);
   }

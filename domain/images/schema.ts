@@ -7,8 +7,13 @@ import { ARCHITECTURES, IMAGE_FORMATS, JOB_TYPES } from './image-words.ts';
 /** Longest name; CFS names sessions with at most 45 characters and results after images. */
 const NameSchema = text(1, 255);
 const ArchSchema = z.enum(ARCHITECTURES);
+/** Keys of an image's metadata at most: its record is read as a whole, and listed. */
+export const METADATA_KEYS = 256;
+const MetadataKeySchema = text(1, 255);
+const MetadataValueSchema = z.string().max(4_000);
 const MetadataSchema = z.record(z.string(), z.string());
-const UuidSchema = z.uuid();
+/** An id of any version: whether there is such a record is another question (cfs-flows 7: 400 and 404). */
+const UuidSchema = z.guid();
 
 /** Where the content of an image is. What Muster keeps itself has the type `file` and the path of its manifest. */
 export const LinkSchema = z.strictObject({
@@ -22,7 +27,13 @@ export const ImageCreateSchema = z.strictObject({
   name: NameSchema,
   arch: ArchSchema.optional().describe('default: x86_64'),
   link: LinkSchema.nullable().optional(),
-  metadata: MetadataSchema.optional(),
+  metadata: z
+    .record(MetadataKeySchema, MetadataValueSchema)
+    .refine((metadata) => Object.keys(metadata).length <= METADATA_KEYS, {
+      error: `must have at most ${METADATA_KEYS} keys`,
+    })
+    .meta({ maxProperties: METADATA_KEYS })
+    .optional(),
 });
 export type ImageCreate = z.infer<typeof ImageCreateSchema>;
 
@@ -30,7 +41,11 @@ export const ImagePatchSchema = z.strictObject({
   link: LinkSchema.optional(),
   arch: ArchSchema.optional(),
   metadata: z
-    .strictObject({ operation: z.enum(['set', 'remove']), key: text(1, 255), value: z.string().max(4_000).optional() })
+    .strictObject({
+      operation: z.enum(['set', 'remove']),
+      key: MetadataKeySchema,
+      value: MetadataValueSchema.optional(),
+    })
     .optional()
     .describe('sets or removes one key'),
 });
@@ -131,8 +146,8 @@ export const ImageJobSchema = z.object({
 });
 export type ImageJobView = z.infer<typeof ImageJobSchema>;
 
-/** Which jobs a bulk delete is for; without any filter all. */
-export const ImageJobDeleteQuerySchema = z.object({
+/** Which jobs a bulk delete is for; without any filter all. A mistyped one must not be none. */
+export const ImageJobDeleteQuerySchema = z.strictObject({
   status: z.enum(IMAGE_JOB_STATUSES).optional().describe('only those in the status'),
   job_type: z.enum(JOB_TYPES).optional().describe('only those of the type'),
   age: z

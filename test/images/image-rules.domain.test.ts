@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { formatOf } from '../../domain/images/image-format.ts';
 import { IMAGE_JOB_STATUSES } from '../../domain/images/image-service.ts';
-import { ageInMs } from '../../domain/images/job-age.ts';
 import { withJobDefaults } from '../../domain/images/job-defaults.ts';
 import { mayFollow, statusesBefore } from '../../domain/images/job-status.ts';
 import { publicKeyLine } from '../../domain/images/public-key.ts';
@@ -100,14 +99,4 @@ describe('a public key', () => {
   ])('%s', (_what, text, line) => {
     expect(publicKeyLine(text)).toBe(line);
   });
-});
-
-test.each([
-  ['0m', 0],
-  ['90m', 5_400_000],
-  ['2h', 7_200_000],
-  ['1d', 86_400_000],
-  ['3w', 1_814_400_000],
-])('an age of %s', (age, ms) => {
-  expect(ageInMs(age)).toBe(ms);
 });

@@ -70,7 +70,7 @@ test('what a session that has begun is still to open counts, so no more begin th
   const [a, b] = [await session(2), await session(2)];
   expect(await opened(a.slice(0, 1), 2)).toBe(1);
   expect(await turn(b[0] ?? '', 2)).toEqual({ working: 0, open: 2 });
-  await markImageJobsDeleted(database.db, a.slice(1), new Date());
+  await markImageJobsDeleted(database.db, { id: a[1] }, new Date());
   expect(await opened(b.slice(0, 1), 2)).toBe(1);
 });
 

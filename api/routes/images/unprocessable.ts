@@ -3,8 +3,11 @@ import { musterError } from '../../../domain/errors.ts';
 import type { ApiServer } from '../../dependencies.ts';
 import { bodyMistake } from '../../schema-mistakes.ts';
 
-/** In this scope a body that its schema refuses is 422; that there is none, or no JSON, stays 400 (cfs-flows 7). */
+/** In this scope a body that its schema refuses is 422; that there is none, whatever its type, or no JSON, is 400 (cfs-flows 7). */
 export function refuseAsUnprocessable(app: ApiServer): void {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, absentBodyFirst: true };
+  });
   app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {
     if (httpPart !== 'body' || !(schema instanceof z.ZodType)) return { value: data };
     const result = schema.safeParse(data);

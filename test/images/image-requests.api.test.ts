@@ -1,0 +1,171 @@
+/** Requests to the image service that are nearly right: what they are answered, and that they change nothing. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { ableWorker, importedImage, PUBLIC_KEY } from './fixtures.ts';
+
+let api: TestApi;
+let told: string[];
+let tell: (id: string) => Promise<void>;
+beforeAll(async () => {
+  api = await createTestApi({
+    imageEngine: { start: async () => undefined, end: (id) => tell(id) },
+  });
+});
+afterAll(() => api.close());
+beforeEach(() => {
+  told = [];
+  tell = async (id) => void told.push(id);
+});
+
+async function newJob(): Promise<string> {
+  await ableWorker(api);
+  const artifact_id = await importedImage(api);
+  const key = await api.call('POST', '/apis/ims/public-keys', { name: 'k', public_key: PUBLIC_KEY });
+  const body = { job_type: 'customize', image_root_archive_name: 'out', artifact_id, public_key_id: key.body.id };
+  return (await api.call('POST', '/apis/ims/jobs', body)).body.id;
+}
+
+/** Open jobs like one that is there, whatever else they name. */
+async function manyJobs(count: number): Promise<void> {
+  const like = await newJob();
+  await sql`
+    insert into image_jobs (id, image_id, request, arch, public_key, status, message, store_id, result_id, created_at, cleaned)
+    select gen_random_uuid(), image_id, request, arch, public_key, status, message, store_id, gen_random_uuid(), created_at, cleaned
+    from image_jobs, generate_series(1, ${count}::int - 1) where id = ${like}
+  `.execute(api.deps.db);
+}
+
+const jobs = async (): Promise<string[]> =>
+  (await api.call('GET', '/apis/ims/jobs')).body.map(({ id }: { id: string }) => id);
+
+describe('an id of no version of UUID', () => {
+  const ID = '11111111-1111-1111-1111-111111111111';
+
+  test.each([
+    ['artifact_id', { artifact_id: ID }],
+    ['public_key_id', { public_key_id: ID }],
+  ])('as %s of a job is a reference to nothing', async (field, more) => {
+    await ableWorker(api);
+    const artifact_id = await importedImage(api);
+    const body = { job_type: 'customize', image_root_archive_name: 'out', artifact_id, public_key_id: ID, ...more };
+    const answer = await api.call('POST', '/apis/ims/jobs', body);
+    expect(answer.body).toMatchObject({ status: 400, code: 'image_reference_unknown' });
+    expect(answer.body.detail).toContain(`- '${field}'`);
+  });
+
+  test('as the result of a job too', async () => {
+    const answer = await api.call('PATCH', `/apis/ims/jobs/${await newJob()}`, { resultant_image_id: ID });
+    expect(answer.body).toMatchObject({ status: 400, code: 'image_reference_unknown' });
+  });
+
+  test.each(['images', 'public-keys', 'jobs'])('in the path of %s is not found', async (kind) => {
+    expect((await api.call('GET', `/apis/ims/${kind}/${ID}`)).status).toBe(404);
+  });
+});
+
+describe('no body', () => {
+  test.each<[string, string, Record<string, string>]>([
+    ['POST', '/apis/ims/images', {}],
+    ['POST', '/apis/ims/v2/public-keys', { 'content-length': '0' }],
+    ['POST', '/apis/ims/jobs', { 'content-type': 'text/plain' }],
+    ['PATCH', `/apis/ims/images/${'1'.repeat(8)}-1111-4111-8111-${'1'.repeat(12)}`, {}],
+    ['PATCH', `/apis/ims/jobs/${'1'.repeat(8)}-1111-4111-8111-${'1'.repeat(12)}`, {}],
+  ])('is 400 for %s %s with %j', async (method, path, headers) => {
+    const answer = await api.call(method, path, undefined, headers);
+    expect(answer.body).toMatchObject({ status: 400, code: 'bad_request' });
+  });
+
+  test('is something else than a body of another type', async () => {
+    const answer = await api.call('POST', '/apis/ims/images', '{"name":"a"}', { 'content-type': 'text/plain' });
+    expect(answer.body).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+  });
+
+  test('is still a matter of its type in the API of sessions', async () => {
+    expect((await api.call('POST', '/v3/sessions', undefined)).status).toBe(415);
+  });
+});
+
+describe('the bulk delete of jobs', () => {
+  beforeEach(async () => {
+    await sql`delete from image_jobs`.execute(api.deps.db);
+  });
+
+  test.each(['stauts=error', 'status=error&jobtype=customize', 'Status=error', 'id=1', 'limit=1'])(
+    'with the unknown parameter of %j is 400, names it and deletes nothing',
+    async (query) => {
+      const id = await newJob();
+      const answer = await api.call('DELETE', `/apis/ims/jobs?${query}`);
+      expect(answer.body).toMatchObject({ status: 400, code: 'bad_request' });
+      expect(answer.body.detail).toMatch(/'(stauts|jobtype|Status|id|limit)'/);
+      expect(await jobs()).toEqual([id]);
+    },
+  );
+
+  test('by an age before all time finds nothing', async () => {
+    const id = await newJob();
+    for (const age of ['999999w', '999999d', '999999h']) {
+      expect((await api.call('DELETE', `/apis/ims/jobs?age=${age}`)).status).toBe(204);
+    }
+    expect(await jobs()).toEqual([id]);
+  });
+
+  test('knows no number that is too large', async () => {
+    await manyJobs(70_000);
+    await sql`update image_jobs set cleaned = true, status = 'error'`.execute(api.deps.db);
+    expect((await api.call('DELETE', '/apis/ims/jobs?status=error')).status).toBe(204);
+    expect(await jobs()).toEqual([]);
+    const left = await api.deps.db.selectFrom('image_jobs').select('id').limit(1).execute();
+    expect(left).toEqual([]);
+  }, 60_000);
+
+  test('tells the engine of many at once, and waits for it only so long', async () => {
+    await manyJobs(100);
+    let asked = 0;
+    tell = async (id) => {
+      asked += 1;
+      // As long as an engine that is not there may take.
+      await delay(3_000);
+      throw new Error(`no answer about ${id}`);
+    };
+    const begun = performance.now();
+    expect((await api.call('DELETE', '/apis/ims/jobs')).status).toBe(204);
+    expect(performance.now() - begun).toBeLessThan(8_000);
+    expect(await jobs()).toEqual([]);
+    expect(asked).toBeGreaterThan(1);
+    expect(asked).toBeLessThan(100);
+    expect(api.logged.some(({ untold }) => untold === 100 - asked)).toBe(true);
+  }, 60_000);
+
+  test('tells the engine of each where it is there', async () => {
+    await manyJobs(100);
+    const all = await jobs();
+    expect((await api.call('DELETE', '/apis/ims/jobs')).status).toBe(204);
+    expect(told.sort()).toEqual(all.sort());
+  });
+});
+
+describe('metadata of an image', () => {
+  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 'v']));
+
+  test.each<[string, Record<string, string>]>([
+    ['an empty key', { '': 'v' }],
+    ['a key that is too long', { ['k'.repeat(256)]: 'v' }],
+    ['a value that is too long', { k: 'v'.repeat(4_001) }],
+    ['too many keys', many(257)],
+  ])('with %s is refused when the image is made', async (_what, metadata) => {
+    const answer = await api.call('POST', '/apis/ims/images', { name: 'a', metadata });
+    expect(answer.body).toMatchObject({ status: 422, code: 'image_request_invalid' });
+  });
+
+  test('is as large as is allowed, and then grows no more', async () => {
+    const metadata = { ...many(255), ['k'.repeat(255)]: 'v'.repeat(4_000) };
+    const made = await api.call('POST', '/apis/ims/images', { name: 'a', metadata });
+    expect(made.status).toBe(201);
+    const set = (key: string) =>
+      api.call('PATCH', `/apis/ims/images/${made.body.id}`, { metadata: { operation: 'set', key, value: 'new' } });
+    expect((await set('one more')).body).toMatchObject({ status: 422, code: 'image_request_invalid' });
+    expect((await set('k1')).body.metadata.k1).toBe('new');
+  });
+});
