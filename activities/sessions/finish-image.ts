@@ -20,7 +20,7 @@ const NO_JOB = { state: 'over', message: 'it has no job' } as const;
 /**
  * Brings an image one step nearer to its end: sets the marker in it, then looks at its job until a new image has come of it,
  * which becomes an artifact of the session, or until it is known that none will. Until then it fails with `image_not_ready`
- * (cfs-flows 3.4).
+ * (cfs-flows 3.4). One that the limit has left out is left as it is: the release ends its job.
  */
 export async function finishImage(
   deps: ImageDependencies,
@@ -29,7 +29,7 @@ export async function finishImage(
 ): Promise<FinishedImage> {
   const { db, imageWaitSeconds } = deps;
   const row = await imageOf(deps, input);
-  if (row.state === 'customized' || row.state === 'failed') return finished(row, row.message);
+  if (['customized', 'failed', 'dropped'].includes(row.state)) return finished(row, row.message);
   const { fault } = input;
   const since = row.finishing_at ?? new Date();
   if (row.finishing_at === null) await noteImage(db, row, { finishing_at: since }, 'teardown');
@@ -100,4 +100,5 @@ const finished = (row: SessionImageRow, message: string): FinishedImage => ({
   resultName: row.result_name,
   resultId: row.result_id,
   message,
+  ...(row.state === 'dropped' ? { leftOut: true } : {}),
 });

@@ -1,5 +1,6 @@
 /** The activities of a session's images as Temporal calls them. */
-import { imageFaults, noteImages, saveSessionImages, writeImageKey } from '../../control/sessions/session-images.ts';
+import { judgeImages } from '../../control/sessions/judge-images.ts';
+import { noteImages, saveSessionImages, writeImageKey } from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
 import { imageKeyName, imagesOf, mappedName, resultNameOf } from '../../domain/sessions/image-names.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -23,8 +24,7 @@ export function createImageActivities(deps: ImageDependencies): ImageActivities 
     openImage: (input) => withHeartbeat((signal) => openImage(deps, input, signal)),
     removeImageKey: ({ sessionId }) =>
       withHeartbeat(async (signal) => deleteImageKey(deps, await loadSession(db, sessionId), signal)),
-    judgeImages: async ({ sessionId, exitCode }) =>
-      Object.fromEntries(await imageFaults(db, await loadSession(db, sessionId), exitCode)),
+    judgeImages: async ({ sessionId, exitCode }) => judgeImages(db, await loadSession(db, sessionId), exitCode),
     finishImage: (input) => withHeartbeat((signal) => finishImage(deps, input, signal)),
     releaseImages: ({ sessionId }) =>
       doing(sessionId, 'teardown', 'ending the image jobs', (signal) => releaseImages(deps, sessionId, signal)),

@@ -31,7 +31,7 @@ export interface ImageActivities {
   openImage(input: ImageRef): Promise<void>;
   /** Removes the public key from the image service. */
   removeImageKey(input: SessionRef): Promise<void>;
-  /** Which images must not become new ones, and why. */
+  /** Which images must not become new ones, and why: those that failed, and those that the session's limit has left out. */
   judgeImages(input: JudgeImages): Promise<Record<string, string>>;
   /** Sets an image's marker and waits for what comes of it; fails with `image_not_ready` to be asked again. */
   finishImage(input: FinishImage): Promise<FinishedImage>;
@@ -45,4 +45,6 @@ export interface FinishedImage {
   resultId: string | null;
   /** Why there is none. */
   message: string;
+  /** The session's limit has left it out: that it became no new one is no failure. */
+  leftOut?: boolean;
 }

@@ -8,7 +8,6 @@ import { planRetry, type RetryPlan } from '../../domain/sessions/retry-plan.ts';
 import type { SessionRetry } from '../../domain/sessions/schema.ts';
 import { readHostsNotApplied } from '../../store/host-result-reads.ts';
 import { findSessionById, type SessionRow } from '../../store/session-engine.ts';
-import { listSessionImages } from '../../store/session-images.ts';
 import { readAttempts } from '../../store/session-reads.ts';
 import { findRootName, insertSession, noteWriter } from '../../store/sessions.ts';
 import type { Database } from '../../store/tables.ts';
@@ -16,6 +15,7 @@ import { recordAs } from '../access/attribute-writes.ts';
 import { sessionExists } from './create-session.ts';
 import type { Dispatcher, SessionEngine } from './engine-port.ts';
 import { getSession } from './find-session.ts';
+import { imagesNotMade } from './judge-images.ts';
 
 /** Tag of a retry: the name of the session that it retries. */
 export const RETRY_TAG = 'muster.retry-of';
@@ -67,7 +67,7 @@ export async function retrySession(
     target: original.target,
     runs: await readAttempts(deps.db, original.id),
     notApplied,
-    imagesNotMade: hosts === 'failed' ? await imagesNotMade(deps.db, original, notApplied) : [],
+    imagesNotMade: hosts === 'failed' ? await failedImages(deps.db, original, notApplied) : [],
     hosts,
   });
   const session = await insertRetry(deps, original, plan, request.name);
@@ -76,16 +76,14 @@ export async function retrySession(
 }
 
 /** The images of which no new one came; of a check, which makes none, those that a layer was not applied to. */
-async function imagesNotMade(
+async function failedImages(
   db: Kysely<Database>,
   session: SessionRow,
   notApplied: readonly { host: string }[],
 ): Promise<string[]> {
-  const images = imagesOf(session.target);
-  if (isCheck(session)) return images.filter((image) => notApplied.some(({ host }) => host === image));
-  const rows = await listSessionImages(db, session.id);
-  const made = new Set(rows.flatMap(({ state, image_id }) => (state === 'customized' ? [image_id] : [])));
-  return images.filter((image) => !made.has(image));
+  if (session.target.definition !== 'image') return [];
+  if (!isCheck(session)) return imagesNotMade(db, session);
+  return imagesOf(session.target).filter((image) => notApplied.some(({ host }) => host === image));
 }
 
 async function insertRetry(

@@ -3,16 +3,12 @@ import type { Kysely } from 'kysely';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import type { OpenImage } from '../../domain/sessions/image-inventory.ts';
 import { describeImages } from '../../domain/sessions/image-progress.ts';
-import { type ImageLayer, imageFault } from '../../domain/sessions/image-success.ts';
-import { readHostLayers } from '../../store/host-result-reads.ts';
-import type { SessionRow } from '../../store/session-engine.ts';
 import {
   listSessionImages,
   type SessionImageChange,
   type SessionImageRow,
   writeSessionImage,
 } from '../../store/session-images.ts';
-import { readAttempts } from '../../store/session-reads.ts';
 import type { Database } from '../../store/tables.ts';
 import { noteProgress } from './session-progress.ts';
 
@@ -63,45 +59,4 @@ export async function openImages(db: Kysely<Database>, sessionId: string): Promi
   return rows.flatMap(({ image_id: image, result_name: resultName, job_id: job, host, port }) =>
     job === null || host === null || port === null ? [] : [{ image, resultName, job, host, port }],
   );
-}
-
-/**
- * Why each image must not become a new one, by its id; good ones are absent. A pod that runs its layers by itself reports no
- * results of hosts: there `exitCode` decides over all.
- */
-export async function imageFaults(
-  db: Kysely<Database>,
-  session: SessionRow,
-  exitCode: number | null | undefined,
-): Promise<Map<string, string>> {
-  const images = (await listSessionImages(db, session.id)).map(({ image_id }) => image_id);
-  const faultOf = await faultReader(db, session, images, exitCode);
-  return new Map(
-    images.flatMap((image) => {
-      const fault = faultOf(image);
-      return fault === null ? [] : [[image, fault] as const];
-    }),
-  );
-}
-
-async function faultReader(
-  db: Kysely<Database>,
-  session: SessionRow,
-  images: string[],
-  exitCode: number | null | undefined,
-): Promise<(image: string) => string | null> {
-  if (session.muster?.check) return () => 'a check makes no image';
-  if (exitCode !== undefined) return () => (exitCode === 0 ? null : `the layers ended with exit status ${exitCode}`);
-  const { layers, debug_playbook } = session.snapshot;
-  const selected = debug_playbook === null ? layers.map(({ index }) => index) : [0];
-  const [attempts, results] = await Promise.all([readAttempts(db, session.id), readHostLayers(db, session.id, images)]);
-  const ran = selected.flatMap((layer): ImageLayer[] => {
-    // Of a layer that was retried, the last attempt decides how it ended.
-    const last = attempts.findLast((attempt) => attempt.layer === layer);
-    if (last === undefined) return [];
-    const ofLayer = results.filter((result) => result.layer === layer);
-    const reached = ofLayer.map(({ host, status }) => [host, status === 'running' ? 'incomplete' : status] as const);
-    return [{ layer, exitCode: last.state === 'ended' ? last.exit_code : null, results: new Map(reached) }];
-  });
-  return (image) => imageFault(image, selected, ran);
 }

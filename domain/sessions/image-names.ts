@@ -19,7 +19,7 @@ export function withImages(target: Target, images: readonly string[]): Target {
   return {
     ...target,
     groups: groups.filter(({ members }) => members.length > 0),
-    image_map: target.image_map && target.image_map.filter(({ source_id }) => stays(source_id)),
+    image_map: target.image_map?.filter(({ source_id }) => stays(source_id)) ?? null,
   };
 }
 

@@ -1,5 +1,8 @@
 /** Which images of a session are good: by what Ansible says of each, not by the exit status of all (cfs-flows 8, rule 8). */
 
+import { plainLimitHosts } from './ansible-limit.ts';
+import { IMAGE_GROUP } from './image-inventory.ts';
+
 /** The last run of one layer. */
 export interface ImageLayer {
   layer: number;
@@ -7,6 +10,11 @@ export interface ImageLayer {
   exitCode: number | null;
   /** What each image reached in it, by the image's id; images without a result are absent. */
   results: ReadonlyMap<string, 'applied' | 'failed' | 'incomplete'>;
+}
+
+interface Group {
+  name: string;
+  members: readonly string[];
 }
 
 /** Ansible's exit status when hosts failed (2) or could not be reached (4) while others went on. */
@@ -31,4 +39,35 @@ export function imageFault(image: string, selected: readonly number[], layers: r
     if (result === undefined) return `layer ${index} failed before it came to this image`;
   }
   return null;
+}
+
+/**
+ * Whether the limit that was asked for has left an image out, so that it is nobody's failure that it becomes no new one: no layer came to it, and
+ * the limit does not name it. Where the limit is more than a list of the target's images and groups, only layers that all succeeded
+ * tell that it does not. An image that no play was for, without limit or within it, is not left out.
+ * @param limit of the session; null or '' when there is none
+ * @param selected layers that were to run
+ * @param layers what ran, as far as results of hosts are reported
+ */
+export function isLeftOut(
+  image: string,
+  { limit, groups }: { limit: string | null; groups: readonly Group[] },
+  selected: readonly number[],
+  layers: readonly ImageLayer[],
+): boolean {
+  if (!limit || layers.some(({ results }) => results.has(image))) return false;
+  const named = isNamed(image, limit, groups);
+  if (named !== null) return !named;
+  return selected.every((index) => layers.some(({ layer, exitCode }) => layer === index && exitCode === 0));
+}
+
+/** Whether a limit names an image or a group of it; null when only Ansible knows. */
+function isNamed(image: string, limit: string, groups: readonly Group[]): boolean | null {
+  const items = plainLimitHosts(limit);
+  if (items === null) return null;
+  const members = new Map(groups.map((group) => [group.name, group.members]));
+  const images = new Set(groups.flatMap((group) => group.members));
+  const all = ['all', IMAGE_GROUP];
+  if (items.some((item) => item === image || all.includes(item) || members.get(item)?.includes(image))) return true;
+  return items.every((item) => images.has(item) || members.has(item)) ? false : null;
 }

@@ -98,3 +98,11 @@ test('failed: a session that broke off before it looked at its images failed on 
   const { session } = await retrySession(deps(), original.name, { hosts: 'failed' });
   expect(session.target).toEqual(target);
 });
+
+test('failed: what the limit has left out did not fail', async () => {
+  const left = await halfDone({ ansibleLimit: 'done' });
+  const one = { ...deps(), db: database.db };
+  await database.db.deleteFrom('host_results').where('session_id', '=', left.id).where('host', '=', BAD).execute();
+  await database.db.deleteFrom('events').where('stream_id', '=', left.id).where('host', '=', BAD).execute();
+  await expect(retrySession(one, left.name, { hosts: 'failed' })).rejects.toMatchObject({ code: 'nothing_failed' });
+});

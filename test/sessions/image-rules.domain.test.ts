@@ -4,7 +4,7 @@ import { IMAGE_PYTHON, imageInventory, imageToJob } from '../../domain/sessions/
 import { isWantedJob, resultState, shellState } from '../../domain/sessions/image-jobs.ts';
 import { imagesOf, mappedName, resultNameOf } from '../../domain/sessions/image-names.ts';
 import { describeImages } from '../../domain/sessions/image-progress.ts';
-import { imageFault } from '../../domain/sessions/image-success.ts';
+import { imageFault, isLeftOut } from '../../domain/sessions/image-success.ts';
 
 const A = '5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11';
 const B = '6f1d3c5f-2f0a-4d57-9f3e-0f6a3c6f0d22';
@@ -94,6 +94,35 @@ describe('whether an image is good', () => {
     ['nothing ran', [0], [], 'layer 0 did not run'],
   ])('%s', (_, selected, layers, fault) => {
     expect(imageFault(A, selected, layers)).toBe(fault);
+  });
+});
+
+describe('whether the limit has left an image out', () => {
+  const groups = [group('web', A), group('db', B)];
+  const done = (exitCode: number | null, ...reached: string[]) => ({
+    layer: 0,
+    exitCode,
+    results: new Map(reached.map((image) => [image, 'applied' as const])),
+  });
+  test.each([
+    ['no limit', null, [done(0, B)], false],
+    ['an empty limit', '', [done(0, B)], false],
+    ['another image alone', B, [done(0, B)], true],
+    ['another group alone', 'db', [done(0, B)], true],
+    ['another image, and the playbook failed on it', B, [done(2, B)], true],
+    ['another image, and nobody reports results', B, [], true],
+    ['itself, though no play was for it', A, [done(0, B)], false],
+    ['its group, though no play was for it', 'db,web', [done(0, B)], false],
+    ['all images, though no play was for it', 'cfs_image', [done(0, B)], false],
+    ['a pattern, and a layer came to it', 'd*:w*', [done(0, A, B)], false],
+    ['a pattern, and no layer came to it', 'all:!web', [done(0, B)], true],
+    ['a group of the additional inventory, and no layer came to it', 'rack7', [done(0, B)], true],
+    ['a group of the additional inventory, and a layer came to it', 'rack7', [done(0, A)], false],
+    ['a pattern, and the layers failed before they came to it', 'all:!x', [done(2, B)], false],
+    ['a pattern, and nothing ran', 'all:!x', [], false],
+    ['a pattern, and nobody knows how the layer ended', 'all:!x', [done(null)], false],
+  ])('%s', (_, limit, layers, is) => {
+    expect(isLeftOut(A, { limit, groups }, [0], layers)).toBe(is);
   });
 });
 

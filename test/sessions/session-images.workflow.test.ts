@@ -158,6 +158,33 @@ describeNeeding(temporalMissing(), 'a session on images', () => {
     });
   });
 
+  const leavesOut = (...names: string[]) => ({
+    ...onImages,
+    finishImage: async ({ image }: { image: string }) => ({
+      resultName: `new-${image}`,
+      resultId: names.includes(image) ? null : `r-${image}`,
+      message: 'left out by the limit i1',
+      ...(names.includes(image) ? { leftOut: true } : {}),
+    }),
+  });
+  test('an image that the limit has left out is no failure', async () => {
+    const session = await bench.start(leavesOut('i2'));
+    await session.result();
+    expect(session.fake.end()).toMatchObject({
+      succeeded: 'true',
+      message: '1 layer done on 3 hosts; 1 of 2 images customized, 1 left out by the limit',
+    });
+  });
+  test('a limit that leaves out every image fails the session', async () => {
+    const session = await bench.start(leavesOut('i1', 'i2'));
+    await session.result();
+    expect(session.fake.end()).toEqual({
+      succeeded: 'false',
+      message: '0 of 2 images customized, 2 left out by the limit; new-i1: left out by the limit i1',
+      reason: 'image_not_customized',
+    });
+  });
+
   test('jobs that cannot be ended do not keep the session from ending, and the end says so', async () => {
     const session = await bench.start({
       ...onImages,

@@ -79,7 +79,7 @@ async function allOrNone(images: readonly string[], work: (image: string) => Pro
 
 /**
  * Makes new images of those that every layer reached and ends the session accordingly: it succeeded when its layers did and
- * every image became a new one.
+ * every image that its limit has not left out became a new one.
  * @param exitCode where the results of hosts are not reported: the exit status of the layers, which counts for all images
  */
 export async function finishImages(
@@ -100,13 +100,18 @@ export async function finishImages(
   return withImages(ending, finished);
 }
 
-/** The end of a session with what came of its images. */
+/**
+ * The end of a session with what came of its images. What its limit has left out is no failure, unless nothing else was to be made.
+ */
 function withImages(ending: Ending, finished: readonly FinishedImage[]): Ending {
-  const bad = finished.filter(({ resultId }) => resultId === null);
-  const made = `${finished.length - bad.length} of ${finished.length} images customized`;
-  if (bad.length === 0 || ending.succeeded !== 'true') return { ...ending, message: `${ending.message}; ${made}` };
-  const [first] = bad;
-  const message = `${made}; ${first?.resultName}: ${first?.message}`;
+  const none = finished.filter(({ resultId }) => resultId === null);
+  const leftOut = none.filter((image) => image.leftOut);
+  const made = finished.length - none.length;
+  const counts = `${made} of ${finished.length} images customized`;
+  const said = leftOut.length === 0 ? counts : `${counts}, ${leftOut.length} left out by the limit`;
+  const first = none.find((image) => !image.leftOut) ?? (made === 0 ? leftOut[0] : undefined);
+  if (first === undefined || ending.succeeded !== 'true') return { ...ending, message: `${ending.message}; ${said}` };
+  const message = `${said}; ${first.resultName}: ${first.message}`;
   return { succeeded: 'false', message, reason: 'image_not_customized' };
 }
 

@@ -1,0 +1,76 @@
+/** Which of a session's images become new ones (cfs-flows 3.4; 8, rule 8). */
+import type { Kysely } from 'kysely';
+import { isCheck } from '../../domain/sessions/check-mode.ts';
+import { imagesOf } from '../../domain/sessions/image-names.ts';
+import { type ImageLayer, imageFault, isLeftOut } from '../../domain/sessions/image-success.ts';
+import { readHostLayers } from '../../store/host-result-reads.ts';
+import type { SessionRow } from '../../store/session-engine.ts';
+import { listSessionImages } from '../../store/session-images.ts';
+import { readAttempts } from '../../store/session-reads.ts';
+import type { Database } from '../../store/tables.ts';
+import { noteImage } from './session-images.ts';
+
+/** Of a limit so much is said in a sentence. */
+const SHOWN_LIMIT = 100;
+
+/**
+ * Why each image must not become a new one, by its id; good ones are absent. Those that the limit has left out are recorded as `dropped`.
+ * @param exitCode of a pod that runs its layers by itself and reports no results of hosts: it decides over all
+ */
+export async function judgeImages(
+  db: Kysely<Database>,
+  session: SessionRow,
+  exitCode: number | null | undefined,
+): Promise<Record<string, string>> {
+  const rows = await listSessionImages(db, session.id);
+  const images = rows.map(({ image_id }) => image_id);
+  const faults: Record<string, string> = {};
+  if (isCheck(session)) return Object.fromEntries(images.map((image) => [image, 'a check makes no image']));
+  const { selected, ran } = await layersOf(db, session, images);
+  const limit = limitOf(session);
+  for (const row of rows) {
+    const { image_id: image } = row;
+    if (isLeftOut(image, limit, selected, ran)) {
+      const message = `left out by the limit ${limit.limit?.slice(0, SHOWN_LIMIT)}`;
+      faults[image] = message;
+      await noteImage(db, row, { state: 'dropped', message }, 'teardown');
+      continue;
+    }
+    const fault = exitCode === undefined ? imageFault(image, selected, ran) : faultOfAll(exitCode);
+    if (fault !== null) faults[image] = fault;
+  }
+  return faults;
+}
+
+/**
+ * The images of an ended session of which no new one came though one was to: all but those that did and those that the limit has left out.
+ */
+export async function imagesNotMade(db: Kysely<Database>, session: SessionRow): Promise<string[]> {
+  const images = imagesOf(session.target);
+  const rows = await listSessionImages(db, session.id);
+  const made = new Set(rows.flatMap(({ state, image_id }) => (state === 'customized' ? [image_id] : [])));
+  const { selected, ran } = await layersOf(db, session, images);
+  const limit = limitOf(session);
+  return images.filter((image) => !made.has(image) && !isLeftOut(image, limit, selected, ran));
+}
+
+const faultOfAll = (exitCode: number | null): string | null =>
+  exitCode === 0 ? null : `the layers ended with exit status ${exitCode}`;
+
+const limitOf = ({ ansible_limit: limit, target }: SessionRow) => ({ limit, groups: target.groups ?? [] });
+
+/** The layers that were to run, and what the images reached in those that ran. */
+async function layersOf(db: Kysely<Database>, session: SessionRow, images: string[]) {
+  const { layers, debug_playbook } = session.snapshot;
+  const selected = debug_playbook === null ? layers.map(({ index }) => index) : [0];
+  const [attempts, results] = await Promise.all([readAttempts(db, session.id), readHostLayers(db, session.id, images)]);
+  const ran = selected.flatMap((layer): ImageLayer[] => {
+    // Of a layer that was retried, the last attempt decides how it ended.
+    const last = attempts.findLast((attempt) => attempt.layer === layer);
+    if (last === undefined) return [];
+    const ofLayer = results.filter((result) => result.layer === layer);
+    const reached = ofLayer.map(({ host, status }) => [host, status === 'running' ? 'incomplete' : status] as const);
+    return [{ layer, exitCode: last.state === 'ended' ? last.exit_code : null, results: new Map(reached) }];
+  });
+  return { selected, ran };
+}
