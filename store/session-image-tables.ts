@@ -27,6 +27,8 @@ export interface SessionImagesTable {
   /** When its marker was to be set first. */
   finishing_at: OptionalTime;
   updated_at: Time;
+  /** When its job was last seen to wait for its turn; null: never. */
+  queued_at: OptionalTime;
   /** When nothing of it was left to end at the image service. */
   released_at: OptionalTime;
 }

@@ -21,6 +21,7 @@ import * as traces from './0018-traces.ts';
 import * as sessionJobs from './0019-session-jobs.ts';
 import * as sessionImages from './0020-session-images.ts';
 import * as images from './0021-images.ts';
+import * as imageQueue from './0022-image-queue.ts';
 
 /** In order of their names; a released migration never changes. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -45,6 +46,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0019-session-jobs': sessionJobs,
   '0020-session-images': sessionImages,
   '0021-images': images,
+  '0022-image-queue': imageQueue,
 };
 
 /**
