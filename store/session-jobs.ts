@@ -136,6 +136,17 @@ export async function saveExitCodes(db: Db, sessionId: string, codes: Record<str
     .execute();
 }
 
+/** Adds exit codes that were seen only after the stored end of a Job of which it was not verified that all of it had stopped. */
+export async function addExitCodes(db: Db, sessionId: string, codes: Record<string, number | null>): Promise<void> {
+  const seen = JSON.stringify(codes);
+  await db
+    .updateTable('session_jobs')
+    .set({ exit_codes: sql`coalesce(exit_codes, '{}'::jsonb) || jsonb_strip_nulls(${seen}::jsonb)` })
+    .where('session_id', '=', sessionId)
+    .where('unverified', 'is not', null)
+    .execute();
+}
+
 export interface StoredJobEnd {
   exitCodes: Record<string, number | null>;
   code: string | null;

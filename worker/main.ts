@@ -48,6 +48,7 @@ import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
 import { withoutRegistry } from '../drivers/tenants/no-registry.ts';
 import { openTenantVault } from '../drivers/tenants/tenant-vault.ts';
 import { loadTracing } from '../drivers/tracing/load-tracing.ts';
+import { openSshKeygen } from '../drivers/trust/ssh-keygen.ts';
 import { createWebhookSender } from '../drivers/webhooks/send-webhook.ts';
 import { type Db, openDatabase } from '../store/database.ts';
 import { inventoryComponents } from '../store/inventory-components.ts';
@@ -187,6 +188,7 @@ async function main(): Promise<void> {
     workspaces,
     site,
     trust,
+    publicKeyOf: openSshKeygen({ tempDir: temporary, searchPath: process.env.PATH ?? '' }).publicKeyOf,
     tenantVault: tenantVault(env, platformCa || undefined),
     inventories: createInventories(inventoryProvider(env, db)),
     hostId,

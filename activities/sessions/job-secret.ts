@@ -12,6 +12,8 @@ export interface SecretDependencies {
   site: SiteValues;
   trust: Pick<Trust, 'identity' | 'hasOwnKey'>;
   imageKeys: Pick<ImageKeys, 'read'>;
+  /** Line of the public half of a private key for ssh. */
+  publicKeyOf(privateKey: string): Promise<string>;
   /** Where tenants keep their secrets; unset: nowhere. */
   tenantVault?: TenantVault | undefined;
   /** Its credentials go into the Secret. */
@@ -112,17 +114,23 @@ function trimmed(secrets: (string | null | undefined)[]): string[] {
 }
 
 /**
- * Key and certificate for hosts. Without a certificate the installation's own key is shown alone, which is enough for hosts that
- * know it, with a warning that says why.
+ * Key pair and certificate for hosts. Without a certificate the installation's own key is shown alone, which is enough for hosts
+ * that know it, with a warning that says why; its public half is left out where it cannot be told.
  */
-export async function jobIdentity({ site, trust }: SecretDependencies): Promise<JobSecret> {
+export async function jobIdentity({
+  site,
+  trust,
+  publicKeyOf,
+}: Pick<SecretDependencies, 'site' | 'trust' | 'publicKeyOf'>): Promise<JobSecret> {
   try {
-    const { privateKey, certificate, problem } = await trust.identity();
+    const { privateKey, publicKey, certificate, problem } = await trust.identity();
     const warnings = problem === null ? [] : [`the certificate for hosts is not renewed: ${problem}`];
-    return { values: { private: privateKey, certificate: `${certificate}\n` }, warnings };
+    return { values: { private: privateKey, public: `${publicKey}\n`, certificate: `${certificate}\n` }, warnings };
   } catch (error) {
     if (!isMusterError(error) || error.code !== 'trust_unavailable') throw error;
     const warnings = [`hosts are shown no certificate: ${error.detail}`];
-    return { values: { private: (await site.ssh()).privateKey }, warnings };
+    const { privateKey } = await site.ssh();
+    const publicKey = await publicKeyOf(privateKey).catch(() => null);
+    return { values: { private: privateKey, ...(publicKey === null ? {} : { public: `${publicKey}\n` }) }, warnings };
   }
 }

@@ -1,6 +1,4 @@
-import type { Trust } from '../../control/components/trust.ts';
 import type { Database, Kysely, SessionRow } from '../../control/database.ts';
-import type { ImageKeys } from '../../control/sessions/image-keys.ts';
 import { jobOfSession, type SessionJobRow } from '../../control/sessions/record-job.ts';
 import { issueJobToken } from '../../control/sessions/session-of-job-token.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
@@ -14,17 +12,12 @@ import type { ClusterJobs, JobSpec } from '../../domain/sessions/cluster-job.ts'
 import { checkExecTexts } from '../../domain/sessions/exec-texts.ts';
 import { layersArgument } from '../../domain/sessions/layers-argument.ts';
 import { POD_PATHS } from '../../domain/sessions/pod-paths.ts';
-import { jobSecret } from './job-secret.ts';
-import type { SiteValues, TenantVault } from './ports.ts';
+import { joinShellWords } from '../../domain/sessions/shell-words.ts';
+import { jobSecret, type SecretDependencies } from './job-secret.ts';
 
-export interface StartDependencies {
+export interface StartDependencies extends SecretDependencies {
   db: Kysely<Database>;
-  site: SiteValues;
-  trust: Pick<Trust, 'identity' | 'hasOwnKey'>;
-  imageKeys: Pick<ImageKeys, 'read'>;
   cluster: ClusterJobs;
-  /** Where tenants keep their secrets; unset: nowhere. */
-  tenantVault?: TenantVault | undefined;
   readOptions(): Promise<Options>;
 }
 
@@ -77,7 +70,8 @@ function specOf(
     configurationName: session.configuration_name,
     profile: job.profile,
     image: target.definition === 'image',
-    ansibleArgs: words.join(' '),
+    // Our own image takes them as they are, with each order.
+    ansibleArgs: job.profile === 'restricted' ? words.join(' ') : joinShellWords(words),
     inventoryType: target.definition,
     stateRecordingDisabled: !recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook, check }),
     configurationLimit: session.configuration_limit,

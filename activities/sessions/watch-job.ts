@@ -1,6 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Kysely, SessionRow } from '../../control/database.ts';
-import { closeRun, knownRun, openRun, shipBatch } from '../../control/runs/follow-run.ts';
+import type { Database, Kysely } from '../../control/database.ts';
 import {
   closeLeftRuns,
   jobOfSession,
@@ -9,20 +7,17 @@ import {
   type SessionJobRow,
   settleJob,
 } from '../../control/sessions/record-job.ts';
-import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
+import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { isErrorCode } from '../../domain/errors.ts';
-import { runIdOf } from '../../domain/runs/run-id.ts';
-import { storableText } from '../../domain/runs/storable-text.ts';
 import type { ClusterJobs, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
 import { isJobOver, type JobOutcome, jobOutcome } from '../../domain/sessions/job-outcome.ts';
-import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import type { JobEnd } from './contract.ts';
+import { closeForeignLog, type ForeignLogDependencies, followForeignLog } from './foreign-log.ts';
 import { type PatienceDependencies, type Since, timeLeft, troubleOfSilence, waitedTooLong } from './job-patience.ts';
-import { lastingSecrets, type SecretDependencies } from './job-secret.ts';
 import { keepSecret } from './keep-secret.ts';
 import { preparedJob } from './start-job.ts';
 
-export interface WatchDependencies extends SecretDependencies, PatienceDependencies {
+export interface WatchDependencies extends ForeignLogDependencies, PatienceDependencies {
   cluster: ClusterJobs;
 }
 
@@ -34,8 +29,6 @@ const LOOK_AGAIN = 10_000;
 export const FOLLOWING = 'following the Job';
 /** The rest of a log after its container ended. */
 const LOG_PATIENCE = 15_000;
-/** Between two attempts to read what is to be hidden in a log. */
-const SECRETS_PAUSE = 500;
 
 /**
  * Follows the session's Job to its end, whoever ends it; says on the record what keeps its pod from running, and gives up what
@@ -57,13 +50,15 @@ export async function watchJob(
   const both = AbortSignal.any([signal, stop.signal]);
   const keeping = keepSecret(deps, job, both);
   const session = await loadSession(db, sessionId);
-  const log = job.profile === 'compatible' ? followLog(deps, job, session, both) : null;
+  const log = job.profile === 'compatible' ? followForeignLog(deps, job, session, both) : null;
   try {
     const seen = await followToEnd(deps, job, signal);
-    const outcome = seen.tooLong ?? jobOutcome(seen.view, (await preparedJob(db, sessionId)).steps);
-    const isEnded = seen.tooLong === null && seen.view.phase !== 'deleting';
+    // Of one that is deleted, or gone, pods may go on.
+    const isEnded = seen.tooLong === null && (seen.view.phase === 'complete' || seen.view.phase === 'failed');
     const { view, unverified } = isEnded ? { ...seen, unverified: null } : await cluster.end(job.name, END_PATIENCE);
-    if (log !== null) await closeLog(db, sessionId, log, view, logPatience);
+    const last = seen.view.phase === 'gone' ? view : seen.view;
+    const outcome = seen.tooLong ?? jobOutcome(last, (await preparedJob(db, sessionId)).steps);
+    if (log !== null) await closeForeignLog(db, sessionId, log, view, logPatience);
     await settleJob(db, sessionId, { view, outcome, unverified });
     if (unverified === null) await release(deps, job.name);
     return storedEnd(await preparedJob(db, sessionId));
@@ -174,82 +169,4 @@ async function tell(db: Kysely<Database>, sessionId: string, trouble: JobTrouble
   const reason = trouble !== null && isErrorCode(trouble.code) ? trouble.code : null;
   const { phase } = await loadSession(db, sessionId);
   await noteProgress(db, sessionId, { phase, message, reason });
-}
-
-interface FollowedLog {
-  runId: string;
-  done: Promise<void>;
-}
-
-/** The log of a runner that hands in nothing by itself, as the output of one run. */
-function followLog(deps: WatchDependencies, job: SessionJobRow, session: SessionRow, signal: AbortSignal): FollowedLog {
-  const { db, cluster } = deps;
-  const { snapshot } = session;
-  const layer = snapshot.layers[0]?.index ?? 0;
-  const runId = runIdOf(job.session_id, 1, layer);
-  const ship = async () => {
-    const { session_id: sessionId, name } = job;
-    const run = await openRun(db, {
-      id: runId,
-      sessionId,
-      streamId: sessionId,
-      layer,
-      attempt: 1,
-      host: CLUSTER_HOST,
-    });
-    let { cursor } = run;
-    await cluster.followLog(
-      name,
-      'ansible',
-      {
-        from: cursor.outputBytes,
-        secrets: await secretsToHide(deps, session, signal),
-        areAll: deps.tenantVault === undefined || snapshot.tenant_name === undefined,
-      },
-      async ({ start, end, text }) => {
-        const next = { ...cursor, outputBytes: end };
-        await shipBatch(db, run, cursor, { events: [], output: { start, text: storableText(text) }, cursor: next });
-        cursor = next;
-      },
-      signal,
-    );
-  };
-  const done = ship().catch(async (error: unknown) => {
-    if (signal.aborted) return;
-    const words = error instanceof Error ? error.message : String(error);
-    await noteWarnings(db, job.session_id, [`the log of the Job is not complete: ${words}`]).catch(() => undefined);
-  });
-  return { runId, done };
-}
-
-/** Nothing of a log may be told without them, so they are asked for until they are there. */
-async function secretsToHide(deps: WatchDependencies, session: SessionRow, signal: AbortSignal): Promise<string[]> {
-  for (;;) {
-    const secrets = await lastingSecrets(deps, session).catch(() => null);
-    if (secrets !== null) return secrets;
-    await delay(SECRETS_PAUSE, undefined, { signal });
-  }
-}
-
-/** Waits for the rest of the log, says so when it does not come, and ends its run as its container did. */
-async function closeLog(
-  db: Kysely<Database>,
-  sessionId: string,
-  { runId, done }: FollowedLog,
-  view: JobView,
-  patienceMs: number,
-): Promise<void> {
-  const over = new AbortController();
-  const isWhole = await Promise.race([done.then(() => true), delay(patienceMs, false, { signal: over.signal })]);
-  over.abort();
-  if (!isWhole) {
-    await noteWarnings(db, sessionId, [
-      `the log of the Job is not complete: its end was not there ${patienceMs / 1000} s after the Job's`,
-    ]);
-  }
-  const run = await knownRun(db, runId);
-  if (run === null) return;
-  const code = view.containers.find(({ name }) => name === 'ansible')?.exitCode ?? null;
-  const exit = code === null ? null : { code, signal: null, ended_at: new Date().toISOString() };
-  await closeRun(db, run, { exit, results: null, warnings: [] });
 }

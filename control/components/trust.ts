@@ -36,6 +36,8 @@ export interface TrustDependencies {
 /** What a session shows to hosts. */
 export interface SessionIdentity {
   privateKey: string;
+  /** Line of its public half. */
+  publicKey: string;
   /** Line of the certificate for that key. */
   certificate: string;
   /** ms until a session in progress should ask again. */
@@ -98,6 +100,7 @@ export function createTrust(deps: TrustDependencies) {
     const now = clock().getTime();
     return {
       privateKey,
+      publicKey,
       certificate: certificate ?? '',
       lookAgainMs: parsed === null ? life / 2 : lookAgainAfter(parsed, life, now),
       problem,

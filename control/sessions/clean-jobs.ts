@@ -9,7 +9,7 @@ import {
   hasUnsettledJobs as unsettled,
 } from '../../store/session-jobs.ts';
 import type { Database } from '../../store/tables.ts';
-import { closeLeftRuns, jobOfSession, settleJob } from './record-job.ts';
+import { jobOfSession, settleJob } from './record-job.ts';
 
 export interface CleanJobsDependencies {
   db: Kysely<Database>;
@@ -113,7 +113,7 @@ async function endAndRelease(
   owner: JobOwner | undefined,
 ): Promise<void> {
   const { view, unverified } = await cluster.end(name, END_PATIENCE);
-  if (owner !== undefined) await settle(db, owner, { view, outcome: UNFOLLOWED, unverified });
+  if (owner !== undefined) await settleJob(db, owner.sessionId, { view, outcome: UNFOLLOWED, unverified });
   if (unverified !== null) throw new Error(`not verified: ${unverified}`);
   await release({ db, cluster }, name);
 }
@@ -129,20 +129,11 @@ async function cleanJob(deps: CleanJobsDependencies, view: JobView, owner: JobOw
   }
   if (owner.released && owner.ended) return false;
   // The list knows nothing of pods, whose exit codes go with the finalizers.
-  const last = owner.ended ? view : await cluster.view(name);
+  const last = owner.ended && !owner.unverified ? view : await cluster.view(name);
   const steps = (await jobOfSession(db, owner.sessionId))?.steps ?? {};
-  await settle(db, owner, { view: last, outcome: jobOutcome(last, steps), unverified: null });
+  await settleJob(db, owner.sessionId, { view: last, outcome: jobOutcome(last, steps), unverified: null });
   await release(deps, name);
   return false;
-}
-
-async function settle(
-  db: Kysely<Database>,
-  { sessionId, ended }: JobOwner,
-  end: { view: JobView; outcome: JobOutcome; unverified: string | null },
-): Promise<void> {
-  if (ended) await closeLeftRuns(db, sessionId);
-  else await settleJob(db, sessionId, end);
 }
 
 async function release({ db, cluster }: CleanJobsDependencies, name: string): Promise<void> {

@@ -6,6 +6,7 @@ import { exitCodesOf, type JobOutcome } from '../../domain/sessions/job-outcome.
 import type { JobOrder } from '../../domain/sessions/job-schema.ts';
 import { openSessionRuns } from '../../store/runs.ts';
 import {
+  addExitCodes,
   findOrder,
   findSessionJob,
   giveOrder,
@@ -61,7 +62,7 @@ export async function waitedFor(db: Kysely<Database>, sessionId: string, waits: 
 }
 
 /**
- * Stores how the session's Job ended, once, and closes runs that nobody will end any more; one of which the container's exit status
+ * Stores how the session's Job ended, once, with exit codes that only come later where that was not verified, and closes runs that nobody will end any more; one of which the container's exit status
  * is all that is known ends with that.
  */
 export async function settleJob(
@@ -72,6 +73,7 @@ export async function settleJob(
   const { code, message } = outcome;
   const end = { exitCodes: exitCodesOf(view), code, message: storableText(message), unverified };
   await saveJobEnd(db, sessionId, end, new Date());
+  await addExitCodes(db, sessionId, end.exitCodes);
   await closeLeftRuns(db, sessionId);
 }
 

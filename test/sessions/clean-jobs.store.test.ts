@@ -135,6 +135,28 @@ describe('the clean-up', () => {
     expect(await sessionOfJobToken(database.db, token, later)).toBeNull();
   });
 
+  test.each(['deleting', 'complete'] as const)(
+    'of one whose end was not verified, stores the exit codes that its node tells at last: %s',
+    async (phase) => {
+      const { name, sessionId } = await makeJob('over');
+      const end = { ended_at: new Date(), end_code: 'cancelled', end_message: 'its Job was ended' };
+      const exit_codes = JSON.stringify({ inventory: 0, ansible: null });
+      await database.db
+        .updateTable('session_jobs')
+        .set({ ...end, exit_codes, unverified: 'node not ready' })
+        .where('name', '=', name)
+        .execute();
+      cluster.put(name, { phase, containers: [{ ...ansible(null), name: 'inventory' }, ansible(137)] });
+      await cleanJobs({ db: database.db, cluster });
+      expect(await findSessionJob(database.db, sessionId)).toMatchObject({
+        ...end,
+        exit_codes: { inventory: 0, ansible: 137 },
+        unverified: null,
+        released_at: expect.any(Date),
+      });
+    },
+  );
+
   test('of a Job that was never made, says nothing', async () => {
     const { sessionId } = await makeJob('over');
     cluster = fakeCluster();

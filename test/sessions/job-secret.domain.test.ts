@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { jobSecret, type SecretDependencies } from '../../activities/sessions/job-secret.ts';
 import type { SessionRow } from '../../control/database.ts';
+import { musterError } from '../../domain/errors.ts';
 
 const SOURCE = {
   name: 'team',
@@ -24,8 +25,15 @@ const deps = {
   },
   trust: {
     hasOwnKey: true,
-    identity: async () => ({ privateKey: 'key of trust\n', certificate: 'signed', lookAgainMs: 60_000, problem: null }),
+    identity: async () => ({
+      privateKey: 'key of trust\n',
+      publicKey: 'ssh-ed25519 AAAA trust',
+      certificate: 'signed',
+      lookAgainMs: 60_000,
+      problem: null,
+    }),
   },
+  publicKeyOf: async () => 'ssh-ed25519 AAAA site',
   imageKeys: { read: async () => ({ privateKey: 'key of images\n' }) },
 } as unknown as SecretDependencies;
 
@@ -45,6 +53,19 @@ describe('the Secret of a Job', () => {
     expect(JSON.parse(values['masks.json'] ?? '')).toEqual(masks);
     const others = Object.entries(values).filter(([name]) => name !== 'credentials.json' && name !== 'vcs_password');
     expect(JSON.stringify(others)).not.toMatch(/team-word|vcs-word/);
+  });
+
+  test('has the public key beside the private one, with a certificate and without', async () => {
+    const { values } = await jobSecret(deps, session, 'the-token');
+    expect(values).toMatchObject({
+      private: 'key of trust\n',
+      public: 'ssh-ed25519 AAAA trust\n',
+      certificate: 'signed\n',
+    });
+    const identity = async () => Promise.reject(musterError('trust_unavailable', 'away'));
+    const without = await jobSecret({ ...deps, trust: { ...deps.trust, identity } }, session, 'the-token');
+    expect(without.values).toMatchObject({ private: 'key of the site\n', public: 'ssh-ed25519 AAAA site\n' });
+    expect(without.values).not.toHaveProperty('certificate');
   });
 
   describe('has the login of the tenant', () => {

@@ -23,7 +23,7 @@ beforeEach(() => {
 
 async function identity(): Promise<SessionIdentity> {
   if (certificate === null) throw musterError('trust_unavailable', 'Vault is sealed');
-  return { privateKey: 'key', certificate, lookAgainMs: 60_000, problem: null };
+  return { privateKey: 'key', publicKey: 'line', certificate, lookAgainMs: 60_000, problem: null };
 }
 
 const deps = (): KeepDependencies => ({
@@ -32,6 +32,7 @@ const deps = (): KeepDependencies => ({
   site: { ssh: async () => ({ privateKey: 'plain', knownHosts: '' }) } as KeepDependencies['site'],
   trust: { hasOwnKey: false, identity },
   imageKeys: { read: async () => null },
+  publicKeyOf: async () => 'line',
 });
 
 /** A Job whose Secret has the first certificate, and how to follow it as one worker does. */

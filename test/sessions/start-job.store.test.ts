@@ -33,17 +33,28 @@ const deps = (): StartDependencies => ({
   },
   trust: {
     hasOwnKey: false,
-    identity: async () => ({ privateKey: 'key', certificate: 'c', lookAgainMs: 60_000, problem: null }),
+    identity: async () => ({
+      privateKey: 'key',
+      publicKey: 'line',
+      certificate: 'c',
+      lookAgainMs: 60_000,
+      problem: null,
+    }),
   },
   imageKeys: { read: async () => null },
+  publicKeyOf: async () => 'line',
   readOptions: async () => ({ session_ttl: '', session_timeout: 0, debug_wait_time: 60 }) as Options,
 });
 
 const hosts = (count: number) => Array.from({ length: count }, (_, at) => `x1000c0s${at}b0n0`).join(',');
 
 /** Starts the Job of a session with this limit whose Job is not there yet. */
-async function start(profile: RunnerProfile, ansibleLimit: string): Promise<void> {
-  const { sessionId, name } = await recordedJob(database.db, cluster, 'open', { ansibleLimit, ansibleVerbosity: 1 });
+async function start(profile: RunnerProfile, ansibleLimit: string, ansiblePassthrough?: string): Promise<void> {
+  const { sessionId, name } = await recordedJob(database.db, cluster, 'open', {
+    ansibleLimit,
+    ansibleVerbosity: 1,
+    ...(ansiblePassthrough === undefined ? {} : { ansiblePassthrough }),
+  });
   await database.db.updateTable('session_jobs').set({ profile }).where('name', '=', name).execute();
   cluster.put(name, { phase: 'gone' });
   await startJob(deps(), sessionId, new AbortController().signal);
@@ -70,4 +81,25 @@ describe('the words that the Job of a session is started with', () => {
     });
     expect(started).toHaveLength(1);
   });
+
+  test.each([
+    ['a', '--start-at-task="Install nginx"', '--start-at-task=Install nginx'],
+    ['a', `-e '{"a": 1}'`, '--extra-vars={"a": 1}'],
+    ['a', `-e '{"a":1}'`, '--extra-vars={"a":1}'],
+    ['a', '-e "x=1 -i /other"', '--extra-vars=x=1 -i /other'],
+    ['a', `-e "x=it's"`, "--extra-vars=x=it's"],
+    ['a, b', undefined, '--limit=a, b'],
+    ['a\tb', undefined, '--limit=a\tb'],
+  ])(
+    'of a foreign image, which splits them by itself, may not be split otherwise: %j %j',
+    async (limit, words, word) => {
+      await expect(start('compatible', limit, words)).rejects.toMatchObject({
+        code: 'container_config_invalid',
+        detail: `${word}: a runner image of profile compatible would take this word apart at its blanks and quotes`,
+      });
+      expect(started).toEqual([]);
+      await start('restricted', limit, words);
+      expect(started).toHaveLength(1);
+    },
+  );
 });

@@ -40,9 +40,11 @@ const deps = (patience = { waiting: 60_000, impossible: 60_000 }): WatchDependen
   } as WatchDependencies['site'],
   trust: {
     hasOwnKey: false,
-    identity: async () => ({ privateKey: 'k', certificate: 'c', lookAgainMs: 1, problem: null }),
+    identity: async () => ({ privateKey: 'k', publicKey: 'line', certificate: 'c', lookAgainMs: 1, problem: null }),
   },
   imageKeys: { read: async () => null },
+  publicKeyOf: async () => 'line',
+  logMaxBytes: 64 * 2 ** 20,
 });
 
 const watch = (sessionId: string, given = deps()) =>
@@ -85,6 +87,28 @@ describe('following a Job', () => {
     expect(await watched).toMatchObject({ succeeded: 'false', reason: 'job_deleted' });
     expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
     expect((await findRun(database.db, id))?.state).toBe('lost');
+  });
+
+  test('one that is gone may have left pods that go on: they are ended too', async () => {
+    const { sessionId, name } = await makeJob();
+    const watched = watch(sessionId);
+    cluster.put(name, { phase: 'gone' });
+    expect(await watched).toMatchObject({ succeeded: 'unknown', reason: 'job_lost' });
+    expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+  });
+
+  test('one that is gone has succeeded if all that its pod left says so', async () => {
+    const { sessionId, name } = await makeJob();
+    const { end } = cluster;
+    cluster.end = async (job, patience) => {
+      cluster.put(job, { containers: [ansible(0)] });
+      const { view, unverified } = await end(job, patience);
+      return { view: { ...view, phase: 'gone' }, unverified };
+    };
+    const watched = watch(sessionId);
+    cluster.put(name, { phase: 'gone' });
+    expect(await watched).toMatchObject({ succeeded: 'true' });
+    expect((await findSessionJob(database.db, sessionId))?.exit_codes).toEqual({ ansible: 0 });
   });
 
   test('what cannot be verified keeps its finalizers, and the end says so', async () => {
@@ -344,6 +368,44 @@ describe('the log of a runner that hands in nothing by itself', () => {
     return made;
   };
 
+  test.each([
+    ['in the middle of a part', ['one\n', 'two\nthree\n', 'four\n'], 10, 'one\ntwo\n'],
+    ['between two parts', ['one\n', 'two\n', 'three\n'], 8, 'one\ntwo\n'],
+    ['in a line', ['\u00fcber alle Ma\u00dfen lang'], 9, '\u00fcber all'],
+  ])('is stored up to its limit, %s, and says so once, whoever goes on', async (_where, parts, logMaxBytes, head) => {
+    const { sessionId, name } = await compatible();
+    let reads = 0;
+    cluster.followLog = async (_name, _container, { from }, take, until) => {
+      reads += 1;
+      let start = 0;
+      for (const text of parts) {
+        const end = start + Buffer.byteLength(text);
+        if (start >= from && !until.aborted) await take({ start, end, text });
+        start = end;
+      }
+    };
+    const note = `\n[muster] all output from here on was left out: the log of a run is kept up to ${logMaxBytes} bytes (MUSTER_LOG_MAX)\n`;
+    const stored = async () => {
+      const rows = database.db.selectFrom('output').select('text').where('run_id', '=', `${sessionId}-1-0`);
+      return (await rows.orderBy('start').execute()).map(({ text }) => text).join('');
+    };
+    const stop = new AbortController();
+    const given = { ...deps(), logMaxBytes };
+    const first = new MockActivityEnvironment().run(() => watchJob(given, sessionId, stop.signal));
+    first.catch(() => undefined);
+    await eventually('it is stored', async () => (await stored()) === `${head}${note}`);
+    stop.abort();
+    await expect(first).rejects.toThrow();
+    const second = watch(sessionId, given);
+    cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
+    await second;
+    expect(reads).toBe(1);
+    expect(await stored()).toBe(`${head}${note}`);
+    expect(await warningsOf(sessionId)).toEqual([
+      `the log of the Job is not complete: it is kept up to ${logMaxBytes} bytes (MUSTER_LOG_MAX)`,
+    ]);
+  });
+
   test('waits for the secrets that are to be hidden in it', async () => {
     const { sessionId, name } = await compatible();
     let asked = 0;
@@ -389,5 +451,19 @@ describe('ending a Job', () => {
     expect(await endJob(deps(), sessionId)).toEqual({ unverified: null });
     expect(await endJob(deps(), sessionId)).toEqual({ unverified: null });
     expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+  });
+
+  test('once more, when its node is back, adds the exit codes that nobody could tell before', async () => {
+    const { sessionId, name } = await makeJob();
+    cluster.put(name, { containers: [ansible(null)] });
+    cluster.unverified = 'node not ready';
+    expect(await endJob(deps(), sessionId)).toEqual({ unverified: 'node not ready' });
+    cluster.put(name, { containers: [ansible(137)] });
+    cluster.unverified = null;
+    expect(await endJob(deps(), sessionId)).toEqual({ unverified: null });
+    expect(await findSessionJob(database.db, sessionId)).toMatchObject({
+      exit_codes: { ansible: 137 },
+      end_code: 'cancelled',
+    });
   });
 });

@@ -46,7 +46,7 @@ export function fakeCluster(): FakeCluster {
     },
     end: async (name) => {
       cluster.done.push(`end ${name}`);
-      if (jobs.has(name)) cluster.put(name, { phase: 'deleting' });
+      if (view(name).phase !== 'gone') cluster.put(name, { phase: 'deleting' });
       return { view: view(name), unverified: cluster.unverified };
     },
     release: async (name) => {

@@ -21,6 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const shown = (given: Partial<SessionIdentity> = {}): SessionIdentity => ({
+  publicKey: 'line',
   privateKey: 'trusted key\n',
   certificate: 'certificate 0',
   lookAgainMs: 60_000,

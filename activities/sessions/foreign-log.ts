@@ -1,0 +1,121 @@
+/** The log of a runner that hands in nothing by itself (profile `compatible`), read from its pod as the output of one run. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database, Kysely, SessionRow } from '../../control/database.ts';
+import { closeRun, knownRun, openRun, shipBatch } from '../../control/runs/follow-run.ts';
+import type { SessionJobRow } from '../../control/sessions/record-job.ts';
+import { noteWarnings } from '../../control/sessions/session-progress.ts';
+import { runIdOf } from '../../domain/runs/run-id.ts';
+import { storableText } from '../../domain/runs/storable-text.ts';
+import { textChunkLength } from '../../domain/runs/text-chunk.ts';
+import type { ClusterJobs, JobView } from '../../domain/sessions/cluster-job.ts';
+import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
+import { lastingSecrets, type SecretDependencies } from './job-secret.ts';
+
+export interface ForeignLogDependencies extends SecretDependencies {
+  db: Kysely<Database>;
+  cluster: Pick<ClusterJobs, 'followLog'>;
+  /** Largest kept log in bytes. */
+  logMaxBytes: number;
+}
+
+/** Between two attempts to read what is to be hidden in a log, ms. */
+const SECRETS_PAUSE = 500;
+
+export interface FollowedLog {
+  runId: string;
+  /** Never fails: what is wrong with the log is told as a warning. */
+  done: Promise<void>;
+}
+
+/** Follows the log from where it was stored to until its container has ended, it is full, or `signal`. */
+export function followForeignLog(
+  deps: ForeignLogDependencies,
+  job: SessionJobRow,
+  session: SessionRow,
+  signal: AbortSignal,
+): FollowedLog {
+  const { db, cluster, logMaxBytes } = deps;
+  const { snapshot } = session;
+  const { session_id: sessionId, name } = job;
+  const layer = snapshot.layers[0]?.index ?? 0;
+  const runId = runIdOf(sessionId, 1, layer);
+  const ship = async () => {
+    const place = { id: runId, sessionId, streamId: sessionId, layer, attempt: 1, host: CLUSTER_HOST };
+    const run = await openRun(db, place);
+    let { cursor } = run;
+    if (cursor.outputBytes > logMaxBytes) return;
+    const full = new AbortController();
+    await cluster.followLog(
+      name,
+      'ansible',
+      {
+        from: cursor.outputBytes,
+        secrets: await secretsToHide(deps, session, signal),
+        areAll: deps.tenantVault === undefined || snapshot.tenant_name === undefined,
+      },
+      async ({ start, end, text }) => {
+        if (full.signal.aborted) return;
+        const kept = end <= logMaxBytes ? text : headOf(text, logMaxBytes - start) + cutNote(logMaxBytes);
+        const next = { ...cursor, outputBytes: end };
+        await shipBatch(db, run, cursor, { events: [], output: { start, text: storableText(kept) }, cursor: next });
+        cursor = next;
+        if (end > logMaxBytes) full.abort();
+      },
+      AbortSignal.any([signal, full.signal]),
+    );
+    if (full.signal.aborted) await warn(db, sessionId, `it is kept up to ${logMaxBytes} bytes (MUSTER_LOG_MAX)`);
+  };
+  const done = ship().catch(async (error: unknown) => {
+    if (signal.aborted) return;
+    const words = error instanceof Error ? error.message : String(error);
+    await warn(db, sessionId, words).catch(() => undefined);
+  });
+  return { runId, done };
+}
+
+/** Waits for the rest of the log, says so when it does not come within `patienceMs`, and ends its run as its container did. */
+export async function closeForeignLog(
+  db: Kysely<Database>,
+  sessionId: string,
+  { runId, done }: FollowedLog,
+  view: JobView,
+  patienceMs: number,
+): Promise<void> {
+  const over = new AbortController();
+  const isWhole = await Promise.race([done.then(() => true), delay(patienceMs, false, { signal: over.signal })]);
+  over.abort();
+  if (!isWhole) await warn(db, sessionId, `its end was not there ${patienceMs / 1000} s after the Job's`);
+  const run = await knownRun(db, runId);
+  if (run === null) return;
+  const code = view.containers.find(({ name }) => name === 'ansible')?.exitCode ?? null;
+  const exit = code === null ? null : { code, signal: null, ended_at: new Date().toISOString() };
+  await closeRun(db, run, { exit, results: null, warnings: [] });
+}
+
+async function warn(db: Kysely<Database>, sessionId: string, why: string): Promise<void> {
+  await noteWarnings(db, sessionId, [`the log of the Job is not complete: ${why}`]);
+}
+
+/** Whole lines of a text, or what there is of the first one, in so many bytes. */
+function headOf(text: string, room: number): string {
+  const bytes = Buffer.from(text, 'utf8').subarray(0, room);
+  return bytes.subarray(0, textChunkLength(bytes, false)).toString('utf8');
+}
+
+function cutNote(logMaxBytes: number): string {
+  const limit = `the log of a run is kept up to ${logMaxBytes} bytes (MUSTER_LOG_MAX)`;
+  return `\n[muster] all output from here on was left out: ${limit}\n`;
+}
+
+/** Nothing of a log may be told without them, so they are asked for until they are there. */
+async function secretsToHide(
+  deps: ForeignLogDependencies,
+  session: SessionRow,
+  signal: AbortSignal,
+): Promise<string[]> {
+  for (;;) {
+    const secrets = await lastingSecrets(deps, session).catch(() => null);
+    if (secrets !== null) return secrets;
+    await delay(SECRETS_PAUSE, undefined, { signal });
+  }
+}
