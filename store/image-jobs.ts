@@ -28,6 +28,12 @@ export async function findImageJob(db: Db, id: string): Promise<ImageJobRow | nu
   return row?.deleted_at === null ? row : null;
 }
 
+/** The same for this transaction: whoever changes or deletes it meanwhile waits. */
+export async function lockImageJob(db: Db, id: string): Promise<ImageJobRow | null> {
+  const job = db.selectFrom('image_jobs').selectAll().where('id', '=', id).where('deleted_at', 'is', null);
+  return (await job.forUpdate().executeTakeFirst()) ?? null;
+}
+
 /** The job of an id, also one that is deleted but still has something on its machine. */
 export async function anyImageJob(db: Db, id: string): Promise<ImageJobRow | null> {
   return (await db.selectFrom('image_jobs').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;

@@ -10,6 +10,7 @@ import {
   findImageJob,
   type ImageJobRow,
   keepImagePort,
+  lockImageJob,
   moveImageJob,
   noteOnImageJob,
   releaseImagePort,
@@ -150,7 +151,10 @@ export async function watchForJob(
   }
 }
 
-/** Packs the root as a new image and records it with the success of the job, in one transaction. */
+/**
+ * Packs the root as a new image and records it with the success of the job, in one transaction. For a job that was deleted or has ended
+ * meanwhile it keeps nothing, and what an earlier try has recorded stays as it is.
+ */
 export async function packForJob(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
   const job = await openJob(deps, jobId);
   if (job === null || job.status !== 'packaging_artifacts') return;
@@ -173,11 +177,14 @@ export async function packForJob(deps: ImageWorkDependencies, jobId: string, sig
     signal,
     noteProgress(deps, jobId, 'packs the new image'),
   );
+  signal.throwIfAborted();
   const created = deps.clock();
-  const kept = await files.keep({ token, imageId: job.result_id, created, facts: { format, ...packed } });
-  const isRecorded = await db.transaction().execute(async (trx) => {
+  await db.transaction().execute(async (trx) => {
+    // The lock comes before the file: an earlier try may still be at it, and the file that it has recorded must not be touched.
+    if ((await lockImageJob(trx, jobId))?.status !== 'packaging_artifacts') return files.discard(token);
+    const kept = await files.keep({ token, imageId: job.result_id, created, facts: { format, ...packed } });
     const end = { message: '', ended_at: created, resultant_image_id: job.result_id };
-    if ((await findImageJob(trx, jobId)) === null || !(await moveImageJob(trx, jobId, 'success', end))) return false;
+    await moveImageJob(trx, jobId, 'success', end);
     await insertImage(trx, {
       ...newImage({ ...deps, actor: job.actor }, job.request.image_root_archive_name, job.arch, job.result_id),
       link: { type: 'file', path: kept.path, etag: kept.etag },
@@ -189,10 +196,7 @@ export async function packForJob(deps: ImageWorkDependencies, jobId: string, sig
       made_by: jobId,
       made_from: job.image_id,
     });
-    return true;
   });
-  // Deleted or ended meanwhile: of an image that nobody asked for nothing stays.
-  if (!isRecorded) await files.remove(job.result_id);
 }
 
 /** Ends every process of a job and removes its files. */

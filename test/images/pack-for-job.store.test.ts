@@ -1,0 +1,167 @@
+/** Unpacking and packing for a job that changes meanwhile: what the records say, and what files stay. The builder says what is told to it. */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newImage } from '../../control/images/create-image.ts';
+import { type ImageWorkDependencies, packForJob, unpackForJob } from '../../control/images/work-on-image.ts';
+import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
+import { findImageJob, type ImageJobRow, markImageJobsDeleted, moveImageJob } from '../../store/image-jobs.ts';
+import { deleteImage, findImage, insertImage } from '../../store/images.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { newImageJob } from './new-image-job.ts';
+
+const never = new AbortController().signal;
+const CONTENT = 'the new root';
+const clock = () => new Date('2026-11-21T10:00:00Z');
+let database: TestDatabase;
+let storeId: string;
+let dir: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  storeId = randomUUID();
+  dir = await mkdtemp(join(tmpdir(), 'muster-pack-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+/** A machine whose builder packs `CONTENT` after `meanwhile`. */
+async function machine(meanwhile: () => Promise<unknown> = async () => undefined) {
+  const did: string[] = [];
+  const imageBuilder = {
+    close: async () => void did.push('closed'),
+    free: async () => 1_000,
+    unpack: async () => {
+      await meanwhile();
+      did.push('unpacked');
+      return 1;
+    },
+    pack: async ({ target }: { target: string }) => {
+      await meanwhile();
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(target, CONTENT);
+      did.push('packed');
+      const sum = (kind: string) => createHash(kind).update(CONTENT).digest('hex');
+      return { size: CONTENT.length, md5: sum('md5'), sha256: sum('sha256') };
+    },
+  };
+  const deps = {
+    db: database.db,
+    clock,
+    imageBuilder,
+    imageFiles: await openImageDirectory(dir, storeId),
+    imageLimits: { working: 1, open: 1, stepSeconds: 60, userSeconds: 60 },
+    minFreeDisk: 100,
+    bootFiles: false,
+  } as unknown as ImageWorkDependencies;
+  return { deps, did };
+}
+
+/** A job on an image of this directory, in a status. */
+async function jobIn(status: 'fetching_image' | 'packaging_artifacts', size = 10): Promise<ImageJobRow> {
+  const job = await newImageJob(database.db, { storeId });
+  const image = newImage({ clock, actor: null }, 'base', 'x86_64', job.image_id);
+  await insertImage(database.db, { ...image, store_id: storeId, format: 'tar', size, metadata: { a: '1' } });
+  await database.db.updateTable('image_jobs').set({ status, working: true }).where('id', '=', job.id).execute();
+  return job;
+}
+
+const recorded = (job: ImageJobRow) => findImageJob(database.db, job.id);
+const newOne = (job: ImageJobRow) => findImage(database.db, job.result_id);
+const files = async () => ({
+  images: await readdir(join(dir, 'images')),
+  incoming: await readdir(join(dir, 'incoming')),
+});
+const fileOf = (job: ImageJobRow) => readFile(join(dir, 'images', job.result_id, 'rootfs.tar'), 'utf8');
+
+describe('packing', () => {
+  test('makes the image and the success of the job in one', async () => {
+    const job = await jobIn('packaging_artifacts');
+    await packForJob((await machine()).deps, job.id, never);
+    expect(await recorded(job)).toMatchObject({ status: 'success', resultant_image_id: job.result_id, working: false });
+    const metadata = { a: '1' };
+    expect(await newOne(job)).toMatchObject({ name: 'new', made_by: job.id, made_from: job.image_id, metadata });
+    expect(await fileOf(job)).toBe(CONTENT);
+  });
+
+  test.each<[string, (job: ImageJobRow) => Promise<unknown>]>([
+    ['is deleted', ({ id }) => markImageJobsDeleted(database.db, { id }, clock())],
+    ['ends in error', ({ id }) => moveImageJob(database.db, id, 'error', { message: 'why', ended_at: clock() })],
+    ['is forgotten', ({ id }) => database.db.deleteFrom('image_jobs').where('id', '=', id).execute()],
+  ])('for a job that %s meanwhile leaves neither image nor file', async (_what, end) => {
+    const job = await jobIn('packaging_artifacts');
+    await packForJob((await machine(() => end(job))).deps, job.id, never);
+    expect(await newOne(job)).toBeNull();
+    expect(await files()).toEqual({ images: [], incoming: [] });
+    expect((await recorded(job))?.resultant_image_id ?? null).toBeNull();
+  });
+
+  test('again, after an earlier try has recorded the image meanwhile, leaves that as it is', async () => {
+    const job = await jobIn('packaging_artifacts');
+    const earlier = (await machine()).deps;
+    const { deps } = await machine(() => packForJob({ ...earlier, clock: () => new Date(0) }, job.id, never));
+    await packForJob(deps, job.id, never);
+    expect(await recorded(job)).toMatchObject({ status: 'success' });
+    expect(await fileOf(job)).toBe(CONTENT);
+    const manifest = await readFile(join(dir, 'images', job.result_id, 'manifest.json'));
+    // The one that the record speaks of.
+    expect((await newOne(job))?.link?.etag).toBe(createHash('md5').update(manifest).digest('hex'));
+    expect((await files()).incoming).toEqual([]);
+  });
+
+  test('again, after the image that came of it was removed, makes nothing', async () => {
+    const job = await jobIn('packaging_artifacts');
+    const { deps, did } = await machine();
+    await packForJob(deps, job.id, never);
+    await deleteImage(database.db, job.result_id);
+    await packForJob(deps, job.id, never);
+    expect([await newOne(job), did]).toEqual([null, ['closed', 'packed']]);
+  });
+
+  test('that is called off while it packs records nothing', async () => {
+    const job = await jobIn('packaging_artifacts');
+    const off = new AbortController();
+    const { deps } = await machine(async () => off.abort(new Error('called off')));
+    await expect(packForJob(deps, job.id, off.signal)).rejects.toThrow('called off');
+    expect([await newOne(job), (await files()).images]).toEqual([null, []]);
+  });
+});
+
+describe('unpacking', () => {
+  test('is for a job that waits for it, and closes what was open before', async () => {
+    const job = await jobIn('fetching_image');
+    const { deps, did } = await machine();
+    await unpackForJob(deps, job.id, never);
+    expect(did).toEqual(['closed', 'unpacked']);
+    const done = await jobIn('packaging_artifacts');
+    await unpackForJob(deps, done.id, never);
+    await markImageJobsDeleted(database.db, { id: job.id }, clock());
+    await unpackForJob(deps, job.id, never);
+    expect(did).toEqual(['closed', 'unpacked']);
+  });
+
+  test('for a job that ends meanwhile says nothing about it', async () => {
+    const job = await jobIn('fetching_image');
+    const end = () => moveImageJob(database.db, job.id, 'error', { message: 'why', ended_at: clock() });
+    await unpackForJob((await machine(end)).deps, job.id, never);
+    expect(await recorded(job)).toMatchObject({ status: 'error', message: 'why' });
+  });
+
+  test('begins only where there is room, and says so in the record', async () => {
+    const job = await jobIn('fetching_image', 901);
+    const { deps, did } = await machine();
+    await expect(unpackForJob(deps, job.id, never)).rejects.toMatchObject({ code: 'image_disk_full' });
+    expect((await recorded(job))?.message).toContain('1001 are needed');
+    expect(did).toEqual([]);
+  });
+
+  test('needs the file on this machine', async () => {
+    const job = await jobIn('fetching_image');
+    await database.db.updateTable('images').set({ store_id: randomUUID() }).where('id', '=', job.image_id).execute();
+    const { deps } = await machine();
+    await expect(unpackForJob(deps, job.id, never)).rejects.toMatchObject({ code: 'image_file_missing' });
+  });
+});
