@@ -50,6 +50,26 @@ def test_a_step_that_is_none_is_a_usage_error(pod: Pod) -> None:
     assert done.returncode == 2 and 'usage' in done.stderr
 
 
-def test_an_older_server_that_speaks_another_protocol_is_no_reason_to_wait(pod: Pod, muster: Muster) -> None:
-    muster.fault('/teardown?', answers(400, {'code': 'runner_protocol_unsupported', 'title': 'Bad Request'}))
-    assert pod.run('teardown') == 1
+OTHER_PROTOCOL = answers(400, {'code': 'runner_protocol_unsupported', 'title': 'Runner protocol is not known'})
+
+
+def test_a_server_that_speaks_an_older_protocol_is_asked_again_since_another_may_stand_beside_it(
+    pod: Pod, muster: Muster
+) -> None:
+    muster.fault('/steps/teardown', OTHER_PROTOCOL)
+    muster.fault('/teardown?', OTHER_PROTOCOL, OTHER_PROTOCOL)
+    muster.teardown = {'done': True, 'exit_code': 3}
+    assert pod.run('teardown') == 3
+    assert not muster.faults
+    assert 'not reported: teardown started: 400 Runner protocol is not known' in pod.log('teardown')
+
+
+def test_one_that_stays_so_ends_it(pod: Pod, muster: Muster) -> None:
+    muster.fault('/teardown?', *[OTHER_PROTOCOL] * 50)
+    muster.fault('/steps/', *[OTHER_PROTOCOL] * 50)
+    code = 'import sys, muster_pod.ingest as i, muster_pod.__main__ as m; i._UPDATE_SECONDS = 2.0; sys.exit(m.main(sys.argv))'
+    words = [sys.executable, '-c', code, 'teardown']
+    done = subprocess.run(words, env=pod.env, cwd='/', capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1, done.stderr
+    assert 'Muster does not take this session: 400 Runner protocol is not known' in done.stderr
+    assert 2 < len([path for _, path in muster.requests if '/teardown?' in path]) < 20

@@ -29,6 +29,8 @@ _WARNINGS_MAX = 100
 _BODY_MAX = 256 * 1024 * 1024
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 """Statuses after which the same request may go well."""
+_UPDATE_SECONDS = 600.0
+"""So long servers of an older release, which do not speak this protocol, may answer: as Kubernetes gives a rolling update by default."""
 
 
 class Answer(NamedTuple):
@@ -52,9 +54,14 @@ class Answer(NamedTuple):
         return str(self.body.get('code', '')) if isinstance(self.body, dict) else ''
 
     @property
+    def speaks_another(self) -> bool:
+        """Whether the server does not know this protocol."""
+        return self.code == 'runner_protocol_unsupported'
+
+    @property
     def may_pass(self) -> bool:
         """Whether the same request may go well later."""
-        return self.status is None or self.status in _AGAIN
+        return self.status is None or self.status in _AGAIN or self.speaks_another
 
 
 class Interrupted(Exception):
@@ -69,6 +76,8 @@ class Ingest:
         self._signals = signals
         self._url = urlsplit(settings.ingest_url)
         self._connection: HTTPConnection | None = None
+        self._misunderstood: float | None = None
+        """Since when every answer came from servers that do not know this protocol."""
 
     def job(self, *parts: str) -> str:
         """Path of this session's job and of what is below it."""
@@ -77,8 +86,8 @@ class Ingest:
     def ask(self, method: str, path: str, body: bytes | dict[str, Any] | None = None, wait: float = 0.0) -> Answer:
         """One request, which may be asked to wait for news for `wait` seconds.
 
-        Raises TokenRefused when the token is not taken, and Interrupted when this process is asked to end while it waits for
-        news.
+        Raises TokenRefused when the token is not taken, or nobody has spoken this protocol for longer than an update takes, and
+        Interrupted when this process is asked to end while it waits for news.
         """
         token = self._token()
         fresh = self._connection is None
@@ -86,9 +95,21 @@ class Ingest:
         if answer.status is None and not fresh:
             # The server closed a connection that was kept; that says nothing about the request.
             answer = self._try(method, path, body, wait, token)
-        if answer.status in (401, 403) or answer.code == 'runner_protocol_unsupported':
+        if answer.status in (401, 403) or self._is_misunderstood(answer):
             raise TokenRefused(f'{answer.status} {answer.said}')
         return answer
+
+    def _is_misunderstood(self, answer: Answer) -> bool:
+        """Whether there is no hope any more that a server of this release comes."""
+        if not answer.speaks_another:
+            if answer.status is not None:
+                self._misunderstood = None
+            return False
+        # The next connection may lead to another replica.
+        self.close()
+        if self._misunderstood is None:
+            self._misunderstood = time.monotonic()
+        return time.monotonic() - self._misunderstood > _UPDATE_SECONDS
 
     def insist(
         self,
