@@ -114,6 +114,19 @@ describe('with every value set', () => {
   });
 });
 
+test('beyond its namespaces the worker reads nodes, where that is asked for, and nothing else reaches there', async () => {
+  const beyond = async (...values: string[]) =>
+    (await renderChart(set(...values))).filter(({ kind }) => kind.startsWith('Cluster'));
+  expect(await beyond()).toEqual([]);
+  const [role, binding, ...more] = await beyond('runner.readNodes=true');
+  expect(more).toEqual([]);
+  expect(role?.rules).toEqual([{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list'] }]);
+  expect(binding).toMatchObject({
+    roleRef: { kind: 'ClusterRole', name: role?.metadata.name },
+    subjects: [{ kind: 'ServiceAccount', name: 'muster-worker', namespace: 'muster' }],
+  });
+});
+
 test('behind a gateway nobody is asked for a token, and it says who asks', async () => {
   const objects = await renderChart(set('access.mode=gateway', 'access.actorHeader=X-User'));
   expect(settingsOf(objects, 'api')).toMatchObject({
