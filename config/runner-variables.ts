@@ -26,7 +26,14 @@ function json<T extends z.ZodType>(shape: T) {
   });
 }
 
-const quantities = z.record(z.string(), z.string().regex(/^[0-9.]+([eE][0-9]+|m|[kMGTPE]i?)?$/, 'must be a quantity'));
+/** As Kubernetes takes it: `500m`, `4Gi`, `1e3`; none below zero. */
+const quantity = z
+  .string()
+  .regex(
+    /^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i)?$/,
+    'must be a quantity, such as 500m or 4Gi',
+  );
+const quantities = z.record(z.string(), quantity);
 const tolerations = z.array(
   z.strictObject({
     key: z.string().optional(),
@@ -54,13 +61,13 @@ export const RUNNER_VARIABLES = {
   /** Image of the steps before and after. */
   MUSTER_RUNNER_UTIL_IMAGE: z.string().min(1).optional(),
   MUSTER_RUNNER_PULL_POLICY: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent'),
-  /** Requests and limits of the container that runs Ansible; CFS's own figures. */
+  /** Requests and limits of the container that runs Ansible, none requested beyond its limit; CFS's own figures. */
   MUSTER_RUNNER_REQUESTS: json(quantities).default({ memory: '4Gi', cpu: '500m' }),
   MUSTER_RUNNER_LIMITS: json(quantities).default({ memory: '6Gi', cpu: '8' }),
   /** Labels of the nodes that may run Jobs, and taints that these tolerate. */
   MUSTER_RUNNER_NODE_SELECTOR: json(z.record(z.string(), z.string())).default({}),
   MUSTER_RUNNER_TOLERATIONS: json(tolerations).default([]),
-  /** Service account of the pods; default: the namespace's, whose token only profile `compatible` gets. */
+  /** Service account of the pods, whose token only profile `compatible` gets. Default: the namespace's, without a token. */
   MUSTER_RUNNER_SERVICE_ACCOUNT: z.string().min(1).optional(),
   /** Base URL at which pods reach the ingest port. */
   MUSTER_RUNNER_INGEST_URL: url,
@@ -69,10 +76,7 @@ export const RUNNER_VARIABLES = {
   /** Whether containers wait for a service mesh's proxy before they begin. */
   MUSTER_RUNNER_SIDECAR_WAIT: flag.default(false),
   /** Room for repositories and inventory of one session, and where: the node's disk, or its memory. */
-  MUSTER_RUNNER_WORKSPACE_SIZE: z
-    .string()
-    .regex(/^[0-9]+([kMGT]i?)?$/, 'must be a quantity')
-    .default('4Gi'),
+  MUSTER_RUNNER_WORKSPACE_SIZE: quantity.default('4Gi'),
   MUSTER_RUNNER_WORKSPACE_MEDIUM: z.enum(['', 'Memory']).default(''),
   /** How long a Job may wait for free cpu or memory, or for its containers to begin, seconds. */
   MUSTER_RUNNER_WAIT: seconds.default(1_800),

@@ -6,7 +6,8 @@ import { ROOT } from '../support/source-tree.ts';
 
 test('the table of who talks to whom says what the policies are made from', () => {
   const page = readFileSync(join(ROOT, 'docs', 'capabilities', 'kubernetes.md'), 'utf8');
-  const [, table = ''] = page.split('## Who talks to whom');
+  const [, section = ''] = page.split('## Who talks to whom');
+  const [table = ''] = section.split('\n## ');
   const rows = [...table.matchAll(/^\| (.+) \|$/gm)]
     .map(([, row = '']) => row.split('|').map((cell) => cell.trim()))
     .slice(2);
