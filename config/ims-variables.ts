@@ -18,6 +18,11 @@ export const IMS_VARIABLES = {
    * long for each of them. Default 30 min.
    */
   MUSTER_IMS_WAIT: seconds.default(1_800),
+  /**
+   * Longest wait of a session for the turn of an image at Muster's own image service, to open and again to be packed, seconds; such a time is
+   * no part of MUSTER_IMS_WAIT. Default one day.
+   */
+  MUSTER_IMS_QUEUE_WAIT: seconds.default(86_400),
 };
 
 /** What does not fit together, as variable and sentence. */

@@ -106,6 +106,16 @@ export async function writeImageJob(
   });
 }
 
+/** Notes when the job of an image was last seen to wait for its turn. That is nothing new: `updated_at` stays. */
+export async function writeImageQueued(db: Db, sessionId: string, image: string, now: Date): Promise<void> {
+  await db
+    .updateTable('session_images')
+    .set({ queued_at: now })
+    .where('session_id', '=', sessionId)
+    .where('image_id', '=', image)
+    .execute();
+}
+
 /** Notes that nothing of a session is left to end at the image service. */
 export async function writeImageReleased(db: Db, sessionId: string, now: Date): Promise<void> {
   await sql`

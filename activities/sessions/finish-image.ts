@@ -2,6 +2,7 @@ import {
   listSessionImages,
   noteImage,
   type SessionImageRow,
+  writeImageQueued,
   writeImageResult,
 } from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
@@ -10,7 +11,7 @@ import type { ImageJob } from '../../domain/images/image-service.ts';
 import { resultState, shellState } from '../../domain/sessions/image-jobs.ts';
 import type { FinishedImage, FinishImage } from './image-contract.ts';
 import type { ImageDependencies } from './image-ports.ts';
-import { isOver, JOB_PAUSE, LOGIN_PAUSE, notReady, overSince, serviceOf } from './image-waiting.ts';
+import { isOver, JOB_PAUSE, LOGIN_PAUSE, notReady, serviceOf, waitIsOver } from './image-waiting.ts';
 import { imageOf } from './open-image.ts';
 
 /** A job that is to end without an image gets this long to say so, seconds; then it is deleted all the same. */
@@ -33,6 +34,7 @@ export async function finishImage(
   const { fault } = input;
   const since = row.finishing_at ?? new Date();
   if (row.finishing_at === null) await noteImage(db, row, { finishing_at: since }, 'teardown');
+  let queued = false;
   try {
     const service = serviceOf(deps);
     const job = row.job_id === null ? null : await service.getJob(row.job_id, signal);
@@ -46,6 +48,7 @@ export async function finishImage(
       return await failed(deps, row, fault ?? (result.state === 'over' ? result.message : ''));
     }
     if (row.state !== 'packaging') await setMarker(deps, input, row, job, signal);
+    queued = result.queued;
     throw notReady(result.message, JOB_PAUSE);
   } catch (error) {
     if (signal.aborted) throw error;
@@ -56,7 +59,9 @@ export async function finishImage(
       if (!isOver(since, Math.min(imageWaitSeconds, FAILING_SECONDS))) throw error;
       return failed(deps, row, fault);
     }
-    const over = overSince(await listSessionImages(db, row.session_id), since, imageWaitSeconds);
+    if (queued) await writeImageQueued(db, row.session_id, row.image_id, new Date());
+    const wait = { since, queuedAt: row.queued_at, queued };
+    const over = waitIsOver(await listSessionImages(db, row.session_id), wait, deps);
     if (over === null) throw error;
     return failed(deps, row, `no image ${over}: ${message}`);
   }

@@ -33,7 +33,7 @@ export function createImageActivities(deps: ImageDependencies): ImageActivities 
 
 /** Gives each distinct image the name of its result and records it (cfs-flows 3.3). Throws `image_unknown`. */
 async function planImages(deps: ImageDependencies, sessionId: string, signal: AbortSignal): Promise<PlannedImages> {
-  const { db, imageWaitSeconds } = deps;
+  const { db, imageWaitSeconds: waitSeconds, imageQueueSeconds: queueSeconds } = deps;
   const service = serviceOf(deps);
   const { name, target } = await loadSession(db, sessionId);
   const images: { image: string; resultName: string }[] = [];
@@ -43,7 +43,7 @@ async function planImages(deps: ImageDependencies, sessionId: string, signal: Ab
   }
   await saveSessionImages(db, sessionId, images, new Date());
   await noteImages(db, sessionId, 'images');
-  return { images: images.map(({ image }) => image), waitSeconds: imageWaitSeconds };
+  return { images: images.map(({ image }) => image), waitSeconds, queueSeconds };
 }
 
 /** Makes the public half of the session's key known to the image service, once: one whose answer was lost is found again. */

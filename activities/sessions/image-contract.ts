@@ -6,6 +6,8 @@ export interface PlannedImages {
   images: string[];
   /** Longest wait without news for the images to open, and again for what comes of them; in all, for each of them; seconds. */
   waitSeconds: number;
+  /** Longest wait for the turn of an image at the image service, which comes on top of the other; seconds, default 0. */
+  queueSeconds?: number;
 }
 
 export interface ImageRef extends SessionRef {

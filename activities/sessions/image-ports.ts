@@ -23,4 +23,6 @@ export interface ImageDependencies {
   imageKeys: ImageKeys;
   /** Longest wait for images without news; in all, for each of them; seconds. */
   imageWaitSeconds: number;
+  /** Longest wait for the turn of an image at the image service, which does not count as the other; seconds. */
+  imageQueueSeconds: number;
 }

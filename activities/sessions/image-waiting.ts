@@ -25,19 +25,37 @@ export function isOver(since: Date, waitSeconds: number): boolean {
   return Date.now() - since.getTime() > waitSeconds * 1000;
 }
 
-/**
- * Why a session that waits for its images since `since` waits no longer, as the end of a sentence; null while it does. The service may
- * take its images one after the other, so the wait goes on while there is something new with any of them, but not longer than for
- * each of them on its own.
- */
-export function overSince(images: readonly { updated_at: Date }[], since: Date, waitSeconds: number): string | null {
-  const all = waitSeconds * images.length;
-  if (isOver(since, all)) return `within ${lasting(all)} (MUSTER_IMS_WAIT)`;
-  const news = new Date(Math.max(...images.map(({ updated_at }) => updated_at.getTime())));
-  return isOver(news, waitSeconds) ? `and nothing new for ${lasting(waitSeconds)} (MUSTER_IMS_WAIT)` : null;
+/** How an image of a session waits for its job. */
+export interface ImageWait {
+  /** When its job was asked for, or told to make the new image. */
+  since: Date;
+  /** When its job was last seen to wait for its turn at the image service; null: never. */
+  queuedAt: Date | null;
+  /** Whether it does so now. */
+  queued: boolean;
 }
 
-/** `30 min`, or `90 s` where minutes are not even. */
+/**
+ * Why a session waits no longer for one of its images, as the end of a sentence; null while it does. To wait for its turn is no trouble: that has a
+ * limit of its own, and the others begin to count when it is over. The service may take the images of a session one after the other, so the wait goes on
+ * while there is something new with any of them, but not longer than for each of them on its own.
+ */
+export function waitIsOver(
+  images: readonly { updated_at: Date }[],
+  { since, queuedAt, queued }: ImageWait,
+  limits: Pick<ImageDependencies, 'imageWaitSeconds' | 'imageQueueSeconds'>,
+): string | null {
+  const { imageWaitSeconds: seconds, imageQueueSeconds: queueSeconds } = limits;
+  if (queued) return isOver(since, queueSeconds) ? `within ${lasting(queueSeconds)} (MUSTER_IMS_QUEUE_WAIT)` : null;
+  const from = Math.max(since.getTime(), queuedAt?.getTime() ?? 0);
+  const all = seconds * images.length;
+  if (isOver(new Date(from), all)) return `within ${lasting(all)} (MUSTER_IMS_WAIT)`;
+  const news = new Date(Math.max(from, ...images.map(({ updated_at }) => updated_at.getTime())));
+  return isOver(news, seconds) ? `and nothing new for ${lasting(seconds)} (MUSTER_IMS_WAIT)` : null;
+}
+
+/** `24 h`, `30 min`, or `90 s` where minutes are not even. */
 function lasting(seconds: number): string {
-  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+  if (seconds % 60 !== 0) return `${seconds} s`;
+  return seconds % 3_600 === 0 ? `${seconds / 3_600} h` : `${seconds / 60} min`;
 }

@@ -6,6 +6,7 @@ import {
   noteImage,
   type SessionImageRow,
   writeImageJob,
+  writeImageQueued,
 } from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
@@ -13,24 +14,28 @@ import type { ImageJob, ImageService } from '../../domain/images/image-service.t
 import { isWantedJob, shellState } from '../../domain/sessions/image-jobs.ts';
 import type { ImageRef } from './image-contract.ts';
 import type { ImageDependencies } from './image-ports.ts';
-import { JOB_PAUSE, LOGIN_PAUSE, notReady, overSince, serviceOf } from './image-waiting.ts';
+import { JOB_PAUSE, LOGIN_PAUSE, notReady, serviceOf, waitIsOver } from './image-waiting.ts';
 
 /**
  * Brings an image one step nearer to a shell that one can log in to: makes its job, unless it was made, looks at it, tries to
  * log in. Until that works it fails with `image_not_ready`, at last with `image_wait_timeout` (cfs-flows 3.3).
  */
 export async function openImage(deps: ImageDependencies, input: ImageRef, signal: AbortSignal): Promise<void> {
-  const { db, imageShells, imageKeys, imageWaitSeconds } = deps;
+  const { db, imageShells, imageKeys } = deps;
   const service = serviceOf(deps);
   const session = await loadSession(db, input.sessionId);
   const row = await imageOf(deps, input);
   if (row.state === 'open') return;
   const since = row.started_at ?? new Date();
   if (row.started_at === null) await noteImage(db, row, { started_at: since }, 'images');
+  let queued = false;
   try {
     const shell = shellState(await jobOf(deps, service, session, row, signal), session.name);
     if (shell.state === 'over') throw musterError('image_job_failed', `image ${row.image_id}: ${shell.message}`);
-    if (shell.state === 'not yet') throw notReady(shell.message, JOB_PAUSE);
+    if (shell.state === 'not yet') {
+      queued = shell.queued;
+      throw notReady(shell.message, JOB_PAUSE);
+    }
     const key = await imageKeys.read(session.id);
     if (key === null) throw musterError('image_job_failed', `image ${row.image_id}: the key of the session is gone`);
     const { host, port } = shell.at;
@@ -43,7 +48,9 @@ export async function openImage(deps: ImageDependencies, input: ImageRef, signal
     const final = isMusterError(error) && error.code !== 'image_service_unavailable';
     await noteImage(db, row, { message, ...(final ? { state: 'failed' } : {}) }, 'images');
     if (final) throw error;
-    const over = overSince(await listSessionImages(db, session.id), since, imageWaitSeconds);
+    if (queued) await writeImageQueued(db, session.id, row.image_id, new Date());
+    const wait = { since, queuedAt: row.queued_at, queued };
+    const over = waitIsOver(await listSessionImages(db, session.id), wait, deps);
     if (over === null) throw error;
     throw musterError('image_wait_timeout', `image ${row.image_id}: no login ${over}: ${message}`);
   }

@@ -1,6 +1,7 @@
 /** What a job's workflow asks of the records: its state, its turn, its end. */
 import type { Kysely } from 'kysely';
 import { isEnd } from '../../domain/images/job-status.ts';
+import { WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
 import {
   anyImageJob,
   findImageJob,
@@ -70,7 +71,7 @@ export async function takeImageRunTurn(
     others.working >= working
       ? `${others.working} other image jobs are unpacked or packed now (MUSTER_IMAGE_WORK is ${working})`
       : `${others.open} other image jobs are open or wait with those that are (MUSTER_IMAGE_JOBS is ${open})`;
-  return wait(deps, jobId, `waits for its turn: ${message}`, RETRY_SECONDS);
+  return wait(deps, jobId, `${WAITS_FOR_TURN}: ${message}`, RETRY_SECONDS);
 }
 
 async function wait({ db }: ImageRunDependencies, jobId: string, message: string, retrySeconds: number): Promise<Turn> {

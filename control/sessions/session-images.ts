@@ -21,6 +21,7 @@ export {
   sessionsWithLeftImages,
   writeImageJob,
   writeImageKey,
+  writeImageQueued,
   writeImageReleased,
   writeImageResult,
 } from '../../store/session-images.ts';

@@ -1,5 +1,6 @@
 /** Which jobs of an image service are a session's, and what one that is there means (cfs-flows 3.3, 3.4, 7). */
 import type { ImageEndpoint, ImageJob } from '../images/image-service.ts';
+import { waitsForTurn } from '../images/job-turn.ts';
 import { isSameImage } from './image-names.ts';
 
 /** What a session asks for when it makes a job: enough to know the job again when the answer was lost. */
@@ -21,11 +22,15 @@ export function isWantedJob(job: ImageJob, wanted: WantedJob, ofOthers: Readonly
   return !ofOthers.has(job.id);
 }
 
+/** There is nothing to see yet. `queued`: the job waits for its turn at the service, which is no trouble of its own. */
+interface NotYet {
+  state: 'not yet';
+  message: string;
+  queued: boolean;
+}
+
 /** Where a job's shell is, once it waits for who uses it. */
-export type ShellState =
-  | { state: 'open'; at: ImageEndpoint }
-  | { state: 'not yet'; message: string }
-  | { state: 'over'; message: string };
+export type ShellState = { state: 'open'; at: ImageEndpoint } | NotYet | { state: 'over'; message: string };
 
 /** What a job says of its shell; null is a job that is gone. */
 export function shellState(job: ImageJob | null, sessionName: string): ShellState {
@@ -34,18 +39,15 @@ export function shellState(job: ImageJob | null, sessionName: string): ShellStat
   if (job.status === 'success' || job.resultId !== null) {
     return { state: 'over', message: 'its job had ended before the session used it' };
   }
-  if (job.status !== 'waiting_on_user') return { state: 'not yet', message: withReason(job, job.status) };
+  if (job.status !== 'waiting_on_user') return notYet(job);
   const shell = job.shells.find(({ name }) => name === sessionName);
   if (shell === undefined) return { state: 'over', message: `its job ${job.id} has no shell named ${sessionName}` };
-  if (shell.connection === null) return { state: 'not yet', message: 'its shell has no address yet' };
+  if (shell.connection === null) return { state: 'not yet', message: 'its shell has no address yet', queued: false };
   return { state: 'open', at: shell.connection };
 }
 
 /** Whether a new image has come of a job whose marker was set. */
-export type ResultState =
-  | { state: 'done'; resultId: string }
-  | { state: 'not yet'; message: string }
-  | { state: 'over'; message: string };
+export type ResultState = { state: 'done'; resultId: string } | NotYet | { state: 'over'; message: string };
 
 /** What a job says of its result; an id counts, whatever the status says. */
 export function resultState(job: ImageJob | null): ResultState {
@@ -53,8 +55,14 @@ export function resultState(job: ImageJob | null): ResultState {
   if (job.resultId !== null) return { state: 'done', resultId: job.resultId };
   if (job.status === 'error') return { state: 'over', message: withReason(job, 'its job ended in error') };
   if (job.status === 'success') return { state: 'over', message: 'its job ended without an image' };
-  return { state: 'not yet', message: withReason(job, job.status) };
+  return notYet(job);
 }
+
+const notYet = (job: ImageJob): NotYet => ({
+  state: 'not yet',
+  message: withReason(job, job.status),
+  queued: waitsForTurn(job),
+});
 
 function withReason({ message }: ImageJob, text: string): string {
   return message === '' ? text : `${text}: ${message}`;

@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createBuiltInImages } from '../../control/images/built-in-service.ts';
 import { createImage, newImage } from '../../control/images/create-image.ts';
+import { takeImageRunTurn } from '../../control/images/run-image-job.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
-import { noteImageWorker, takeImagePort } from '../../store/image-jobs.ts';
+import { shellState } from '../../domain/sessions/image-jobs.ts';
+import { endImageTurn, noteImageWorker, takeImagePort } from '../../store/image-jobs.ts';
 import { insertImage } from '../../store/images.ts';
 import { imageServiceContract } from '../support/image-service-contract.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -59,6 +61,27 @@ test('where nobody can customise images now, a session may try again', async () 
   await expect(service.createJob({ ...wanted, imageId: elsewhere.id }, never)).rejects.toMatchObject({
     code: 'image_service_refused',
   });
+});
+
+test('a session sees of its job that it waits for its turn, and that it has it', async () => {
+  const publicKeyId = await service.createPublicKey('k', `ssh-ed25519 ${'A'.repeat(68)}`, never);
+  const wanted = { imageId: await addImage('turn'), publicKeyId, requireDkms: false };
+  const [first, second] = [
+    await service.createJob({ ...wanted, resultName: 'r', shellName: 'first' }, never),
+    await service.createJob({ ...wanted, resultName: 'r', shellName: 'second' }, never),
+  ];
+  const imageLimits = { working: 1, open: 10, stepSeconds: 60, userSeconds: 60 };
+  const ask = (id: string) => takeImageRunTurn({ db: database.db, clock, imageLimits }, id, 'fetching_image');
+  const queued = async () => {
+    const state = shellState(await service.getJob(second.id, never), 'second');
+    return state.state === 'not yet' && state.queued;
+  };
+  expect(await ask(first.id)).toMatchObject({ state: 'go' });
+  expect(await ask(second.id)).toMatchObject({ state: 'wait' });
+  expect(await queued()).toBe(true);
+  await endImageTurn(database.db, first.id);
+  expect(await ask(second.id)).toMatchObject({ state: 'go' });
+  expect(await queued()).toBe(false);
 });
 
 test('a port is nobody else’s while a job has it, and for some time after', async () => {

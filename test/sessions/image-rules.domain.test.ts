@@ -180,6 +180,17 @@ describe('a job', () => {
     expect(resultState(candidate).state).toBe(state);
   });
 
+  test.each([
+    ['waits for its turn: 10 other image jobs are open or wait with those that are (MUSTER_IMAGE_JOBS is 10)', true],
+    ['no worker that can do it has its directory of images', false],
+    ['', false],
+  ])('that says %j: waits for its turn, %s', (message, queued) => {
+    for (const status of ['creating', 'waiting_on_user', 'fetching_image']) {
+      expect(resultState(job({ status, message }))).toMatchObject({ state: 'not yet', queued });
+    }
+    expect(shellState(job({ status: 'creating', message }), 's')).toMatchObject({ state: 'not yet', queued });
+  });
+
   test('says why it ended where the service says it', () => {
     expect(shellState(job({ status: 'error', message: 'disk full' }), 's')).toEqual({
       state: 'over',

@@ -28,7 +28,7 @@ describe('planning', () => {
     });
     for (let times = 0; times < 2; times += 1) {
       const plan = await perform(() => activities.planImages({ sessionId: session.id }));
-      expect(plan).toEqual({ images: [a, b], waitSeconds: 60 });
+      expect(plan).toEqual({ images: [a, b], waitSeconds: 60, queueSeconds: 3_600 });
     }
     expect((await bench.rows(session.id)).map((row) => row.result_name)).toEqual([`one_cfs_${session.name}`, 'mine']);
   });

@@ -57,6 +57,7 @@ describeNeeding(temporalMissing(), 'a session on images', () => {
     let tries = 0;
     const session = await bench.start({
       ...onImages,
+      planImages: async () => ({ images: ['i1', 'i2'], waitSeconds: 60, queueSeconds: 600 }),
       openImage: async () => {
         tries += 1;
         if (tries < 4) {
@@ -71,11 +72,11 @@ describeNeeding(temporalMissing(), 'a session on images', () => {
       (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'openImage',
     );
     expect(scheduled).toHaveLength(2);
-    // What the activity waits at most, for each of two images, and what it takes until somebody takes it up.
+    // What the activity waits at most, for each of two images and for its turn, and what it takes until somebody takes it up.
     const [first] = scheduled.map(
       (event) => event.activityTaskScheduledEventAttributes?.scheduleToCloseTimeout?.seconds,
     );
-    expect(Number(first)).toBe(2 * 60 + 1_800);
+    expect(Number(first)).toBe(2 * 60 + 600 + 1_800);
   });
 
   test('one image that cannot be opened breaks off the others, and all are released', async () => {

@@ -19,6 +19,8 @@ export interface FakeImageJob {
   }[];
   require_dkms: boolean;
   status: string;
+  /** What it waits for, where a service says so. */
+  message?: string;
   resultant_image_id: string | null;
 }
 

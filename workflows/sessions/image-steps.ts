@@ -41,10 +41,10 @@ const { releaseImages: release } = proxyActivities<ImageActivities>({
 });
 
 /** The activities know how long they may wait, at most so long for each image; this is for the case that nobody takes them up. */
-const waiting = ({ images, waitSeconds }: PlannedImages) =>
+const waiting = ({ images, waitSeconds, queueSeconds = 0 }: PlannedImages) =>
   proxyActivities<ImageActivities>({
     ...STEP,
-    scheduleToCloseTimeout: (waitSeconds * images.length + 1_800) * 1_000,
+    scheduleToCloseTimeout: (waitSeconds * images.length + queueSeconds + 1_800) * 1_000,
     retry: AGAIN,
   });
 
