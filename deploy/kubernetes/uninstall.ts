@@ -48,7 +48,6 @@ async function main([patience, namespace, ...deployments]: string[]): Promise<vo
     apiUrl: null,
     sidecarWait: false,
     workspace: { size: '', medium: '' },
-    platformCa: null,
   });
 
   /** A cluster that is slow or away for a while is asked again: leaving half of it undone is worse than waiting. */

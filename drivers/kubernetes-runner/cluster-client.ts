@@ -13,6 +13,12 @@ const REFUSAL_MAX = 16 * 1024;
 /** The cluster will say the same about the same request for ever. */
 const FINAL = [400, 413, 422];
 const UNAUTHORIZED = 401;
+const GONE = 410;
+
+/** The cluster no longer knows the version from which on it was asked to tell. */
+export class HistoryGone extends Error {
+  override name = 'HistoryGone';
+}
 
 export interface ClusterRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -36,8 +42,17 @@ export interface ClusterClient {
    * `cluster_refused` when the same request would be refused for ever
    */
   ask<T>(request: ClusterRequest): Promise<{ status: number; body: T }>;
-  /** Opens an answer that goes on, until it ends or `signal`. It and reading it fail like `ask`. */
-  open(path: string, query: Record<string, string>, signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
+  /**
+   * Opens an answer that goes on, until it ends or `signal`. It and reading it fail like `ask`; one that still goes on after
+   * `lastsMs` (default: it may for ever) has lost its cluster.
+   * @throws `HistoryGone`
+   */
+  open(
+    path: string,
+    query: Record<string, string>,
+    signal: AbortSignal,
+    lastsMs?: number,
+  ): Promise<AsyncIterable<Buffer>>;
 }
 
 /** Plain requests to a cluster: what is sent and read is what stands, without typed models in between. */
@@ -96,18 +111,27 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
   };
 
   /** What comes; told apart from the errors of whoever takes it. */
-  async function* read(request: ClusterRequest, answer: IncomingMessage): AsyncGenerator<Buffer> {
+  async function* read(
+    request: ClusterRequest,
+    answer: IncomingMessage,
+    signal: AbortSignal,
+    late: AbortController,
+    lastsMs: number,
+  ): AsyncGenerator<Buffer> {
     const chunks: AsyncIterator<Buffer> = answer[Symbol.asyncIterator]();
+    const timer = Number.isFinite(lastsMs) ? setTimeout(() => late.abort(), lastsMs) : undefined;
     try {
       for (;;) {
         const next = await chunks.next().catch((error: unknown) => {
-          access.forget();
-          throw trouble(request, wordsOfError(error));
+          // Whoever ends it by itself has nothing against the way to the cluster.
+          if (!signal.aborted) access.forget();
+          throw trouble(request, late.signal.aborted ? `no end within ${lastsMs / 1000} s` : wordsOfError(error));
         });
         if (next.done === true) return;
         yield next.value;
       }
     } finally {
+      clearTimeout(timer);
       answer.destroy();
     }
   }
@@ -124,16 +148,17 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
         throw broken(request, error, late, ANSWER_MS);
       }
     },
-    async open(path, query, signal) {
+    async open(path, query, signal, lastsMs = Number.POSITIVE_INFINITY) {
       const request: ClusterRequest = { method: 'GET', path, query };
       const late = new AbortController();
       const timer = setTimeout(() => late.abort(), OPEN_MS);
       try {
         const answer = await send(request, AbortSignal.any([signal, late.signal]));
+        if (answer.statusCode === GONE) throw new HistoryGone(wordsOf(await textOf(answer, REFUSAL_MAX), false));
         if ((answer.statusCode ?? 0) >= 400) throw await refused(request, answer);
-        return read(request, answer);
+        return read(request, answer, signal, late, lastsMs);
       } catch (error) {
-        if (signal.aborted) throw error;
+        if (signal.aborted || error instanceof HistoryGone) throw error;
         throw broken(request, error, late.signal, OPEN_MS);
       } finally {
         clearTimeout(timer);

@@ -65,7 +65,9 @@ export function podVolumes(spec: JobSpec, settings: RunnerSettings, containers: 
       ],
     ),
     secret('cfs-trust-certificate', [], [['certificate', 'id_ecdsa-cert.pub']]),
-    certificateAuthorities(spec.name, settings.platformCa),
+    // The certificate authorities that the site trusts (MUSTER_CA_FILE), where it has said so: CFS keeps them in a ConfigMap. Whoever
+    // an image runs as may read them.
+    { name: 'ca-pubkey', projected: { sources: files(spec.name, [['ca.crt', 'certificate_authority.crt']], true) } },
     ...(isRestricted(spec.profile)
       ? [
           secret('session-ansible', TOKEN, ANSIBLE_FILES),
@@ -83,14 +85,4 @@ function files(secretName: string, wanted: SecretFiles, optional: boolean): obje
   // One source for each file that may be missing: a missing key of a source leaves out none of the others.
   const groups = optional ? items.map((item) => [item]) : [items];
   return groups.map((group) => ({ secret: { name: secretName, items: group, ...(optional ? { optional } : {}) } }));
-}
-
-/** The certificate authorities that the site trusts, where it has said so. */
-function certificateAuthorities(secretName: string, platform: RunnerSettings['platformCa']): object {
-  const path = 'certificate_authority.crt';
-  const source =
-    platform === null
-      ? { secret: { name: secretName, items: [{ key: 'ca.crt', path }], optional: true } }
-      : { configMap: { name: platform.configMap, items: [{ key: platform.key, path }], optional: true } };
-  return { name: 'ca-pubkey', projected: { sources: [source] } };
 }

@@ -17,6 +17,15 @@ const FACTORS: Record<string, number> = {
   Ei: 2 ** 60,
 };
 
+/** Of which resource more is requested than its limit allows, each as a sentence: Kubernetes refuses such a pod. */
+export function excessRequests(requests: Record<string, string>, limits: Record<string, string>): string[] {
+  return Object.entries(requests).flatMap(([resource, requested]) => {
+    const limit = limits[resource];
+    if (limit === undefined || quantity(requested) <= quantity(limit)) return [];
+    return [`${resource}: ${requested} is more than the limit, ${limit}`];
+  });
+}
+
 /** A quantity of Kubernetes (`500m`, `4Gi`, `1e3`) as a number of cores or bytes; NaN for what is none. */
 export function quantity(text: string): number {
   const [, digits, exponent, unit] =

@@ -33,8 +33,6 @@ export interface RunnerSettings {
   sidecarWait: boolean;
   /** Room of `/inventory`, and where it is: the node's disk (''), or its memory. */
   workspace: { size: string; medium: '' | 'Memory' };
-  /** ConfigMap with the platform's certificate authorities; null: key `ca.crt` of the session's Secret, where it has one. */
-  platformCa: { configMap: string; key: string } | null;
 }
 
 /**

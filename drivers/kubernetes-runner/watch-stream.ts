@@ -1,4 +1,4 @@
-import type { ClusterClient } from './cluster-client.ts';
+import { type ClusterClient, HistoryGone } from './cluster-client.ts';
 
 /** The cluster ends a watch after so long, having told its version; s. So no watch is silent for longer. */
 const WATCH_SECONDS = 8;
@@ -28,11 +28,6 @@ export async function watchOnce<T>(
   told: (version: string) => void,
   signal: AbortSignal,
 ): Promise<'resume' | 'relist'> {
-  const stalled = new AbortController();
-  const timer = setTimeout(() => stalled.abort(new Error('the watch stalled')), STALLED_MS);
-  const stop = () => stalled.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
   try {
     const query = {
       watch: '1',
@@ -41,7 +36,7 @@ export async function watchOnce<T>(
       labelSelector,
       resourceVersion: version,
     };
-    const answer = await client.open(path, query, stalled.signal);
+    const answer = await client.open(path, query, signal, STALLED_MS);
     for await (const text of lines(answer)) {
       const { type, object } = JSON.parse(text) as Line;
       if (type === 'ERROR') {
@@ -53,9 +48,9 @@ export async function watchOnce<T>(
       if (resourceVersion !== undefined) told(resourceVersion);
     }
     return 'resume';
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
+  } catch (error) {
+    if (error instanceof HistoryGone) return 'relist';
+    throw error;
   }
 }
 

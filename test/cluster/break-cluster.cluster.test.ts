@@ -133,5 +133,11 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
     await sessions.sweep();
     await sessions.untilGone(cancelled, 90_000);
     await sessions.untilGone(deleted, 90_000);
+    for (const name of ['node-cancelled', 'node-deleted']) {
+      const { job } = await stack.session(name);
+      // Nobody could tell before the node was back.
+      expect(job.exit_codes).toMatchObject({ 'git-clone': 0, ansible: expect.any(Number) });
+      expect(job.unverified).toBeNull();
+    }
   }, 400_000);
 });

@@ -80,6 +80,21 @@ describe('ending a Job', () => {
     await nothingLeft(name);
   });
 
+  test('one that somebody has taken away from its pod, which goes on', async () => {
+    const { jobs, name } = await running({ ansible: POLITE });
+    const none = JSON.stringify({ metadata: { finalizers: null } });
+    await namespace.kubectl(['patch', 'job', name, '--type', 'merge', '--patch', none]);
+    await namespace.kubectl(['delete', 'job', name, '--cascade=orphan', '--wait=false']);
+    await jobs.follow(name, async ({ phase }) => phase === 'gone', signal);
+    const pods = await namespace.kubectl(['get', 'pods', '-l', `batch.kubernetes.io/job-name=${name}`, '-o', 'json']);
+    expect(JSON.parse(pods).items).toMatchObject([{ status: { phase: 'Running' } }]);
+    const ending = await jobs.end(name, 20_000);
+    expect(ending).toMatchObject({ view: { phase: 'gone' }, unverified: null });
+    expect(exitOf(ending, 'ansible')).toBe(9);
+    await jobs.release(name);
+    await nothingLeft(name);
+  });
+
   test('one whose pod has no place', async () => {
     const settings = smallSettings(namespace.name, { nodeSelector: { 'muster/none': 'yes' } });
     const { jobs } = scriptedJobs(settings, {});

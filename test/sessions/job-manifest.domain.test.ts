@@ -18,7 +18,6 @@ const SETTINGS: RunnerSettings = {
   apiUrl: null,
   sidecarWait: false,
   workspace: { size: '4Gi', medium: '' },
-  platformCa: null,
 };
 
 const SPEC: JobSpec = {
@@ -380,19 +379,6 @@ describe('the volumes', () => {
       expect([...mounted].filter((name) => !names.includes(name))).toEqual([]);
       expect(names.filter((name) => !mounted.has(name))).toEqual([]);
     }
-  });
-
-  test("the site's certificate authorities come from its ConfigMap where it names one", () => {
-    const { pod } = made({}, { platformCa: { configMap: 'cray-configmap-ca-public-key', key: 'ca.pem' } });
-    expect(pod.volumes.find(({ name }) => name === 'ca-pubkey')?.projected?.sources).toEqual([
-      {
-        configMap: {
-          name: 'cray-configmap-ca-public-key',
-          items: [{ key: 'ca.pem', path: 'certificate_authority.crt' }],
-          optional: true,
-        },
-      },
-    ]);
   });
 });
 

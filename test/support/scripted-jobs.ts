@@ -39,7 +39,6 @@ export function smallSettings(namespace: string, more: Partial<RunnerSettings> =
     apiUrl: null,
     sidecarWait: false,
     workspace: { size: '64Mi', medium: '' },
-    platformCa: null,
     ...more,
   };
 }
@@ -90,8 +89,8 @@ export function scriptedJobs(
       before(request);
       return await real.ask<T>({ ...request, ...rewritten(request, scripts) });
     },
-    async open(path, query, signal) {
-      const answer = await real.open(path, query, signal);
+    async open(path, ...how) {
+      const answer = await real.open(path, ...how);
       open.push(path);
       return counted(answer, () => open.splice(open.indexOf(path), 1));
     },
