@@ -2,7 +2,7 @@
 import { judgeImages } from '../../control/sessions/judge-images.ts';
 import { noteImages, saveSessionImages, writeImageKey } from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
-import { imageKeyName, imagesOf, mappedName, resultNameOf } from '../../domain/sessions/image-names.ts';
+import { imageKeyName, imagesOf, mappedName, resultNameOf, serviceImageId } from '../../domain/sessions/image-names.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { finishImage } from './finish-image.ts';
 import type { ImageActivities, PlannedImages } from './image-contract.ts';
@@ -38,7 +38,8 @@ async function planImages(deps: ImageDependencies, sessionId: string, signal: Ab
   const { name, target } = await loadSession(db, sessionId);
   const images: { image: string; resultName: string }[] = [];
   for (const image of imagesOf(target)) {
-    const resultName = mappedName(target, image) ?? resultNameOf((await service.getImage(image, signal)).name, name);
+    const resultName =
+      mappedName(target, image) ?? resultNameOf((await service.getImage(serviceImageId(image), signal)).name, name);
     images.push({ image, resultName });
   }
   await saveSessionImages(db, sessionId, images, new Date());

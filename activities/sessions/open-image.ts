@@ -12,6 +12,7 @@ import { loadSession } from '../../control/sessions/session-progress.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { ImageJob, ImageService } from '../../domain/images/image-service.ts';
 import { isWantedJob, shellState } from '../../domain/sessions/image-jobs.ts';
+import { serviceImageId } from '../../domain/sessions/image-names.ts';
 import type { ImageRef } from './image-contract.ts';
 import type { ImageDependencies } from './image-ports.ts';
 import { JOB_PAUSE, LOGIN_PAUSE, notReady, serviceOf, waitIsOver } from './image-waiting.ts';
@@ -113,7 +114,7 @@ async function postJob(
   await noteImage(db, row, { posted: true }, 'images');
   return service.createJob(
     {
-      imageId: row.image_id,
+      imageId: serviceImageId(row.image_id),
       resultName: row.result_name,
       publicKeyId: row.public_key_id,
       shellName: session.name,

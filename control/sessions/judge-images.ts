@@ -1,7 +1,7 @@
 /** Which of a session's images become new ones (cfs-flows 3.4; 8, rule 8). */
 import type { Kysely } from 'kysely';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
-import { imagesOf } from '../../domain/sessions/image-names.ts';
+import { imageGroups, imagesOf } from '../../domain/sessions/image-names.ts';
 import { type ImageLayer, imageFault, isLeftOut } from '../../domain/sessions/image-success.ts';
 import { readHostLayers } from '../../store/host-result-reads.ts';
 import type { SessionRow } from '../../store/session-engine.ts';
@@ -57,7 +57,7 @@ export async function imagesNotMade(db: Kysely<Database>, session: SessionRow): 
 const faultOfAll = (exitCode: number | null): string | null =>
   exitCode === 0 ? null : `the layers ended with exit status ${exitCode}`;
 
-const limitOf = ({ ansible_limit: limit, target }: SessionRow) => ({ limit, groups: target.groups ?? [] });
+const limitOf = ({ ansible_limit: limit, target }: SessionRow) => ({ limit, groups: imageGroups(target) });
 
 /** The layers that were to run, and what the images reached in those that ran. */
 async function layersOf(db: Kysely<Database>, session: SessionRow, images: string[]) {

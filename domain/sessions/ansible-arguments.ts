@@ -1,3 +1,4 @@
+import { imageGroups } from './image-names.ts';
 import { parsePassthrough } from './passthrough.ts';
 import type { Target } from './schema.ts';
 
@@ -17,7 +18,9 @@ export interface AnsibleArguments {
 export function effectiveLimit({ limit, target }: Pick<AnsibleArguments, 'limit' | 'target'>): string {
   if (limit) return limit;
   if (target.definition !== 'image') return '';
-  return (target.groups ?? []).flatMap((group) => group.members).join(',');
+  return imageGroups(target)
+    .flatMap((group) => group.members)
+    .join(',');
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What Ansible is told of the images of a session (cfs-flows 3.3). */
 import type { InventoryTree } from '../components/inventory-tree.ts';
-import { imagesOf } from './image-names.ts';
+import { imageGroups, imagesOf } from './image-names.ts';
 import { specInventory } from './spec-inventory.ts';
 
 /** An image whose shell is open; the name of its host is the image's id. */
@@ -47,7 +47,7 @@ export function imageInventory(
   { keyFile, interpreter }: ImageLogin,
 ): InventoryTree {
   const images = imagesOf(target);
-  const tree = specInventory([...target.groups, { name: IMAGE_GROUP, members: images }]);
+  const tree = specInventory([...imageGroups(target), { name: IMAGE_GROUP, members: images }]);
   const variables = new Map(
     open.map(({ image, host, port }) => [
       image,

@@ -1,15 +1,44 @@
 /** Which images a session customises, and what the results are called (cfs-flows 3.3). */
 import type { Target } from './schema.ts';
 
-/** The distinct images of all groups, in the order in which they are first named. */
-export function imagesOf(target: { groups: readonly { members: readonly string[] }[] | null }): string[] {
-  return [...new Set((target.groups ?? []).flatMap((group) => group.members))];
+/** What of a target says which images there are. */
+interface ImageTarget {
+  groups: readonly { name: string; members: readonly string[] }[] | null;
 }
+
+/** The distinct images of all groups, in the order in which they are first named and as they are named there: so are their hosts called. */
+export function imagesOf({ groups }: ImageTarget): string[] {
+  return [...spellings(groups).values()];
+}
+
+/** The groups with each image named as where it is named first. */
+export function imageGroups({ groups }: ImageTarget): { name: string; members: string[] }[] {
+  const spelled = spellings(groups);
+  return (groups ?? []).map(({ name, members }) => ({
+    name,
+    members: members.map((member) => spelled.get(plain(member)) ?? member),
+  }));
+}
+
+/** How each image is named first. */
+function spellings(groups: ImageTarget['groups']): Map<string, string> {
+  const first = new Map<string, string>();
+  for (const member of (groups ?? []).flatMap(({ members }) => members)) {
+    if (!first.has(plain(member))) first.set(plain(member), member);
+  }
+  return first;
+}
+
+const plain = (id: string): string => id.replaceAll('-', '').toLowerCase();
 
 /** Whether two texts are the id of one image: of a UUID hyphens are optional and case does not count. */
 export function isSameImage(a: string, b: string): boolean {
-  const plain = (id: string): string => id.replaceAll('-', '').toLowerCase();
   return plain(a) === plain(b);
+}
+
+/** The id as image services write it: lower-case, with hyphens. */
+export function serviceImageId(id: string): string {
+  return plain(id).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 /** A target with these of its images alone: groups of which nothing is left go, and so do names of results. */

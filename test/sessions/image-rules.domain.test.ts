@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ImageJob } from '../../domain/images/image-service.ts';
+import { effectiveLimit } from '../../domain/sessions/ansible-arguments.ts';
 import { IMAGE_PYTHON, imageInventory, imageToJob } from '../../domain/sessions/image-inventory.ts';
 import { isWantedJob, resultState, shellState } from '../../domain/sessions/image-jobs.ts';
-import { imagesOf, mappedName, resultNameOf } from '../../domain/sessions/image-names.ts';
+import { imageGroups, imagesOf, mappedName, resultNameOf, serviceImageId } from '../../domain/sessions/image-names.ts';
 import { describeImages } from '../../domain/sessions/image-progress.ts';
 import { imageFault, isLeftOut } from '../../domain/sessions/image-success.ts';
+import { checkTarget } from '../../domain/sessions/target.ts';
 
 const A = '5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11';
 const B = '6f1d3c5f-2f0a-4d57-9f3e-0f6a3c6f0d22';
@@ -19,8 +21,39 @@ describe('names', () => {
       [B, A],
     ],
     [[group('a', A, A)], [A]],
+    [
+      [group('a', A.toUpperCase()), group('b', B, A, A.replaceAll('-', ''))],
+      [A.toUpperCase(), B],
+    ],
   ])('the images of %j are %j', (groups, images) => {
     expect(imagesOf({ groups })).toEqual(images);
+  });
+
+  test('an image has one name in all groups, and in the limit: as it is named first', () => {
+    const plain = A.replaceAll('-', '').toUpperCase();
+    const groups = [group('a', plain, B), group('b', A)];
+    expect(imageGroups({ groups })).toEqual([group('a', plain, B), group('b', plain)]);
+    const target = { definition: 'image' as const, groups, image_map: null };
+    expect(effectiveLimit({ limit: null, target })).toBe(`${plain},${B},${plain}`);
+    expect(imageInventory(target, [], { keyFile: '/k', interpreter: 'p' }).groups).toEqual(
+      new Map([
+        ['a', [plain, B]],
+        ['b', [plain]],
+        ['cfs_image', [plain, B]],
+      ]),
+    );
+  });
+
+  test.each([
+    [A, A],
+    [A.toUpperCase(), A],
+    [A.replaceAll('-', ''), A],
+    ['11111111111111111111111111111111', '11111111-1111-1111-1111-111111111111'],
+    ['FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
+  ])('the image service is asked for %s as %s', (member, id) => {
+    expect(serviceImageId(member)).toBe(id);
+    const body = { definition: 'image' as const, groups: [group('g', member)] };
+    expect(checkTarget(body).groups).toEqual(body.groups);
   });
 
   test.each([

@@ -33,6 +33,19 @@ describe('planning', () => {
     expect((await bench.rows(session.id)).map((row) => row.result_name)).toEqual([`one_cfs_${session.name}`, 'mine']);
   });
 
+  test('an image in two spellings has one job, which the service is asked for in its own', async () => {
+    const one = bench.worker();
+    const id = bench.service.addImage('base');
+    const given = id.toUpperCase().replaceAll('-', '');
+    const session = await bench.imageSession([given, id]);
+    const sessionId = session.id;
+    expect(await perform(() => one.activities.planImages({ sessionId }))).toMatchObject({ images: [given] });
+    await perform(() => one.activities.makeImageKey({ sessionId }));
+    await bench.opened(one, { sessionId, image: given });
+    expect(bench.jobsOf(session.name).map(({ artifact_id }) => artifact_id)).toEqual([id]);
+    expect(await bench.rows(sessionId)).toMatchObject([{ image_id: given, state: 'open' }]);
+  });
+
   test.each([
     ['image_unknown', {}],
     ['image_target_unsupported', { imageService: null }],
