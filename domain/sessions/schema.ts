@@ -113,6 +113,7 @@ export const SnapshotLayerSchema = SnapshotRepositorySchema.extend({
   index: z.int(),
   name: z.string().nullable(),
   playbook: z.string(),
+  /** Whether image jobs need DKMS: where any layer of the configuration says so, selected or not (cfs-flows 3.3). */
   require_dkms: z.boolean(),
 });
 export type SnapshotLayer = z.infer<typeof SnapshotLayerSchema>;

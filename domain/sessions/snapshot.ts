@@ -66,6 +66,7 @@ export function buildSnapshot(input: SnapshotInput): Snapshot {
     throw musterError('configuration_invalid', `No configurations exist named ${configurationName}`);
   }
   const layers = configuration?.layers ?? [];
+  const requireDkms = layers.some((layer) => layer.special_parameters?.ims_require_dkms);
   return {
     layers: selectLayers(layers, limit).flatMap((index) => {
       const layer = layers[index];
@@ -76,7 +77,7 @@ export function buildSnapshot(input: SnapshotInput): Snapshot {
           index,
           name: layer.name ?? null,
           playbook: layer.playbook || options.default_playbook,
-          require_dkms: layer.special_parameters?.ims_require_dkms ?? false,
+          require_dkms: requireDkms,
         },
       ];
     }),

@@ -40,7 +40,7 @@ test('layers with the URL of their source, their commit and index', () => {
         source: null,
         commit: A,
         playbook: 'site.yml',
-        require_dkms: false,
+        require_dkms: true,
       },
       {
         index: 1,
@@ -58,7 +58,7 @@ test('layers with the URL of their source, their commit and index', () => {
         source: null,
         commit: null,
         playbook: 'site.yml',
-        require_dkms: false,
+        require_dkms: true,
       },
     ],
     additional_inventory: null,
@@ -70,6 +70,14 @@ test('layers with the URL of their source, their commit and index', () => {
 test('the tenant whose configuration it is', () => {
   const ofTenant = { ...configuration, tenant_name: 'blue' };
   expect(buildSnapshot({ ...input, configuration: ofTenant }).tenant_name).toBe('blue');
+});
+
+test('DKMS counts for images when any layer of the configuration asks for it, whatever is selected', () => {
+  const dkms = (limit: string, of = configuration) =>
+    buildSnapshot({ ...input, limit, configuration: of }).layers.map((layer) => layer.require_dkms);
+  expect(dkms('0')).toEqual([true]);
+  expect(dkms('')).toEqual([true, true, true]);
+  expect(dkms('0', { ...configuration, layers: configuration.layers.slice(0, 1) })).toEqual([false]);
 });
 
 test('a limit keeps the index; one that selects nothing gives no layers', () => {
