@@ -25,6 +25,8 @@ export interface SessionJobsTable {
   steps: ColumnType<Partial<Record<JobStep, StepReport>>, string | undefined, string>;
   /** Since when it waits for what keeps its pod from running. */
   waiting_since: OptionalTime;
+  /** Since when it waits for what can never be. */
+  impossible_since: OptionalTime;
   teardown: OptionalJson<TeardownState>;
   exit_codes: OptionalJson<Record<string, number | null>>;
   end_code: string | null;

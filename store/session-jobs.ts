@@ -106,15 +106,33 @@ export async function noteStep(db: Db, sessionId: string, step: JobStep, report:
   return result.numUpdatedRows > 0n;
 }
 
-/** Since when the Job waits for what keeps it from running; null: it does not. The first moment of a wait is kept. */
-export async function noteWaiting(db: Db, sessionId: string, now: Date | null): Promise<Date | null> {
+/** Since when the Job waits for what keeps it from running, and for what can never be; null: it does not. */
+export interface JobWait {
+  waiting_since: Date | null;
+  impossible_since: Date | null;
+}
+
+/**
+ * Notes whether the Job waits, from `now` on (null: it does not), and whether for what can never be (undefined: as it stands). The
+ * first moment of a wait is kept.
+ */
+export async function noteWaiting(
+  db: Db,
+  sessionId: string,
+  now: Date | null,
+  isImpossible?: boolean,
+): Promise<JobWait> {
+  const impossible = isImpossible ? sql<Date>`coalesce(impossible_since, ${now})` : null;
   const row = await db
     .updateTable('session_jobs')
-    .set({ waiting_since: now === null ? null : sql`coalesce(waiting_since, ${now})` })
+    .set({
+      waiting_since: now === null ? null : sql`coalesce(waiting_since, ${now})`,
+      ...(isImpossible === undefined ? {} : { impossible_since: impossible }),
+    })
     .where('session_id', '=', sessionId)
-    .returning('waiting_since')
+    .returning(['waiting_since', 'impossible_since'])
     .executeTakeFirst();
-  return row?.waiting_since ?? null;
+  return row ?? { waiting_since: null, impossible_since: null };
 }
 
 /** Lets the `teardown` container go. */

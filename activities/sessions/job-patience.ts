@@ -25,7 +25,6 @@ const SILENCE = 60_000;
 
 /** Since when this process has seen it so, ms; null: it is not so. */
 export interface Since {
-  impossible: number | null;
   hopeless: number | null;
 }
 
@@ -40,16 +39,16 @@ export async function timeLeft(
   const kind = view.trouble?.kind;
   // Its first containers may have begun, and one after them never can, or none of them reaches Muster.
   const waits = view.phase !== 'running' || kind === 'impossible' || (await isSilent(deps.db, job, view));
-  const waited = await waitedFor(deps.db, job.session_id, waits, now);
+  // Between two pulls of an image nothing is the matter for a moment.
+  const isImpossible = !waits || kind === 'waiting' ? false : kind === 'impossible' ? true : undefined;
+  const waited = await waitedFor(deps.db, job.session_id, { waits, isImpossible }, now);
   since.hopeless = (await isHopeless(deps.db, job, view)) ? (since.hopeless ?? now.getTime()) : null;
   if (since.hopeless !== null) return Math.max(0, HOPELESS_PATIENCE - (now.getTime() - since.hopeless));
-  if (!waits || kind === 'waiting') since.impossible = null;
   if (!waits) return null;
-  const left = deps.patience.waiting - waited;
+  const left = deps.patience.waiting - waited.waiting;
   if (kind !== 'impossible') return Math.max(0, left);
   // From when it became so: before, it may have waited long for room.
-  since.impossible ??= now.getTime();
-  return Math.max(0, Math.min(left, deps.patience.impossible - (now.getTime() - since.impossible)));
+  return Math.max(0, Math.min(left, deps.patience.impossible - waited.impossible));
 }
 
 /**
@@ -72,7 +71,9 @@ export async function troubleOfSilence(
   job: SessionJobRow,
   view: JobView,
 ): Promise<JobTrouble | null> {
-  if (!(await isSilent(db, job, view)) || (await waitedFor(db, job.session_id, true, clock())) < SILENCE) return null;
+  if (!(await isSilent(db, job, view))) return null;
+  const { waiting } = await waitedFor(db, job.session_id, { waits: true }, clock());
+  if (waiting < SILENCE) return null;
   return { code: 'pod_silent', kind: 'waiting', message: `its pod does not reach Muster at ${ingestUrl}` };
 }
 

@@ -111,7 +111,7 @@ async function followToEnd(
   signal: AbortSignal,
 ): Promise<{ view: JobView; tooLong: JobOutcome | null }> {
   const limit = new AbortController();
-  const since: Since = { impossible: null, hopeless: null };
+  const since: Since = { hopeless: null };
   let timer: NodeJS.Timeout | undefined;
   let over = false;
   let last: JobView | null = null;

@@ -55,10 +55,25 @@ export async function currentOrder(db: Kysely<Database>, sessionId: string): Pro
   return (await findOrder(db, sessionId))?.order ?? null;
 }
 
-/** Notes whether the Job waits; answers for how long it has, ms, whichever worker saw it begin. */
-export async function waitedFor(db: Kysely<Database>, sessionId: string, waits: boolean, now: Date): Promise<number> {
-  const since = await noteWaiting(db, sessionId, waits ? now : null);
-  return since === null ? 0 : now.getTime() - since.getTime();
+/** For how long a Job has waited, and for what can never be, ms; 0: it does not. */
+export interface Waited {
+  waiting: number;
+  impossible: number;
+}
+
+/**
+ * Notes whether the Job waits, and whether for what can never be (undefined: as it stands); answers for how long, whichever worker
+ * saw it begin.
+ */
+export async function waitedFor(
+  db: Kysely<Database>,
+  sessionId: string,
+  { waits, isImpossible }: { waits: boolean; isImpossible?: boolean | undefined },
+  now: Date,
+): Promise<Waited> {
+  const since = await noteWaiting(db, sessionId, waits ? now : null, isImpossible);
+  const passed = (from: Date | null) => (from === null ? 0 : now.getTime() - from.getTime());
+  return { waiting: passed(since.waiting_since), impossible: passed(since.impossible_since) };
 }
 
 /**

@@ -22,6 +22,7 @@ import * as sessionJobs from './0019-session-jobs.ts';
 import * as sessionImages from './0020-session-images.ts';
 import * as images from './0021-images.ts';
 import * as imageQueue from './0022-image-queue.ts';
+import * as impossibleSince from './0023-impossible-since.ts';
 
 /** In order of their names; a released migration never changes. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -47,6 +48,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0020-session-images': sessionImages,
   '0021-images': images,
   '0022-image-queue': imageQueue,
+  '0023-impossible-since': impossibleSince,
 };
 
 /**

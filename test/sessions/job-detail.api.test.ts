@@ -58,13 +58,13 @@ describe('the Job in the detail of a session', () => {
     const times = { created_at: expect.any(String), ended_at: null };
     const going = { name: job, profile: 'restricted', exit_codes: {}, trouble: null, unverified: null, ...times };
     expect(await jobOf(name)).toEqual({ ...going, waiting_since: null });
-    await waitedFor(api.deps.db, id, true, new Date('2026-11-21T10:00:00Z'));
+    await waitedFor(api.deps.db, id, { waits: true }, new Date('2026-11-21T10:00:00Z'));
     expect(await jobOf(name)).toEqual({ ...going, waiting_since: '2026-11-21T10:00:00.000Z' });
   });
 
   test('has exit codes, the trouble and what was not verified once it has ended', async () => {
     const { name, id } = await makeWithJob();
-    await waitedFor(api.deps.db, id, true, new Date());
+    await waitedFor(api.deps.db, id, { waits: true }, new Date());
     const codes = { 'git-clone': 0, inventory: 0, ansible: 137, teardown: null };
     await settleJob(api.deps.db, id, { view: view(codes), outcome: OUT_OF_MEMORY, unverified: 'node not ready' });
     expect(await jobOf(name)).toMatchObject({

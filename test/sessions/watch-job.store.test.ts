@@ -275,10 +275,7 @@ describe('following a Job', () => {
       const job = await findSessionJob(database.db, sessionId);
       if (job === null) throw new Error('no Job');
       cluster.put(name, { containers });
-      return await timeLeft(deps(), { ...job, profile }, await cluster.view(name), {
-        impossible: null,
-        hopeless: null,
-      });
+      return await timeLeft(deps(), { ...job, profile }, await cluster.view(name), { hopeless: null });
     };
     const waitingFor = (exitCode: number | null) => [ansible(exitCode), { ...ansible(null), name: 'teardown' }];
     expect(await left(waitingFor(null))).toBeNull();
@@ -303,6 +300,28 @@ describe('following a Job', () => {
     });
     cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
     expect(await watched).toMatchObject({ succeeded: 'true' });
+  });
+
+  test('what can never be counts from when it was first seen, whichever worker saw it', async () => {
+    const { sessionId, name } = await makeJob();
+    const clock = { now: Date.now() };
+    const given = { ...deps({ waiting: 1_800_000, impossible: 120_000 }), clock: () => new Date(clock.now) };
+    const view = async (more: Partial<JobView>) => {
+      cluster.put(name, { phase: 'waiting', ...more });
+      const job = await findSessionJob(database.db, sessionId);
+      if (job === null) throw new Error('no Job');
+      return await timeLeft(given, job, await cluster.view(name), { hopeless: null });
+    };
+    const never = trouble('impossible', 'no node fits');
+    expect(await view({ trouble: never })).toBe(120_000);
+    clock.now += 100_000;
+    // Each is another process that has seen nothing before; between two pulls of an image nothing is wrong for a moment.
+    expect(await view({ trouble: null })).toBe(1_700_000);
+    expect(await view({ trouble: never })).toBe(20_000);
+    expect(await view({ trouble: trouble('waiting', 'full') })).toBe(1_700_000);
+    expect(await view({ trouble: never })).toBe(120_000);
+    expect(await view({ phase: 'running', trouble: null })).toBeNull();
+    expect(await view({ trouble: never })).toBe(120_000);
   });
 
   test('a wait counts from its first moment, whichever worker saw it', async () => {
