@@ -26,7 +26,10 @@ export function tlsSettings(env: Pick<Environment, 'MUSTER_TLS_CERT' | 'MUSTER_T
     );
   }
   const warnings: string[] = [];
-  if ((statSync(keyFile).mode & 0o077) !== 0) {
+  const { mode, uid } = statSync(keyFile);
+  // What another owner gives us, as a cluster does with Secrets, can be read by the group alone.
+  const closed = uid === process.geteuid?.() ? 0o077 : 0o007;
+  if ((mode & closed) !== 0) {
     warnings.push(`MUSTER_TLS_KEY: others may read ${keyFile}; "chmod 600" closes it`);
   }
   if (certificate.validToDate < new Date()) {

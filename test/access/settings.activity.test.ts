@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -7,6 +7,7 @@ import { loadEnvironment, printableEnvironment } from '../../config/environment.
 import { environmentOfProcesses } from '../../config/file-settings.ts';
 import { tlsSettings } from '../../config/tls-settings.ts';
 import { makeCertificates } from '../support/git-http-server.ts';
+import { describeNeeding } from '../support/requirement.ts';
 
 const OIDC = { MUSTER_AUTH: 'token', MUSTER_OIDC_ISSUER: 'https://issuer.example', MUSTER_OIDC_AUDIENCE: 'muster' };
 
@@ -98,6 +99,20 @@ describe('certificate and key', () => {
     chmodSync(file('ca.key'), 0o644);
     expect(tls('ca.pem', 'ca.key')()?.warnings).toEqual([expect.stringContaining('chmod 600')]);
   });
+  describeNeeding(
+    process.geteuid?.() === 0 ? null : 'only root gives a file away',
+    'of another owner, as Secrets are',
+    () => {
+      test('is read by its group', () => {
+        copyFileSync(file('server.key'), file('mounted.key'));
+        chownSync(file('mounted.key'), 65_534, 65_534);
+        chmodSync(file('mounted.key'), 0o440);
+        expect(tls('server.pem', 'mounted.key')()?.warnings).toEqual([]);
+        chmodSync(file('mounted.key'), 0o444);
+        expect(tls('server.pem', 'mounted.key')()?.warnings).toHaveLength(1);
+      });
+    },
+  );
   test.each([
     ['none.pem', 'server.key', /MUSTER_TLS_CERT: .*none.pem cannot be read \(ENOENT\)/],
     ['server.pem', 'none.key', /MUSTER_TLS_KEY: .*none.key cannot be read/],
