@@ -42,6 +42,7 @@ beforeAll(async () => {
   site = await makeChartSite({ 'reach.yml': REACH_PLAYBOOK, 'reach.py': REACH });
   // Its own network policies hold for everything here, from the first pod on.
   if (noRules === null) await site.imposePolicies();
+  await site.secure();
   muster = await site.install();
 }, 600_000);
 
@@ -63,6 +64,15 @@ test('two of API and worker are ready, and the set-up has left no pod', async ()
     status: 200,
     body: { db_status: 'ok', kafka_status: 'ok' },
   });
+});
+
+test('it says how to reach it by TLS, which is all that it speaks', async () => {
+  const said = await muster.notes();
+  expect(said).toContain('--url https://localhost:8100 ');
+  expect(said).toContain(`muster-ingest.${site.namespace.name}.svc`);
+  expect(said).not.toContain('plain HTTP');
+  const worker = await site.namespace.kubectl(['get', 'deployment', 'muster-worker', '--output', 'yaml']);
+  expect(worker).toContain('https://muster-ingest.$(RELEASE_NAMESPACE).svc:8101');
 });
 
 test('secrets are Secrets of the namespace, named without the right to list them', async () => {

@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostAddress, makeNamespace, type TestNamespace } from './dev-cluster.ts';
-import { type GitHttpServer, startGitHttpServer } from './git-http-server.ts';
+import { type GitHttpServer, makeCertificates, startGitHttpServer } from './git-http-server.ts';
 import { createRepository } from './git-repository.ts';
 import { type Manifest, renderChart } from './helm.ts';
 import { type ImposedPolicies, imposePolicies } from './imposed-policies.ts';
@@ -36,6 +36,8 @@ export interface ChartSite {
   install(release?: Release): Promise<InstalledChart>;
   /** The same for the plain manifests of this checkout; with `policies` theirs are imposed from the first pod on. */
   installPlainly(policies: boolean): Promise<PlainMuster>;
+  /** Gives API and ingest port a certificate of an authority of the site's own, from the next install on. */
+  secure(): Promise<void>;
   /** Imposes the network policies of this checkout's chart, until the site goes. */
   imposePolicies(): Promise<void>;
   /** The pods of sessions that there are, by session: what must stay while releases change. */
@@ -66,6 +68,7 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
     ...more,
   };
   let imposed: ImposedPolicies | undefined;
+  let ca: string | undefined;
   const impose = async (policies: Manifest[]) => {
     imposed = await imposePolicies(policies, namespace.name);
   };
@@ -87,7 +90,7 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
     gate,
     values,
     install: async (release) => {
-      const muster = await installChart({ namespace, servers, dir, values, ...(release && { release }) });
+      const muster = await installChart({ namespace, servers, dir, values, ca, ...(release && { release }) });
       await configure(muster);
       return muster;
     },
@@ -102,6 +105,22 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
       });
       await configure(muster);
       return muster;
+    },
+    secure: async () => {
+      const names = ['muster', 'muster-ingest'].map((name) => `DNS:${name}.${namespace.name}.svc`).join();
+      const { caFile, tls } = makeCertificates(join(dir, 'certificates'), names);
+      ca = await readFile(caFile, 'utf8');
+      await namespace.apply(
+        {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          type: 'kubernetes.io/tls',
+          metadata: { name: 'api-tls' },
+          stringData: { 'tls.crt': tls.cert, 'tls.key': tls.key },
+        },
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'site-ca' }, data: { 'ca.crt': ca } },
+      );
+      Object.assign(values, { tls: { existingSecret: 'api-tls' }, platformCa: { configMap: 'site-ca' } });
     },
     imposePolicies: async () => {
       const file = await writeValues(dir, { ...valuesFor(servers, ownRelease()), ...values });

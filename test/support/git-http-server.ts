@@ -51,8 +51,11 @@ export async function startGitHttpServer(options: GitHttpOptions): Promise<GitHt
   };
 }
 
-/** A certificate authority of its own and a server certificate for 127.0.0.1 signed by it. */
-export function makeCertificates(dir: string): { caFile: string; tls: { key: string; cert: string } } {
+/** A certificate authority of its own and a server certificate signed by it, for 127.0.0.1 or other `names` as OpenSSL writes them. */
+export function makeCertificates(
+  dir: string,
+  names = 'IP:127.0.0.1,DNS:localhost',
+): { caFile: string; tls: { key: string; cert: string } } {
   mkdirSync(dir, { recursive: true });
   const openssl = (...args: string[]): void => {
     execFileSync('openssl', args, { cwd: dir, stdio: 'ignore' });
@@ -84,7 +87,7 @@ export function makeCertificates(dir: string): { caFile: string; tls: { key: str
     '-subj',
     '/CN=127.0.0.1',
     '-addext',
-    'subjectAltName=IP:127.0.0.1,DNS:localhost',
+    `subjectAltName=${names}`,
   );
   openssl(
     'x509',

@@ -19,6 +19,8 @@ export interface Release {
 export interface InstalledChart extends InstalledMuster {
   /** Goes to another release; everything is ready when this returns. */
   upgrade(release: Release): Promise<void>;
+  /** What it says after it was installed. */
+  notes(): Promise<string>;
   /** Goes back to the release before. */
   rollBack(): Promise<void>;
   uninstall(): Promise<void>;
@@ -32,6 +34,8 @@ export interface InstallOptions {
   values?: object;
   /** Default: this checkout's. */
   release?: Release;
+  /** Authority of the API's certificate (PEM), where the values give it one. */
+  ca?: string | undefined;
 }
 
 /** This checkout's chart and images. */
@@ -47,6 +51,7 @@ export async function installChart({
   dir,
   values = {},
   release = ownRelease(),
+  ca,
 }: InstallOptions): Promise<InstalledChart> {
   const token = await makeSiteSecrets(namespace, servers);
   const where = ['--namespace', namespace.name, '--kubeconfig', kubeconfigPath(), '--wait', '--timeout', TIMEOUT];
@@ -56,8 +61,9 @@ export async function installChart({
   };
   await bring('install', release);
   return {
-    ...(await openInstalled(namespace, token)),
+    ...(await openInstalled(namespace, token, ca)),
     upgrade: (wanted) => bring('upgrade', wanted),
+    notes: () => helm(['get', 'notes', 'muster', ...where.slice(0, 4)]),
     rollBack: async () => void (await helm(['rollback', 'muster', ...where])),
     uninstall: async () => void (await helm(['uninstall', 'muster', ...where])),
   };

@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { request as plainRequest } from 'node:http';
+import { request as secureRequest } from 'node:https';
 import { newToken } from '../../control/access/token-secret.ts';
 import type { TestNamespace } from './dev-cluster.ts';
 import { eventually } from './eventually.ts';
@@ -30,10 +31,11 @@ export async function makeSiteSecrets(namespace: TestNamespace, servers: Servers
   return token;
 }
 
-/** The installation in a namespace, which is there already. */
-export async function openInstalled(namespace: TestNamespace, token: string): Promise<InstalledMuster> {
+/** The installation in a namespace, which is there already; with `ca` (PEM) its API speaks TLS by a certificate of that authority. */
+export async function openInstalled(namespace: TestNamespace, token: string, ca?: string): Promise<InstalledMuster> {
   const address = await namespace.kubectl(['get', 'service', 'muster', '--output', 'jsonpath={.spec.clusterIP}']);
-  const call: InstalledMuster['call'] = (method, path, body) => ask({ address, token, method, path, body });
+  const tls = ca === undefined ? null : { ca, servername: `muster.${namespace.name}.svc` };
+  const call: InstalledMuster['call'] = (method, path, body) => ask({ address, token, tls, method, path, body });
   const pods: InstalledMuster['pods'] = async (part) => {
     const selector = `app.kubernetes.io/component=${part},app.kubernetes.io/part-of=muster`;
     const { items } = JSON.parse(await namespace.kubectl(['get', 'pods', '--selector', selector, '--output', 'json']));
@@ -97,13 +99,14 @@ function isReady({ conditions = [] }: Manifest): boolean {
 interface Question {
   address: string;
   token: string;
+  tls: { ca: string; servername: string } | null;
   method: string;
   path: string;
   body: unknown;
 }
 
 /** By the Service's address and name: nothing here resolves the names of a cluster. */
-function ask({ address, token, method, path, body }: Question): Promise<{ status: number; body: Manifest }> {
+function ask({ address, token, tls, method, path, body }: Question): Promise<{ status: number; body: Manifest }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: Manifest }>();
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = {
@@ -112,18 +115,17 @@ function ask({ address, token, method, path, body }: Question): Promise<{ status
     ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
   };
   // A connection that stays would always lead to the same replica.
-  const outgoing = request(
-    { host: address, port: 8100, method, path, headers, agent: false, timeout: 10_000 },
-    (answer) => {
-      const parts: Buffer[] = [];
-      answer.on('data', (part) => parts.push(part));
-      answer.on('error', reject);
-      answer.on('end', () => {
-        const whole = Buffer.concat(parts).toString();
-        resolve({ status: answer.statusCode ?? 0, body: whole === '' ? {} : JSON.parse(whole) });
-      });
-    },
-  );
+  const options = { host: address, port: 8100, method, path, headers, agent: false as const, timeout: 10_000 };
+  const outgoing = tls === null ? plainRequest(options) : secureRequest({ ...options, ...tls });
+  outgoing.on('response', (answer) => {
+    const parts: Buffer[] = [];
+    answer.on('data', (part) => parts.push(part));
+    answer.on('error', reject);
+    answer.on('end', () => {
+      const whole = Buffer.concat(parts).toString();
+      resolve({ status: answer.statusCode ?? 0, body: whole === '' ? {} : JSON.parse(whole) });
+    });
+  });
   outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer`)));
   outgoing.on('error', reject);
   outgoing.end(text);
