@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -68,6 +70,13 @@ class Muster:
         self._server.handle_error = lambda *_: None  # type: ignore[method-assign]
         self.url = f'http://127.0.0.1:{self._server.server_address[1]}'
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def secure(self, certificate: Path, key: Path) -> None:
+        """Speaks TLS from now on, at an address with the name `localhost`."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.url = f'https://localhost:{self._server.server_address[1]}'
 
     def order(self, **order: Any) -> None:
         """Gives the next order."""
