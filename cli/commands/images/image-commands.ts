@@ -75,9 +75,9 @@ export function imageCommands(program: Command, context: CliContext): void {
     });
 
   withOutput(noun.command('import'))
-    .description('make an image of a tar, a tar.gz or a squashfs of a root file system')
-    .argument('<file>', 'the file; - for stdin')
-    .option('--name <name>', 'what to call it (default: the name of the file)')
+    .description('make an image of a root file system: a tar, a tar.gz, a squashfs or a folder')
+    .argument('<file>', 'the file or folder; - for a file from stdin')
+    .option('--name <name>', 'what to call it (default: its own)')
     .addOption(new Option('--arch <arch>', 'for which processors').choices([...ARCHITECTURES]).default('x86_64'))
     .option('--sha256 <digest>', 'refuse the file if it has another checksum', digest)
     .action(async (file: string, options: ImportOptions) => {

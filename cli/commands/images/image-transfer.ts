@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { StoredImageView } from '../../../domain/images/schema.ts';
 import type { ApiClient, Query } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT, usage } from '../../failure.ts';
+import { packFolder } from './pack-folder.ts';
 
 /** Between two words about the progress, ms. */
 const TELL_MS = 2_000;
 
-/** Sends a file (`-`: stdin) as a new image; what arrives is compared with what was sent. */
+/** Sends a file, a folder as a tar, or stdin (`-`) as a new image; what arrives is compared with what was sent. */
 export async function sendFile(
   context: CliContext,
   api: ApiClient,
@@ -19,18 +20,31 @@ export async function sendFile(
   file: string,
   { name, ...query }: Query,
 ): Promise<StoredImageView> {
-  const isStdin = file === '-';
-  if (isStdin && name === undefined) throw usage('stdin has no name', 'give one with --name');
-  const total = isStdin ? null : await sizeOf(file);
+  const called = name ?? (file === '-' ? '' : basename(resolve(file)));
+  if (called === '') throw usage(`${file === '-' ? 'stdin' : file} has no name`, 'give one with --name');
+  const ending = new AbortController();
+  const { source, total } = await sourceOf(context, file, AbortSignal.any([context.signal, ending.signal]));
   const hash = createHash('sha256');
-  const source = counted(isStdin ? context.stdin : createReadStream(file), hash, progress(context, 'sent', total));
-  const response = await api.open(
-    { method: 'POST', path, query: { ...query, name: name ?? basename(file) } },
+  let trouble: CliFailure | undefined;
+  async function* watched(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* counted(source, hash, progress(context, 'sent', total));
+    } catch (error) {
+      if (error instanceof CliFailure) trouble = error;
+      throw error;
+    }
+  }
+  const sending = api.open(
+    { method: 'POST', path, query: { ...query, name: called } },
     {
       headers: { 'content-type': 'application/octet-stream' },
-      stream: Readable.toWeb(Readable.from(source)) as ReadableStream,
+      stream: Readable.toWeb(Readable.from(watched())) as ReadableStream,
     },
   );
+  // What breaks off the body is the reason, not that the exchange broke off.
+  const response = await sending
+    .catch((error: unknown) => Promise.reject(trouble ?? error))
+    .finally(() => ending.abort());
   const image = (await response.json()) as StoredImageView;
   if (image.sha256 === hash.digest('hex')) return image;
   await api.json({ method: 'DELETE', path: `${path}/${image.id}` });
@@ -73,15 +87,19 @@ export async function receiveFile(
   }
 }
 
-async function sizeOf(file: string): Promise<number> {
+/** What is sent, and how many bytes that are; null where nobody knows before. */
+async function sourceOf(
+  context: CliContext,
+  file: string,
+  signal: AbortSignal,
+): Promise<{ source: AsyncIterable<Uint8Array>; total: number | null }> {
+  if (file === '-') return { source: context.stdin, total: null };
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    throw usage(`${file} cannot be read (${error.code})`, 'name a tar, a tar.gz or a squashfs');
+    throw usage(`${file} cannot be read (${error.code})`, 'name a tar, a tar.gz, a squashfs or a folder');
   });
-  if (found.isFile()) return found.size;
-  throw usage(
-    `${file} is no file`,
-    `pack a folder first: tar --xattrs --acls --numeric-owner -C ${file} -cf root.tar .`,
-  );
+  if (found.isDirectory()) return { source: packFolder(file, signal), total: null };
+  if (found.isFile()) return { source: createReadStream(file), total: found.size };
+  throw usage(`${file} is neither a file nor a folder`, 'name a tar, a tar.gz, a squashfs or a folder');
 }
 
 async function* counted(
