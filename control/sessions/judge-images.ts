@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { imageGroups, imagesOf } from '../../domain/sessions/image-names.ts';
-import { type ImageLayer, imageFault, isLeftOut } from '../../domain/sessions/image-success.ts';
+import { type ImageLayer, imageFault, isLeftOut, isNotReached } from '../../domain/sessions/image-success.ts';
 import { readHostLayers } from '../../store/host-result-reads.ts';
 import type { SessionRow } from '../../store/session-engine.ts';
 import { listSessionImages } from '../../store/session-images.ts';
@@ -52,6 +52,14 @@ export async function imagesNotMade(db: Kysely<Database>, session: SessionRow): 
   const { selected, ran } = await layersOf(db, session, images);
   const limit = limitOf(session);
   return images.filter((image) => !made.has(image) && !isLeftOut(image, limit, selected, ran));
+}
+
+/** The images of a session that a layer which failed on others has still to run on. Empty for sessions on other targets. */
+export async function imagesNotReached(db: Kysely<Database>, session: SessionRow, layer: number): Promise<string[]> {
+  if (session.target.definition !== 'image') return [];
+  const images = imagesOf(session.target);
+  const { ran } = await layersOf(db, session, images);
+  return images.filter((image) => isNotReached(image, layer, limitOf(session), ran));
 }
 
 const faultOfAll = (exitCode: number | null): string | null =>

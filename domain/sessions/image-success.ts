@@ -61,6 +61,22 @@ export function isLeftOut(
   return selected.every((index) => layers.some(({ layer, exitCode }) => layer === index && exitCode === 0));
 }
 
+/**
+ * Whether a layer that failed on others has to run on an image all the same: it has no result of it, as when a play ended before it came to the image,
+ * and the limit has not left it out, as far as that is known.
+ * @param layers what ran of all layers of the session
+ */
+export function isNotReached(
+  image: string,
+  layer: number,
+  { limit, groups }: { limit: string | null; groups: readonly Group[] },
+  layers: readonly ImageLayer[],
+): boolean {
+  const came = layers.filter(({ results }) => results.has(image));
+  if (came.some((run) => run.layer === layer)) return false;
+  return !limit || came.length > 0 || isNamed(image, limit, groups) === true;
+}
+
 /** Whether a limit names an image or a group of it; null when only Ansible knows. */
 function isNamed(image: string, limit: string, groups: readonly Group[]): boolean | null {
   const items = plainLimitHosts(limit);
