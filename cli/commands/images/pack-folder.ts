@@ -12,7 +12,6 @@ export async function* packFolder(folder: string, signal: AbortSignal): AsyncGen
   const tar = spawn('tar', ['--create', '--file=-', ...how, `--directory=${folder}`, '.'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     signal,
-    env: { ...process.env, LC_ALL: 'C' },
   });
   const ended = new Promise<number | null>((resolve, reject) => {
     tar.once('error', reject);
