@@ -1,15 +1,18 @@
 /** `image import` of a folder that holds a root file system. */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, link, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
 import { cli } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestApi, IMAGE_STORE, type TestApi } from '../support/test-api.ts';
+
+const MUSTER = join(import.meta.dirname, '../../muster');
 
 let api: TestApi;
 let dir: string;
@@ -41,6 +44,16 @@ const names = async () =>
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line).name);
+
+/** The command line as a process of its own, which finds programs where `path` says. */
+async function withPath(path: string, ...args: string[]): Promise<{ exit: unknown; out: string; err: string }> {
+  const env = { ...process.env, PATH: path, MUSTER_URL: url };
+  const done = promisify(execFile)(process.execPath, [MUSTER, 'image', ...args], { env });
+  return done.then(
+    ({ stdout, stderr }) => ({ exit: 0, out: stdout, err: stderr }),
+    ({ code, stdout, stderr }) => ({ exit: code, out: stdout, err: stderr }),
+  );
+}
 
 test('a folder becomes an image of its name, with owners, modes and links', async () => {
   const imported = await run('import', root, '-o', 'json');
@@ -92,18 +105,12 @@ test('what could not be read makes no image of the rest, and says so', async () 
     `#!/bin/sh\n${real} "$@"\necho 'tar: ./secret: Cannot open: Permission denied' >&2\nexit 2\n`,
   );
   await chmod(join(bin, 'tar'), 0o755);
-  const path = process.env.PATH;
-  process.env.PATH = `${bin}:${path}`;
-  try {
-    const failed = await run('import', partial);
-    expect(failed).toMatchObject({ exit: 1, out: '' });
-    expect(failed.err).toContain('folder_not_packed');
-    expect(failed.err).toContain('./secret: Cannot open: Permission denied');
-    process.env.PATH = join(dir, 'no such folder');
-    expect((await run('import', partial)).err).toContain('there is no tar on this machine');
-  } finally {
-    process.env.PATH = path;
-  }
+  const failed = await withPath(`${bin}:${process.env.PATH}`, 'import', partial);
+  expect(failed).toMatchObject({ exit: 1, out: '' });
+  expect(failed.err).toContain('folder_not_packed');
+  expect(failed.err).toContain('./secret: Cannot open: Permission denied');
+  const missing = await withPath(join(dir, 'no such folder'), 'import', partial);
+  expect(missing.err).toContain('there is no tar on this machine');
   expect(await names()).toEqual(before);
   const incoming = () => readdir(join(dir, 'images', 'incoming'));
   await eventually('nothing of it is left', async () => (await incoming()).length === 0);
