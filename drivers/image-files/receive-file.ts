@@ -42,11 +42,13 @@ export async function receiveFile(
       }
       md5.update(chunk);
       sha256.update(chunk);
-      await file.write(chunk);
+      // Until all of it is written: on a disk that fills a single write takes what has room and says nothing.
+      await file.writeFile(chunk);
       size += chunk.length;
     }
     const format = knownFormat(start);
     await file.sync();
+    if ((await file.stat()).size !== size) throw diskFull();
     return { format, size, md5: md5.digest('hex'), sha256: sha256.digest('hex') };
   } catch (error) {
     if (!isMusterError(error) && codeOf(error) === 'ENOSPC') throw diskFull();

@@ -1,13 +1,16 @@
 /** The directory of images where the API and the worker are different users, as on a cluster. */
 import { execFileSync } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { EnvironmentError, loadEnvironment } from '../../config/environment.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
 import { keepOpeningImages, openImages } from '../../drivers/image-files/open-images.ts';
+import { cli } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
+import { always, startFakeApi } from '../support/fake-api.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { smallTar } from './fixtures.ts';
 
@@ -94,3 +97,37 @@ describeNeeding(process.getuid?.() === 0 ? null : 'only root gives files away', 
     expect((await stat(jobs)).mode & 0o7777).toBe(0o700);
   });
 });
+
+describeNeeding(
+  process.getuid?.() === 0 ? null : 'only root makes a small disk',
+  'a disk that fills within a chunk',
+  () => {
+    const small = () => join(dir, 'small');
+    beforeEach(async () => {
+      await mkdir(small());
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1028k,mode=755', 'small', small()]);
+    });
+    afterEach(() => void execFileSync('umount', [small()]));
+
+    /** A tar of which the last part has no room: a write takes what has, and says nothing. */
+    const large = Buffer.concat([smallTar(), Buffer.alloc(1028 * 1024 + 2_000 - smallTar().length)]);
+
+    test('is said to be full, and no half file is taken in', async () => {
+      const files = await open(small());
+      const limits = { maxBytes: 2 ** 30, keepFree: -(2 ** 30) };
+      await expect(files?.receive(once(large), limits)).rejects.toMatchObject({ code: 'image_disk_full' });
+      expect(await readdir(join(small(), 'incoming'))).toEqual([]);
+    });
+
+    test('leaves no half file of an export either', async () => {
+      const api = await startFakeApi();
+      const image = { id: randomUUID(), name: 'base', sha256: null, size: null, format: 'tar' };
+      api.on(`GET /api/v1/images/${image.id}`, always(200, image));
+      api.on(`GET /api/v1/images/${image.id}/content`, (_request, response) => void response.end(large));
+      const { exit, err } = await cli(['image', 'export', image.id, join(small(), 'out.tar')], { url: api.url });
+      await api.close();
+      expect([exit, err]).toEqual([1, expect.stringMatching(/file_not_written: .*ENOSPC/)]);
+      expect(await readdir(small())).toEqual([]);
+    });
+  },
+);

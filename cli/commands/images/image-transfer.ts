@@ -70,9 +70,10 @@ export async function receiveFile(
     let size = 0;
     try {
       for await (const chunk of counted(response.body ?? [], hash, progress(context, 'received', wanted.total))) {
-        await target.write(chunk);
+        await target.writeFile(chunk);
         size += chunk.length;
       }
+      if ((await target.stat()).size !== size) throw notWritten(part, 'it is shorter than what came');
     } finally {
       await target.close();
     }
@@ -83,8 +84,19 @@ export async function receiveFile(
     return size;
   } catch (error) {
     await rm(part, { force: true });
-    throw error;
+    throw context.signal.aborted ? error : failureOf(error, part);
   }
+}
+
+const notWritten = (file: string, why: string) =>
+  new CliFailure('file_not_written', `${file} could not be written: ${why}`, EXIT.failed);
+
+/** What broke off a transfer to a file: the system names its call, else it was the connection. */
+function failureOf(error: unknown, file: string): CliFailure {
+  if (error instanceof CliFailure) return error;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall !== undefined) return notWritten(file, String(code));
+  return new CliFailure('unreachable', 'the connection broke off before the whole file was there', EXIT.unreachable);
 }
 
 /** What is sent, and how many bytes that are; null where nobody knows before. */
