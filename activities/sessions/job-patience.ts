@@ -20,7 +20,7 @@ export interface PatienceDependencies {
  */
 const HOPELESS_PATIENCE = 15_000;
 
-/** A pod that has cloned asks for its inventory at once; when it has not for so long, ms, it is said that it is silent. */
+/** A pod that has cloned asks for its inventory at once; when it has not for so long, ms, or half its time, it is said that it is silent. */
 const SILENCE = 60_000;
 
 /** Since when this process has seen it so, ms; null: it is not so. */
@@ -67,13 +67,13 @@ async function isHopeless(db: Kysely<Database>, job: SessionJobRow, view: JobVie
 
 /** What is wrong with a pod that runs and has not asked for anything; null: it has, or has only just begun. */
 export async function troubleOfSilence(
-  { db, clock, ingestUrl }: PatienceDependencies,
+  { db, clock, ingestUrl, patience }: PatienceDependencies,
   job: SessionJobRow,
   view: JobView,
 ): Promise<JobTrouble | null> {
   if (!(await isSilent(db, job, view))) return null;
   const { waiting } = await waitedFor(db, job.session_id, { waits: true }, clock());
-  if (waiting < SILENCE) return null;
+  if (waiting < Math.min(SILENCE, patience.waiting / 2)) return null;
   return { code: 'pod_silent', kind: 'waiting', message: `its pod does not reach Muster at ${ingestUrl}` };
 }
 

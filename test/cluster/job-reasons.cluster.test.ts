@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClusterGate, openClusterGate } from '../support/cluster-gate.ts';
 import { type ClusterStack, startClusterStack } from '../support/cluster-stack.ts';
-import { imageName } from '../support/dev-cluster.ts';
+import { hostAddress, imageName } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';
 import { type JobSessions, openJobSessions } from '../support/job-sessions.ts';
 
@@ -132,11 +132,34 @@ describe('a session whose Job cannot do its work says why, while it waits and at
     await sessions.untilReleased(await sessions.jobOf('no-program'));
   }, 240_000);
 
+  test('an address at which no pod reaches Muster', async () => {
+    const { stack } = cluster;
+    const { MUSTER_RUNNER_INGEST_URL: right } = stack.env;
+    // Nobody listens there.
+    const wrong = `http://${hostAddress()}:1`;
+    await stack.stop();
+    Object.assign(stack.env, {
+      MUSTER_RUNNER_AEE_IMAGE: imageName('aee'),
+      MUSTER_RUNNER_INGEST_URL: wrong,
+      MUSTER_RUNNER_WAIT: '20',
+    });
+    await stack.start();
+    await stack.create('silent', 'ping', { ansible_limit: 'a' });
+    const why = `its pod does not reach Muster at ${wrong}`;
+    await shown('silent', 'pod_silent', new RegExp(`^${why}$`));
+    expect(await sessions.ended('silent')).toEqual({
+      succeeded: 'false',
+      message: `its pod waited too long: ${why}`,
+      reason: 'pod_silent',
+    });
+    await sessions.untilGone(await sessions.jobOf('silent'));
+    await stack.stop();
+    Object.assign(stack.env, { MUSTER_RUNNER_INGEST_URL: right, MUSTER_RUNNER_WAIT: undefined });
+    await stack.start();
+  }, 240_000);
+
   test('a playbook that fills the disk; the next session has all of it again', async () => {
     const { stack } = cluster;
-    await stack.stop();
-    stack.env.MUSTER_RUNNER_AEE_IMAGE = imageName('aee');
-    await stack.start();
     await stack.create('full', 'fills', { ansible_limit: 'a' });
     expect(await sessions.ended('full')).toEqual({
       succeeded: 'false',
