@@ -13,6 +13,21 @@ const SITE = `
       changed_when: true
 `;
 
+const SHUT = `
+- hosts: node0
+  gather_facts: false
+  tasks:
+    - name: try to get out
+      ansible.builtin.shell: |
+        grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status | tr -s '\\t\\n' '  '
+        for file in /proof /etc/proof /opt/muster/proof; do touch "$file" 2>&1 && echo "wrote $file"; done
+        find / -path /proc -prune -o -path '*kubernetes.io*' -print 2>/dev/null
+        true
+      register: tried
+    - ansible.builtin.debug: { msg: "{{ tried.stdout }}" }
+      changed_when: true
+`;
+
 const HALF = `
 - hosts: all
   gather_facts: false
@@ -27,8 +42,9 @@ beforeAll(async () => {
   cluster = await startClusterStack();
   const { stack } = cluster;
   const repository = await stack.repository('config');
-  await repository.commit({ 'site.yml': SITE, 'half.yml': HALF });
+  await repository.commit({ 'site.yml': SITE, 'half.yml': HALF, 'shut.yml': SHUT });
   await stack.configure('site', cluster.repositoryUrl('config'), ['site.yml', 'half.yml'], ['node0', 'node1', 'node2']);
+  await stack.configure('shut', cluster.repositoryUrl('config'), ['shut.yml'], ['node0']);
   await stack.configure('good', cluster.repositoryUrl('config'), ['site.yml'], ['node0', 'node1', 'node2']);
 }, 300_000);
 
@@ -48,6 +64,20 @@ describe('a session as a Job', () => {
     expect(text).toContain('as 1000');
     const { body: component } = await stack.call('GET', '/v3/components/node2?state_details=true');
     expect(component).toMatchObject({ error_count: 0, state: [{ status: 'applied', session_name: 'first' }] });
+  }, 180_000);
+
+  test('its containers can do nothing but run: no capability, no way to gain one, a root that is read-only, no token', async () => {
+    const { stack } = cluster;
+    await stack.create('shut', 'shut');
+    expect((await stack.untilComplete('shut', 120_000)).status.session).toMatchObject({ succeeded: 'true' });
+    const { body } = await stack.call('GET', '/api/v1/sessions/shut/logs?limit=1000');
+    const log = body.logs.map(({ text }: { text: string }) => text).join('');
+    const none = '0'.repeat(16);
+    for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) expect(log).toContain(`${set}: ${none}`);
+    // 2: by a filter.
+    expect(log).toMatch(/NoNewPrivs: 1 .*Seccomp: 2 /);
+    expect(log.match(/Read-only file system/g)).toHaveLength(3);
+    expect(log).not.toMatch(/wrote \/|kubernetes\.io/);
   }, 180_000);
 
   test('a layer that fails on one host ends it, with what each host reached', async () => {
