@@ -22,16 +22,16 @@ export async function findImage(db: Db, id: string): Promise<ImageRow | null> {
   return (await db.selectFrom('images').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 }
 
-/** At most `limit` images in the order of their names; null: all. */
+/** At most `limit` images in the order of their names, those after a place; null: all, from the beginning. */
 export async function listImages(
   db: Db,
-  { after, limit }: { after: string; limit: number | null },
+  { after, limit }: { after: { name: string; id: string } | null; limit: number | null },
 ): Promise<ImageRow[]> {
-  const place = sql<boolean>`(name, id) > (select name, id from images where id::text = ${after})`;
+  const place = sql<boolean>`(name, id) > (${after?.name}::text, ${after?.id}::uuid)`;
   return db
     .selectFrom('images')
     .selectAll()
-    .$if(after !== '', (query) => query.where(place))
+    .$if(after !== null, (query) => query.where(place))
     .orderBy('name')
     .orderBy('id')
     .$if(limit !== null, (query) => query.limit(limit ?? 0))

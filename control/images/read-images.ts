@@ -23,7 +23,7 @@ export async function getImage(deps: { db: Db }, id: string): Promise<ImageView>
 
 /** All images, by name. */
 export async function allImages(deps: { db: Db }): Promise<ImageView[]> {
-  return (await listImages(deps.db, { after: '', limit: null })).map(viewOfImage);
+  return (await listImages(deps.db, { after: null, limit: null })).map(viewOfImage);
 }
 
 /** An image with what is stored of it; throws `image_not_found`. */
@@ -31,12 +31,21 @@ export async function getStoredImage(deps: { db: Db }, id: string): Promise<Stor
   return viewOfStoredImage(await imageRow(deps.db, id));
 }
 
-/** A page of images by name, and whether there are more. */
+/** A page of images by name and id after a place ('': from the beginning), and the place after which the next one begins. */
 export async function pageOfImages(
   deps: { db: Db },
   after: string,
   limit: number,
-): Promise<{ images: StoredImageView[]; more: boolean }> {
-  const rows = await listImages(deps.db, { after, limit: limit + 1 });
-  return { images: rows.slice(0, limit).map(viewOfStoredImage), more: rows.length > limit };
+): Promise<{ images: StoredImageView[]; after: string | null }> {
+  const rows = await listImages(deps.db, { after: after === '' ? null : placeOf(after), limit: limit + 1 });
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = rows.length > limit && last !== undefined;
+  return { images: page.map(viewOfStoredImage), after: hasMore ? `${last.id}-${last.name}` : null };
+}
+
+const ID_LENGTH = 36;
+
+function placeOf(cursor: string): { id: string; name: string } {
+  return { id: cursor.slice(0, ID_LENGTH), name: cursor.slice(ID_LENGTH + 1) };
 }

@@ -180,8 +180,14 @@ export const ImageImportQuerySchema = z.object({
 });
 export type ImageImport = z.infer<typeof ImageImportQuerySchema>;
 
+/** Place in the list of images, which is ordered by name and id: `ID-NAME`. So it stays one when that image is removed. */
+const PLACE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-./s;
+
 /** A page of the images, by name and id. */
 export const StoredImageListQuerySchema = z.object({
   limit: z.int().min(1).max(10_000).default(1000),
-  after_id: z.string().default(''),
+  after_id: z
+    .string()
+    .refine((value) => value === '' || PLACE.test(value), { error: 'must be the after_id of a page before' })
+    .default(''),
 });

@@ -103,6 +103,35 @@ test('lists page by name', async () => {
   for (const id of ids) await api.call('DELETE', `/api/v1/images/${id}`);
 });
 
+describe('pages of a list', () => {
+  const page = async (query: Record<string, unknown>) =>
+    (await api.call('GET', `/api/v1/images?${new URLSearchParams(query as Record<string, string>)}`)).body;
+  const names = ({ images }: { images: { name: string }[] }) => images.map(({ name }) => name);
+
+  test('go on where they were, also after the image at the end of one was removed or is new', async () => {
+    const ids = new Map<string, string>();
+    for (const name of ['a', 'b/ä %', 'c', 'd']) ids.set(name, await importedImage(api, name));
+    const first = await page({ limit: 2 });
+    expect(names(first)).toEqual(['a', 'b/ä %']);
+    await api.call('DELETE', `/api/v1/images/${ids.get('b/ä %')}`);
+    ids.set('b', await importedImage(api, 'b'));
+    const second = await page(first.next);
+    expect([names(second), second.next]).toEqual([['c', 'd'], null]);
+    for (const id of ids.values()) await api.call('DELETE', `/api/v1/images/${id}`);
+  });
+
+  test.each([
+    'x',
+    '11111111-1111-4111-8111-111111111111',
+    '11111111-1111-4111-8111-111111111111-',
+    `-${'a'.repeat(40)}`,
+  ])('have no place %j', async (after_id) => {
+    const answer = await api.call('GET', `/api/v1/images?after_id=${after_id}`);
+    expect(answer.body).toMatchObject({ status: 400, code: 'bad_request' });
+    expect(answer.body.detail).toContain('must be the after_id of a page before');
+  });
+});
+
 test('a record without a file has nothing to export, and an id that is none leads nowhere', async () => {
   const { body } = await api.call('POST', '/apis/ims/images', { name: 'elsewhere' });
   expect((await api.call('GET', `/api/v1/images/${body.id}/content`)).body).toMatchObject({

@@ -31,8 +31,8 @@ export async function imageRoutes(app: ApiServer, deps: ApiDependencies): Promis
       },
     },
     async ({ query: { limit, after_id } }) => {
-      const { images, more } = await pageOfImages(deps, after_id, limit);
-      return { images, next: more ? { limit, after_id: images.at(-1)?.id ?? after_id } : null };
+      const { images, after } = await pageOfImages(deps, after_id, limit);
+      return { images, next: after === null ? null : { limit, after_id: after } };
     },
   );
 
