@@ -20,6 +20,17 @@ const FINE = `
     - ansible.builtin.assert: { that: not cray_cfs_image }
 `;
 
+const NOISY = `
+- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.debug: { msg: "pw is {{ pw }}" }
+      changed_when: true
+    - ansible.builtin.debug: { msg: "{{ 'noise ' * 1000 }}" }
+      changed_when: true
+      loop: "{{ range(20) | list }}"
+`;
+
 let cluster: ClusterStack;
 beforeAll(async () => {
   const port = await freePort();
@@ -31,12 +42,14 @@ beforeAll(async () => {
     MUSTER_API_HOST: '0.0.0.0',
     MUSTER_ALLOWED_HOSTS: hostAddress(),
     MUSTER_TRUST_GATEWAY: '1',
+    MUSTER_LOG_MAX: '32KiB',
   });
   const { stack } = cluster;
   const repository = await stack.repository('config');
-  await repository.commit({ 'fine.yml': FINE, 'who.yml': WHO });
+  await repository.commit({ 'fine.yml': FINE, 'who.yml': WHO, 'noisy.yml': NOISY });
   await stack.configure('all', cluster.repositoryUrl('config'), ['fine.yml', 'who.yml'], ['node0', 'node1']);
   await stack.configure('fine', cluster.repositoryUrl('config'), ['fine.yml'], ['node0', 'node1']);
+  await stack.configure('noisy', cluster.repositoryUrl('config'), ['noisy.yml'], ['node0']);
 }, 300_000);
 afterAll(async () => {
   await cluster?.remove();
@@ -47,6 +60,11 @@ const statesOf = async (component: string) => {
   return Object.fromEntries(
     body.state.map(({ playbook, status }: { playbook: string; status: string }) => [playbook, status]),
   );
+};
+
+const logOf = async (session: string): Promise<string> => {
+  const { body } = await cluster.stack.call('GET', `/api/v1/sessions/${session}/logs?limit=1000`);
+  return body.logs.map(({ text }: { text: string }) => text).join('');
 };
 
 test('an image that knows nothing of Muster runs a session, and its log and what its hosts reached are known', async () => {
@@ -61,8 +79,28 @@ test('an image that knows nothing of Muster runs a session, and its log and what
   expect(bad.status.session).toMatchObject({ succeeded: 'false' });
   expect(await statesOf('node0')).toEqual({ 'fine.yml': 'applied', 'who.yml': 'applied' });
   expect(await statesOf('node1')).toEqual({ 'fine.yml': 'applied', 'who.yml': 'failed' });
-  const { body } = await stack.call('GET', '/api/v1/sessions/bad/logs?limit=1000');
-  const log = body.logs.map(({ text }: { text: string }) => text).join('');
+  const log = await logOf('bad');
   expect(log).toContain('plays as 0');
   expect(log).toContain('Running who.yml of layer 1');
+}, 300_000);
+
+test('its words arrive as they are, its log is kept up to the limit, and words that it would take apart are refused', async () => {
+  const { stack, namespace } = cluster;
+  await stack.create('noisy', 'noisy', { ansible_passthrough: '-e pw=a$$b$(SESSION_NAME)' });
+  expect((await stack.untilComplete('noisy', 120_000)).status.session).toMatchObject({ succeeded: 'true' });
+  const log = await logOf('noisy');
+  expect(log).toContain('pw is a$$b$(SESSION_NAME)');
+  expect(log).toMatch(/noise \n?.*\n\[muster\] all output from here on was left out: [^\n]*\n$/s);
+  expect(log.length).toBeLessThan(33 * 1024);
+  const { body } = await stack.call('GET', '/api/v1/sessions/noisy/events?limit=1000');
+  const warned = body.events.filter((event: object) => JSON.stringify(event).includes('MUSTER_LOG_MAX'));
+  expect(warned).toHaveLength(1);
+
+  await stack.create('broken', 'noisy', { ansible_passthrough: '-e "pw=a -i /other"' });
+  const broken = await stack.untilComplete('broken', 120_000);
+  expect(broken.status.session).toMatchObject({
+    succeeded: 'false',
+    message: expect.stringContaining('--extra-vars=pw=a -i /other: a runner image of profile compatible would take'),
+  });
+  expect(await namespace.kubectl(['get', 'jobs', '-o', 'name'])).not.toContain(broken.status.session.job);
 }, 300_000);
