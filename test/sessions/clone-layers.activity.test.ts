@@ -34,7 +34,13 @@ const dependencies = (clone: CloneDependencies['clones']['clone']): CloneDepende
   },
   trust: {
     hasOwnKey: false,
-    identity: async () => ({ privateKey: 'key\n', publicKey: 'line', certificate: 'certificate', lookAgainMs: 60_000, problem: null }),
+    identity: async () => ({
+      privateKey: 'key\n',
+      publicKey: 'line',
+      certificate: 'certificate',
+      lookAgainMs: 60_000,
+      problem: null,
+    }),
   },
 });
 
