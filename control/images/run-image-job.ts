@@ -1,5 +1,6 @@
 /** What a job's workflow asks of the records: its state, its turn, its end. */
 import type { Kysely } from 'kysely';
+import { waitedTooLong } from '../../domain/images/job-limits.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
 import {
@@ -7,6 +8,7 @@ import {
   findImageJob,
   forgetImageJobs,
   type ImageJobRow,
+  type ImageWorkerRow,
   listImageWorkers,
   markImageJobCleaned,
   moveImageJob,
@@ -40,12 +42,16 @@ type Turn =
 const RETRY_SECONDS = 3;
 const LATER_SECONDS = 15;
 
-/** What the job is to do next. A job that is not there any more is over. */
+/** What the job is to do next. A job that is not there any more is over, and one that has waited too long ends in `error`. */
 export async function readImageRun(deps: ImageRunDependencies, jobId: string) {
   const job = await anyImageJob(deps.db, jobId);
   const { stepSeconds } = deps.imageLimits;
   if (job === null) return { status: 'error' as const, over: true, queue: null, stepSeconds };
-  return { status: job.status, over: isOver(job), queue: job.queue, stepSeconds };
+  const { status, queue } = job;
+  if (!isOver(job) && (await hasEnded(deps, job, await workersFor(deps, job, status), { isDone: false }))) {
+    return { status: 'error' as const, over: true, queue, stepSeconds };
+  }
+  return { status, over: isOver(job), queue, stepSeconds };
 }
 
 function isOver(job: ImageJobRow): boolean {
@@ -60,8 +66,14 @@ export async function takeImageRunTurn(
 ): Promise<Turn> {
   const job = await findImageJob(deps.db, jobId);
   if (job === null || isOver(job)) return { state: 'over' };
-  const queue = await queueFor(deps, job);
-  if (queue === null) return wait(deps, jobId, 'no worker that can do it has its directory of images', LATER_SECONDS);
+  const workers = await workersFor(deps, job, status);
+  const isDone = status === 'packaging_artifacts';
+  if (await hasEnded(deps, job, workers, { isDone })) return { state: 'over' };
+  // The machine that has the job already, while it is there; else another one that can.
+  const live = workers.filter((worker) => isThere(deps, worker));
+  const queue = (live.find((worker) => worker.queue === job.queue) ?? live[0])?.queue;
+  if (queue === undefined)
+    return wait(deps, jobId, 'no worker that can do it has its directory of images', LATER_SECONDS);
   const { working, open } = deps.imageLimits;
   const others = await deps.db
     .transaction()
@@ -79,11 +91,41 @@ async function wait({ db }: ImageRunDependencies, jobId: string, message: string
   return { state: 'wait', message, retrySeconds };
 }
 
-/** The machine that has the job already, while it is there; else another one that can. */
-async function queueFor({ db, clock }: ImageRunDependencies, job: ImageJobRow): Promise<string | null> {
-  const since = clock().getTime() - WORKER_SILENT_MS;
-  const able = (await listImageWorkers(db, job.store_id)).filter((row) => row.able && row.seen_at.getTime() > since);
-  return (able.find(({ queue }) => queue === job.queue) ?? able[0])?.queue ?? null;
+/** Machines that could do what is next, there or away: what was unpacked lies on one of them. */
+async function workersFor(
+  { db }: ImageRunDependencies,
+  job: ImageJobRow,
+  next: ImageJobRow['status'],
+): Promise<ImageWorkerRow[]> {
+  const isUnpacked = next === 'waiting_on_user' || next === 'packaging_artifacts';
+  const workers = await listImageWorkers(db, job.store_id);
+  return workers.filter(({ able, queue }) => able && (!isUnpacked || queue === job.queue));
+}
+
+function isThere({ clock }: ImageRunDependencies, { seen_at }: ImageWorkerRow): boolean {
+  return clock().getTime() - seen_at.getTime() < WORKER_SILENT_MS;
+}
+
+/** Ends a job that has waited too long; answers whether it did. */
+async function hasEnded(
+  deps: ImageRunDependencies,
+  job: ImageJobRow,
+  workers: readonly ImageWorkerRow[],
+  { isDone }: { isDone: boolean },
+): Promise<boolean> {
+  const reason = waitedTooLong(
+    {
+      status: job.status,
+      createdAt: job.created_at,
+      waitingSince: job.waiting_since,
+      isDone,
+      machine: { isThere: workers.some((worker) => isThere(deps, worker)), seenAt: workers[0]?.seen_at ?? null },
+      userSeconds: deps.imageLimits.userSeconds,
+    },
+    deps.clock(),
+  );
+  if (reason === null) return false;
+  return moveImageJob(deps.db, job.id, 'error', { message: reason, ended_at: deps.clock() });
 }
 
 export async function noteOnImageRun({ db }: ImageRunDependencies, jobId: string, message: string): Promise<void> {

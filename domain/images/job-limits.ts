@@ -1,0 +1,38 @@
+import type { ImageJobStatus } from './image-service.ts';
+
+/** How long a machine may be away before the jobs that wait for it are given up, seconds: a day, as for a repair. */
+export const AWAY_SECONDS = 86_400;
+
+/** What is known of a job, of the machine that it waits for, and of its user. */
+export interface Wait {
+  status: ImageJobStatus;
+  createdAt: Date;
+  /** Since when it is open for its user. */
+  waitingSince: Date | null;
+  /** Whether its user has said that it is done: then it waits to be packed. */
+  isDone: boolean;
+  /** Whether a machine that can do what is next is there, and when one last was; null: never. */
+  machine: { isThere: boolean; seenAt: Date | null };
+  userSeconds: number;
+}
+
+/**
+ * Why a job has waited too long by `now`, or null. Who is there and watches the job knows its user's limit himself; this is for what nobody
+ * watches: a user's time that goes by while the machine is away, a machine that does not come back, and one that
+ * is there and takes no work.
+ */
+export function waitedTooLong(wait: Wait, now: Date): string | null {
+  const { status, createdAt, waitingSince, isDone, machine, userSeconds } = wait;
+  const secondsSince = (...times: (Date | null)[]) =>
+    (now.getTime() - Math.max(...times.map((time) => time?.getTime() ?? 0))) / 1_000;
+  if (!machine.isThere && secondsSince(createdAt, waitingSince, machine.seenAt) > AWAY_SECONDS) {
+    return `no worker that can do it had its directory of images for ${AWAY_SECONDS} s`;
+  }
+  if (status !== 'waiting_on_user' || waitingSince === null) return null;
+  const isUnwatched = !machine.isThere && !isDone;
+  const limit = userSeconds + (isUnwatched ? 0 : AWAY_SECONDS);
+  if (secondsSince(waitingSince) <= limit) return null;
+  return isUnwatched
+    ? `nobody said within ${userSeconds} s that it is done (MUSTER_IMAGE_USER_WAIT), and its machine is away`
+    : `it was not packed within ${limit} s after it was opened`;
+}

@@ -1,0 +1,124 @@
+/** Waits that nobody watches have an end too: what the records say of a job whose machine is away. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { readImageRun, takeImageRunTurn } from '../../control/images/run-image-job.ts';
+import { findImageJob, type ImageJobRow, moveImageJob, noteImageWorker } from '../../store/image-jobs.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { newImageJob } from './new-image-job.ts';
+
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+const USER_SECONDS = 60;
+let database: TestDatabase;
+let storeId: string;
+let queue: string;
+let now: Date;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+beforeEach(() => {
+  [storeId, queue] = [randomUUID(), randomUUID()];
+  now = new Date();
+});
+
+const deps = () => ({
+  db: database.db,
+  clock: () => now,
+  imageLimits: { working: 1, open: 10, stepSeconds: 60, userSeconds: USER_SECONDS },
+});
+const later = (seconds: number) => {
+  now = new Date(now.getTime() + seconds * 1_000);
+};
+const seen = (of = queue, able = true) =>
+  noteImageWorker(database.db, { store_id: storeId, queue: of, able, reason: '', seen_at: now });
+
+/** A job that came to a status on the machine. */
+async function jobIn(status: 'creating' | 'fetching_image' | 'waiting_on_user' | 'packaging_artifacts') {
+  await seen();
+  const job = await newImageJob(database.db, { storeId });
+  if (status === 'creating') return job;
+  expect((await takeImageRunTurn(deps(), job.id, 'fetching_image')).state).toBe('go');
+  if (status === 'fetching_image') return job;
+  await moveImageJob(database.db, job.id, 'waiting_on_user', { waiting_since: now, port: 100, host: 'images' });
+  await database.db.updateTable('image_jobs').set({ working: false }).where('id', '=', job.id).execute();
+  if (status === 'packaging_artifacts') await takeImageRunTurn(deps(), job.id, status);
+  return job;
+}
+
+const end = async (job: ImageJobRow) => {
+  const row = await findImageJob(database.db, job.id);
+  return row?.status === 'error' ? row.message : row?.status;
+};
+
+describe('a job that waits for its user', () => {
+  test('ends when the time is over and its machine is away', async () => {
+    const job = await jobIn('waiting_on_user');
+    later(USER_SECONDS);
+    expect(await readImageRun(deps(), job.id)).toMatchObject({ status: 'waiting_on_user', over: false });
+    later(70);
+    expect(await readImageRun(deps(), job.id)).toMatchObject({ status: 'error', over: true, queue });
+    expect(await end(job)).toContain('MUSTER_IMAGE_USER_WAIT');
+    expect((await findImageJob(database.db, job.id))?.ended_at).toEqual(now);
+  });
+
+  test('is left to its machine where that is there, though not for ever', async () => {
+    const job = await jobIn('waiting_on_user');
+    later(USER_SECONDS + HOUR);
+    await seen();
+    expect(await readImageRun(deps(), job.id)).toMatchObject({ status: 'waiting_on_user', over: false });
+    later(DAY);
+    await seen();
+    expect(await readImageRun(deps(), job.id)).toMatchObject({ over: true });
+  });
+});
+
+describe('a machine that does not come back', () => {
+  test.each(['creating', 'fetching_image', 'packaging_artifacts'] as const)('ends a job in %s', async (status) => {
+    const job = await jobIn(status);
+    later(DAY - HOUR);
+    expect(await readImageRun(deps(), job.id)).toMatchObject({ status, over: false });
+    later(2 * HOUR);
+    expect(await readImageRun(deps(), job.id)).toMatchObject({ status: 'error', over: true });
+    expect(await end(job)).toContain('no worker');
+  });
+
+  test.each([
+    ['creating', 'fetching_image'],
+    ['waiting_on_user', 'packaging_artifacts'],
+  ] as const)('ends a job in %s that asks for its turn', async (status, next) => {
+    const job = await jobIn(status);
+    later(DAY - HOUR);
+    expect(await takeImageRunTurn(deps(), job.id, next)).toMatchObject({ state: 'wait' });
+    expect(await end(job)).toBe(status);
+    later(2 * HOUR);
+    expect(await takeImageRunTurn(deps(), job.id, next)).toEqual({ state: 'over' });
+    expect(await end(job)).toContain('no worker');
+  });
+
+  test('ends none that another machine can unpack', async () => {
+    const job = await jobIn('fetching_image');
+    later(2 * DAY);
+    await seen(`${queue}-2`);
+    expect(await readImageRun(deps(), job.id)).toMatchObject({ over: false });
+    expect(await takeImageRunTurn(deps(), job.id, 'fetching_image')).toEqual({ state: 'go', queue: `${queue}-2` });
+  });
+
+  test('is the only one that can pack what was unpacked on it', async () => {
+    const job = await jobIn('waiting_on_user');
+    later(HOUR);
+    await seen(`${queue}-2`);
+    expect(await takeImageRunTurn(deps(), job.id, 'packaging_artifacts')).toMatchObject({ state: 'wait' });
+    await seen();
+    expect(await takeImageRunTurn(deps(), job.id, 'packaging_artifacts')).toEqual({ state: 'go', queue });
+  });
+
+  test('is not one that came back', async () => {
+    const job = await jobIn('creating');
+    later(2 * DAY);
+    await seen();
+    later(HOUR);
+    expect(await readImageRun(deps(), job.id)).toMatchObject({ over: false });
+    expect(await takeImageRunTurn(deps(), job.id, 'fetching_image')).toMatchObject({ state: 'wait' });
+  });
+});
