@@ -17,6 +17,21 @@ const PLAYBOOK = `
     - fail: {msg: not this one}
       when: inventory_hostname in bad | default([])
 `;
+const BASE = `
+- hosts: Compute
+  gather_facts: false
+  tasks:
+    - copy: {content: base, dest: /tmp/base}
+`;
+/** Needs what the layer before has made, and fails on images until they are mended. */
+const TOP = `
+- hosts: Compute
+  gather_facts: false
+  tasks:
+    - command: test -e /tmp/base
+    - fail: {msg: not yet}
+      when: inventory_hostname in bad and query('fileglob', mended) | length == 0
+`;
 const SLOW = `
 - hosts: cfs_image
   gather_facts: false
@@ -45,7 +60,9 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     shells = serveImageShells(service, dir);
     stack = await startMusterStack({ MUSTER_IMS_URL: `${service.url}/v2`, MUSTER_IMS_TOKEN: 'ims-token' });
     const repository = await stack.repository('plays');
-    await repository.commit({ 'site.yml': PLAYBOOK, 'slow.yml': SLOW, 'gate.yml': GATE });
+    const layers = { 'base.yml': BASE, 'top.yml': TOP };
+    await repository.commit({ 'site.yml': PLAYBOOK, 'slow.yml': SLOW, 'gate.yml': GATE, ...layers });
+    await stack.configure('layers', repository.url, Object.keys(layers), []);
     await stack.configure('gate', repository.url, ['gate.yml'], []);
     await stack.configure('images', repository.url, ['site.yml'], []);
     await stack.configure('slow', repository.url, ['slow.yml'], []);
@@ -109,6 +126,49 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     expect([...service.images.values()].map((image) => image.name)).not.toContain('bad_cfs_part');
     expect(service.keys.size).toBe(0);
   }, 180_000);
+
+  test('a limit leaves an image out: it is no failure and no artifact; there is nothing to retry', async () => {
+    const [within, without] = [service.addImage('within'), service.addImage('without')];
+    const name = await stack.create('limited', 'images', { ...targetOf([within, without]), ansible_limit: within });
+    const session = await stack.untilComplete(name, 120_000);
+    expect(session.status.session).toMatchObject({ succeeded: 'true', message: expect.stringContaining('1 left out') });
+    expect(session.images).toMatchObject([
+      { image_id: within, state: 'customized' },
+      { image_id: without, state: 'dropped', result_id: null, message: `left out by the limit ${within}` },
+    ]);
+    expect(jobsOf(name).map(({ artifact_id }) => artifact_id)).toEqual([within]);
+    const retry = await stack.call('POST', `/api/v1/sessions/${name}/retry`, { hosts: 'failed' });
+    expect(retry.body.code).toBe('nothing_failed');
+  }, 180_000);
+
+  test('a retry runs every layer again, on the image that failed alone', async () => {
+    const [good, bad] = [service.addImage('fine'), service.addImage('mended')];
+    const image_map = [
+      { source_id: good, result_name: 'fine-new' },
+      { source_id: bad, result_name: 'at-last' },
+    ];
+    const mended = join(dir, 'is-mended');
+    const ansible_passthrough = `-e '{"bad": ["${bad}"], "mended": "${mended}"}'`;
+    const name = await stack.create('begun', 'layers', { ...targetOf([good, bad], image_map), ansible_passthrough });
+    const first = await stack.untilComplete(name, 120_000);
+    expect(first.images).toMatchObject([{ state: 'customized' }, { state: 'failed', message: 'layer 1 failed' }]);
+    await writeFile(mended, '');
+    const retry = await stack.call('POST', `/api/v1/sessions/${name}/retry`, { hosts: 'failed', name: 'begun-again' });
+    expect(retry.status).toBe(201);
+    const again = await stack.untilComplete('begun-again', 120_000);
+    expect(again.status.session).toMatchObject({
+      succeeded: 'true',
+      message: expect.stringContaining('1 of 1 images'),
+    });
+    expect(again.target).toMatchObject({
+      groups: [{ name: 'Compute', members: [bad] }],
+      image_map: image_map.slice(1),
+    });
+    expect(again.images).toMatchObject([{ image_id: bad, result_name: 'at-last', state: 'customized' }]);
+    expect(again.attempts.map(({ layer }: { layer: number }) => layer)).toEqual([0, 1]);
+    expect(await readFile(join(shells.tmpOf(bad), 'base'), 'utf8')).toBe('base');
+    expect([...service.images.values()].filter((image) => image.name === 'fine-new')).toHaveLength(1);
+  }, 300_000);
 
   test('a cancel while the playbook runs ends the jobs of all images', async () => {
     const [a, b] = [service.addImage('one'), service.addImage('other')];
