@@ -1,11 +1,15 @@
 /** A job whose machine goes away while it unpacks: ten minutes later its image is half there, and begun again on the next one. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createImageRecords } from '../../activities/images/activities.ts';
 import type { ImageJobPlan, ImageJobRecords, ImageWork } from '../../activities/images/contract.ts';
+import { findImageJob, noteImageWorker } from '../../store/image-jobs.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { replayHistories, startTestWorker } from '../support/session-bench.ts';
+import { createTestDatabase } from '../support/test-database.ts';
 import { testServerMissing } from '../support/test-server.ts';
 import { openTimeSkipping, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
+import { newImageJob } from './new-image-job.ts';
 
 describeNeeding(testServerMissing(), 'an image job whose machine goes away', () => {
   let server: TestServer;
@@ -58,5 +62,39 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
       'cleanRoot here',
     ]);
     expect(await replayHistories([{ workflowId: handle.workflowId, history }])).toBe(1);
+  });
+
+  test('while it waits for its user ends when his time is over', async () => {
+    const { environment } = server;
+    const [here, away] = [`here-${randomUUID()}`, `away-${randomUUID()}`];
+    const database = await createTestDatabase();
+    const storeId = randomUUID();
+    const { id } = await newImageJob(database.db, { storeId });
+    const since = new Date();
+    const open = { status: 'waiting_on_user' as const, queue: away, waiting_since: since };
+    await database.db.updateTable('image_jobs').set(open).where('id', '=', id).execute();
+    await noteImageWorker(database.db, { store_id: storeId, queue: away, able: true, reason: '', seen_at: since });
+    // The server's time jumps by the ten minutes in which nobody takes the work.
+    let reads = 0;
+    const imageLimits = { working: 1, open: 1, stepSeconds: 60, userSeconds: 3_600 };
+    const clock = () => new Date(since.getTime() + reads * 600_000);
+    const records = createImageRecords({ db: database.db, clock, imageLimits });
+    const readImageJob: ImageJobRecords['readImageJob'] = (input) => {
+      reads += 1;
+      return records.readImageJob(input);
+    };
+    const stop = await startTestWorker(environment, {
+      taskQueue: here,
+      workflowBundle: await workflowBundle(),
+      activities: { ...records, readImageJob },
+    });
+    const start = { workflowId: `image-job/${id}`, taskQueue: here, args: [{ jobId: id }] };
+    await (await environment.client.workflow.start('imageJobWorkflow', start)).result();
+    await stop();
+    const job = await findImageJob(database.db, id);
+    await database.close();
+    expect(job).toMatchObject({ status: 'error', cleaned: true, message: expect.stringContaining('machine is away') });
+    // Seven looks until the hour is over, and one before the clean-up.
+    expect(reads).toBe(8);
   });
 });
