@@ -1,0 +1,96 @@
+/** Two sessions where one root may be open at once: the second one waits for its turn, longer than it would wait for trouble to pass. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { imagesMissing, makeBusyboxRoot } from '../support/root-file-systems.ts';
+
+const MUSTER = join(import.meta.dirname, '../../muster');
+/** Longest wait for images, seconds; the queue takes twice as long. */
+const WAIT = 15;
+const RAW = `- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.raw: touch /begun; while [ ! -e /go ]; do sleep 0.2; done; rm /begun /go
+`;
+
+describeNeeding(stackMissing() ?? imagesMissing(), 'sessions on images that wait for their turn', () => {
+  let stack: MusterStack;
+  let dir: string;
+  let target: object;
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'muster-image-queue-'));
+    const port = await freePort();
+    const limits = { MUSTER_IMAGE_JOBS: '1', MUSTER_IMS_WAIT: String(WAIT) };
+    stack = await startMusterStack({ MUSTER_IMAGE_PORTS: `${port}-${port + 9}`, ...limits });
+    await stack.start();
+    const repository = await stack.repository('site');
+    await repository.commit({ 'raw.yml': RAW });
+    await stack.configure('raw', repository.url, ['raw.yml'], []);
+    const root = join(dir, 'root');
+    await mkdir(root);
+    await chmod(root, 0o755);
+    await makeBusyboxRoot(root);
+    const env = { ...stack.env, MUSTER_URL: stack.url };
+    const { stdout } = await promisify(execFile)(MUSTER, ['image', 'import', root, '-o', 'name'], { env });
+    target = { target: { definition: 'image', groups: [{ name: 'g', members: [stdout.trim()] }] } };
+  }, 180_000);
+  afterAll(async () => {
+    await stack?.remove();
+    await rm(dir, { recursive: true, force: true });
+  }, 60_000);
+
+  /** Lets the playbook that waits in a root go on. */
+  const go = () =>
+    eventually(
+      'a playbook has begun and goes on',
+      async () => {
+        const jobs = join(stack.dataDir, 'images', 'jobs');
+        for (const job of await readdir(jobs)) {
+          const path = join(jobs, job, 'image', 'image-root');
+          if (!existsSync(join(path, 'begun'))) continue;
+          await writeFile(join(path, 'go'), '');
+          return true;
+        }
+        return false;
+      },
+      120_000,
+    );
+  const waitsSince = async (name: string): Promise<number> => {
+    const rows = await stack.sql(`select extract(epoch from now() - i.started_at)::int as seconds
+      from session_images i join sessions s on s.id = i.session_id where s.name = '${name}'`);
+    return (rows as { seconds: number }[])[0]?.seconds ?? 0;
+  };
+
+  test('the second one says so, and is made when the first is done', async () => {
+    await stack.create('first', 'raw', target);
+    await eventually(
+      'the first one is open',
+      async () => (await stack.session('first')).images[0]?.state === 'open',
+      120_000,
+    );
+    await stack.create('second', 'raw', target);
+    await eventually('the second one has waited', async () => (await waitsSince('second')) > 2 * WAIT, 120_000);
+    const waiting = await stack.session('second');
+    expect(waiting.status.session).toMatchObject({
+      status: 'running',
+      message: expect.stringContaining('creating: waits for its turn: 1 other image jobs are open'),
+    });
+    await go();
+    expect((await stack.untilComplete('first', 120_000)).status.session).toMatchObject({ succeeded: 'true' });
+    await go();
+    const second = await stack.untilComplete('second', 120_000);
+    expect(second.status.session).toMatchObject({
+      succeeded: 'true',
+      message: expect.stringContaining('1 of 1 images'),
+    });
+  }, 400_000);
+});
