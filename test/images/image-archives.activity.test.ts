@@ -30,6 +30,33 @@ const HOSTILE: Record<string, string> = {
   'rights of a folder outside through a link': 'sym("way", "{}"); folder("way", 0o777)',
 };
 
+/** What is put into a folder, and the name that is then forged in the squashfs of it; both names are of the same length. */
+type Forgery = (folder: string, outside: string) => Promise<[name: string, forged: string]>;
+const forgedName =
+  (nameOf: (outside: string) => string): Forgery =>
+  async (folder, outside) => {
+    const forged = nameOf(outside);
+    const name = 'n'.repeat(forged.length);
+    await writeFile(join(folder, name), 'x');
+    return [name, forged];
+  };
+const HOSTILE_SQUASHFS: Record<string, Forgery> = {
+  'a name with dots': forgedName((outside) => `../../../../../../..${outside}/out`),
+  'an absolute name': forgedName((outside) => `${outside}/out`),
+  'a name that is the folder above': forgedName(() => '..'),
+  'a link to the outside, then a folder of the same name': async (folder, outside) => {
+    await symlink(outside, join(folder, 'twin-1'));
+    await mkdir(join(folder, 'twin-2'), { mode: 0o777 });
+    await writeFile(join(folder, 'twin-2/out'), 'x');
+    return ['twin-2', 'twin-1'];
+  },
+  'a link to a file outside, then a file of the same name': async (folder, outside) => {
+    await symlink(join(outside, 'victim'), join(folder, 'twin-1'));
+    await writeFile(join(folder, 'twin-2'), 'changed');
+    return ['twin-2', 'twin-1'];
+  },
+};
+
 describeNeeding(imagesMissing(), 'files of images', () => {
   let dir: string;
   let builder: ImageBuilder;
@@ -109,17 +136,41 @@ describeNeeding(imagesMissing(), 'files of images', () => {
     expect(squashfsCompression(await readFile(target))).toEqual({ name: compression, blockSize: 262_144 });
   });
 
-  test.each(Object.entries(HOSTILE))('an archive cannot write outside: %s', async (_, members) => {
+  /** Unpacks what `make` answers for a folder outside, of which nothing may change. */
+  const unpackHostile = async (format: ImageFormat, make: (outside: string) => Promise<string>) => {
     const outside = join(dir, 'outside');
     await rm(outside, { recursive: true, force: true });
     await mkdir(outside, { mode: 0o755 });
     await writeFile(join(outside, 'victim'), 'untouched');
-    const source = join(dir, 'hostile.tar');
-    await makeTar(source, members.replaceAll('{}', outside));
+    const source = await make(outside);
     const before = await describeTree(outside);
-    await unpack(nextJob(), source, 'tar').catch((error) => expect(error.code).toBe('image_archive_invalid'));
+    await unpack(nextJob(), source, format).catch((error) => expect(error.code).toBe('image_archive_invalid'));
     expect(await describeTree(outside)).toEqual(before);
     expect((await readdir(dir)).filter((name) => name === 'out')).toEqual([]);
+  };
+
+  test.each(Object.entries(HOSTILE))('an archive cannot write outside: %s', async (_, members) => {
+    await unpackHostile('tar', async (outside) => {
+      const source = join(dir, 'hostile.tar');
+      await makeTar(source, members.replaceAll('{}', outside));
+      return source;
+    });
+  });
+
+  test.each(Object.entries(HOSTILE_SQUASHFS))('a squashfs cannot write outside: %s', async (_, forge) => {
+    await unpackHostile('squashfs', async (outside) => {
+      const folder = await mkdtemp(join(dir, 'forged-'));
+      const [name, forged] = await forge(folder, outside);
+      const source = join(dir, 'hostile.squashfs');
+      // Names stand as they are in tables that are not packed.
+      await run('mksquashfs', [folder, source, '-noI', '-noD', '-noF', '-noX', '-no-progress', '-quiet', '-noappend']);
+      const bytes = await readFile(source);
+      const place = bytes.indexOf(name);
+      expect([place > 0, bytes.indexOf(name, place + 1), forged.length]).toEqual([true, -1, name.length]);
+      bytes.write(forged, place);
+      await writeFile(source, bytes);
+      return source;
+    });
   });
 
   test('what is no archive, cut off, or of another format is said so with the reason of the program', async () => {
