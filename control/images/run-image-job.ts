@@ -21,6 +21,8 @@ import { WORKER_SILENT_MS } from './create-image-job.ts';
 export interface ImageRunDependencies {
   db: Kysely<Database>;
   clock(): Date;
+  /** When this process began. */
+  since: Date;
   imageLimits: ImageLimits;
 }
 
@@ -41,6 +43,8 @@ type Turn =
 /** Times between two questions for a turn, seconds. */
 const RETRY_SECONDS = 3;
 const LATER_SECONDS = 15;
+/** Where all was switched off the machines come back with this process, and may find that a job is done: so long it ends none, ms. */
+const RETURN_MS = 5 * 60_000;
 
 /** What the job is to do next. A job that is not there any more is over, and one that has waited too long ends in `error`. */
 export async function readImageRun(deps: ImageRunDependencies, jobId: string) {
@@ -113,6 +117,8 @@ async function hasEnded(
   workers: readonly ImageWorkerRow[],
   { isDone }: { isDone: boolean },
 ): Promise<boolean> {
+  const now = deps.clock();
+  if (now.getTime() - deps.since.getTime() < RETURN_MS) return false;
   const reason = waitedTooLong(
     {
       status: job.status,
@@ -122,10 +128,10 @@ async function hasEnded(
       machine: { isThere: workers.some((worker) => isThere(deps, worker)), seenAt: workers[0]?.seen_at ?? null },
       userSeconds: deps.imageLimits.userSeconds,
     },
-    deps.clock(),
+    now,
   );
   if (reason === null) return false;
-  return moveImageJob(deps.db, job.id, 'error', { message: reason, ended_at: deps.clock() });
+  return moveImageJob(deps.db, job.id, 'error', { message: reason, ended_at: now });
 }
 
 export async function noteOnImageRun({ db }: ImageRunDependencies, jobId: string, message: string): Promise<void> {

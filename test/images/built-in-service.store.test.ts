@@ -71,7 +71,8 @@ test('a session sees of its job that it waits for its turn, and that it has it',
     await service.createJob({ ...wanted, resultName: 'r', shellName: 'second' }, never),
   ];
   const imageLimits = { working: 1, open: 10, stepSeconds: 60, userSeconds: 60 };
-  const ask = (id: string) => takeImageRunTurn({ db: database.db, clock, imageLimits }, id, 'fetching_image');
+  const deps = { db: database.db, clock, since: clock(), imageLimits };
+  const ask = (id: string) => takeImageRunTurn(deps, id, 'fetching_image');
   const queued = async () => {
     const state = shellState(await service.getJob(second.id, never), 'second');
     return state.state === 'not yet' && state.queued;

@@ -22,7 +22,8 @@ beforeEach(() => {
   now = new Date();
 });
 
-const deps = () => ({
+const deps = (since = new Date(0)) => ({
+  since,
   db: database.db,
   clock: () => now,
   imageLimits: { working: 1, open: 10, stepSeconds: 60, userSeconds: USER_SECONDS },
@@ -111,6 +112,18 @@ describe('a machine that does not come back', () => {
     expect(await takeImageRunTurn(deps(), job.id, 'packaging_artifacts')).toMatchObject({ state: 'wait' });
     await seen();
     expect(await takeImageRunTurn(deps(), job.id, 'packaging_artifacts')).toEqual({ state: 'go', queue });
+  });
+
+  test('has some minutes to come back after all was switched off', async () => {
+    const [created, open] = [await jobIn('creating'), await jobIn('waiting_on_user')];
+    later(2 * DAY);
+    const start = now;
+    for (const job of [created, open]) {
+      expect(await readImageRun(deps(start), job.id)).toMatchObject({ over: false });
+    }
+    expect(await takeImageRunTurn(deps(start), created.id, 'fetching_image')).toMatchObject({ state: 'wait' });
+    later(300);
+    for (const job of [created, open]) expect(await readImageRun(deps(start), job.id)).toMatchObject({ over: true });
   });
 
   test('is not one that came back', async () => {

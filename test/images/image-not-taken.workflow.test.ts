@@ -78,7 +78,7 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
     let reads = 0;
     const imageLimits = { working: 1, open: 1, stepSeconds: 60, userSeconds: 3_600 };
     const clock = () => new Date(since.getTime() + reads * 600_000);
-    const records = createImageRecords({ db: database.db, clock, imageLimits });
+    const records = createImageRecords({ db: database.db, clock, since: new Date(0), imageLimits });
     const readImageJob: ImageJobRecords['readImageJob'] = (input) => {
       reads += 1;
       return records.readImageJob(input);
