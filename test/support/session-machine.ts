@@ -96,7 +96,13 @@ export async function openMachine(instead: Partial<SessionActivityDependencies> 
     },
     trust: {
       hasOwnKey: false,
-      identity: async () => ({ privateKey: 'key', publicKey: 'line', certificate: 'certificate', lookAgainMs: 60_000, problem: null }),
+      identity: async () => ({
+        privateKey: 'key',
+        publicKey: 'line',
+        certificate: 'certificate',
+        lookAgainMs: 60_000,
+        problem: null,
+      }),
     },
     imageKeys: NO_IMAGE_KEYS,
     inventories: { write: async () => ({ hosts: 3, limit: null, warnings: [] }) },
