@@ -4,8 +4,6 @@ import { isRestricted, type RunnerSettings } from './runner-settings.ts';
 
 const CA_FILE = '/etc/cray/ca/certificate_authority.crt';
 const HOME = '/muster/work/home';
-/** Version of what a pod and the ingest port say to each other. */
-const PROTOCOL = '2';
 const PYTHON = { ansible: '/opt/muster/venv/bin/python3', util: 'python3' } as const;
 /** As the reference's; our own step has a back-off of its own (cfs-flows 2.6). */
 const GIT_RETRY = { GIT_RETRY_MAX: '60', GIT_RETRY_DELAY: '10' } as const;
@@ -129,7 +127,6 @@ function ourEnvironment(spec: JobSpec, settings: RunnerSettings, container: Cont
     MUSTER_INGEST_URL: settings.ingestUrl,
     MUSTER_SESSION_ID: spec.sessionId,
     MUSTER_TOKEN_FILE: '/muster/session/token',
-    MUSTER_RUNNER_PROTOCOL: PROTOCOL,
     ...(settings.sidecarWait ? { MUSTER_RUNNER_SIDECAR_WAIT: '1' } : {}),
     ...(isRestricted(spec.profile) ? { HOME: container === 'ansible' ? HOME : '/tmp' } : {}),
   });

@@ -264,7 +264,6 @@ describe('the containers', () => {
       MUSTER_INGEST_URL: 'http://ingest:8101',
       MUSTER_SESSION_ID: SPEC.sessionId,
       MUSTER_TOKEN_FILE: '/muster/session/token',
-      MUSTER_RUNNER_PROTOCOL: '2',
     };
     for (const name of ['git-clone', 'inventory', 'ansible', 'teardown']) {
       expect(made({ image: true }).container(name).values).toMatchObject(ours);
