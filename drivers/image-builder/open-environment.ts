@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { musterError } from '../../domain/errors.ts';
 import type { ImageState, OpenImage, OpenRequest } from '../../domain/images/image-builder.ts';
-import { isAlive } from '../local-runner/process-table.ts';
+import { isAlive, isEnding } from '../local-runner/process-table.ts';
 import { writePrivate } from '../local-runner/run-files.ts';
 import type { JobFolder } from './job-folder.ts';
 import { makeJobFolder } from './job-folder.ts';
@@ -33,7 +33,7 @@ export async function openEnvironment(
   signal: AbortSignal,
 ): Promise<OpenImage> {
   const found = await readOpen(folder);
-  if (found !== null && (await isAlive(found.room))) return answer(found);
+  if (found !== null && (await isAlive(found.room)) && !(await isEnding(found.room.pid))) return answer(found);
   await endRoom(folder);
   await requireUnpacked(folder);
   await requireOwnRoot(folder);

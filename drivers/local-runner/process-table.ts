@@ -35,6 +35,24 @@ export async function isAlive(process: { pid: number; start_time: string; boot_i
   return stat !== null && stat.startTime === process.start_time && stat.state !== 'Z' && stat.state !== 'X';
 }
 
+const SIGKILL_BIT = 1n << 8n;
+/** The kernel's mark of a process that ends: it listens no more, although it may be seen for some time. */
+const EXITING_FLAG = 0x4;
+
+/** Whether the process was killed, or ends: for the time until it is gone it looks like one that works. */
+export async function isEnding(pid: number): Promise<boolean> {
+  try {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    const pending = [...status.matchAll(/^(?:Sig|Shd)Pnd:\t([0-9a-f]+)$/gm)];
+    if (pending.some(([, mask]) => (BigInt(`0x${mask}`) & SIGKILL_BIT) !== 0n)) return true;
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8');
+    const flags = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[6]);
+    return (flags & EXITING_FLAG) !== 0;
+  } catch {
+    return true;
+  }
+}
+
 /** Processes by number, each with its start time: with both it is the same one later. */
 export type Processes = Map<number, string>;
 

@@ -92,6 +92,16 @@ describeNeeding(imagesMissing(), 'an image that is hard to work on', () => {
     await expect(open(jobId)).rejects.toMatchObject(HALF);
   });
 
+  test('a login that was killed is opened anew, however soon that is asked', async () => {
+    const { jobId, folder } = await unpacked();
+    await open(jobId);
+    for (let round = 0; round < 10; round += 1) {
+      const { pid } = JSON.parse(await readFile(join(folder, 'claim'), 'utf8')) as { pid: number };
+      process.kill(pid, 'SIGKILL');
+      expect((await (await open(jobId)).ssh('id')).code).toBe(0);
+    }
+  });
+
   test('folders deeper than a path may be long are removed like others', async () => {
     const { jobId, root, folder } = await unpacked();
     const { ssh } = await open(jobId);
