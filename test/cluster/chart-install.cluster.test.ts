@@ -3,7 +3,7 @@ import pg from 'pg';
 import { type ChartSite, makeChartSite } from '../support/chart-site.ts';
 import { clusterStatus } from '../support/cluster-command.ts';
 import { startRestrictedPod } from '../support/cluster-pod.ts';
-import { hostAddress, imageName } from '../support/dev-cluster.ts';
+import { hostAddress, imageName, type TestNamespace } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';
 import type { InstalledChart } from '../support/installed-chart.ts';
 import { describeNeeding } from '../support/requirement.ts';
@@ -39,7 +39,7 @@ let site: ChartSite;
 let muster: InstalledChart;
 
 beforeAll(async () => {
-  site = await makeChartSite({ 'reach.yml': REACH_PLAYBOOK, 'reach.py': REACH });
+  site = await makeChartSite({ 'reach.yml': REACH_PLAYBOOK, 'reach.py': REACH }, {}, { jobsApart: true });
   // Its own network policies hold for everything here, from the first pod on.
   if (noRules === null) await site.imposePolicies();
   await site.secure();
@@ -75,12 +75,12 @@ test('it says how to reach it by TLS, which is all that it speaks', async () => 
   expect(worker).toContain('https://muster-ingest.$(RELEASE_NAMESPACE).svc:8101');
 });
 
-test('secrets are Secrets of the namespace, named without the right to list them', async () => {
+test('secrets are Secrets of the namespace of Jobs, named without the right to list them', async () => {
   const answer = await muster.call('PUT', '/api/v1/secrets/of-a-site/password', { value: 'quite-secret' });
   expect(answer.status).toBeLessThan(300);
   const { body } = await muster.call('GET', '/api/v1/secrets');
   expect(body.secrets.map(({ name }: { name: string }) => name)).toContain('of-a-site');
-  expect(await site.namespace.kubectl(['get', 'secret', 'of-a-site', '--output', 'name'])).toContain('of-a-site');
+  expect(await site.jobs.kubectl(['get', 'secret', 'of-a-site', '--output', 'name'])).toContain('of-a-site');
 });
 
 describeNeeding(noRules, 'what the policies do not allow', () => {
@@ -137,14 +137,16 @@ test('every replica is killed, one after another, while sessions run: each of th
 }, 400_000);
 
 test('the release is removed while a session runs: nothing of it is left, and how it ended is stored', async () => {
-  const { namespace, gate } = site;
+  const { namespace, jobs, gate } = site;
   gate.shut();
   await start('removed');
   await gate.untilThere(['removed']);
   const { body } = await muster.call('GET', '/v3/sessions/removed');
   const { job } = body.status.session;
-  const objects = async () => (await namespace.kubectl(['get', 'all,secrets', '--output', 'name'])).split('\n');
-  expect(await objects()).toEqual(expect.arrayContaining([`job.batch/${job}`, `secret/${job}`]));
+  const objectsIn = async ({ kubectl }: TestNamespace) =>
+    (await kubectl(['get', 'all,secrets,roles,networkpolicies', '--output', 'name'])).split('\n');
+  const objects = async () => [...(await objectsIn(namespace)), ...(await objectsIn(jobs))];
+  expect(await objectsIn(jobs)).toEqual(expect.arrayContaining([`job.batch/${job}`, `secret/${job}`]));
   await muster.uninstall();
   // What stays are Secrets of the site, and its configuration.
   await eventually(

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SMALL } from './cluster-stack.ts';
 import { hostAddress, makeNamespace, type TestNamespace } from './dev-cluster.ts';
 import { type GitHttpServer, makeCertificates, startGitHttpServer } from './git-http-server.ts';
 import { createRepository } from './git-repository.ts';
@@ -26,6 +27,8 @@ const SESSIONS = 'app.kubernetes.io/name=cray-cfs-aee';
 /** A site that Muster is installed at: a namespace, servers beside it, and configurations to run. */
 export interface ChartSite {
   namespace: TestNamespace;
+  /** Where Jobs run and Muster keeps its Secrets: `namespace`, unless they have one of their own. */
+  jobs: TestNamespace;
   servers: ServersForPods;
   git: GitHttpServer;
   /** Where sessions of the configuration `gate` wait. */
@@ -45,8 +48,17 @@ export interface ChartSite {
   remove(): Promise<void>;
 }
 
+interface ChartSiteOptions {
+  /** Jobs get a namespace of their own (value `runner.namespace`). */
+  jobsApart?: boolean;
+}
+
 /** Makes it; `files` are playbooks beside `gate.yml`. Every configuration has the name of its playbook. */
-export async function makeChartSite(files: Record<string, string> = {}, more: object = {}): Promise<ChartSite> {
+export async function makeChartSite(
+  files: Record<string, string> = {},
+  more: object = {},
+  { jobsApart = false }: ChartSiteOptions = {},
+): Promise<ChartSite> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-chart-'));
   const gate = await openPlaybookGate(hostAddress());
   const repository = await createRepository(join(dir, 'plays'));
@@ -54,9 +66,11 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
   const commit = await repository.commit(sources);
   const git = await startGitHttpServer({ root: dir, host: hostAddress() });
   const namespace = await makeNamespace('muster-chart');
+  const jobs = jobsApart ? await makeNamespace('muster-chart-jobs') : namespace;
   const servers = await startServersForPods();
   const values = {
     settings: SETTINGS,
+    runner: { ...SMALL, ...(jobsApart && { namespace: jobs.name }) },
     networkPolicy: {
       ports: {
         database: [servers.databasePort],
@@ -70,7 +84,7 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
   let imposed: ImposedPolicies | undefined;
   let ca: string | undefined;
   const impose = async (policies: Manifest[]) => {
-    imposed = await imposePolicies(policies, namespace.name);
+    imposed = await imposePolicies(policies);
   };
   const put = async (muster: InstalledMuster, path: string, body: object) => {
     const answer = await muster.call('PUT', path, body);
@@ -85,6 +99,7 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
   };
   return {
     namespace,
+    jobs,
     servers,
     git,
     gate,
@@ -128,7 +143,7 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
       await impose(objects.filter(({ kind }) => kind === 'NetworkPolicy'));
     },
     sessionPods: async () => {
-      const listed = await namespace.kubectl(['get', 'pods', '--selector', SESSIONS, '--output', 'json']);
+      const listed = await jobs.kubectl(['get', 'pods', '--selector', SESSIONS, '--output', 'json']);
       return Object.fromEntries(
         JSON.parse(listed).items.map(({ metadata, spec }: Manifest) => [
           metadata.labels.cfsession,
@@ -139,7 +154,14 @@ export async function makeChartSite(files: Record<string, string> = {}, more: ob
     remove: async () => {
       // Playbooks that still wait end.
       gate.open();
-      const ends = [() => imposed?.lift(), namespace.remove, gate.stop, git.stop, servers.stop];
+      const ends = [
+        () => imposed?.lift(),
+        namespace.remove,
+        ...(jobsApart ? [jobs.remove] : []),
+        gate.stop,
+        git.stop,
+        servers.stop,
+      ];
       const results = [];
       for (const end of ends) results.push(...(await Promise.allSettled([end()])));
       await rm(dir, { recursive: true, force: true });

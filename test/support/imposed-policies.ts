@@ -17,22 +17,26 @@ export interface ImposedPolicies {
   lift(): Promise<void>;
 }
 
-/** Imposes the policies of a namespace on its pods, now and those that come, with iptables on this machine, which is the node. */
-export async function imposePolicies(policies: Manifest[], namespace: string): Promise<ImposedPolicies> {
+/** Imposes policies on the pods of their namespaces, now and those that come, with iptables on this machine, which is the node. */
+export async function imposePolicies(policies: Manifest[]): Promise<ImposedPolicies> {
   // With this beginning its chains also go with the cluster, should nobody lift them.
   const chain = `KUBE-TEST-${randomBytes(4).toString('hex')}`;
-  await restore(rulesOf(policies, [], namespace, chain));
+  await restore(rulesOf(policies, [], chain));
   await restore(['*filter', ...HOOKS.map((hook) => `-I ${hook} 1 -j ${chain}`), 'COMMIT', ''].join('\n'));
 
   const config = new KubeConfig();
   config.loadFromFile(kubeconfigPath());
   const api = config.makeApiClient(CoreV1Api);
-  const pods = makeInformer(config, `/api/v1/namespaces/${namespace}/pods`, () => api.listNamespacedPod({ namespace }));
+  const namespaces = [...new Set(policies.map(({ metadata }) => String(metadata.namespace)))];
+  const pods = namespaces.map((namespace) =>
+    makeInformer(config, `/api/v1/namespaces/${namespace}/pods`, () => api.listNamespacedPod({ namespace })),
+  );
   let last = '';
   let failure: unknown;
   let lifted = false;
   const impose = async () => {
-    const rules = rulesOf(policies, pods.list().flatMap(addressOf), namespace, chain);
+    const addresses = pods.flatMap((ofOne) => ofOne.list().flatMap(addressOf));
+    const rules = rulesOf(policies, addresses, chain);
     if (lifted || rules === last) return;
     await restore(rules);
     last = rules;
@@ -43,17 +47,19 @@ export async function imposePolicies(policies: Manifest[], namespace: string): P
       failure ??= error;
     });
   };
-  for (const event of ['add', 'update', 'delete'] as const) pods.on(event, refresh);
-  // The watch has ended: it begins again, until the cluster answers.
-  const restart = () => {
-    if (!lifted) setTimeout(() => pods.start().catch(restart), RESTART_MS);
-  };
-  pods.on('error', restart);
-  await pods.start();
+  for (const ofOne of pods) {
+    for (const event of ['add', 'update', 'delete'] as const) ofOne.on(event, refresh);
+    // The watch has ended: it begins again, until the cluster answers.
+    const restart = () => {
+      if (!lifted) setTimeout(() => ofOne.start().catch(restart), RESTART_MS);
+    };
+    ofOne.on('error', restart);
+    await ofOne.start();
+  }
   return {
     lift: async () => {
       lifted = true;
-      await pods.stop();
+      await Promise.all(pods.map((ofOne) => ofOne.stop()));
       await queue;
       const chains = [chain, `${chain}-O`, `${chain}-I`];
       const orders = [
@@ -70,7 +76,7 @@ export async function imposePolicies(policies: Manifest[], namespace: string): P
 /** Of a pod that has one: what has ended has given its address back. */
 function addressOf({ metadata, status }: V1Pod): PodAddress[] {
   if (status?.podIP === undefined || status.phase === 'Succeeded' || status.phase === 'Failed') return [];
-  return [{ address: status.podIP, labels: metadata?.labels ?? {} }];
+  return [{ namespace: metadata?.namespace ?? '', address: status.podIP, labels: metadata?.labels ?? {} }];
 }
 
 async function restore(rules: string): Promise<void> {

@@ -2,16 +2,17 @@ import type { Manifest } from './helm.ts';
 
 /** What of a pod a network policy goes by. */
 export interface PodAddress {
+  namespace: string;
   address: string;
   labels: Record<string, string>;
 }
 
 /**
- * What the network policies of a namespace mean for its pods, as rules for iptables-restore in chains of their own (`chain`, and two
+ * What network policies mean for the pods of their namespaces, as rules for iptables-restore in chains of their own (`chain`, and two
  * more whose names begin with it). What is not allowed is refused; answers pass; what this machine sends passes, as the node's
- * probes do wherever policies are enforced. Only selectors by `matchLabels` are understood, and nothing but the namespace itself.
+ * probes do wherever policies are enforced. Only selectors by `matchLabels` are understood, and namespaces by their name.
  */
-export function rulesOf(policies: Manifest[], pods: readonly PodAddress[], namespace: string, chain: string): string {
+export function rulesOf(policies: Manifest[], pods: readonly PodAddress[], chain: string): string {
   const chains = [chain, `${chain}-O`, `${chain}-I`] as const;
   const lines = [
     `-A ${chain} -m conntrack --ctstate RELATED,ESTABLISHED -j RETURN`,
@@ -23,7 +24,7 @@ export function rulesOf(policies: Manifest[], pods: readonly PodAddress[], names
     const [here, there] = direction === 'O' ? ['-s', '-d'] : ['-d', '-s'];
     closed.add(`-A ${chain}-${direction} ${here} ${own.address} -j REJECT`);
     for (const rule of rules) {
-      for (const peer of peersOf(rule[peersIn], pods, namespace)) {
+      for (const peer of peersOf(rule[peersIn], pods, own.namespace)) {
         const end = peer === null ? '' : ` ${there} ${peer}`;
         for (const { protocol, port, endPort = port } of rule.ports) {
           const to = `-p ${protocol.toLowerCase()} --dport ${port}:${endPort}`;
@@ -32,8 +33,8 @@ export function rulesOf(policies: Manifest[], pods: readonly PodAddress[], names
       }
     }
   };
-  for (const { spec } of policies) {
-    for (const own of pods.filter((pod) => fits(spec.podSelector, pod))) {
+  for (const { metadata, spec } of policies) {
+    for (const own of pods.filter((pod) => fits(metadata.namespace, spec.podSelector, pod))) {
       open('O', own, spec.egress, 'to');
       open('I', own, spec.ingress, 'from');
     }
@@ -46,11 +47,10 @@ function peersOf(peers: Manifest[] | undefined, pods: readonly PodAddress[], nam
   if (peers === undefined) return [null];
   return peers.flatMap(({ podSelector, namespaceSelector }) => {
     const space = namespaceSelector?.matchLabels['kubernetes.io/metadata.name'] ?? namespace;
-    if (space !== namespace) throw new Error(`a policy names pods of the namespace ${space}`);
-    return pods.filter((pod) => fits(podSelector, pod)).map(({ address }) => address);
+    return pods.filter((pod) => fits(space, podSelector, pod)).map(({ address }) => address);
   });
 }
 
-function fits(selector: Manifest, { labels }: PodAddress): boolean {
-  return Object.entries(selector.matchLabels).every(([key, value]) => labels[key] === value);
+function fits(space: string, selector: Manifest, { namespace, labels }: PodAddress): boolean {
+  return namespace === space && Object.entries(selector.matchLabels).every(([key, value]) => labels[key] === value);
 }
