@@ -47,9 +47,9 @@ const IMAGES = {
   },
 };
 
-/** So many versions of each image stay in the cache, and those that somebody has asked for in the last day (ms). */
+/** So many versions of each image stay in the cache, and those that a run of the tests may still use: asked for in this time, ms. */
 const KEPT = 4;
-const IN_USE_MS = 24 * 60 * 60 * 1000;
+const IN_USE_MS = 3 * 60 * 60 * 1000;
 
 /** @typedef {{name: string, archive: string}} BuiltImage name as a pod gives it, and the archive to load into a cluster */
 
