@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { Db } from './database.ts';
+import { STREAM_CHANNEL } from './streams.ts';
 
 /** Key of the advisory lock under which leases are given out. */
 const LEASE_LOCK = 0x6c656173;
@@ -142,6 +143,35 @@ export async function waitingForLeases(db: Db): Promise<{ id: string; name: stri
     select id, name from sessions
     where id in (select session_id from lease_requests) and stage = 'admitted' order by queue`.execute(db);
   return rows;
+}
+
+/** Those of them that nobody keeps from what they wait for (`leaseBlockers`) any more. */
+export async function freedLeaseWaiters(db: Db): Promise<{ id: string; name: string }[]> {
+  const { rows } = await sql<{ id: string; name: string }>`
+    with asked as (
+      select r.component_id, s.id, s.queue from lease_requests r join sessions s on s.id = r.session_id
+      where s.stage = 'admitted'
+    ), kept_off as (
+      select asked.id from asked join component_leases l using (component_id) join sessions s on s.id = l.session_id
+      where s.id <> asked.id and s.stage <> 'queued'
+      union
+      select asked.id from asked join asked older on older.component_id = asked.component_id and older.queue < asked.queue
+    )
+    select id, name from sessions
+    where id in (select id from asked) and id not in (select id from kept_off) order by queue`.execute(db);
+  return rows;
+}
+
+/** Changes the message of a session that waits for components with this reason, and of no other. */
+export async function rewordLeaseWait(db: Db, sessionId: string, reason: string, message: string): Promise<void> {
+  await sql`
+    with changed as (
+      update sessions set message = ${message}, updated_at = now()
+      where id = ${sessionId} and phase = 'lease' and reason = ${reason} and stage = 'admitted' and status <> 'complete'
+        and cancel_requested_at is null and message <> ${message}
+      returning id
+    )
+    select pg_notify(${STREAM_CHANNEL}, id::text) from changed`.execute(db);
 }
 
 /** Of these components, those that a session has, or that a running one waits for. */

@@ -7,7 +7,7 @@ import { findSessionById, forgetQueueMessages } from '../../store/session-engine
 import type { Database } from '../../store/tables.ts';
 import { finishDebug, retrySession } from '../../workflows/sessions/messages.ts';
 import type { SessionEngine } from './engine-port.ts';
-import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
+import { wakeAllLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
 
 /** An update waits for a live worker; after this the caller is told that the engine does not answer. */
@@ -34,7 +34,7 @@ export function createSessionEngine({ db, client }: { db: Kysely<Database>; clie
     pokeQueue: async () => {
       await forgetQueueMessages(db);
       await wakeQueue({ db, client });
-      await wakeLeaseWaiters({ db, client });
+      await wakeAllLeaseWaiters({ db, client });
     },
   };
 }

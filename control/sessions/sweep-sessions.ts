@@ -14,6 +14,7 @@ import {
 import { deleteStream } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import { endSession } from './end-session.ts';
+import { refreshLeaseWaits } from './take-session-leases.ts';
 import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
 
@@ -70,6 +71,7 @@ export async function sweepSessions(deps: { db: Kysely<Database>; client: Client
   await releaseLeftLeases(db, new Date(Date.now() - LEFT_MS));
   await wakeQueue(deps);
   await wakeLeaseWaiters(deps);
+  await refreshLeaseWaits(db);
   report.hosts = await runHosts(db);
   return report;
 }

@@ -3,7 +3,13 @@ import type { Kysely } from 'kysely';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { type ErrorCode, musterError } from '../../domain/errors.ts';
 import { describeLeaseWait } from '../../domain/sessions/lease-wait.ts';
-import { deleteRequests, requestedLeases } from '../../store/leases.ts';
+import {
+  deleteRequests,
+  leaseBlockers,
+  requestedLeases,
+  rewordLeaseWait,
+  waitingForLeases,
+} from '../../store/leases.ts';
 import { isWithdrawn, lockSessionById, writeProgress } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { type LeaseAnswer, takeLeases } from '../components/take-leases.ts';
@@ -11,8 +17,8 @@ import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 
 export type SessionLeases = { state: 'taken' } | { state: 'waiting'; message: string; retrySeconds: number };
 
-/** A waiting session is woken when components are given back; this is only for what nobody announces. */
-const RETRY_SECONDS = 300;
+/** A waiting session is woken when its components are given back; this is only for what nobody announces: 6 events each time, for weeks. */
+const RETRY_SECONDS = 900;
 const BUSY: ErrorCode = 'components_busy';
 
 /**
@@ -49,4 +55,13 @@ export async function takeSessionLeases(
   const message = describeLeaseWait(answer.holders);
   await writeProgress(db, sessionId, { phase: 'lease', message, reason: BUSY });
   return { state: 'waiting', message, retrySeconds: RETRY_SECONDS };
+}
+
+/** Says in the records of sessions that wait for components whom they wait for now; their workflows are not asked. */
+export async function refreshLeaseWaits(db: Kysely<Database>): Promise<void> {
+  for (const { id } of await waitingForLeases(db)) {
+    const { components } = await requestedLeases(db, id);
+    const holders = (await leaseBlockers(db, id, components)).filter(({ yields }) => !yields);
+    if (holders.length > 0) await rewordLeaseWait(db, id, BUSY, describeLeaseWait(holders));
+  }
 }

@@ -1,17 +1,24 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
-import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import { waitingForLeases } from '../../store/leases.ts';
+import { freedLeaseWaiters, waitingForLeases } from '../../store/leases.ts';
 import type { Database } from '../../store/tables.ts';
 import { leasesFree } from '../../workflows/sessions/messages.ts';
+import { signalSession } from './signal-session.ts';
 
-/** Tells every session that waits for components to ask again, the oldest first. */
-export async function wakeLeaseWaiters({ db, client }: { db: Kysely<Database>; client: Client }): Promise<void> {
-  for (const session of await waitingForLeases(db)) {
-    try {
-      await client.workflow.getHandle(sessionWorkflowId(session)).signal(leasesFree);
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
-  }
+interface WakeDependencies {
+  db: Kysely<Database>;
+  client: Client;
+}
+
+/**
+ * Tells the sessions that nobody keeps from their components any more to ask again, the oldest first. Those for which nothing has changed are
+ * left alone: each word makes their histories longer, and a workflow takes only so many.
+ */
+export async function wakeLeaseWaiters({ db, client }: WakeDependencies): Promise<void> {
+  for (const session of await freedLeaseWaiters(db)) await signalSession(client, session, leasesFree);
+}
+
+/** Tells every session that waits for components to ask again: what it waits for may not count any more. */
+export async function wakeAllLeaseWaiters({ db, client }: WakeDependencies): Promise<void> {
+  for (const session of await waitingForLeases(db)) await signalSession(client, session, leasesFree);
 }

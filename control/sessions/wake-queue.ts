@@ -1,9 +1,9 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
-import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { queueHead } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { slotFree } from '../../workflows/sessions/messages.ts';
+import { signalSession } from './signal-session.ts';
 
 /**
  * Tells the session that is next in line to ask for a slot; admitted, it tells the one after it. A workflow that is not
@@ -11,10 +11,5 @@ import { slotFree } from '../../workflows/sessions/messages.ts';
  */
 export async function wakeQueue({ db, client }: { db: Kysely<Database>; client: Client }): Promise<void> {
   const head = await queueHead(db);
-  if (head === null) return;
-  try {
-    await client.workflow.getHandle(sessionWorkflowId(head)).signal(slotFree);
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-  }
+  if (head !== null) await signalSession(client, head, slotFree);
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { sql } from 'kysely';
 import { endSession } from '../../control/sessions/end-session.ts';
 import { noteNeededComponents } from '../../control/sessions/needed-components.ts';
-import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
+import { refreshLeaseWaits, takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { leasedComponents } from '../../store/leases.ts';
@@ -82,7 +82,7 @@ describe('a session', () => {
     expect([await needs(one, 'a', 'b'), await needs(two, 'b', 'c')]).toEqual([true, true]);
     expect(await take(one)).toEqual({ state: 'taken' });
     const message = `waiting for components that other sessions have, allow_overlap is false: ${one.name} (1)`;
-    expect(await take(two)).toEqual({ state: 'waiting', message, retrySeconds: 300 });
+    expect(await take(two)).toEqual({ state: 'waiting', message, retrySeconds: 900 });
     expect(await sessionNow(database.db, two.id)).toMatchObject({
       status: 'running',
       phase: 'lease',
@@ -96,6 +96,30 @@ describe('a session', () => {
     expect(await take(two)).toEqual({ state: 'taken' });
     expect(await take(two)).toEqual({ state: 'taken' });
     expect(await taken()).toEqual(['b', 'c']);
+  });
+
+  test('is not told of ends that change nothing for it; its record says whom it still waits for', async () => {
+    const { needs, take, end, signalled } = engine(false);
+    const [one, other, waits, younger] = [await running(), await running(), await running(), await running()];
+    await needs(one, 'a');
+    await needs(other, 'b');
+    await needs(waits, 'a', 'b');
+    await needs(younger, 'b');
+    await take(one);
+    await take(other);
+    await take(waits);
+    await take(younger);
+    signalled.length = 0;
+    await end(one);
+    expect(signalled).toEqual([]);
+    await refreshLeaseWaits(database.db);
+    expect((await sessionNow(database.db, waits.id)).message).toMatch(`: ${other.name} (1)`);
+    expect((await sessionNow(database.db, younger.id)).message).toMatch(`: ${other.name} (1), ${waits.name} (1)`);
+    await end(other);
+    expect(signalled).toEqual([sessionWorkflowId(waits)]);
+    expect((await take(waits)).state).toBe('taken');
+    await refreshLeaseWaits(database.db);
+    expect((await sessionNow(database.db, younger.id)).message).toMatch(`: ${waits.name} (1)`);
   });
 
   test('that is asked twice what it needs needs the same, and nothing more once it has it', async () => {
