@@ -49,7 +49,7 @@ async function main(): Promise<number> {
     total.failed += counts.failed;
     total.skipped.push(...counts.skipped);
   };
-  let finishOther = async () => {};
+  let finishOther = async (_wait: boolean) => {};
   const suites = chosenSuites(name);
   for (const suite of suites) {
     const startedAt = Date.now();
@@ -58,8 +58,13 @@ async function main(): Promise<number> {
       const file = join(workDir, `${suite.name}.txt`);
       const output = openSync(file, 'w');
       const running = suite.run({ ...options, output });
-      running.catch(() => undefined);
-      finishOther = async () => {
+      let ended = false;
+      const end = () => {
+        ended = true;
+      };
+      running.then(end, end);
+      finishOther = async (wait) => {
+        if (!ended && !wait) return;
         finishOther = async () => {};
         const found = await running;
         closeSync(output);
@@ -73,7 +78,7 @@ async function main(): Promise<number> {
     process.stdout.write(`\n== ${suite.name}: ${suite.title}\n`);
     const found = await suite.run({ ...options, output: process.stderr.fd });
     if (!interrupted) report(suite, found, startedAt);
-    await finishOther();
+    await finishOther(suite === suites.at(-1) || interrupted);
     if (interrupted) break;
   }
   rmSync(workDir, { recursive: true, force: true });

@@ -15,7 +15,7 @@ export interface Counts {
 export interface Suite {
   name: string;
   title: string;
-  /** Waits more than it works: it runs at the same time as the next one, and its output follows. */
+  /** Waits more than it works: it runs at the same time as the next ones, and its output follows. */
   beside?: true;
   run(options: SuiteOptions): Promise<Counts>;
 }
