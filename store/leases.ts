@@ -2,7 +2,7 @@
  * Leases: at most one session has a component. A session has all that it needs or none, so that whoever has some can go on;
  * what it waits for is on record, and older sessions come first. Both go when its engine side ends (session-engine.ts).
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
 import { STREAM_CHANNEL } from './streams.ts';
 
@@ -124,15 +124,36 @@ export async function releaseLeases(trx: Db, sessionId: string): Promise<void> {
   await deleteRequests(trx, sessionId);
 }
 
+/** Whether a run of a session is on record as not ended. */
+const hasOpenRun = (id: RawBuilder<unknown>) =>
+  sql<boolean>`exists (select from runs where session_id = ${id} and state in ('created', 'started'))`;
+
+/** Whether a session has a Job of which nobody knows that all of it has stopped. One without a token was never made. */
+const hasJobAtWork = (id: RawBuilder<unknown>) => sql<boolean>`exists (
+  select from session_jobs j where j.session_id = ${id} and (j.unverified is not null or (j.ended_at is null
+    and exists (select from job_tokens where session_id = j.session_id))))`;
+
 /**
- * Gives back the leases of ended sessions that kept them because a run might be alive: where none is open any more, or the
+ * Whether something of a session that ends may still be at work on its components: its Job, or of one of which nobody knows how it ended an
+ * open run.
+ */
+export async function mayBeAtWork(trx: Db, sessionId: string, isUnknown: boolean): Promise<boolean> {
+  const id = sql`${sessionId}::uuid`;
+  const { rows } = await sql<{ run: boolean; job: boolean }>`
+    select ${hasOpenRun(id)} as run, ${hasJobAtWork(id)} as job`.execute(trx);
+  return rows[0]?.job === true || (isUnknown && rows[0]?.run === true);
+}
+
+/**
+ * Gives back the leases of ended sessions that kept them because a run might be alive: where none is open any more, and no Job at work, or the
  * end is older than `before` (its machine does not come back). Answers whether there were any.
  */
 export async function releaseLeftLeases(db: Db, before: Date): Promise<boolean> {
+  const id = sql`s.id`;
   const { rows } = await sql`
     delete from component_leases l using sessions s
-    where s.id = l.session_id and s.stage = 'ended' and (s.updated_at < ${before} or not exists (
-      select from runs where session_id = s.id and state in ('created', 'started')))
+    where s.id = l.session_id and s.stage = 'ended' and (s.updated_at < ${before}
+      or not (${hasOpenRun(id)} or ${hasJobAtWork(id)}))
     returning l.component_id`.execute(db);
   return rows.length > 0;
 }

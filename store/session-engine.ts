@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 import { type Kysely, sql } from 'kysely';
 import type { Snapshot, Succeeded } from '../domain/sessions/schema.ts';
 import type { Db } from './database.ts';
-import { deleteRequests, releaseLeases } from './leases.ts';
+import { deleteRequests, mayBeAtWork, releaseLeases } from './leases.ts';
 import { announceStream, STREAM_CHANNEL } from './streams.ts';
 import type { Database, SessionsTable } from './tables.ts';
 import { addDuration, countOne } from './tallies.ts';
@@ -252,9 +252,9 @@ export async function writeEnd(
       .executeTakeFirst();
     if (ended === undefined) return false;
     await atEnd(trx, ended);
-    // Of a run that nobody answers for, nobody knows whether it still works: the sweep gives back what it keeps.
-    if (end.succeeded !== 'unknown' || !(await hasOpenRun(trx, id))) await releaseLeases(trx, id);
-    else await deleteRequests(trx, id);
+    // Of what nobody answers for, nobody knows whether it still works: the sweep gives back what it keeps.
+    if (await mayBeAtWork(trx, id, end.succeeded === 'unknown')) await deleteRequests(trx, id);
+    else await releaseLeases(trx, id);
     await announceStream(trx, id);
     if (ended.admitted_at !== null) {
       await addDuration(trx, 'session_work', (now.getTime() - ended.admitted_at.getTime()) / 1_000);
@@ -262,12 +262,6 @@ export async function writeEnd(
     await countOne(trx, 'sessions_ended', ended.succeeded);
     return true;
   });
-}
-
-async function hasOpenRun(trx: Db, id: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from runs where session_id = ${id} and state in ('created', 'started') limit 1`.execute(trx);
-  return rows.length > 0;
 }
 
 /** Sessions whose engine side has not ended, oldest first, deleted ones too; those younger than `settledBefore` are left out. */
