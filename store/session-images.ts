@@ -52,12 +52,10 @@ export async function findKnownImageJobs(db: Db, jobs: readonly string[]): Promi
 
 /** What can change of an image. */
 export type SessionImageChange = Partial<
-  Pick<
-    SessionImageRow,
-    'posted' | 'host' | 'port' | 'state' | 'message' | 'started_at' | 'finishing_at' | 'released_at'
-  >
+  Pick<SessionImageRow, 'host' | 'port' | 'state' | 'message' | 'started_at' | 'finishing_at'>
 >;
 
+/** What a new image has come of, and what was released, stays as it is: who is late with a change was given up by the engine. */
 export async function writeSessionImage(
   db: Db,
   sessionId: string,
@@ -70,15 +68,39 @@ export async function writeSessionImage(
     .set({ ...change, updated_at: now })
     .where('session_id', '=', sessionId)
     .where('image_id', '=', image)
+    .where('state', '<>', 'customized')
+    .where('released_at', 'is', null)
     .execute();
 }
 
-/** Records the session's key at the image service; the jobs that were made with it are known by it. */
-export async function writeImageKey(db: Db, sessionId: string, keyId: string): Promise<void> {
-  await db.updateTable('session_images').set({ public_key_id: keyId }).where('session_id', '=', sessionId).execute();
+/** Notes that the job of an image is asked for; false when the session's images were released: then nobody is to ask. */
+export async function writeImagePosted(db: Db, sessionId: string, image: string, now: Date): Promise<boolean> {
+  const asked = await db
+    .updateTable('session_images')
+    .set({ posted: true, updated_at: sql<Date>`case when posted then updated_at else ${now} end` })
+    .where('session_id', '=', sessionId)
+    .where('image_id', '=', image)
+    .where('released_at', 'is', null)
+    .executeTakeFirst();
+  return asked.numUpdatedRows > 0n;
 }
 
-/** Records the job of an image, with the session too: `ims_job` is the last one that was made, `ims_jobs` are all. */
+/**
+ * Records the session's key at the image service; the jobs that were made with it are known by it. One that comes after the release is to be
+ * released too.
+ */
+export async function writeImageKey(db: Db, sessionId: string, keyId: string): Promise<void> {
+  await db
+    .updateTable('session_images')
+    .set({ public_key_id: keyId, released_at: null })
+    .where('session_id', '=', sessionId)
+    .execute();
+}
+
+/**
+ * Records the job of an image, with the session too: `ims_job` is the last one that was made, `ims_jobs` are all. One that comes after the release
+ * is to be released too.
+ */
 export async function writeImageJob(
   db: Kysely<Database>,
   sessionId: string,
@@ -89,7 +111,7 @@ export async function writeImageJob(
   await db.transaction().execute(async (trx) => {
     await trx
       .updateTable('session_images')
-      .set({ job_id: job, state: 'preparing', updated_at: now })
+      .set({ job_id: job, state: 'preparing', updated_at: now, released_at: null })
       .where('session_id', '=', sessionId)
       .where('image_id', '=', image)
       .execute();

@@ -1,6 +1,11 @@
 /** The activities of a session's images as Temporal calls them. */
 import { judgeImages } from '../../control/sessions/judge-images.ts';
-import { noteImages, saveSessionImages, writeImageKey } from '../../control/sessions/session-images.ts';
+import {
+  listSessionImages,
+  noteImages,
+  saveSessionImages,
+  writeImageKey,
+} from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
 import { imageKeyName, imagesOf, mappedName, resultNameOf, serviceImageId } from '../../domain/sessions/image-names.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -8,7 +13,7 @@ import { finishImage } from './finish-image.ts';
 import type { ImageActivities, PlannedImages } from './image-contract.ts';
 import type { ImageDependencies } from './image-ports.ts';
 import { serviceOf } from './image-waiting.ts';
-import { openImage } from './open-image.ts';
+import { imagesReleased, openImage } from './open-image.ts';
 import { deleteImageKey, releaseImages } from './release-images.ts';
 import { reportFailure } from './report-failure.ts';
 
@@ -52,6 +57,7 @@ async function makeImageKey(deps: ImageDependencies, sessionId: string, signal: 
   const { db, imageKeys } = deps;
   const service = serviceOf(deps);
   const session = await loadSession(db, sessionId);
+  if ((await listSessionImages(db, sessionId)).some((row) => row.released_at !== null)) throw imagesReleased(session);
   const { publicKey } = await imageKeys.ensure(session);
   const name = imageKeyName(session.name);
   const there = await service.findPublicKeys(name, signal);

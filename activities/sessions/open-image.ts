@@ -6,6 +6,7 @@ import {
   noteImage,
   type SessionImageRow,
   writeImageJob,
+  writeImagePosted,
   writeImageQueued,
 } from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
@@ -55,6 +56,11 @@ export async function openImage(deps: ImageDependencies, input: ImageRef, signal
     if (over === null) throw error;
     throw musterError('image_wait_timeout', `image ${row.image_id}: no login ${over}: ${message}`);
   }
+}
+
+/** Says that a try comes too late: the engine has given it up, and what the session had at the image service was released. */
+export function imagesReleased({ name }: Pick<SessionRow, 'name'>): Error {
+  return musterError('cancelled', `the images of session ${name} were released`);
 }
 
 /** The record of an image; it is made when the images are planned. */
@@ -111,7 +117,7 @@ async function postJob(
   row: SessionImageRow,
 ): Promise<ImageJob> {
   if (row.public_key_id === null) throw musterError('internal', `session ${session.name} has no key for images`);
-  await noteImage(db, row, { posted: true }, 'images');
+  if (!(await writeImagePosted(db, session.id, row.image_id, new Date()))) throw imagesReleased(session);
   return service.createJob(
     {
       imageId: serviceImageId(row.image_id),

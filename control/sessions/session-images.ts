@@ -21,6 +21,7 @@ export {
   sessionsWithLeftImages,
   writeImageJob,
   writeImageKey,
+  writeImagePosted,
   writeImageQueued,
   writeImageReleased,
   writeImageResult,
