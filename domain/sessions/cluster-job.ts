@@ -82,7 +82,7 @@ export interface JobTrouble {
 export interface JobEnding {
   /** The last view, with the exit codes that were read before anything vanished. */
   view: JobView;
-  /** Null when no container runs any more; else why that is not known: `node not ready`. */
+  /** Null when no container runs any more and all was deleted; else why that is not so, or not known: `node not ready`. */
   unverified: string | null;
 }
 

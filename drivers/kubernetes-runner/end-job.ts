@@ -8,10 +8,13 @@ import { FINALIZER, type JobObject, LABELS, type PodObject } from './objects.ts'
 import { isOver } from './pod-trouble.ts';
 import { readJob, readPods } from './read-jobs.ts';
 import { GRACE_SECONDS } from './runner-settings.ts';
-import { isNotReady } from './scheduling.ts';
+import { whyUnverified } from './unverified.ts';
 
+const FORBIDDEN = 403;
 const ABSENT = 404;
 const CONFLICT = 409;
+/** What a policy of the cluster answers to a request that it does not let pass. */
+const INVALID = 422;
 const LOOK_MS = 250;
 /** In which the pod of a Job that was just let run may still turn up, ms. */
 const LATE_POD_MS = 1_000;
@@ -19,7 +22,7 @@ const LATE_POD_MS = 1_000;
 /**
  * Deletes a Job with its pods and waits, `patienceMs` at most, until none of their containers runs. The pods are deleted as well
  * as the Job: one that somebody has deleted in the background leaves its pods running. Finalizers stay, so every exit code is in the
- * answer. What does not end in time is on a node that does not answer.
+ * answer. What does not end in time, or may not be deleted, is told as not verified.
  */
 export async function endJob(
   client: ClusterClient,
@@ -31,16 +34,21 @@ export async function endJob(
   const begun = Date.now();
   let job: JobObject | null = await readJob(client, paths, name);
   const mayHavePods = job !== null && job.spec?.suspend !== true;
-  if (job !== null) await deleteObject(client, paths.job(name), { propagationPolicy: 'Foreground' });
+  const refusals = new Set<string>();
+  const remove = async (path: string, options: object) => {
+    const refusal = await deleteObject(client, path, options);
+    if (refusal !== null) refusals.add(refusal);
+  };
+  if (job !== null) await remove(paths.job(name), { propagationPolicy: 'Foreground' });
   // It goes with its Job, unless somebody has deleted that without what it owns.
-  await deleteObject(client, paths.secret(name), {});
+  await remove(paths.secret(name), {});
   let pods: PodObject[] = [];
   const asked = new Set<string>();
   for (;;) {
     pods = latestKnown(pods, await readPods(client, paths, name));
     for (const pod of pods) {
       if (isStill(pod) || asked.has(pod.metadata.name)) continue;
-      await deleteObject(client, paths.pod(pod.metadata.name), { gracePeriodSeconds: GRACE_SECONDS });
+      await remove(paths.pod(pod.metadata.name), { gracePeriodSeconds: GRACE_SECONDS });
       asked.add(pod.metadata.name);
     }
     const passed = Date.now() - begun;
@@ -53,11 +61,9 @@ export async function endJob(
   const near = await nodes.for(latestOf(pods));
   const view = job === null ? goneView(name, pods) : jobView(job, pods, near);
   const running = pods.find((pod) => !isStill(pod));
-  if (running === undefined) return { view, unverified: null };
-  const { nodeName = '' } = running.spec ?? {};
-  const node = near?.find(({ metadata }) => metadata.name === nodeName);
-  const answers = node !== undefined && !isNotReady(node);
-  return { view, unverified: answers ? `node ${nodeName} has not ended its containers` : 'node not ready' };
+  // What was refused is asked for again by whoever verifies this end.
+  if (refusals.size > 0) return { view, unverified: `the cluster refuses: ${[...refusals].join('; ')}` };
+  return { view, unverified: running === undefined ? null : whyUnverified(running, near) };
 }
 
 /**
@@ -87,9 +93,15 @@ async function release(client: ClusterClient, path: string): Promise<void> {
   }
 }
 
-async function deleteObject(client: ClusterClient, path: string, options: object): Promise<void> {
-  const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
-  await client.ask({ method: 'DELETE', path, body, expected: [ABSENT, CONFLICT] });
+/** Answers the cluster's words when it will not do so, else null. */
+async function deleteObject(client: ClusterClient, path: string, options: object): Promise<string | null> {
+  const { status, body } = await client.ask<{ message?: string }>({
+    method: 'DELETE',
+    path,
+    body: { apiVersion: 'v1', kind: 'DeleteOptions', ...options },
+    expected: [FORBIDDEN, ABSENT, CONFLICT, INVALID],
+  });
+  return status === FORBIDDEN || status === INVALID ? (body.message ?? `status ${status}`) : null;
 }
 
 /** Whether nothing of the pod runs: it has ended, or is being deleted before any node had it. */

@@ -4,6 +4,8 @@ export interface Metadata {
   name: string;
   uid?: string;
   resourceVersion?: string;
+  /** Counts what was asked of the object: changes of its `spec`, and its deletion. */
+  generation?: number;
   creationTimestamp?: string;
   deletionTimestamp?: string;
   labels?: Record<string, string>;
@@ -51,6 +53,8 @@ export interface PodObject {
   };
   status?: {
     phase?: string;
+    /** The generation that its node has taken notice of. */
+    observedGeneration?: number;
     reason?: string;
     message?: string;
     conditions?: Condition[];

@@ -117,7 +117,7 @@ describe('ending a Job', () => {
 
   test('in too little time says that it does not know', async () => {
     const { jobs, name } = await running({ ansible: DEAF });
-    expect((await jobs.end(name, 500)).unverified).toMatch(/has not ended its containers/);
+    expect((await jobs.end(name, 3_000)).unverified).toMatch(/has not ended its containers/);
     expect((await jobs.end(name, 20_000)).unverified).toBeNull();
     await jobs.release(name);
     await nothingLeft(name);
