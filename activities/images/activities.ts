@@ -23,7 +23,7 @@ import type { ImageJobRecords, ImageSweepActivities, ImageWork } from './contrac
 /** Looks at the records; for any worker. */
 export function createImageRecords(deps: ImageRunDependencies): ImageJobRecords {
   return {
-    readImageJob: ({ jobId }) => readImageRun(deps, jobId),
+    readImageJob: ({ jobId, untakenSeconds }) => readImageRun(deps, jobId, untakenSeconds),
     takeImageTurn: ({ jobId, status }) => takeImageRunTurn(deps, jobId, status),
     noteOnImageJob: ({ jobId, message }) => noteOnImageRun(deps, jobId, message),
     failImageJob: ({ jobId, message }) => failImageRun(deps, jobId, message),

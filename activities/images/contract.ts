@@ -26,7 +26,8 @@ export type ImageTurn =
 
 /** Short looks at the records. */
 export interface ImageJobRecords {
-  readImageJob(input: ImageJobRef): Promise<ImageJobPlan>;
+  /** `untakenSeconds`: for how long no machine has taken up what the job asked of it; default 0. */
+  readImageJob(input: ImageJobRef & { untakenSeconds?: number }): Promise<ImageJobPlan>;
   /** Asks for the turn of a machine and brings the job to the status of the work. */
   takeImageTurn(input: ImageJobRef & { status: 'fetching_image' | 'packaging_artifacts' }): Promise<ImageTurn>;
   noteOnImageJob(input: ImageJobRef & { message: string }): Promise<void>;

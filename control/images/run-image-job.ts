@@ -1,6 +1,6 @@
 /** What a job's workflow asks of the records: its state, its turn, its end. */
 import type { Kysely } from 'kysely';
-import { waitedTooLong } from '../../domain/images/job-limits.ts';
+import { type Wait, waitedTooLong } from '../../domain/images/job-limits.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
 import {
@@ -46,13 +46,17 @@ const LATER_SECONDS = 15;
 /** Where all was switched off the machines come back with this process, and may find that a job is done: so long it ends none, ms. */
 const RETURN_MS = 5 * 60_000;
 
-/** What the job is to do next. A job that is not there any more is over, and one that has waited too long ends in `error`. */
-export async function readImageRun(deps: ImageRunDependencies, jobId: string) {
+/**
+ * What the job is to do next. A job that is not there any more is over, and one that has waited too long ends in `error`.
+ * @param untakenSeconds for how long no machine has taken up what the job asked of it
+ */
+export async function readImageRun(deps: ImageRunDependencies, jobId: string, untakenSeconds = 0) {
   const job = await anyImageJob(deps.db, jobId);
   const { stepSeconds } = deps.imageLimits;
   if (job === null) return { status: 'error' as const, over: true, queue: null, stepSeconds };
   const { status, queue } = job;
-  if (!isOver(job) && (await hasEnded(deps, job, await workersFor(deps, job, status), { isDone: false }))) {
+  const workers = await workersFor(deps, job, status);
+  if (!isOver(job) && (await hasEnded(deps, job, workers, { isDone: false, untakenSeconds }))) {
     return { status: 'error' as const, over: true, queue, stepSeconds };
   }
   return { status, over: isOver(job), queue, stepSeconds };
@@ -72,7 +76,7 @@ export async function takeImageRunTurn(
   if (job === null || isOver(job)) return { state: 'over' };
   const workers = await workersFor(deps, job, status);
   const isDone = status === 'packaging_artifacts';
-  if (await hasEnded(deps, job, workers, { isDone })) return { state: 'over' };
+  if (await hasEnded(deps, job, workers, { isDone, untakenSeconds: 0 })) return { state: 'over' };
   // The machine that has the job already, while it is there; else another one that can.
   const live = workers.filter((worker) => isThere(deps, worker));
   const queue = (live.find((worker) => worker.queue === job.queue) ?? live[0])?.queue;
@@ -115,7 +119,7 @@ async function hasEnded(
   deps: ImageRunDependencies,
   job: ImageJobRow,
   workers: readonly ImageWorkerRow[],
-  { isDone }: { isDone: boolean },
+  { isDone, untakenSeconds }: Pick<Wait, 'isDone' | 'untakenSeconds'>,
 ): Promise<boolean> {
   const now = deps.clock();
   if (now.getTime() - deps.since.getTime() < RETURN_MS) return false;
@@ -125,6 +129,7 @@ async function hasEnded(
       createdAt: job.created_at,
       waitingSince: job.waiting_since,
       isDone,
+      untakenSeconds,
       machine: { isThere: workers.some((worker) => isThere(deps, worker)), seenAt: workers[0]?.seen_at ?? null },
       userSeconds: deps.imageLimits.userSeconds,
     },

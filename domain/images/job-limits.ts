@@ -11,6 +11,8 @@ export interface Wait {
   waitingSince: Date | null;
   /** Whether its user has said that it is done: then it waits to be packed. */
   isDone: boolean;
+  /** For how long no machine has taken up what the job asked of it. */
+  untakenSeconds: number;
   /** Whether a machine that can do what is next is there, and when one last was; null: never. */
   machine: { isThere: boolean; seenAt: Date | null };
   userSeconds: number;
@@ -22,11 +24,14 @@ export interface Wait {
  * is there and takes no work.
  */
 export function waitedTooLong(wait: Wait, now: Date): string | null {
-  const { status, createdAt, waitingSince, isDone, machine, userSeconds } = wait;
+  const { status, createdAt, waitingSince, isDone, untakenSeconds, machine, userSeconds } = wait;
   const secondsSince = (...times: (Date | null)[]) =>
     (now.getTime() - Math.max(...times.map((time) => time?.getTime() ?? 0))) / 1_000;
   if (!machine.isThere && secondsSince(createdAt, waitingSince, machine.seenAt) > AWAY_SECONDS) {
     return `no worker that can do it had its directory of images for ${AWAY_SECONDS} s`;
+  }
+  if (status !== 'waiting_on_user' && untakenSeconds >= AWAY_SECONDS) {
+    return `its machine is there, but took up no work for ${AWAY_SECONDS} s`;
   }
   if (status !== 'waiting_on_user' || waitingSince === null) return null;
   const isUnwatched = !machine.isThere && !isDone;

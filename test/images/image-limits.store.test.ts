@@ -74,6 +74,22 @@ describe('a job that waits for its user', () => {
   });
 });
 
+describe('a machine that is there and takes up no work', () => {
+  test.each(['fetching_image', 'packaging_artifacts'] as const)('ends a job in %s', async (status) => {
+    const job = await jobIn(status);
+    later(2 * DAY);
+    await seen();
+    expect(await readImageRun(deps(), job.id, DAY - 600)).toMatchObject({ status, over: false });
+    expect(await readImageRun(deps(), job.id, DAY)).toMatchObject({ status: 'error', over: true });
+    expect(await end(job)).toBe('its machine is there, but took up no work for 86400 s');
+  });
+
+  test('ends none that waits for its user: his time is its limit', async () => {
+    const job = await jobIn('waiting_on_user');
+    expect(await readImageRun(deps(), job.id, DAY)).toMatchObject({ status: 'waiting_on_user', over: false });
+  });
+});
+
 describe('a machine that does not come back', () => {
   test.each(['creating', 'fetching_image', 'packaging_artifacts'] as const)('ends a job in %s', async (status) => {
     const job = await jobIn(status);

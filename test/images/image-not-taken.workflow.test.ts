@@ -64,6 +64,31 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
     expect(await replayHistories([{ workflowId: handle.workflowId, history }])).toBe(1);
   });
 
+  test('and that takes up nothing says in each look at its record for how long', async () => {
+    const { environment } = server;
+    const [here, away] = [`here-${randomUUID()}`, `away-${randomUUID()}`];
+    const untaken: unknown[] = [];
+    const activities: Partial<ImageJobRecords & ImageWork> = {
+      readImageJob: async ({ untakenSeconds }) => {
+        untaken.push(untakenSeconds);
+        const over = untaken.length > 3;
+        return { status: over ? 'error' : 'packaging_artifacts', over, queue: over ? here : away, stepSeconds: 60 };
+      },
+      closeImageJob: async () => undefined,
+      cleanRoot: async () => undefined,
+    };
+    const stop = await startTestWorker(environment, {
+      taskQueue: here,
+      workflowBundle: await workflowBundle(),
+      activities: { ...activities },
+    });
+    const start = { workflowId: `image-job/${randomUUID()}`, taskQueue: here, args: [{ jobId: 'j1' }] };
+    await (await environment.client.workflow.start('imageJobWorkflow', start)).result();
+    await stop();
+    // The last is that of the clean-up, which nobody limits by it.
+    expect(untaken).toEqual([0, 600, 1_200, 1_800, undefined]);
+  });
+
   test('while it waits for its user ends when his time is over', async () => {
     const { environment } = server;
     const [here, away] = [`here-${randomUUID()}`, `away-${randomUUID()}`];

@@ -6,7 +6,8 @@
  *  3. wait for the turn, pack the new image (packaging_artifacts), which records the success
  *  4. whatever happened: end every process, remove the job's files
  *
- * A deleted job, or one ended by order, breaks off what is going on and goes to 4.
+ * A deleted job, or one ended by order, breaks off what is going on and goes to 4. So does one that has waited too long: each look at the record
+ * asks for that.
  *
  * History: about 60 events, 6 for each time it asks for its turn (up to once in 30 s; it continues as new at the server's hint).
  */
@@ -34,15 +35,19 @@ const records = proxyLocalActivities<ImageJobRecords>({
 
 /** An environment that is gone so often is no accident. */
 const OPENINGS = 10;
+/** How long a machine has to take up a piece of work before the record is looked at again. */
+const TAKE_UP_SECONDS = 600;
 
 interface State {
   /** Whether somebody said to look at the record. */
   told: boolean;
   openings: number;
+  /** For how long no machine has taken up what was asked of it. */
+  untakenSeconds: number;
 }
 
 export async function imageJobWorkflow(input: ImageJobRef): Promise<void> {
-  const state: State = { told: false, openings: 0 };
+  const state: State = { told: false, openings: 0, untakenSeconds: 0 };
   setHandler(endImageJob, () => {
     state.told = true;
   });
@@ -66,7 +71,7 @@ export async function imageJobWorkflow(input: ImageJobRef): Promise<void> {
 async function customise(input: ImageJobRef, state: State): Promise<void> {
   for (;;) {
     state.told = false;
-    const plan = await records.readImageJob(input);
+    const plan = await records.readImageJob({ ...input, untakenSeconds: state.untakenSeconds });
     if (plan.over) return;
     setCurrentDetails(`**${plan.status}**`);
     if (plan.status === 'waiting_on_user' && plan.queue !== null) await serve(input, state, plan, plan.queue);
@@ -130,11 +135,14 @@ async function work<T>(state: State, start: () => Promise<T>): Promise<Outcome<T
   await Promise.race([result.catch(() => undefined), condition(() => state.told)]);
   if (state.told) scope.cancel();
   try {
-    return { state: 'done', result: await result };
+    const done = { state: 'done' as const, result: await result };
+    state.untakenSeconds = 0;
+    return done;
   } catch (error) {
     if (state.told) return { state: 'told' };
-    if (wasNotTaken(error)) return { state: 'not taken' };
-    throw error;
+    if (!wasNotTaken(error)) throw error;
+    state.untakenSeconds += TAKE_UP_SECONDS;
+    return { state: 'not taken' };
   }
 }
 
@@ -150,7 +158,7 @@ function wasNotTaken(error: unknown): boolean {
 function workOn(taskQueue: string | null, { stepSeconds }: Pick<ImageJobPlan, 'stepSeconds'>): ImageWork {
   const common = {
     ...(taskQueue === null ? {} : { taskQueue }),
-    scheduleToStartTimeout: '10m',
+    scheduleToStartTimeout: TAKE_UP_SECONDS * 1_000,
     heartbeatTimeout: '15s',
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     retry: { initialInterval: '1s', maximumInterval: '30s', maximumAttempts: 20 },
