@@ -1,7 +1,8 @@
 /** The log of a runner that hands in nothing by itself (profile `compatible`), read from its pod as the output of one run. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Kysely, SessionRow } from '../../control/database.ts';
-import { closeRun, knownRun, openRun, shipBatch } from '../../control/runs/follow-run.ts';
+import { failureOf } from '../../control/failures.ts';
+import { closeRun, knownRun, openRun, RunOvertaken, shipBatch } from '../../control/runs/follow-run.ts';
 import type { SessionJobRow } from '../../control/sessions/record-job.ts';
 import { noteWarnings } from '../../control/sessions/session-progress.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
@@ -20,6 +21,8 @@ export interface ForeignLogDependencies extends SecretDependencies {
 
 /** Between two attempts to read what is to be hidden in a log, ms. */
 const SECRETS_PAUSE = 500;
+/** Before a log is gone on with, ms. */
+const AGAIN_PAUSE = 500;
 
 export interface FollowedLog {
   runId: string;
@@ -39,20 +42,22 @@ export function followForeignLog(
   const { session_id: sessionId, name } = job;
   const layer = snapshot.layers[0]?.index ?? 0;
   const runId = runIdOf(sessionId, 1, layer);
-  const ship = async () => {
+  /** Answers whether it is over; else something came between, and it goes on from what is stored. */
+  const ship = async (): Promise<boolean> => {
     const place = { id: runId, sessionId, streamId: sessionId, layer, attempt: 1, host: CLUSTER_HOST };
     const run = await openRun(db, place);
     let { cursor } = run;
-    if (cursor.outputBytes > logMaxBytes) return;
+    if (cursor.outputBytes > logMaxBytes) return true;
     const full = new AbortController();
+    const reading = {
+      from: cursor.outputBytes,
+      secrets: await secretsToHide(deps, session, signal),
+      areAll: deps.tenantVault === undefined || snapshot.tenant_name === undefined,
+    };
     await cluster.followLog(
       name,
       'ansible',
-      {
-        from: cursor.outputBytes,
-        secrets: await secretsToHide(deps, session, signal),
-        areAll: deps.tenantVault === undefined || snapshot.tenant_name === undefined,
-      },
+      reading,
       async ({ start, end, text }) => {
         if (full.signal.aborted) return;
         const kept = end <= logMaxBytes ? text : headOf(text, logMaxBytes - start) + cutNote(logMaxBytes);
@@ -64,13 +69,23 @@ export function followForeignLog(
       AbortSignal.any([signal, full.signal]),
     );
     if (full.signal.aborted) await warn(db, sessionId, `it is kept up to ${logMaxBytes} bytes (MUSTER_LOG_MAX)`);
+    return true;
   };
-  const done = ship().catch(async (error: unknown) => {
+  const shipAll = async () => {
+    while (!(await ship().catch(unlessItPasses))) await delay(AGAIN_PAUSE, undefined, { signal });
+  };
+  const done = shipAll().catch(async (error: unknown) => {
     if (signal.aborted) return;
     const words = error instanceof Error ? error.message : String(error);
     await warn(db, sessionId, words).catch(() => undefined);
   });
   return { runId, done };
+}
+
+/** What another worker that follows the same log, or an absent database, breaks off is gone on with; answers that it is not over. */
+function unlessItPasses(error: unknown): boolean {
+  if (error instanceof RunOvertaken || failureOf(error).code === 'storage_unavailable') return false;
+  throw error;
 }
 
 /** Waits for the rest of the log, says so when it does not come within `patienceMs`, and ends its run as its container did. */

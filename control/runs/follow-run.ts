@@ -34,8 +34,13 @@ export async function noteRunStarted(db: Kysely<Database>, runId: string): Promi
   await markRunStarted(db, runId);
 }
 
+/** Another watcher of the same run was quicker: go on from the stored cursor. */
+export class RunOvertaken extends Error {
+  override name = 'RunOvertaken';
+}
+
 /**
- * Stores one batch of events and output with the cursor behind it, all or nothing. Throws when another watcher of the
+ * Stores one batch of events and output with the cursor behind it, all or nothing. Throws `RunOvertaken` when another watcher of the
  * same run was quicker; the caller starts over from the stored cursor.
  */
 export async function shipBatch(db: Kysely<Database>, run: RunRow, from: RunCursor, batch: RunBatch): Promise<void> {
@@ -44,7 +49,7 @@ export async function shipBatch(db: Kysely<Database>, run: RunRow, from: RunCurs
   const lag = lagOf(events, new Date());
   await db.transaction().execute(async (trx) => {
     if (!(await moveRunCursor(trx, runId, from, batch.cursor, lag)))
-      throw new Error(`run ${runId} has another watcher`);
+      throw new RunOvertaken(`run ${runId} has another watcher`);
     await appendEvents(trx, { streamId, runId, layer, attempt }, events);
     if (batch.output !== null) {
       await appendOutput(trx, { streamId, runId, layer, attempt }, batch.output.start, batch.output.text);
