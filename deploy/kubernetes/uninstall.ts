@@ -4,13 +4,14 @@
  *
  *     node deploy/kubernetes/uninstall.ts PATIENCE NAMESPACE [DEPLOYMENT ...]
  *
- * PATIENCE: seconds for the pods of one Job to end, and for workers to record it. The Deployments of API and worker in NAMESPACE
+ * PATIENCE: seconds for the pods of one Job to end, for workers to record it, and for rights that were just given to hold. The Deployments of API and worker in NAMESPACE
  * are scaled to nothing in between: first the workers store how each session ended, then nobody may start another.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { EnvironmentError, loadEnvironment } from '../../config/environment.ts';
 import { isMusterError } from '../../domain/errors.ts';
+import { isForbidden } from '../../drivers/kubernetes-runner/cluster-client.ts';
 import { openClusterJobs } from '../../drivers/kubernetes-runner/kubernetes-runner.ts';
 import { openLeftovers } from '../../drivers/kubernetes-runner/leftovers.ts';
 
@@ -30,7 +31,7 @@ async function main([patience, namespace, ...deployments]: string[]): Promise<vo
   const env = loadEnvironment(process.env);
   const log = pino({ name: 'muster-uninstall', level: env.MUSTER_LOG_LEVEL });
   const { MUSTER_RUNNER_NAMESPACE: runnerNamespace, MUSTER_RUNNER_KUBECONFIG: kubeconfig = null } = env;
-  const giveUp = Date.now() + GIVE_UP_MS;
+  const begun = Date.now();
   const leftovers = openLeftovers(runnerNamespace, kubeconfig);
   const jobs = openClusterJobs({
     namespace: runnerNamespace,
@@ -50,14 +51,18 @@ async function main([patience, namespace, ...deployments]: string[]): Promise<vo
     workspace: { size: '', medium: '' },
   });
 
-  /** A cluster that is slow or away for a while is asked again: leaving half of it undone is worse than waiting. */
+  let told = '';
+  /** A cluster that is slow or away for a while is asked again: leaving half of it undone is worse than waiting. Rights do not come by waiting. */
   const asked = async <T>(work: () => Promise<T>): Promise<T> => {
     for (;;) {
       try {
         return await work();
       } catch (error) {
-        if (!isMusterError(error) || error.code !== 'cluster_unavailable' || Date.now() > giveUp) throw error;
-        log.warn({ err: error.detail }, 'the cluster does not answer');
+        if (!isMusterError(error) || error.code !== 'cluster_unavailable') throw error;
+        const waits = isForbidden(error) ? patienceMs : GIVE_UP_MS;
+        if (Date.now() - begun > waits) throw error;
+        if (told !== error.detail) log.warn({ err: error.detail }, 'the cluster does not do this yet');
+        told = error.detail;
         await delay(LOOK_MS);
       }
     }
@@ -102,7 +107,16 @@ async function until(ms: number, done: () => Promise<boolean>): Promise<boolean>
   }
 }
 
+/** For who reads the Job's log. */
+function wordsOf(error: unknown): string {
+  if (error instanceof EnvironmentError) return error.message;
+  if (isForbidden(error))
+    return `${error.detail}\nThe release's own Role, and the binding of this Job's account to it, allow this.`;
+  if (isMusterError(error)) return error.detail;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
 main(process.argv.slice(2)).catch((error) => {
-  process.stderr.write(`${error instanceof EnvironmentError ? error.message : (error?.stack ?? error)}\n`);
+  process.stderr.write(`${wordsOf(error)}\n`);
   process.exit(error instanceof EnvironmentError ? 2 : 1);
 });

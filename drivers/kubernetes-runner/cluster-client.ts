@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isMusterError, type MusterError, musterError } from '../../domain/errors.ts';
+import { isMusterError, MusterError, musterError } from '../../domain/errors.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 
 /** For one whole answer, ms. */
@@ -13,11 +13,20 @@ const REFUSAL_MAX = 16 * 1024;
 /** The cluster will say the same about the same request for ever. */
 const FINAL = [400, 413, 422];
 const UNAUTHORIZED = 401;
+const FORBIDDEN = 403;
 const GONE = 410;
 
 /** The cluster no longer knows the version from which on it was asked to tell. */
 export class HistoryGone extends Error {
   override name = 'HistoryGone';
+}
+
+/** What an account of too few rights is answered; for others it is as good as no answer. */
+class Forbidden extends MusterError {}
+
+/** Whether the cluster was there, and did not allow what it was asked for. */
+export function isForbidden(error: unknown): error is MusterError {
+  return error instanceof Forbidden;
 }
 
 export interface ClusterRequest {
@@ -106,6 +115,8 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
     if (status === UNAUTHORIZED) access.forget();
     const said = wordsOf(await textOf(answer, REFUSAL_MAX), request.secret === true);
     const words = `the cluster answered ${status}${said === '' ? '' : ` ${said}`}`;
+    if (status === FORBIDDEN)
+      return new Forbidden('cluster_unavailable', `${request.method} ${request.path}: ${words}`);
     if (!FINAL.includes(status)) return trouble(request, words);
     return musterError('cluster_refused', `${request.method} ${request.path}: ${words}`);
   };

@@ -1,7 +1,13 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClusterProxy, openClusterProxy } from '../support/cluster-proxy.ts';
 import { makeNamespace, type TestNamespace } from '../support/dev-cluster.ts';
 import { jobSpec, scriptedJobs, smallSettings } from '../support/scripted-jobs.ts';
+import { ROOT } from '../support/source-tree.ts';
+
+const run = promisify(execFile);
 
 const signal = new AbortController().signal;
 /** All that a runner needs: nothing outside of its namespace, and no list of secrets. */
@@ -83,4 +89,16 @@ describe('with a token that may only what the Role says', () => {
       message: expect.stringMatching(/403 Forbidden: .*cannot create resource "jobs"/),
     });
   });
+
+  test('a removal that may not do its work ends soon after its patience, and says what is missing', async () => {
+    const script = join(ROOT, 'deploy', 'kubernetes', 'uninstall.ts');
+    const env = { ...process.env, MUSTER_RUNNER_KUBECONFIG: way.kubeconfig, MUSTER_RUNNER_NAMESPACE: 'default' };
+    const removal = run(process.execPath, [script, '1', 'default'], { env, timeout: 30_000 });
+    await expect(removal).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^GET .*403 Forbidden: .*cannot list resource "jobs"[^\n]*\nThe release's own Role.*\n$/,
+      ),
+    });
+  }, 40_000);
 });
