@@ -10,6 +10,13 @@ import { TRUST_VARIABLES } from './trust-variables.ts';
 import { flag, list } from './variable-forms.ts';
 
 const port = z.coerce.number().int().min(1).max(65535);
+/** What is not escaped in a password ends up in another part of the URL; sockets of this machine have none. */
+function isDatabaseUrl(value: string): boolean {
+  if (/^(socket:|\/)/.test(value)) return true;
+  const url = URL.parse(value);
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return false;
+  return url.hash === '' && !`${url.pathname}${url.search}`.includes('@');
+}
 const hostAndPort = z.string().regex(/^[^\s:]+:[0-9]{1,5}$/, 'must be host:port');
 const bytes = z
   .string()
@@ -75,7 +82,13 @@ const VariablesSchema = z.object({
   MUSTER_SECRETS_NAMESPACE: z.string().min(1).default('muster'),
 
   /** Postgres; unset: the embedded one. */
-  MUSTER_DATABASE_URL: z.string().min(1).optional(),
+  MUSTER_DATABASE_URL: z
+    .string()
+    .refine(
+      isDatabaseUrl,
+      'must be postgres://user:password@host:port/database; in user and password / ? # @ : % are written %2F %3F %23 %40 %3A %25',
+    )
+    .optional(),
   /** PEM file of the CA of an outside Postgres. */
   MUSTER_DATABASE_CA_FILE: z.string().optional(),
   /** Port of the embedded Postgres. Default: API port + 1. */
