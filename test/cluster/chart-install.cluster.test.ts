@@ -3,8 +3,9 @@ import pg from 'pg';
 import { type ChartSite, makeChartSite } from '../support/chart-site.ts';
 import { clusterStatus } from '../support/cluster-command.ts';
 import { startRestrictedPod } from '../support/cluster-pod.ts';
-import { hostAddress, imageName, type TestNamespace } from '../support/dev-cluster.ts';
+import { hostAddress, imageName, kubeconfigPath, type TestNamespace } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';
+import { CHART, helm } from '../support/helm.ts';
 import type { InstalledChart } from '../support/installed-chart.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
@@ -73,6 +74,22 @@ test('it says how to reach it by TLS, which is all that it speaks', async () => 
   expect(said).not.toContain('plain HTTP');
   const worker = await site.namespace.kubectl(['get', 'deployment', 'muster-worker', '--output', 'yaml']);
   expect(worker).toContain('https://muster-ingest.$(RELEASE_NAMESPACE).svc:8101');
+});
+
+test('another release gets no hold of the namespace of its Jobs, which each would end as leftovers', async () => {
+  const values = [
+    'database.existingSecret=muster-database',
+    'access.adminToken.existingSecret=muster-admin',
+    'temporal.address=temporal:7233',
+    `runner.namespace=${site.jobs.name}`,
+  ];
+  const where = ['--namespace', site.namespace.name, '--kubeconfig', kubeconfigPath(), '--dry-run=server'];
+  const install = (...more: string[]) =>
+    helm(['install', 'other', CHART, ...where, ...[...values, ...more].flatMap((value) => ['--set', value])]);
+  await expect(install()).rejects.toThrow(
+    `runner.namespace: ${site.jobs.name} is the namespace of the Jobs of release muster in namespace ${site.namespace.name}`,
+  );
+  await install('runner.namespace=');
 });
 
 test('secrets are Secrets of the namespace of Jobs, named without the right to list them', async () => {

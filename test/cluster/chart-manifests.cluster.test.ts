@@ -228,6 +228,28 @@ describe('the image service', () => {
   });
 });
 
+describe('names of objects', () => {
+  test.each([
+    ['muster', 'muster'],
+    ['site', 'site-muster'],
+    ['my.muster', 'my-muster'],
+    ['a'.repeat(53), 'a'.repeat(40)],
+    // Cut where no name may end.
+    [`${'a'.repeat(38)}--b`, 'a'.repeat(38)],
+    [`${'a'.repeat(39)}.b`, 'a'.repeat(39)],
+  ])('of release %s can be names of Services', async (release, begins) => {
+    const services = (await renderChart(set(), 'muster', release)).filter(({ kind }) => kind === 'Service');
+    const names = services.map(({ metadata }) => metadata.name);
+    expect(names.sort()).toEqual([begins, `${begins}-ingest`]);
+  });
+
+  test('of a release that begins with a digit cannot: another name is asked for', async () => {
+    await expect(renderChart(set(), 'muster', '2muster')).rejects.toThrow('fullnameOverride');
+    const objects = await renderChart(set('fullnameOverride=two'), 'muster', '2muster');
+    expect(objects.find(({ kind }) => kind === 'Service')?.metadata.name).toBe('two');
+  });
+});
+
 describe('a wrong value is refused, with its name', () => {
   test.each([
     ['api.replicas=0', '/api/replicas'],
@@ -254,6 +276,31 @@ describe('a wrong value is refused, with its name', () => {
     ['imageService.files.accessModes={ReadOnlyMany}', '/imageService/files/accessModes/0'],
     ['networkPolicy.ports.database={99999}', '/networkPolicy/ports/database'],
     ['networkPolicy.peers.friends={}', 'friends'],
+    ['networkPolicy.enabled=yes', '/networkPolicy/enabled'],
+    // Services have one label of 63 characters, and the names of parts are appended.
+    ['fullnameOverride=my.muster', '/fullnameOverride'],
+    ['fullnameOverride=1muster', '/fullnameOverride'],
+    [`fullnameOverride=${'a'.repeat(63)}`, '/fullnameOverride'],
+    [`nameOverride=${'a'.repeat(63)}`, '/nameOverride'],
+    ['images.muster.repository=registry.example.com/Muster', '/images/muster/repository'],
+    ['images.pullSecrets={Not_A_Name}', '/images/pullSecrets/0'],
+    ['temporal.address=temporal:72330', '/temporal/address'],
+    ['api.publicUrl=https://', '/api/publicUrl'],
+    ['api.allowedHosts={https://muster.example.com}', '/api/allowedHosts/0'],
+    ['api.allowedHosts={muster.example.com:8443}', '/api/allowedHosts/0'],
+    ['access.oidc.issuer=https://issuer.example.com', '/access/oidc/audience'],
+    ['access.oidc.audience=muster', '/access/oidc/issuer'],
+    ['ingress.host=*.example.com', '/ingress/host'],
+    ['ingress.host=https://muster.example.com', '/ingress/host'],
+    ['ingest.port=8100', 'ingest.port'],
+    ['worker.metricsPort=8102', 'worker.metricsPort'],
+    ['api.nodeSelector.a=b c', '/api/nodeSelector/a'],
+    ['worker.resources.limits.memory=much', '/worker/resources/limits/memory'],
+    ['runner.limits.memory=1gi', '/runner/limits/memory'],
+    ['runner.tolerations[0].value=a', '/runner/tolerations/0'],
+    ['imageService.files.size=0Gi', '/imageService/files/size'],
+    ['podDisruptionBudget.maxUnavailable=half', '/podDisruptionBudget/maxUnavailable'],
+    ['secretSettings.MUSTER_IMS_TOKEN.secret=A', '/secretSettings/MUSTER_IMS_TOKEN'],
   ])('%s', async (value, named) => {
     await expect(renderChart(set(value))).rejects.toThrow(named);
   });

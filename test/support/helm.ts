@@ -26,9 +26,9 @@ export async function helm(args: string[]): Promise<string> {
   return stdout;
 }
 
-/** The objects that the chart makes, hooks among them; `words` are further arguments such as `--set a=b`. */
-export async function renderChart(words: string[], namespace = 'muster'): Promise<Manifest[]> {
-  const args = ['template', 'muster', CHART, '--namespace', namespace, '--kube-version', '1.36.0', ...words];
+/** The objects that a release of the chart makes, hooks among them; `words` are further arguments such as `--set a=b`. */
+export async function renderChart(words: string[], namespace = 'muster', release = 'muster'): Promise<Manifest[]> {
+  const args = ['template', release, CHART, '--namespace', namespace, '--kube-version', '1.36.0', ...words];
   return manifestsOf(await helm(args));
 }
 

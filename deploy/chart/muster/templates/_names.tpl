@@ -1,16 +1,21 @@
 {{/* Names and labels. */}}
 {{- define "muster.name" -}}
-{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- default .Chart.Name .Values.nameOverride -}}
 {{- end -}}
 
 {{- define "muster.fullname" -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride -}}
 {{- else if contains (include "muster.name" .) .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- include "muster.short" .Release.Name -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name (include "muster.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- include "muster.short" (printf "%s-%s" .Release.Name (include "muster.name" .)) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* What a Service can be called, with room for the names of parts: those of releases may have dots and 53 characters. */}}
+{{- define "muster.short" -}}
+{{- . | replace "." "-" | trunc 40 | trimAll "-" -}}
 {{- end -}}
 
 {{- define "muster.runnerNamespace" -}}
