@@ -13,7 +13,7 @@ import { lookIntoImage } from './look-into-image.ts';
 import { putIn, takeOut } from './placed-files.ts';
 import { removeTree } from './remove-tree.ts';
 import { endRoom, findRoom, lastWords, type RoomProcess, startRoom } from './room.ts';
-import { requireOwnRoot, requireSafeRoot, requireSafeWay, resolveInRoot } from './root-paths.ts';
+import { requireMountPlaces, requireOwnRoot, requireSafeRoot, requireSafeWay, resolveInRoot } from './root-paths.ts';
 
 interface OpenFile extends OpenImage {
   room: RoomProcess;
@@ -38,6 +38,7 @@ export async function openEnvironment(
   await requireUnpacked(folder);
   await requireOwnRoot(folder);
   await requireSafeWay(folder.path);
+  await requireMountPlaces(folder.root);
   if (request.jail) await requireSafeRoot(folder.root);
   const image = await lookIntoImage(folder.root);
   if (request.jail && image.shell === null) {

@@ -52,7 +52,8 @@ export async function putIn(folder: JobFolder): Promise<void> {
     ['dev', 0o755],
     ['tmp', 0o1777],
   ] as const) {
-    if ((await resolveInRoot(folder.root, path)) !== null) continue;
+    // Whatever is there stays: a login beside the image can do without its /tmp.
+    if ((await lstat(join(folder.root, path)).catch(() => null)) !== null) continue;
     changes.push({ kind: 'folder', path });
     await note();
     await mkdir(join(folder.root, path));

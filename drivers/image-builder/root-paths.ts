@@ -72,20 +72,24 @@ export async function requireOwnRoot({ image, root }: Pick<JobFolder, 'image' | 
   }
 }
 
-/**
- * Throws `image_root_unsafe` when sshd would not let anybody in (it asks for a root that only root may change), or there are no places
- * for what a login needs.
- */
-export async function requireSafeRoot(root: string): Promise<void> {
-  const wrong = isWrong(await lstat(root), false);
-  if (wrong !== null)
-    throw musterError('image_root_unsafe', `/ of the image ${wrong}; sshd lets nobody into such a root`);
+/** Throws `image_root_unsafe` when there are no places in the image where /proc and /dev can be mounted. */
+export async function requireMountPlaces(root: string): Promise<void> {
   for (const name of ['proc', 'dev']) {
     const entry = await lstat(join(root, name)).catch(() => null);
     if (entry !== null && !entry.isDirectory()) {
       throw musterError('image_root_unsafe', `/${name} of the image is no folder, so nothing can be mounted there`);
     }
   }
+}
+
+/**
+ * Throws `image_root_unsafe` when sshd would not let anybody into the image (it asks for a root that only root may change), or there is no
+ * place in it for markers.
+ */
+export async function requireSafeRoot(root: string): Promise<void> {
+  const wrong = isWrong(await lstat(root), false);
+  if (wrong !== null)
+    throw musterError('image_root_unsafe', `/ of the image ${wrong}; sshd lets nobody into such a root`);
   const tmp = await resolveInRoot(root, 'tmp');
   const isMissing = (await lstat(join(root, 'tmp')).catch(() => null)) === null;
   if (!isMissing && (tmp === null || !(await lstat(tmp)).isDirectory())) {
