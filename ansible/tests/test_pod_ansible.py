@@ -7,8 +7,10 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -180,6 +182,35 @@ def test_term_ends_the_playbook_and_ships_what_there_is(pod: Pod, muster: Muster
     run = muster.runs['run-1']
     assert run.exit is not None and run.exit['code'] != 0
     assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()
+
+
+def test_after_term_what_waits_for_a_muster_that_was_away_is_sent_at_once(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        f'    - shell: touch {pod.path("up")}\n    - shell: sleep 60\n'
+    )
+    # It asks for a pause that its container does not live to see the end of, then it is away once more.
+    asked = threading.Event()
+
+    def busy(request: BaseHTTPRequestHandler) -> bool:
+        asked.set()
+        return answers(503, None, Retry_After='60')(request)
+
+    muster.fault('/events', busy, cuts)
+    pod.order()
+    process = pod.start('ansible')
+    wait_until(pod.path('up').exists, 'the playbook')
+    wait_until(asked.is_set, 'the trouble')
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 128 + signal.SIGTERM
+    assert time.monotonic() - began < 6
+    assert not muster.faults
+    run = muster.runs['run-1']
+    assert run.exit is not None
+    assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()
+    assert run.output == pod.path('muster/work/runs/run-1/output.log').read_bytes()
 
 
 def test_term_while_it_waits_for_orders_ends_it_at_once(pod: Pod, muster: Muster) -> None:

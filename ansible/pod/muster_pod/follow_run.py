@@ -46,6 +46,7 @@ def ship_run(run: RunFiles, ingest: Ingest, signals: Signals) -> None:
     deadline = None
     while not shipment.done and not _over(deadline):
         if signals.ending and deadline is None:
+            shipment.hurry()
             deadline = time.monotonic() + _SHIP_LAST_SECONDS
         if not shipment.step(ended=True):
             signals.wait(shipment.wait)
@@ -65,6 +66,7 @@ def _ship(
         if signals.ending and deadline is None:
             log('the playbook is ended')
             end_run(run, signals)
+            shipment.hurry()
             deadline = time.monotonic() + _SHIP_LAST_SECONDS
         if not ended and (end := run.exit) is not None:
             ended = True

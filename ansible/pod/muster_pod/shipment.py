@@ -20,6 +20,8 @@ _OUTPUT_MAX = 256 * 1024
 _PART_MIN = 4 * 1024
 _SILENCE_SECONDS = 30.0
 """After so long without a request Muster is asked, to find out whether it still wants the run."""
+_HURRY_SECONDS = 0.5
+"""The longest pause when this process is to end."""
 
 
 class Shipment:
@@ -30,6 +32,7 @@ class Shipment:
         self._run = run
         self._path = f'/runs/{quote(run.run_id, safe="")}'
         self._pauses = BackOff()
+        self._hurries = False
         self._not_before = 0.0
         self._asked = 0.0
         self._placed = False
@@ -49,6 +52,12 @@ class Shipment:
     def wait(self) -> float:
         """Seconds until the next request may be made: more than 0 after one that failed."""
         return max(0.0, self._not_before - time.monotonic())
+
+    def hurry(self) -> None:
+        """This process has seconds left: from now on no pause is long, whoever asks for one."""
+        self._hurries = True
+        self._pauses = BackOff(longest=_HURRY_SECONDS)
+        self._not_before = 0.0
 
     def step(self, ended: bool) -> bool:
         """Sends the next part; `ended`: the files grow no more. False when there is nothing to send now, or it has to wait.
@@ -190,7 +199,7 @@ class Shipment:
 
     def _rest(self, answer: Answer) -> None:
         """Makes the next request wait."""
-        pause = self._pauses.next(answer.retry_after)
+        pause = self._pauses.next(0.0 if self._hurries else answer.retry_after)
         self._not_before = time.monotonic() + pause
         log(f'{self._path}: {answer.status or "no answer"} {answer.said}; again in {pause:.1f} s')
 
