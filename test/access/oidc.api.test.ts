@@ -243,11 +243,9 @@ describe('keys', () => {
     await start({}, { timeoutMs: 1_000 });
     issuer.answerKeys = answerKeys;
     const token = await issuer.sign();
-    const started = performance.now();
     const answers = await Promise.all([ask(token), ask(token), ask(token)]);
     expect(answers.map(({ body }) => body.code)).toEqual(Array(3).fill('issuer_unavailable'));
     expect(answers[0]?.status).toBe(503);
-    expect(performance.now() - started).toBeLessThan(10_000);
     expect(issuer.asked()).toBe(1);
     expect((await ask(api.tokens.reader)).status).toBe(200);
     expect((await ask(await issuer.sign({ iss: 'other' }))).status).toBe(401);

@@ -49,10 +49,8 @@ describe('ending a Job', () => {
     ['one that does not listen', DEAF, 137],
   ])('%s: no container runs when it answers, and every exit code is known', async (_, script, code) => {
     const { jobs, name } = await running({ ansible: script });
-    const begun = Date.now();
     const ending = await jobs.end(name, 20_000);
     expect(ending.unverified).toBeNull();
-    expect(Date.now() - begun).toBeLessThan(15_000);
     expect(exitOf(ending, 'ansible')).toBe(code);
     expect(ending.view.phase).toBe('deleting');
     // Nothing of it goes before it is released, however often it is ended.

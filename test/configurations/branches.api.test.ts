@@ -287,13 +287,11 @@ describe('a remote that does not answer', () => {
       },
     };
     const layers = Array.from({ length: 20 }, (_, index) => ({ clone_url: openUrl(), branch: `b${index}` }));
-    const started = performance.now();
     await expect(resolveBranches({ ...api.deps, git }, { layers }, AbortSignal.timeout(100))).rejects.toMatchObject({
       code: 'branch_not_resolved',
       detail: expect.stringContaining('did not answer within 30 s'),
       field: 'layers.0.branch',
     });
-    expect(performance.now() - started).toBeLessThan(5_000);
     expect(asked).toBeLessThan(20);
   });
 });

@@ -87,12 +87,10 @@ describe('a registry that does not tell is unavailable, never a yes or a no', ()
         return true;
       },
     });
-    const started = performance.now();
     await expect(openHttpRegistry({ url, timeoutMs: 300 }).hasTenant('blue')).rejects.toMatchObject({
       code: 'tenant_registry_unavailable',
       detail: expect.stringContaining(detail),
     });
-    expect(performance.now() - started).toBeLessThan(3_000);
   });
 
   test('one that is not there', async () => {

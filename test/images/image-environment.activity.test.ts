@@ -219,9 +219,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
       ].join('\n'),
     );
     expect((await ssh('ps')).stdout.match(/sleep 900[123]/g)?.length).toBeGreaterThanOrEqual(3);
-    const began = Date.now();
     await builder.close(jobId);
-    expect(Date.now() - began).toBeLessThan(5_000);
     expect(await processesWith('sleep900')).toEqual([]);
     expect(await builder.state(jobId)).toBe('gone');
     expect(await stat(root)).toBeDefined();

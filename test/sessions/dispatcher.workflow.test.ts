@@ -207,12 +207,10 @@ describeNeeding(temporalMissing(), 'the dispatcher', () => {
     const engine = createSessionEngine({ db: database.db, client });
     const session = await makeSession(database.db);
     await startSessionWorkflow(client, session);
-    const began = Date.now();
     const refused = engine.finishDebug(session.id);
     await expect(refused).rejects.toMatchObject({
       code: 'engine_unavailable',
       message: expect.stringContaining(session.name),
     });
-    expect(Date.now() - began).toBeLessThan(9_000);
   });
 });

@@ -175,10 +175,8 @@ describe('a server that hangs', () => {
       (caught: unknown) => caught,
     );
     await asked.promise;
-    const before = performance.now();
     controller.abort(reason);
     expect(await cloning).toBe(reason);
-    expect(performance.now() - before).toBeLessThan(2000);
     await until(async () => !(await commandLines()).includes(server.origin));
   });
 

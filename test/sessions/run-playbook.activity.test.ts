@@ -232,9 +232,7 @@ describeNeeding(missing, 'a layer of Ansible', () => {
       }
       return false;
     });
-    const began = Date.now();
     await perform(() => machine.worker().endRun(machine.ref(id)));
-    expect(Date.now() - began).toBeLessThan(10_000);
     expect(await processesWith(runId)).toEqual([]);
     const { exitCode } = await running;
     expect(exitCode).not.toBe(0);
