@@ -26,8 +26,9 @@ export function withJobDefaults(wanted: ImageJobCreate, arch: Architecture, dkms
   return {
     job_type: said.job_type,
     image_root_archive_name: said.image_root_archive_name,
-    artifact_id: said.artifact_id,
-    public_key_id: said.public_key_id,
+    // As the records have them: jobs of one key are found by it.
+    artifact_id: said.artifact_id.toLowerCase(),
+    public_key_id: said.public_key_id.toLowerCase(),
     enable_debug: said.enable_debug ?? false,
     build_env_size: said.build_env_size ?? 60,
     job_mem_size: said.job_mem_size ?? 8,

@@ -91,7 +91,7 @@ export const ImageJobCreateSchema = z.strictObject({
     .describe('default: one with the name customize, without jail'),
   enable_debug: z.boolean().optional(),
   build_env_size: gibibytes.optional().describe('largest root file system, GiB; default: 60'),
-  job_mem_size: gibibytes.optional().describe('GiB; default: 8'),
+  job_mem_size: gibibytes.optional().describe('GiB; default: 8; kept and shown, limits nothing'),
   kernel_file_name: FileNameSchema.optional(),
   initrd_file_name: FileNameSchema.optional(),
   kernel_parameters_file_name: FileNameSchema.optional(),

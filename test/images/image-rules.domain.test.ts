@@ -57,6 +57,14 @@ describe('the defaults of a job', () => {
     });
   });
 
+  test('ids are kept in one spelling: jobs of one key are a set', () => {
+    const found = withJobDefaults(
+      { ...asked, artifact_id: id.toUpperCase(), public_key_id: id.toUpperCase() },
+      'x86_64',
+    );
+    expect([found.artifact_id, found.public_key_id]).toEqual([id, id]);
+  });
+
   test('what was said stays', () => {
     const said = { ...asked, build_env_size: 1, kernel_file_name: 'k', ssh_containers: [{ name: 'mine', jail: true }] };
     const found = withJobDefaults(said, 'aarch64');
