@@ -3,7 +3,7 @@
  *
  *  1. plan: the distinct images and the names of the results
  *  2. a key pair of the session, known to the service only until every shell is open
- *  3. for all images at once: a job, its shell, a login; one that fails breaks off the others
+ *  3. for all images, 200 at once: a job, its shell, a login; one that fails breaks off the others
  *  4. after the layers: each image that every layer reached becomes a new one, the others do not
  *  5. in every case: each job that made no image is deleted, and the keys
  *
@@ -12,6 +12,7 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, proxyActivities } from '@temporalio/workflow';
 import type { SessionRef } from '../../activities/sessions/contract.ts';
 import type { FinishedImage, ImageActivities, PlannedImages } from '../../activities/sessions/image-contract.ts';
+import { forEachImage } from './image-turns.ts';
 import {
   type Ending,
   type State,
@@ -60,19 +61,19 @@ export async function prepareImages(input: SessionRef, state: State): Promise<Pl
   return planned;
 }
 
-/** Does `work` for all at once. The first failure breaks off the others and is thrown when all have stopped. */
+/** Does `work` for all. The first failure breaks off the others and is thrown when all have stopped. */
 async function allOrNone(images: readonly string[], work: (image: string) => Promise<void>): Promise<void> {
   const scope = new CancellationScope();
   const failures: unknown[] = [];
   await scope.run(() =>
-    Promise.all(
-      images.map((image) =>
-        work(image).catch((error: unknown) => {
-          failures.push(error);
-          scope.cancel();
-        }),
-      ),
-    ),
+    forEachImage(images, async (image) => {
+      // Those that are still to come need not begin.
+      if (failures.length > 0) return;
+      await work(image).catch((error: unknown) => {
+        failures.push(error);
+        scope.cancel();
+      });
+    }),
   );
   if (failures.length > 0) throw failures[0];
 }
@@ -94,7 +95,7 @@ export async function finishImages(
   const faults = await judgeImages({ ...input, ...(exitCode === undefined ? {} : { exitCode }) });
   const { finishImage } = waiting(planned);
   const finished = await unlessCancelled(state, () =>
-    Promise.all(planned.images.map((image) => finishImage({ ...input, image, fault: faults[image] ?? null }))),
+    forEachImage(planned.images, (image) => finishImage({ ...input, image, fault: faults[image] ?? null })),
   );
   throwIfCancelled(state);
   return withImages(ending, finished);
