@@ -29,7 +29,7 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
     const repository = await stack.repository('config');
     await repository.commit({ 'long.yml': taking(600), 'short.yml': taking(8) });
     for (const name of ['long', 'short']) {
-      await stack.configure(name, cluster.repositoryUrl('config'), [`${name}.yml`], ['a', 'b', 'c']);
+      await stack.configure(name, cluster.repositoryUrl('config'), [`${name}.yml`], ['a', 'b', 'c', 'd']);
     }
   }, 300_000);
 
@@ -99,12 +99,21 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
 
   test('the node is away: a cancel and a deleted pod are not verified and say so, what runs goes on; nothing is left when it is back', async () => {
     const { stack, namespace } = cluster;
-    const [through, cancelled, deleted] = await Promise.all([
+    const [through, cancelled, deleted, atOnce] = await Promise.all([
       sessions.running('node-through', 'short', on('a')),
       sessions.running('node-cancelled', 'long', on('b')),
       sessions.running('node-deleted', 'long', on('c')),
+      sessions.running('node-at-once', 'long', on('d')),
     ]);
     await killPart('kubelet');
+    // The cluster calls it ready for half a minute more.
+    await cancel('node-at-once');
+    const unverified = /^cancelled.*; not verified: node not ready$/;
+    expect(await sessions.ended('node-at-once')).toEqual({
+      succeeded: 'false',
+      message: expect.stringMatching(unverified),
+      reason: 'cancelled',
+    });
     const lost = { code: 'node_lost', message: /^node \S+ is not ready$/ };
     await said('node-cancelled', lost, NOT_READY_MS);
     await cancel('node-cancelled');
@@ -112,7 +121,7 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
     await namespace.kubectl(['delete', 'pod', '-l', its, '--wait=false']);
     expect(await sessions.ended('node-cancelled')).toEqual({
       succeeded: 'false',
-      message: expect.stringMatching(/^cancelled.*; not verified: node not ready$/),
+      message: expect.stringMatching(unverified),
       reason: 'cancelled',
     });
     expect(await sessions.ended('node-deleted')).toEqual({
@@ -127,13 +136,12 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
     expect(await sessions.ended('node-through')).toEqual(GOOD);
     await sessions.untilReleased(through);
     await eventually('the containers that went on have ended', async () => {
-      const pods = [...(await sessions.pods(cancelled)), ...(await sessions.pods(deleted))];
-      return pods.every(({ status }) => /Succeeded|Failed/.test(status?.phase ?? ''));
+      const pods = await Promise.all([cancelled, deleted, atOnce].map(sessions.pods));
+      return pods.flat().every(({ status }) => /Succeeded|Failed/.test(status?.phase ?? ''));
     });
     await sessions.sweep();
-    await sessions.untilGone(cancelled, 90_000);
-    await sessions.untilGone(deleted, 90_000);
-    for (const name of ['node-cancelled', 'node-deleted']) {
+    for (const job of [cancelled, deleted, atOnce]) await sessions.untilGone(job, 90_000);
+    for (const name of ['node-cancelled', 'node-deleted', 'node-at-once']) {
       const { job } = await stack.session(name);
       // Nobody could tell before the node was back.
       expect(job.exit_codes).toMatchObject({ 'git-clone': 0, ansible: expect.any(Number) });
