@@ -67,8 +67,11 @@ export function troubleOf(
     endOf(pod) ??
     memoryOf(pod) ??
     startOf(pod) ??
-    // Kubernetes deletes the pods of a Job that is over its time before it says so: a deletion counts once the Job has failed by it.
-    (pod.metadata.deletionTimestamp !== undefined && failed !== null && !byHand ? deletionOf(pod, nodes) : null) ??
+    // Kubernetes deletes the pods of a Job that is over its time before it says so: a deletion counts once the Job has failed by it,
+    // or the pod has ended, of which a Job that is suspended, or is to have no pods, does not fail.
+    (pod.metadata.deletionTimestamp !== undefined && (failed !== null || isOver(pod)) && !byHand
+      ? deletionOf(job, pod, nodes)
+      : null) ??
     beginningOf(pod) ??
     placeOf(pod, nodes) ??
     nodeOf(pod, nodes) ??
@@ -112,11 +115,10 @@ function startOf(pod: PodObject): JobTrouble | null {
 }
 
 /** A pod that is being deleted, though its Job is not: by hand, unless its node is away and could not tell. */
-function deletionOf(pod: PodObject, nodes: readonly NodeObject[] | null): JobTrouble {
-  return over(
-    'pod_deleted',
-    `pod ${pod.metadata.name} was deleted${nodeOf(pod, nodes) === null ? '' : ', its node is not ready'}`,
-  );
+function deletionOf({ spec }: JobObject, pod: PodObject, nodes: readonly NodeObject[] | null): JobTrouble {
+  const why = spec?.suspend === true ? ', its Job was suspended' : '';
+  const away = nodeOf(pod, nodes) === null ? '' : ', its node is not ready';
+  return over('pod_deleted', `pod ${pod.metadata.name} was deleted${why}${away}`);
 }
 
 function beginningOf(pod: PodObject): JobTrouble | null {

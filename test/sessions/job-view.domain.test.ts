@@ -54,6 +54,19 @@ describe('what is the matter with a Job', () => {
     }
   });
 
+  test.each([
+    ['suspended', { suspend: true }, /^pod \S+ was deleted, its Job was suspended$/],
+    ['told to have no pods', {}, /^pod \S+ was deleted$/],
+  ])('a pod that ended because its Job was %s, which does not fail by that', (_, spec, message) => {
+    const { job, pod } = recorded('running_being_deleted');
+    delete job.metadata.deletionTimestamp;
+    const ended = { ...pod, status: { ...pod.status, phase: 'Failed' } };
+    const suspended = { ...job, spec };
+    expect(jobView(suspended, [pod], [node]).trouble).toBeNull();
+    const trouble = { code: 'pod_deleted', kind: 'over', message: expect.stringMatching(message) };
+    expect(jobView(suspended, [ended], [node]).trouble).toEqual(trouble);
+  });
+
   test('nothing, when it begins or runs', () => {
     for (const name of ['starting', 'running_being_deleted']) {
       const { job, pod } = undeleted(name);
