@@ -11,7 +11,27 @@ import type {
 import type { Db } from './database.ts';
 import type { SessionJobsTable } from './job-tables.ts';
 
-export type SessionJobRow = Selectable<SessionJobsTable>;
+/** A session's Job without its inventory, which may be megabytes, and is asked for once. */
+export type SessionJobRow = Omit<Selectable<SessionJobsTable>, 'inventory' | 'order_body'>;
+
+const SMALL = [
+  'session_id',
+  'name',
+  'profile',
+  'leases',
+  'order_number',
+  'steps',
+  'waiting_since',
+  'impossible_since',
+  'teardown',
+  'exit_codes',
+  'end_code',
+  'end_message',
+  'unverified',
+  'ended_at',
+  'released_at',
+  'created_at',
+] as const satisfies (keyof SessionJobRow)[];
 
 export interface NewSessionJob {
   sessionId: string;
@@ -22,7 +42,7 @@ export interface NewSessionJob {
   leases: boolean;
 }
 
-/** Records what a session's Job is to be; what is there already is brought up to date, unless the Job has ended. */
+/** Records what a session's Job is to be; what is there already is brought up to date. */
 export async function saveSessionJob(db: Db, job: NewSessionJob, now: Date): Promise<void> {
   const inventory = JSON.stringify(job.inventory);
   const { sessionId: session_id, name, profile, leases } = job;
@@ -34,8 +54,14 @@ export async function saveSessionJob(db: Db, job: NewSessionJob, now: Date): Pro
 }
 
 export async function findSessionJob(db: Db, sessionId: string): Promise<SessionJobRow | null> {
-  const row = await db.selectFrom('session_jobs').selectAll().where('session_id', '=', sessionId).executeTakeFirst();
+  const row = await db.selectFrom('session_jobs').select(SMALL).where('session_id', '=', sessionId).executeTakeFirst();
   return row ?? null;
+}
+
+/** The inventory of a session's Job, or null. */
+export async function findJobInventory(db: Db, sessionId: string): Promise<PreparedInventoryFiles | null> {
+  const job = db.selectFrom('session_jobs').select('inventory').where('session_id', '=', sessionId);
+  return (await job.executeTakeFirst())?.inventory ?? null;
 }
 
 /** Stores the hash of one more token of the session's Job. */

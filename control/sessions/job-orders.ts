@@ -10,7 +10,7 @@ import type {
   StepReport,
   TeardownState,
 } from '../../domain/sessions/job-schema.ts';
-import { findOrder, findSessionJob, noteStep } from '../../store/session-jobs.ts';
+import { findJobInventory, findOrder, findSessionJob, noteStep } from '../../store/session-jobs.ts';
 import type { Database } from '../../store/tables.ts';
 import { noteProgress, noteWarnings } from './session-progress.ts';
 
@@ -39,7 +39,7 @@ export async function teardownState(db: Kysely<Database>, sessionId: string, wai
 
 /** What the `inventory` container writes. */
 export async function preparedInventory(db: Kysely<Database>, sessionId: string): Promise<PreparedInventoryFiles> {
-  return (await findSessionJob(db, sessionId))?.inventory ?? { files: {} };
+  return (await findJobInventory(db, sessionId)) ?? { files: {} };
 }
 
 const BEGUN: Partial<Record<JobStep, { phase: string; message: string }>> = {

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { awaitPlaybooks, type OrderDependencies, orderLayer } from '../../activities/sessions/order-layer.ts';
+import { preparedJob } from '../../activities/sessions/start-job.ts';
 import { closeRun, knownRun } from '../../control/runs/follow-run.ts';
-import { takeStep } from '../../control/sessions/job-orders.ts';
+import { preparedInventory, takeStep } from '../../control/sessions/job-orders.ts';
 import { currentOrder, finishJob, orderJob, recordJob, settleJob } from '../../control/sessions/record-job.ts';
 import type { JobView } from '../../domain/sessions/cluster-job.ts';
 import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
@@ -79,6 +80,15 @@ describe('a layer as an order', () => {
     await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
     await end(await ordered(sessionId), 0);
     expect(await running).toMatchObject({ index: 0, exitCode: 0 });
+  });
+
+  test('is waited for without its inventory, which may be megabytes', async () => {
+    const { sessionId, name } = await makeJob();
+    const inventory = { files: { 'hosts/01-cfs-generated.yaml': 'all: {}' } };
+    await recordJob(database.db, { sessionId, name, profile: 'restricted', inventory, leases: false });
+    const job = await preparedJob(database.db, sessionId);
+    expect(JSON.stringify(job)).not.toContain('01-cfs-generated.yaml');
+    expect(await preparedInventory(database.db, sessionId)).toEqual(inventory);
   });
 
   test.each<[JobOutcome['code'], string]>([
