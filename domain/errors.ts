@@ -156,6 +156,7 @@ export const ERRORS = {
   image_disk_full: kind(507, 'Disk is full', 1, true),
   image_port_taken: kind(409, 'Port is taken', 1, true),
   image_environment_failed: kind(500, 'Image could not be opened', 1),
+  image_step_killed: kind(500, 'Work on an image was killed', 1, true),
   image_pack_failed: kind(500, 'Image could not be packed', 1),
   image_boot_file_missing: kind(400, 'Image lacks a file', 1),
   run_not_started: kind(500, 'Run could not be started', 1),

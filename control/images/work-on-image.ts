@@ -63,7 +63,7 @@ export async function unpackForJob(deps: ImageWorkDependencies, jobId: string, s
   const image = await fileOfImage(deps, job);
   await checkRoom(deps, job, image);
   const { imageBuilder: builder, imageFiles: files } = deps;
-  await builder.close(jobId);
+  await builder.close(jobId, signal);
   const source = files.fileOf(image.id, image.format);
   const progress = noteProgress(deps, jobId, 'unpacks the image');
   await builder.unpack({ jobId, source, format: image.format, limits: limitsOf(deps, job) }, signal, progress);
@@ -161,7 +161,7 @@ export async function packForJob(deps: ImageWorkDependencies, jobId: string, sig
   const { imageBuilder: builder, imageFiles: files, db } = deps;
   const image = await findImage(db, job.image_id);
   const format = image?.format ?? 'tar';
-  await builder.close(jobId);
+  await builder.close(jobId, signal);
   const { path, token } = await files.fileForJob(jobId, format);
   const { kernel_file_name, initrd_file_name } = job.request;
   const like = format === 'squashfs' && image !== null ? { like: files.fileOf(image.id, format) } : {};

@@ -99,9 +99,9 @@ export interface ImageBuilder {
   size(jobId: string): Promise<number>;
   /**
    * Ends whatever works for the job: every process of its environment, or a step that another worker began. Resolves when none is
-   * left. What was put into the root for the work (and the markers) is taken out again.
+   * left. What was put into the root for the work (and the markers) is taken out again. Whose signal was aborted ends nobody.
    */
-  close(jobId: string): Promise<void>;
+  close(jobId: string, signal?: AbortSignal): Promise<void>;
   /** Packs the root of a closed job, or a folder. */
   pack(request: PackRequest, signal: AbortSignal, progress: BuildProgress): Promise<PackedImage>;
   /** Closes the job and removes its folder. */

@@ -11,6 +11,7 @@ import { takeOut } from './placed-files.ts';
 import { removeTree } from './remove-tree.ts';
 import { endRoom, PROGRAM_PATH } from './room.ts';
 import { requireOwnRoot } from './root-paths.ts';
+import { createTurns } from './turns.ts';
 import { unpackImage } from './unpack-image.ts';
 
 const run = promisify(execFile);
@@ -20,6 +21,7 @@ const run = promisify(execFile);
  */
 export function createImageBuilder({ jobsDir }: { jobsDir: string }): ImageBuilder {
   const folderOf = (jobId: string) => jobFolder(jobsDir, jobId);
+  const inTurn = createTurns();
   const makeJobsDir = async () => {
     await mkdir(jobsDir, { recursive: true, mode: 0o700 });
     // The root of a volume is often made for everybody.
@@ -28,22 +30,29 @@ export function createImageBuilder({ jobsDir }: { jobsDir: string }): ImageBuild
   return {
     check: checkMachine,
     rootOf: (jobId) => folderOf(jobId).root,
-    unpack: async (request, signal, progress) => {
-      await makeJobsDir();
-      return unpackImage(folderOf(request.jobId), request, signal, progress);
-    },
-    open: (request, signal) => openEnvironment(folderOf(request.jobId), request, signal),
+    unpack: (request, signal, progress) =>
+      inTurn(request.jobId, signal, async () => {
+        await makeJobsDir();
+        return unpackImage(folderOf(request.jobId), request, signal, progress);
+      }),
+    open: (request, signal) =>
+      inTurn(request.jobId, signal, () => openEnvironment(folderOf(request.jobId), request, signal)),
     state: (jobId) => environmentState(folderOf(jobId)),
     size: (jobId) => diskUsage(folderOf(jobId).root),
-    close: (jobId) => closeEnvironment(folderOf(jobId)),
-    pack: async (request, signal, progress) => {
-      await makeJobsDir();
-      return packImage(folderOf(request.jobId), request, signal, progress);
-    },
+    close: (jobId, signal) => inTurn(jobId, signal, () => closeEnvironment(folderOf(jobId))),
+    pack: (request, signal, progress) =>
+      inTurn(request.jobId, signal, async () => {
+        await makeJobsDir();
+        return packImage(folderOf(request.jobId), request, signal, progress);
+      }),
     remove: async (jobId) => {
       const folder = folderOf(jobId);
+      // What still works for the job breaks off.
       await endRoom(folder);
-      await removeTree(folder.path);
+      await inTurn(jobId, undefined, async () => {
+        await endRoom(folder);
+        await removeTree(folder.path);
+      });
     },
     free: async () => {
       await makeJobsDir();

@@ -24,6 +24,8 @@ const LOOK_MS = 250;
 /** Share of the time that measuring may take: it waits ten times as long as it took. */
 const MEASURING = 10;
 const REPORT_MS = 1_000;
+/** What unshare says when process 1 of the room was killed: it cannot die of that signal in turn. */
+const KILLED = /unshare: sigprocmask unblock failed/;
 /** A disk with less than this is full, bytes. */
 const FULL = 1_048_576;
 /** Characters kept of what a program says. */
@@ -115,5 +117,11 @@ async function failureOf(folder: JobFolder, failure: ErrorCode, code: number | n
   const isFull =
     /No space left on device|Disk quota exceeded|out of space/i.test(words) || (await freeBytes(folder.path)) < FULL;
   if (isFull) return musterError('image_disk_full', `the disk of ${folder.path} is full: ${words}`);
-  return musterError(failure, words === '' ? `the program ended with ${code ?? 'a signal'}` : words);
+  if (code === null || KILLED.test(words)) {
+    return musterError(
+      'image_step_killed',
+      `${folder.jobId}: the program was killed, by lack of memory or by somebody`,
+    );
+  }
+  return musterError(failure, words === '' ? `the program ended with ${code}` : words);
 }

@@ -2,9 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { BuildLimits, ImageBuilder, OpenRequest } from '../../domain/images/image-builder.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { inImage, type LoginKey, makeLoginKey } from '../support/image-login.ts';
 import { describeNeeding } from '../support/requirement.ts';
@@ -95,11 +97,43 @@ describeNeeding(imagesMissing(), 'an image that is hard to work on', () => {
   test('a login that was killed is opened anew, however soon that is asked', async () => {
     const { jobId, folder } = await unpacked();
     await open(jobId);
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < 5; round += 1) {
       const { pid } = JSON.parse(await readFile(join(folder, 'claim'), 'utf8')) as { pid: number };
       process.kill(pid, 'SIGKILL');
       expect((await (await open(jobId)).ssh('id')).code).toBe(0);
     }
+  });
+
+  test('a try that was given up takes nothing from the next one', async () => {
+    const { jobId } = await unpacked();
+    const request = { jobId, source: tar, format: 'tar', limits: LIMITS } as const;
+    for (let round = 0; round < 6; round += 1) {
+      const given = new AbortController();
+      const first = builder.unpack(request, given.signal, nothing).catch((error: unknown) => error);
+      await delay(round * 30);
+      const second = builder.unpack(request, never, nothing);
+      const late = builder.close(jobId, given.signal).catch((error: unknown) => error);
+      await delay(round * 10);
+      given.abort(new Error('given up'));
+      await second;
+      await Promise.all([first, late]);
+    }
+    expect((await (await open(jobId)).ssh('id')).code).toBe(0);
+  });
+
+  test('a program that somebody kills is told as such, and may be begun again', async () => {
+    const { jobId, root, folder } = await unpacked();
+    execFileSync('truncate', ['-s', '2G', join(root, 'zeros')]);
+    execFileSync('dd', ['if=/dev/urandom', `of=${join(root, 'noise')}`, 'bs=1M', 'count=200', 'status=none']);
+    await rm(join(folder, 'claim'), { force: true });
+    const packing = builder.pack(
+      { jobId, target: join(dir, 'packed.tar.gz'), format: 'tar.gz', limits: LIMITS },
+      never,
+      nothing,
+    );
+    const claim = await eventually('it works', () => readFile(join(folder, 'claim'), 'utf8').catch(() => null));
+    process.kill((JSON.parse(claim) as { pid: number }).pid, 'SIGKILL');
+    await expect(packing).rejects.toMatchObject({ code: 'image_step_killed' });
   });
 
   test('folders deeper than a path may be long are removed like others', async () => {
