@@ -14,7 +14,7 @@ import { imagesMissing, makeBusyboxRoot } from '../support/root-file-systems.ts'
 
 const MUSTER = join(import.meta.dirname, '../../muster');
 /** Longest wait for images, seconds; the queue takes twice as long. */
-const WAIT = 15;
+const WAIT = 20;
 const RAW = `- hosts: all
   gather_facts: false
   tasks:
