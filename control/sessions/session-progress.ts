@@ -2,9 +2,10 @@
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
-import type { Snapshot } from '../../domain/sessions/schema.ts';
+import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
 import {
   findSessionById,
+  lockSessionById,
   type Progress,
   type SessionRow,
   writeProgress,
@@ -41,7 +42,23 @@ export async function noteWarnings(db: Kysely<Database>, sessionId: string, warn
   );
 }
 
-/** Pins the commits that the clone found. */
+/**
+ * Pins the commits that were found, once: what is recorded is what runs. Throws `changed_meanwhile` when another try, from which a worker was
+ * cut off, has pinned another commit; the next try uses that.
+ */
 export async function pinCommits(db: Kysely<Database>, sessionId: string, snapshot: Snapshot): Promise<void> {
-  await writeSnapshot(db, sessionId, snapshot);
+  await db.transaction().execute(async (trx) => {
+    const pinned = (await lockSessionById(trx, sessionId))?.snapshot;
+    const before = pinned === undefined ? [] : repositoriesOf(pinned);
+    const other = repositoriesOf(snapshot).find(({ commit }, index) => {
+      const known = before[index]?.commit ?? null;
+      return known !== null && known !== commit;
+    });
+    if (other !== undefined)
+      throw musterError('changed_meanwhile', `${other.url} was pinned to another commit meanwhile`);
+    await writeSnapshot(trx, sessionId, snapshot);
+  });
 }
+
+const repositoriesOf = ({ layers, additional_inventory: inventory }: Snapshot): SnapshotRepository[] =>
+  inventory === null ? layers : [...layers, inventory];

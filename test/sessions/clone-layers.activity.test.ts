@@ -74,6 +74,32 @@ test('layers without a commit are pinned to what was found', async () => {
   ]);
 });
 
+test('of two tries that overlap and find different commits one counts, and the other begins anew', async () => {
+  const { id } = await twoLayers(null);
+  const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const late = cloneLayers(
+    dependencies(async () => {
+      begun.resolve();
+      await goOn.promise;
+      return { commit: 'c'.repeat(40), warnings: [] };
+    }),
+    id,
+    new AbortController().signal,
+  );
+  late.catch(() => undefined);
+  await begun.promise;
+  // A worker that was cut off goes on with its try; the branch moved before the next one.
+  await cloneLayers(
+    dependencies(async () => ({ commit: COMMIT, warnings: [] })),
+    id,
+    new AbortController().signal,
+  );
+  goOn.resolve();
+  await expect(late).rejects.toMatchObject({ code: 'changed_meanwhile' });
+  const { snapshot } = await sessionNow(database.db, id);
+  expect(snapshot.layers.map(({ commit }) => commit)).toEqual([COMMIT, COMMIT]);
+});
+
 test('when one repository fails the others stop, and nothing is left of the workspace', async () => {
   const { id } = await twoLayers(COMMIT);
   let stopped = false;
