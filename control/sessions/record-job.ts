@@ -92,10 +92,18 @@ export async function settleJob(
   await closeLeftRuns(db, sessionId);
 }
 
-/** Closes the runs of a session whose Job has ended; repeated by whoever takes up what a crash has left between the two. */
+/** What the events of a run say that a pod took with it: its spool is in that pod. */
+const REST_IS_MISSING =
+  'its pod ended before it had handed in all of this run: the last events and output may be missing';
+
+/**
+ * Closes the runs of a session whose Job has ended; repeated by whoever takes up what a crash has left between the two. Of one that
+ * had begun its events say that the rest of it may be missing.
+ */
 export async function closeLeftRuns(db: Kysely<Database>, sessionId: string): Promise<void> {
   for (const run of await openSessionRuns(db, sessionId)) {
-    await closeRun(db, run, { exit: null, results: null, warnings: [] });
+    const warnings = run.state === 'started' ? [REST_IS_MISSING] : [];
+    await closeRun(db, run, { exit: null, results: null, warnings });
   }
 }
 
