@@ -237,6 +237,13 @@ export async function releaseImagePort(db: Db, queue: string, port: number, now:
     .execute();
 }
 
+/** Gives back the ports of jobs that are over in every sense: a late try may have taken one again. */
+export async function releaseLeftPorts(db: Db, now: Date): Promise<void> {
+  await sql`
+    update image_ports set released_at = ${now}
+    where released_at is null and not exists (select from image_jobs where id = job_id and not cleaned)`.execute(db);
+}
+
 /** Jobs that are not over in every sense and were made before a time: for the sweep. */
 export async function openImageJobs(db: Db, before: Date): Promise<ImageJobRow[]> {
   return db

@@ -29,7 +29,8 @@ export function createImageActivities(deps: ImageDependencies): ImageActivities 
     openImage: (input) => withHeartbeat((signal) => openImage(deps, input, signal)),
     removeImageKey: ({ sessionId }) =>
       withHeartbeat(async (signal) => deleteImageKey(deps, await loadSession(db, sessionId), signal)),
-    judgeImages: async ({ sessionId, exitCode }) => judgeImages(db, await loadSession(db, sessionId), exitCode),
+    judgeImages: ({ sessionId, exitCode }) =>
+      withHeartbeat(async () => judgeImages(db, await loadSession(db, sessionId), exitCode)),
     finishImage: (input) => withHeartbeat((signal) => finishImage(deps, input, signal)),
     releaseImages: ({ sessionId }) =>
       doing(sessionId, 'teardown', 'ending the image jobs', (signal) => releaseImages(deps, sessionId, signal)),

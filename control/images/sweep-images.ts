@@ -3,7 +3,13 @@ import type { Kysely } from 'kysely';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { imageJobWorkflowId } from '../../domain/images/workflow-id.ts';
-import { forgetImageJobs, jobsToKeep, liveImageQueues, openImageJobs } from '../../store/image-jobs.ts';
+import {
+  forgetImageJobs,
+  jobsToKeep,
+  liveImageQueues,
+  openImageJobs,
+  releaseLeftPorts,
+} from '../../store/image-jobs.ts';
 import { imagesStoredIn } from '../../store/images.ts';
 import type { Database } from '../../store/tables.ts';
 import { WORKER_SILENT_MS } from './create-image-job.ts';
@@ -15,7 +21,10 @@ const SETTLE_MS = 20_000;
 /** A file that came in or was made may be without a record for so long, ms. */
 const UNNAMED_MS = 60 * 60_000;
 
-/** Goes on with jobs whose workflow is not there, and forgets deleted ones of which nothing is left. Answers the queues of machines. */
+/**
+ * Goes on with jobs whose workflow is not there, and forgets deleted ones of which nothing is left; ports of jobs that are over are given back. Answers
+ * the queues of machines.
+ */
 export async function sweepImageJobs(deps: {
   db: Kysely<Database>;
   client: Client;
@@ -28,6 +37,7 @@ export async function sweepImageJobs(deps: {
     else if (!(await isRunning(deps.client, job.id))) await deps.imageEngine.start(job.id);
     else if (job.deleted_at !== null) await deps.imageEngine.end(job.id);
   }
+  await releaseLeftPorts(deps.db, deps.clock());
   return { queues: await liveImageQueues(deps.db, new Date(now - WORKER_SILENT_MS)) };
 }
 

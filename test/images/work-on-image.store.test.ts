@@ -1,6 +1,8 @@
 /** What the work on an image leaves in the records; the builder here says what is told to it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Client } from '@temporalio/client';
+import { sweepImageJobs } from '../../control/images/sweep-images.ts';
 import { type ImageWorkDependencies, openForJob, watchForJob } from '../../control/images/work-on-image.ts';
 import { musterError } from '../../domain/errors.ts';
 import {
@@ -54,6 +56,20 @@ async function unpacked(): Promise<ImageJobRow> {
     .transaction()
     .execute((trx) => takeImageTurn(trx, { id: job.id, queue, status: 'fetching_image', limits }));
   return job;
+}
+
+/** A database whose answers are told only when `letGo` is called: they are old by then. `hasRead`: the first was made. */
+function stalledDatabase() {
+  const [read, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const db = database.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      read.resolve();
+      await go.promise;
+      return result;
+    },
+  });
+  return { db, hasRead: read.promise, letGo: go.resolve };
 }
 
 const portOf = async (job: ImageJobRow) => (await findImageJob(database.db, job.id))?.port;
@@ -117,6 +133,29 @@ describe('the port of a job', () => {
     expect(await ports()).toEqual([
       { port: 100, job: other, resting: false },
       { port: 101, job: job.id, resting: false },
+    ]);
+  });
+
+  test('is given back by the sweep when a late try took it again for a job that is over', async () => {
+    const { deps, state } = machine();
+    const [job, open] = [await unpacked(), await unpacked()];
+    await openForJob(deps, job.id, never);
+    await openForJob(deps, open.id, never);
+    const { db, hasRead, letGo } = stalledDatabase();
+    const late = openForJob({ ...deps, db }, job.id, never);
+    late.catch(() => undefined);
+    await hasRead;
+    await moveImageJob(database.db, job.id, 'error');
+    await markImageJobCleaned(database.db, job.id, new Date());
+    state.trouble = () => musterError('image_environment_failed', 'the job has no unpacked image');
+    letGo();
+    await expect(late).rejects.toMatchObject({ code: 'image_environment_failed' });
+    expect((await ports())[0]).toEqual({ port: 100, job: job.id, resting: false });
+    const engine = { imageEngine: { start: async () => {}, end: async () => {} }, client: {} as Client };
+    await sweepImageJobs({ db: database.db, ...engine, clock: () => new Date(0) });
+    expect(await ports()).toEqual([
+      { port: 100, job: job.id, resting: true },
+      { port: 101, job: open.id, resting: false },
     ]);
   });
 

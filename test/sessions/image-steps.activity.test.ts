@@ -5,7 +5,7 @@ import { releaseLeftImages } from '../../activities/sessions/release-images.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import { sessionNow, snapshotLayer } from '../support/engine-sessions.ts';
 import { type ImageBench, type ImageWorker, openImageBench } from '../support/image-bench.ts';
-import { perform } from '../support/session-machine.ts';
+import { activityEnvironment, perform } from '../support/session-machine.ts';
 import { addRun } from './session-fixtures.ts';
 
 let bench: ImageBench;
@@ -336,12 +336,20 @@ describe('finishing', () => {
   test('results of hosts say which images are good', async () => {
     const one = bench.worker();
     const { session, image } = await open(one);
+    let beats = 0;
+    const environment = activityEnvironment();
+    environment.on('heartbeat', () => {
+      beats += 1;
+    });
     const judge = (exitCode?: number | null) =>
-      perform(() =>
-        one.activities.judgeImages({ sessionId: session.id, ...(exitCode === undefined ? {} : { exitCode }) }),
+      perform(
+        () => one.activities.judgeImages({ sessionId: session.id, ...(exitCode === undefined ? {} : { exitCode }) }),
+        environment,
       );
     expect(await judge()).toEqual({ [image]: 'layer 0 did not run' });
     expect(await judge(0)).toEqual({});
+    // With thousands of images it takes longer than the engine waits for a sign of life.
+    expect(beats).toBeGreaterThan(0);
     expect(await judge(2)).toEqual({ [image]: 'the layers ended with exit status 2' });
     const id = runIdOf(session.id, 1, 0);
     const run = {
