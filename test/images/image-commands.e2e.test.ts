@@ -1,9 +1,11 @@
 /** The commands of images against a real API, and against one that sends what it should not. */
+import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { cli } from '../support/command-line.ts';
 import { always, answer, type FakeApi, startFakeApi } from '../support/fake-api.ts';
@@ -107,6 +109,20 @@ describe('with the API', () => {
     expect(await run(['export', 'base', file, '--force'])).toMatchObject({ exit: 0 });
     expect(await readFile(file)).toEqual(smallTar());
     expect(await readdir(dir)).toEqual(['out.tar']);
+  });
+
+  test.each([
+    ['a folder', async (path: string) => mkdir(path)],
+    // As /dev/null: a file that came in its place would stay there.
+    ['a pipe', async (path: string) => promisify(execFile)('mkfifo', [path])],
+  ])('export never takes the place of %s', async (_kind, make) => {
+    await importedImage(api, 'base');
+    const place = join(dir, 'place');
+    await make(place);
+    const { ino } = await lstat(place);
+    const refused = await run(['export', 'base', place, '--force']);
+    expect(refused).toMatchObject({ exit: 2, err: expect.stringContaining(`${place} is no file`) });
+    expect([(await lstat(place)).ino, await readdir(dir)]).toEqual([ino, ['place']]);
   });
 
   test('export into a folder that is not there says so', async () => {

@@ -59,7 +59,10 @@ export async function receiveFile(
   file: string,
   wanted: { force: boolean; sha256: string | null; total: number | null },
 ): Promise<number> {
-  if (!wanted.force && (await stat(file).catch(() => null)) !== null) {
+  const there = await stat(file).catch(() => null);
+  // What came would take the place of a device for good, and no folder's place at all.
+  if (there !== null && !there.isFile()) throw usage(`${file} is no file`, 'name one that is to be written');
+  if (there !== null && !wanted.force) {
     throw usage(`${file} is there already`, 'name another file, or replace it with --force');
   }
   const response = await api.open({ method: 'GET', path }, { headers: { accept: 'application/octet-stream' } });
