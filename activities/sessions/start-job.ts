@@ -41,6 +41,8 @@ export async function startJob(deps: StartDependencies, sessionId: string, signa
   await noteProgress(db, sessionId, { phase: 'clone', message: 'starting the Job' });
   const { values, warnings } = await jobSecret(deps, session, await issueJobToken(db, sessionId));
   await noteWarnings(db, sessionId, warnings);
+  // The engine may have given this try up, and ended the Job, while its secrets were asked for: one that runs by itself must not begin then.
+  if ((await preparedJob(db, sessionId)).ended_at !== null) return;
   await cluster.start(specOf(deps, session, job, await deps.readOptions(), values), signal);
 }
 

@@ -43,7 +43,7 @@ export function readJob(value: unknown): ImageJob {
     publicKeyId: textOf(job.public_key_id) || null,
     resultId: textOf(job.resultant_image_id) || null,
     shells: shells.map(readShell),
-    message: textOf(job.message) || textOf(job.error_message),
+    message: beginningOf(textOf(job.message) || textOf(job.error_message)),
   };
 }
 
@@ -63,7 +63,7 @@ function readShell(shell: Json): ImageShell {
 export function reasonOf(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
-    if (isObject(value)) return textOf(value.detail) || textOf(value.title) || text.slice(0, REASON_MAX);
+    if (isObject(value)) return beginningOf(textOf(value.detail) || textOf(value.title)) || text.slice(0, REASON_MAX);
   } catch {
     // Not JSON: a gateway's page, say.
   }
@@ -71,3 +71,9 @@ export function reasonOf(text: string): string {
 }
 
 const REASON_MAX = 300;
+/** A service may say a whole log; so many characters of it are kept, since they go into records and histories. */
+const MESSAGE_MAX = 1_000;
+
+function beginningOf(message: string): string {
+  return message.length <= MESSAGE_MAX ? message : `${message.slice(0, MESSAGE_MAX)}...`;
+}

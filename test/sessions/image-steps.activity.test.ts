@@ -115,6 +115,20 @@ describe('opening an image', () => {
     expect(await sessionNow(bench.db, session.id)).toMatchObject({ ims_job: job?.id, ims_jobs: [job?.id] });
   });
 
+  test('of what a service says at length the beginning is kept', async () => {
+    const one = bench.worker();
+    const { session, ref } = await bench.planned(one);
+    bench.service.begin = (job) => {
+      job.status = 'error';
+      job.message = `no room: ${'trace '.repeat(100_000)}`;
+    };
+    await perform(() => one.activities.openImage(ref)).catch(() => undefined);
+    const finished = await perform(() => one.activities.finishImage({ ...ref, fault: null }));
+    expect(finished.message).toContain('its job ended in error: no room: trace');
+    expect(finished.message.length).toBeLessThan(1_200);
+    expect((await sessionNow(bench.db, session.id)).message.length).toBeLessThan(1_500);
+  });
+
   test('a lost answer makes no second job', async () => {
     const one = bench.worker();
     const { session, ref } = await bench.planned(one);

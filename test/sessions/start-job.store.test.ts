@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type StartDependencies, startJob } from '../../activities/sessions/start-job.ts';
+import { endJob } from '../../activities/sessions/watch-job.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { JobSpec, RunnerProfile } from '../../domain/sessions/cluster-job.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
@@ -102,4 +103,23 @@ describe('the words that the Job of a session is started with', () => {
       expect(started).toHaveLength(1);
     },
   );
+});
+
+test('a try that the engine has given up makes no Job when the session was ended meanwhile', async () => {
+  const { db } = database;
+  const { sessionId, name } = await recordedJob(db, cluster);
+  cluster.put(name, { phase: 'gone' });
+  const [asked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { site, ...rest } = deps();
+  const vaultPassword = async () => {
+    asked.resolve();
+    await goOn.promise;
+    return null;
+  };
+  const late = startJob({ ...rest, site: { ...site, vaultPassword } }, sessionId, new AbortController().signal);
+  await asked.promise;
+  await endJob({ db, cluster }, sessionId);
+  goOn.resolve();
+  await late;
+  expect(started).toEqual([]);
 });
