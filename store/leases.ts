@@ -172,11 +172,13 @@ export async function freedLeaseWaiters(db: Db): Promise<{ id: string; name: str
     with asked as (
       select r.component_id, s.id, s.queue from lease_requests r join sessions s on s.id = r.session_id
       where s.stage = 'admitted'
+    ), oldest as (
+      select component_id, min(queue) as queue from asked group by component_id
     ), kept_off as (
       select asked.id from asked join component_leases l using (component_id) join sessions s on s.id = l.session_id
       where s.id <> asked.id and s.stage <> 'queued'
       union
-      select asked.id from asked join asked older on older.component_id = asked.component_id and older.queue < asked.queue
+      select asked.id from asked join oldest using (component_id) where oldest.queue < asked.queue
     )
     select id, name from sessions
     where id in (select id from asked) and id not in (select id from kept_off) order by queue`.execute(db);

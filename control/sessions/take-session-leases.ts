@@ -57,9 +57,14 @@ export async function takeSessionLeases(
   return { state: 'waiting', message, retrySeconds: RETRY_SECONDS };
 }
 
-/** Says in the records of sessions that wait for components whom they wait for now; their workflows are not asked. */
+/** So long, ms, records are brought up to date; with thousands of components each takes its time. */
+const REFRESH_MS = 20_000;
+
+/** Says in the records of sessions that wait for components whom they wait for now, the oldest first; their workflows are not asked. */
 export async function refreshLeaseWaits(db: Kysely<Database>): Promise<void> {
+  const until = Date.now() + REFRESH_MS;
   for (const { id } of await waitingForLeases(db)) {
+    if (Date.now() > until) return;
     const { components } = await requestedLeases(db, id);
     const holders = (await leaseBlockers(db, id, components)).filter(({ yields }) => !yields);
     if (holders.length > 0) await rewordLeaseWait(db, id, BUSY, describeLeaseWait(holders));
