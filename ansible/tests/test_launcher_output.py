@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from output_log import OutputLog
-from runs import Run, wait_until
+from runs import PLAYBOOK, Run, playbook_env, wait_until
 
 from muster_run.masking import Masker
 
@@ -69,6 +70,36 @@ def test_output_is_shown_as_it_comes(new_run: Callable[..., Run]) -> None:
     wait_until(lambda: (run.directory / 'output.log').exists() and run.output == 'no newline', 'the output')
     (run.directory / 'seen').touch()
     run.finish()
+
+
+def test_what_ansible_says_is_there_at_once_and_not_lost_when_it_is_killed(
+    new_run: Callable[..., Run], tmp_path: Path
+) -> None:
+    (tmp_path / 'site.yml').write_text(
+        '- hosts: localhost\n  connection: local\n  gather_facts: false\n  tasks:\n'
+        '    - ansible.builtin.shell: test {{ item }} = first || until test -e over; do sleep 0.05; done\n'
+        '      loop: [first, second]\n'
+    )
+    argv = [str(PLAYBOOK), str(tmp_path / 'site.yml')]
+    run = new_run().specify(argv, playbook_env(tmp_path), str(tmp_path)).launch()
+    # No other process is begun before the end of the task: what the first item came to has to show without that.
+    wait_until((run.directory / 'output.log').exists, 'the output')
+    wait_until(lambda: '(item=first)' in run.output, 'the first item')
+    for process in Path('/proc').iterdir():
+        if process.name.isdigit() and is_ansible(process, tmp_path):
+            os.kill(int(process.name), signal.SIGKILL)
+    run.finish()
+    (tmp_path / 'over').touch()
+    assert '(item=first)' in run.output and '(item=second)' not in run.output
+
+
+def is_ansible(process: Path, tmp_path: Path) -> bool:
+    """Whether it is ansible-playbook with this test's playbook."""
+    try:
+        words = (process / 'cmdline').read_bytes().split(b'\0')
+    except OSError:
+        return False
+    return str(tmp_path / 'site.yml').encode() in words
 
 
 def test_a_secret_split_over_two_reads_is_masked(new_run: Callable[..., Run]) -> None:

@@ -64,6 +64,8 @@ class CallbackModule(CallbackBase):
         self.disabled = not DIRECTORY
         if self.disabled:
             return
+        # Into a pipe Python writes 8 KiB at a time: the log would come late, and without its end when the run is killed.
+        sys.stdout.reconfigure(line_buffering=True)
         self._journal = Journal(DIRECTORY)
         self._wording = Wording(Masker(MASKS))
         self._watch = BreakOffWatch()
