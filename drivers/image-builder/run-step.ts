@@ -30,6 +30,8 @@ const KILLED = /unshare: sigprocmask unblock failed/;
 const FULL = 1_048_576;
 /** Characters kept of what a program says. */
 const KEPT_WORDS = 10_000;
+/** How tar, which ends well all the same, says that a file has lost a part of it. The labels of SELinux are the machine's matter. */
+const LOST = /^.*Cannot set (?:'(?!security\.selinux').*' extended attribute|POSIX ACLs).*$/m;
 
 /**
  * Lets a program work in a room to its end, within its limits. Whoever worked for the job before is ended first. On abort,
@@ -60,14 +62,16 @@ export async function runStep(
     signal.throwIfAborted();
     if (tooLong.aborted) throw musterError('image_wait_timeout', `it took longer than ${step.limits.seconds} s`);
     over.signal.throwIfAborted();
-    if (code !== 0) throw await failureOf(folder, step.failure, code, words());
+    if (code !== 0) throw await failureOf(folder, step.failure, code, lastOf(words()));
+    const [lost] = LOST.exec(words()) ?? [];
+    if (lost !== undefined) throw musterError(step.failure, `not all of a file can be kept here: ${lastOf(lost)}`);
   } finally {
     stop.removeEventListener('abort', kill);
     if (stop.aborted) await endRoom(folder);
   }
 }
 
-/** Takes what a program says off its hands; answers the last of it when asked. */
+/** Takes what a program says off its hands; answers the end of it when asked. */
 function listen(child: ChildProcess): () => string {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -75,7 +79,7 @@ function listen(child: ChildProcess): () => string {
       text = (text + more).slice(-KEPT_WORDS);
     });
   }
-  return () => lastOf(text);
+  return () => text;
 }
 
 /** Measures while the program works; throws when a limit is passed. */

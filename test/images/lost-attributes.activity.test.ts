@@ -1,0 +1,49 @@
+/** An attribute that the disk does not take: the image is refused, since what is packed of it would be without. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ImageBuilder } from '../../domain/images/image-builder.ts';
+import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { imagesMissing } from '../support/root-file-systems.ts';
+
+const TAR = `import io, sys, tarfile
+with tarfile.open(sys.argv[1], "w", format=tarfile.PAX_FORMAT) as tar:
+    entry = tarfile.TarInfo("ping")
+    entry.pax_headers = {"SCHILY.xattr." + sys.argv[2]: sys.argv[3]}
+    tar.addfile(entry, io.BytesIO())
+`;
+
+describeNeeding(imagesMissing(), 'attributes of files that cannot be kept', () => {
+  let dir: string;
+  let builder: ImageBuilder;
+  beforeAll(async () => {
+    dir = await mkdtemp('/var/tmp/muster-attributes-');
+    builder = createImageBuilder({ jobsDir: join(dir, 'jobs') });
+  });
+  afterAll(() => rm(dir, { recursive: true, force: true }));
+
+  const unpack = async (name: string, value: string) => {
+    const source = join(dir, 'root.tar');
+    await promisify(execFile)('python3', ['-c', TAR, source, name, value]);
+    const limits = { maxBytes: 2 ** 30, seconds: 60, keepFree: 0 };
+    const request = { jobId: 'job', source, format: 'tar', limits } as const;
+    return builder.unpack(request, new AbortController().signal, () => undefined);
+  };
+
+  test.each([
+    ['security.capability', 'no capabilities'],
+    ['user.big', 'v'.repeat(70_000)],
+  ])('%s', async (name, value) => {
+    await expect(unpack(name, value)).rejects.toMatchObject({
+      code: 'image_archive_invalid',
+      detail: expect.stringMatching(`^not all of a file can be kept here: .*'${name}'.*'ping'`),
+    });
+  });
+
+  test('those of the administrator of the machine are no part of an image', async () => {
+    await expect(unpack('trusted.overlay.opaque', 'y')).resolves.toBeGreaterThan(0);
+  });
+});
