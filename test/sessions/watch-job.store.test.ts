@@ -4,7 +4,7 @@ import { timeLeft } from '../../activities/sessions/job-patience.ts';
 import { endJob, type WatchDependencies, watchJob } from '../../activities/sessions/watch-job.ts';
 import { finishJob } from '../../control/sessions/record-job.ts';
 import type { ContainerState, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
-import { ensureRun, findRun, markRunStarted } from '../../store/runs.ts';
+import { ensureRun, findRun } from '../../store/runs.ts';
 import { findSessionById } from '../../store/session-engine.ts';
 import { findSessionJob } from '../../store/session-jobs.ts';
 import { makeSession } from '../support/engine-sessions.ts';
@@ -87,26 +87,6 @@ describe('following a Job', () => {
     expect(await watched).toMatchObject({ succeeded: 'false', reason: 'job_deleted' });
     expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
     expect((await findRun(database.db, id))?.state).toBe('lost');
-  });
-
-  test('of a run that was under way its events say that the rest may be missing, once', async () => {
-    const { sessionId, name } = await makeJob();
-    const of = { sessionId, streamId: sessionId, attempt: 1, host: 'kubernetes' };
-    await ensureRun(database.db, { ...of, id: `${sessionId}-1-0`, layer: 0 });
-    await markRunStarted(database.db, `${sessionId}-1-0`);
-    await ensureRun(database.db, { ...of, id: `${sessionId}-1-1`, layer: 1 });
-    const watched = watch(sessionId);
-    cluster.put(name, { phase: 'deleting', containers: [ansible(137)] });
-    await watched;
-    await watch(sessionId);
-    const events = database.db.selectFrom('events').select(['layer', 'type', 'data']);
-    expect(await events.where('stream_id', '=', sessionId).execute()).toEqual([
-      {
-        layer: 0,
-        type: 'warning',
-        data: { message: expect.stringMatching(/^its pod ended before .* may be missing$/) },
-      },
-    ]);
   });
 
   test('one that is gone may have left pods that go on: they are ended too', async () => {

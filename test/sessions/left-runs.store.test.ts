@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { closeLeftRuns } from '../../control/sessions/record-job.ts';
+import { ensureRun, findRun, markRunStarted } from '../../store/runs.ts';
+import { fakeCluster } from '../support/fake-cluster.ts';
+import { recordedJob } from '../support/recorded-jobs.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => database?.close());
+
+test('of a run that was under way when its pod ended, the events say once that the rest may be missing', async () => {
+  const { db } = database;
+  const { sessionId } = await recordedJob(db, fakeCluster());
+  const of = { sessionId, streamId: sessionId, attempt: 1, host: 'kubernetes' };
+  const [begun, ordered] = [`${sessionId}-1-0`, `${sessionId}-1-1`];
+  await ensureRun(db, { ...of, id: begun, layer: 0 });
+  await ensureRun(db, { ...of, id: ordered, layer: 1 });
+  await markRunStarted(db, begun);
+  await closeLeftRuns(db, sessionId);
+  await closeLeftRuns(db, sessionId);
+  for (const id of [begun, ordered]) expect((await findRun(db, id))?.state).toBe('lost');
+  const events = db.selectFrom('events').select(['layer', 'type', 'data']).where('stream_id', '=', sessionId);
+  const message = expect.stringMatching(/^its pod ended before .* may be missing$/);
+  expect(await events.execute()).toEqual([{ layer: 0, type: 'warning', data: { message } }]);
+});
