@@ -8,8 +8,13 @@ import type { ServersForPods } from './servers-for-pods.ts';
 
 /** An installation of Muster in a namespace of a cluster, with two replicas of everything. */
 export interface InstalledMuster {
-  /** A request to the API by its Service, as the first administrator. */
-  call(method: string, path: string, body?: unknown): Promise<{ status: number; body: Manifest }>;
+  /** A request to the API by its Service, as the first administrator unless `headers` say otherwise. */
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: Manifest }>;
   /** Names of the ready pods of a part. */
   pods(part: string): Promise<string[]>;
   /** Deletes a pod by force, and waits until another one stands in for it. */
@@ -35,7 +40,8 @@ export async function makeSiteSecrets(namespace: TestNamespace, servers: Servers
 export async function openInstalled(namespace: TestNamespace, token: string, ca?: string): Promise<InstalledMuster> {
   const address = await namespace.kubectl(['get', 'service', 'muster', '--output', 'jsonpath={.spec.clusterIP}']);
   const tls = ca === undefined ? null : { ca, servername: `muster.${namespace.name}.svc` };
-  const call: InstalledMuster['call'] = (method, path, body) => ask({ address, token, tls, method, path, body });
+  const call: InstalledMuster['call'] = (method, path, body, headers = {}) =>
+    ask({ address, token, tls, method, path, body, headers });
   const pods: InstalledMuster['pods'] = async (part) => {
     const selector = `app.kubernetes.io/component=${part},app.kubernetes.io/part-of=muster`;
     const { items } = JSON.parse(await namespace.kubectl(['get', 'pods', '--selector', selector, '--output', 'json']));
@@ -103,16 +109,26 @@ interface Question {
   method: string;
   path: string;
   body: unknown;
+  headers: Record<string, string>;
 }
 
 /** By the Service's address and name: nothing here resolves the names of a cluster. */
-function ask({ address, token, tls, method, path, body }: Question): Promise<{ status: number; body: Manifest }> {
+function ask({
+  address,
+  token,
+  tls,
+  method,
+  path,
+  body,
+  headers: more,
+}: Question): Promise<{ status: number; body: Manifest }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: Manifest }>();
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = {
     host: 'muster',
     authorization: `Bearer ${token}`,
     ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+    ...more,
   };
   // A connection that stays would always lead to the same replica.
   const options = { host: address, port: 8100, method, path, headers, agent: false as const, timeout: 10_000 };
