@@ -77,8 +77,8 @@ export async function waitedFor(
 }
 
 /**
- * Stores how the session's Job ended, once, with exit codes that only come later where that was not verified, and closes runs that nobody will end any more; one of which the container's exit status
- * is all that is known ends with that.
+ * Stores how the session's Job ended, once, with exit codes that only come later where that was not verified, and closes runs that nobody
+ * will end any more; one of which the container's exit status is all that is known ends with that.
  */
 export async function settleJob(
   db: Kysely<Database>,
