@@ -58,7 +58,7 @@ describeNeeding(launcherMissing() ?? setsidMissing, 'an end', () => {
     await eventually('the script to be ready', () => exists(spec.runId, 'ready'));
     return spec;
   }
-  /** Ends a run and says how long it took. */
+
   test('leaves no process of any kind, and the end is on record', async () => {
     const specs = await Promise.all(Object.values(SCRIPTS).map(started));
     await Promise.all(specs.map((spec) => runs.runner.end(spec.runId)));

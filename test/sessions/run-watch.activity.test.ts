@@ -174,8 +174,15 @@ describeNeeding(launcherMissing(), 'a watch', () => {
   });
 
   test('finds a run lost whose files are gone', async () => {
-    const spec = runs.script('exec sleep 60');
+    const spec = runs.script('touch "$MUSTER_RUN_DIR/ready"; exec sleep 60');
     await runs.start(spec);
+    // A program that cannot begin any more since half of its files are gone has an end, which is on record for a moment.
+    await eventually('the program runs', () =>
+      runs.read(spec.runId, 'ready').then(
+        () => true,
+        () => false,
+      ),
+    );
     const { pid } = await claimOf(spec.runId);
     const watched = runs.runner.watch(spec.runId, START, async () => undefined, never);
     // The launcher may be writing there.
