@@ -18,8 +18,22 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
   });
   afterAll(() => server?.close());
 
-  test('is unpacked again before it is opened', async () => {
+  /** A job's workflow that has ended, with these activities on the machine `here`. */
+  const ranToItsEnd = async (here: string, activities: Partial<ImageJobRecords & ImageWork>) => {
     const { environment } = server;
+    const stop = await startTestWorker(environment, {
+      taskQueue: here,
+      workflowBundle: await workflowBundle(),
+      activities: { ...activities },
+    });
+    const start = { workflowId: `image-job/${randomUUID()}`, taskQueue: here, args: [{ jobId: 'j1' }] };
+    const handle = await environment.client.workflow.start('imageJobWorkflow', start);
+    await handle.result();
+    await stop();
+    return handle;
+  };
+
+  test('is unpacked again before it is opened', async () => {
     const [here, away] = [`here-${randomUUID()}`, `away-${randomUUID()}`];
     const job: Omit<ImageJobPlan, 'stepSeconds'> = { status: 'creating', over: false, queue: null };
     let turns = 0;
@@ -40,15 +54,7 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
       packRoot: async () => void Object.assign(job, { status: 'success', over: true }),
       cleanRoot: async () => undefined,
     };
-    const stop = await startTestWorker(environment, {
-      taskQueue: here,
-      workflowBundle: await workflowBundle(),
-      activities: { ...activities },
-    });
-    const start = { workflowId: `image-job/${randomUUID()}`, taskQueue: here, args: [{ jobId: 'j1' }] };
-    const handle = await environment.client.workflow.start('imageJobWorkflow', start);
-    await handle.result();
-    await stop();
+    const handle = await ranToItsEnd(here, activities);
     const history = await handle.fetchHistory();
     const steps = (history.events ?? []).flatMap(({ activityTaskScheduledEventAttributes: step }) =>
       step ? [`${step.activityType?.name} ${step.taskQueue?.name?.slice(0, 4)}`] : [],
@@ -65,7 +71,6 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
   });
 
   test('and that takes up nothing says in each look at its record for how long', async () => {
-    const { environment } = server;
     const [here, away] = [`here-${randomUUID()}`, `away-${randomUUID()}`];
     const untaken: unknown[] = [];
     const activities: Partial<ImageJobRecords & ImageWork> = {
@@ -77,14 +82,7 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
       closeImageJob: async () => undefined,
       cleanRoot: async () => undefined,
     };
-    const stop = await startTestWorker(environment, {
-      taskQueue: here,
-      workflowBundle: await workflowBundle(),
-      activities: { ...activities },
-    });
-    const start = { workflowId: `image-job/${randomUUID()}`, taskQueue: here, args: [{ jobId: 'j1' }] };
-    await (await environment.client.workflow.start('imageJobWorkflow', start)).result();
-    await stop();
+    await ranToItsEnd(here, activities);
     // The last is that of the clean-up, which nobody limits by it.
     expect(untaken).toEqual([0, 600, 1_200, 1_800, undefined]);
   });
