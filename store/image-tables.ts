@@ -53,6 +53,10 @@ export interface ImageJobsTable {
   queue: string | null;
   /** Whether it has the turn of its machine. */
   working: Generated<boolean>;
+  /** Since when it waits for the turn of a machine; null: it does not. */
+  turn_wanted_at: OptionalTime;
+  /** Until when others let it go first, though it does not ask. */
+  place_until: OptionalTime;
   host: string | null;
   port: number | null;
   /** Id of the image that is to come of it. */

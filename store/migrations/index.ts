@@ -23,6 +23,7 @@ import * as sessionImages from './0020-session-images.ts';
 import * as images from './0021-images.ts';
 import * as imageQueue from './0022-image-queue.ts';
 import * as impossibleSince from './0023-impossible-since.ts';
+import * as imageLine from './0024-image-line.ts';
 
 /** In order of their names; a released migration never changes. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -49,6 +50,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0021-images': images,
   '0022-image-queue': imageQueue,
   '0023-impossible-since': impossibleSince,
+  '0024-image-line': imageLine,
 };
 
 /**
