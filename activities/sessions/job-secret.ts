@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Trust } from '../../control/components/trust.ts';
 import type { SessionRow } from '../../control/database.ts';
 import type { ImageKeys } from '../../control/sessions/image-keys.ts';
+import { parseCertificate } from '../../domain/components/ssh-certificate.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { SnapshotRepository } from '../../domain/sessions/schema.ts';
 import type { SiteValues, TenantVault } from './ports.ts';
@@ -113,6 +114,13 @@ function trimmed(secrets: (string | null | undefined)[]): string[] {
   return secrets.flatMap((secret) => (secret ? [secret.trim()] : []));
 }
 
+export interface JobIdentity extends JobSecret {
+  /** Until when its certificate is good, seconds since 1970; null: it has none that ends. */
+  until: number | null;
+  /** ms until there may be another certificate; null: none is known. */
+  lookAgainMs: number | null;
+}
+
 /**
  * Key pair and certificate for hosts. Without a certificate the installation's own key is shown alone, which is enough for hosts
  * that know it, with a warning that says why; its public half is left out where it cannot be told.
@@ -121,16 +129,29 @@ export async function jobIdentity({
   site,
   trust,
   publicKeyOf,
-}: Pick<SecretDependencies, 'site' | 'trust' | 'publicKeyOf'>): Promise<JobSecret> {
+}: Pick<SecretDependencies, 'site' | 'trust' | 'publicKeyOf'>): Promise<JobIdentity> {
   try {
-    const { privateKey, publicKey, certificate, problem } = await trust.identity();
+    const { privateKey, publicKey, certificate, lookAgainMs, problem } = await trust.identity();
     const warnings = problem === null ? [] : [`the certificate for hosts is not renewed: ${problem}`];
-    return { values: { private: privateKey, public: `${publicKey}\n`, certificate: `${certificate}\n` }, warnings };
+    const until = endOf(certificate);
+    const values = {
+      private: privateKey,
+      public: `${publicKey}\n`,
+      certificate: `${certificate}\n`,
+      certificate_until: `${until ?? ''}\n`,
+    };
+    return { values, warnings, until, lookAgainMs };
   } catch (error) {
     if (!isMusterError(error) || error.code !== 'trust_unavailable') throw error;
     const warnings = [`hosts are shown no certificate: ${error.detail}`];
     const { privateKey } = await site.ssh();
     const publicKey = await publicKeyOf(privateKey).catch(() => null);
-    return { values: { private: privateKey, ...(publicKey === null ? {} : { public: `${publicKey}\n` }) }, warnings };
+    const values = { private: privateKey, ...(publicKey === null ? {} : { public: `${publicKey}\n` }) };
+    return { values, warnings, until: null, lookAgainMs: null };
   }
+}
+
+function endOf(certificate: string): number | null {
+  const end = (parseCertificate(certificate)?.validBefore ?? Number.NaN) / 1000;
+  return Number.isFinite(end) ? end : null;
 }

@@ -10,7 +10,7 @@ export interface KeepDependencies extends SecretDependencies {
   cluster: Pick<ClusterJobs, 'updateSecret'>;
 }
 
-/** How often the certificate in the Secret is looked at, ms. */
+/** How often the certificate in the Secret is looked at, ms; sooner when it is due sooner. */
 const IDENTITY_LOOK = 60_000;
 
 /**
@@ -27,8 +27,9 @@ export async function keepSecret(
   let written = '';
   let told = '';
   while (!signal.aborted) {
+    let pause = lookMs;
     try {
-      const { values, warnings } = await jobIdentity(deps);
+      const { values, warnings, lookAgainMs } = await jobIdentity(deps);
       const text = JSON.stringify(values);
       if (values.certificate !== undefined && text !== written && !signal.aborted) {
         await deps.cluster.updateSecret(job.name, values);
@@ -37,9 +38,10 @@ export async function keepSecret(
       const warning = warnings.join('; ');
       if (warning !== '' && warning !== told) await noteWarnings(deps.db, job.session_id, warnings);
       told = warning;
+      if (warning === '' && lookAgainMs !== null) pause = Math.min(lookMs, lookAgainMs);
     } catch {
       // Secrets or cluster are away: the next look tries again, and what the Job itself meets is told.
     }
-    await delay(lookMs, undefined, { signal }).catch(() => undefined);
+    await delay(pause, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -5,16 +5,19 @@ import { closeLeftRuns, currentOrder, orderJob } from '../../control/sessions/re
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { isErrorCode, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
+import type { ClusterJobs } from '../../domain/sessions/cluster-job.ts';
 import type { RunOrder } from '../../domain/sessions/job-schema.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 import { POD_PATHS, podLayerDir } from '../../domain/sessions/pod-paths.ts';
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import type { RunLayer } from './contract.ts';
 import { finalFailure } from './final-failure.ts';
+import { jobIdentity, type SecretDependencies } from './job-secret.ts';
 import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
 import { preparedJob } from './start-job.ts';
 
-export interface OrderDependencies extends LayerDependencies {
+export interface OrderDependencies extends LayerDependencies, Pick<SecretDependencies, 'trust' | 'publicKeyOf'> {
+  cluster: Pick<ClusterJobs, 'updateSecret'>;
   logMaxBytes: number;
 }
 
@@ -156,6 +159,7 @@ async function runOrder(
       vaultPassword: POD_PATHS.vaultPassword,
     },
   });
+  const until = await showCertificate(deps, session.id);
   return {
     id: runId,
     layer,
@@ -167,5 +171,22 @@ async function runOrder(
     cwd,
     log_max: deps.logMaxBytes,
     environment,
+    ...(until === null ? {} : { certificate_until: until }),
   };
+}
+
+/**
+ * Puts the certificate of now into the Secret of the Job: nobody may have done so for as long as it was good. Answers until when it is
+ * good, seconds since 1970; null when the pod has to take what it has, since hosts may know its key itself.
+ */
+async function showCertificate(deps: OrderDependencies, sessionId: string): Promise<number | null> {
+  try {
+    const { values, until } = await jobIdentity(deps);
+    if (until === null) return null;
+    const { name } = await preparedJob(deps.db, sessionId);
+    return (await deps.cluster.updateSecret(name, values)) ? until : null;
+  } catch {
+    // Whoever follows the Job tells what keeps a certificate from being renewed.
+    return null;
+  }
 }

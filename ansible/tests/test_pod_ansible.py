@@ -285,6 +285,38 @@ def test_keys_are_put_into_place_for_us_alone_and_renewed_while_a_playbook_runs(
     assert process.wait(60) == 0
 
 
+def test_a_layer_waits_until_the_renewed_certificate_is_mounted(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.write('muster/session/private', 'KEY\n')
+    pod.write('muster/session/certificate', 'CERTIFICATE 1\n')
+    pod.write('muster/session/certificate_until', '1000\n')
+    used = pod.path('used')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        f'    - shell: cat {pod.path("inventory/ssh/id_ecdsa-cert.pub")} >> {used}\n'
+    )
+    pod.order(certificate_until=900)
+    pod.order('run-2', certificate_until=2000)
+    muster.finish()
+    process = pod.start('ansible')
+    asks = 'after=1&wait='
+    wait_until(lambda: any(asks in path for _, path in muster.requests), 'the second order')
+    pod.write('muster/session/certificate', 'CERTIFICATE 2\n')
+    pod.write('muster/session/certificate_until', '2000\n')
+    assert process.wait(60) == 0
+    assert used.read_text() == 'CERTIFICATE 1\nCERTIFICATE 2\n'
+
+
+def test_a_layer_that_waits_for_a_certificate_ends_with_its_pod(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.playbook(PLAIN)
+    pod.order(certificate_until=2000)
+    process = pod.start('ansible')
+    wait_until(lambda: any('/next' in path for _, path in muster.requests), 'the order')
+    process.terminate()
+    assert process.wait(30) == 143
+
+
 def test_a_launcher_that_is_killed_is_a_lost_run(pod: Pod, muster: Muster) -> None:
     pod.inventory_done('h1')
     pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: echo $$ > {pod.path("up")}; sleep 60\n')

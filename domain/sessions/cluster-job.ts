@@ -93,6 +93,8 @@ export interface LogReading {
   secrets: readonly string[];
   /** Whether nothing else needs to be hidden. If not, a log whose Secret is gone is not told. */
   areAll: boolean;
+  /** Called once, when all that stands in it now was handed over. */
+  onCurrent?: () => void;
 }
 
 /** What a cluster does with the Jobs of sessions. Trouble with the cluster itself is `cluster_unavailable` (retryable). */
@@ -113,8 +115,8 @@ export interface ClusterJobs {
   end(name: string, patienceMs: number): Promise<JobEnding>;
   /** Drops the finalizers of the Job and its pods: what it left was stored. Harmless when they are gone. */
   release(name: string): Promise<void>;
-  /** Replaces keys of its Secret. */
-  updateSecret(name: string, values: Record<string, string>): Promise<void>;
+  /** Replaces keys of its Secret, and has its pod take notice; answers whether the Secret is there and has them now. */
+  updateSecret(name: string, values: Record<string, string>): Promise<boolean>;
   /**
    * Hands over the log of one container, from a byte on, until the container has ended or `signal`; `take` gets whole
    * parts with the bytes at which each begins and ends, and the session's secrets masked in the text.

@@ -40,6 +40,8 @@ export interface RunOrder {
   environment: Record<string, string>;
   cwd: string;
   log_max: number;
+  /** The pod waits for a certificate that is good until then or longer, seconds since 1970; absent: it takes what it has. */
+  certificate_until?: number;
 }
 
 /** What the `ansible` container is to do next. */

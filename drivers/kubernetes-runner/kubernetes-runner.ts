@@ -9,10 +9,8 @@ import { openNodes } from './nodes.ts';
 import { followLog } from './pod-log.ts';
 import { readView, readViews } from './read-jobs.ts';
 import type { RunnerSettings } from './runner-settings.ts';
-import { encoded } from './secret-values.ts';
 import { startJob } from './start-job.ts';
-
-const ABSENT = 404;
+import { updateSecret } from './update-secret.ts';
 
 /**
  * Sessions as Jobs of a Kubernetes cluster. Nothing is asked of the cluster before the first call; what is needed of it are the
@@ -37,17 +35,7 @@ export function createClusterJobs(client: ClusterClient, settings: RunnerSetting
     follow: watch.follow,
     end: (name, patienceMs) => endJob(client, paths, nodes, name, patienceMs),
     release: (name) => releaseJob(client, paths, name),
-    async updateSecret(name, values) {
-      await client.ask({
-        method: 'PATCH',
-        path: paths.secret(name),
-        body: { data: encoded(values) },
-        contentType: 'application/merge-patch+json',
-        // It goes with its Job.
-        expected: [ABSENT],
-        secret: true,
-      });
-    },
+    updateSecret: (name, values) => updateSecret(client, paths, name, values),
     followLog: (name, container, reading, take, signal) =>
       followLog(client, paths, { name, container, ...reading }, take, signal),
     list: () => readViews(client, paths),

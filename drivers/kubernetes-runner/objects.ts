@@ -106,6 +106,11 @@ export const LABELS = {
   job: 'batch.kubernetes.io/job-name',
 } as const;
 
+export const ANNOTATIONS = {
+  /** On a pod: the version of its Job's Secret that it was told of. */
+  secret: 'muster/secret-version',
+} as const;
+
 /** Keeps Job and pod until their result was read. */
 export const FINALIZER = 'muster/result';
 

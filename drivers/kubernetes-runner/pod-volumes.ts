@@ -11,6 +11,7 @@ const ANSIBLE_FILES: SecretFiles = [
   'ara_credentials',
   'private',
   'certificate',
+  'certificate_until',
   'public',
   'plain_key',
   'known_hosts',

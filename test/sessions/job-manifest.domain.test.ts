@@ -329,6 +329,7 @@ describe('the volumes', () => {
             'vault_password',
             'private',
             'certificate',
+            'certificate_until',
             'public',
             'plain_key',
             'known_hosts',

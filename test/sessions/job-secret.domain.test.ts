@@ -61,6 +61,7 @@ describe('the Secret of a Job', () => {
       private: 'key of trust\n',
       public: 'ssh-ed25519 AAAA trust\n',
       certificate: 'signed\n',
+      certificate_until: '\n',
     });
     const identity = async () => Promise.reject(musterError('trust_unavailable', 'away'));
     const without = await jobSecret({ ...deps, trust: { ...deps.trust, identity } }, session, 'the-token');

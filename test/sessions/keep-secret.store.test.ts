@@ -11,6 +11,8 @@ let database: TestDatabase;
 let cluster: FakeCluster;
 /** What sessions show to hosts now; null: the authority is away. */
 let certificate: string | null;
+/** When there may be another one, ms. */
+let lookAgainMs: number;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -19,11 +21,12 @@ afterAll(async () => database?.close());
 beforeEach(() => {
   cluster = fakeCluster();
   certificate = 'first';
+  lookAgainMs = 60_000;
 });
 
 async function identity(): Promise<SessionIdentity> {
   if (certificate === null) throw musterError('trust_unavailable', 'Vault is sealed');
-  return { privateKey: 'key', publicKey: 'line', certificate, lookAgainMs: 60_000, problem: null };
+  return { privateKey: 'key', publicKey: 'line', certificate, lookAgainMs, problem: null };
 }
 
 const deps = (): KeepDependencies => ({
@@ -57,7 +60,7 @@ function counted(): { writes: number } {
   const { updateSecret } = cluster;
   cluster.updateSecret = async (name, values) => {
     count.writes += 1;
-    await updateSecret(name, values);
+    return await updateSecret(name, values);
   };
   return count;
 }
@@ -72,6 +75,17 @@ describe('the Secret of a Job that goes on', () => {
     await eventually('the Secret has it', () => shown() === 'second\n');
     await stop();
     expect(count.writes).toBe(2);
+  });
+
+  test('is looked at as soon as its certificate is due', async () => {
+    lookAgainMs = 5;
+    const { keep, shown } = await makeJob();
+    const count = counted();
+    const stop = keep(60_000);
+    await eventually('it was looked at', () => count.writes === 1);
+    certificate = 'second';
+    await eventually('the Secret has it', () => shown() === 'second\n');
+    await stop();
   });
 
   test('gets one that was renewed while nobody followed the Job', async () => {

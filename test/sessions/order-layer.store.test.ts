@@ -1,28 +1,40 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { awaitPlaybooks, type OrderDependencies, orderLayer } from '../../activities/sessions/order-layer.ts';
 import { preparedJob } from '../../activities/sessions/start-job.ts';
 import { closeRun, knownRun } from '../../control/runs/follow-run.ts';
 import { preparedInventory, takeStep } from '../../control/sessions/job-orders.ts';
 import { currentOrder, finishJob, orderJob, recordJob, settleJob } from '../../control/sessions/record-job.ts';
+import { musterError } from '../../domain/errors.ts';
 import type { JobView } from '../../domain/sessions/cluster-job.ts';
 import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
 import { findSessionById } from '../../store/session-engine.ts';
 import { findOrder } from '../../store/session-jobs.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
+import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
+/** Made by ssh-keygen, good until 22:00 on 2026-11-21 (UTC). */
+const CERTIFICATE =
+  'ssh-ed25519-cert-v01@openssh.com AAAAIHNzaC1lZDI1NTE5LWNlcnQtdjAxQG9wZW5zc2guY29tAAAAIBOFr38pHhrrhi0rRvN0mYsHl+VAzvACTJjbvFDylXIeAAAAINf645mA9VOE3eK05vDMrh0QakQpiGyLadM51d9ao2vyAAAAAAAAAAAAAAABAAAABm11c3RlcgAAABEAAAAEcm9vdAAAAAVhZG1pbgAAAABrAWugAAAAAGsCFGAAAAAAAAAAggAAABVwZXJtaXQtWDExLWZvcndhcmRpbmcAAAAAAAAAF3Blcm1pdC1hZ2VudC1mb3J3YXJkaW5nAAAAAAAAABZwZXJtaXQtcG9ydC1mb3J3YXJkaW5nAAAAAAAAAApwZXJtaXQtcHR5AAAAAAAAAA5wZXJtaXQtdXNlci1yYwAAAAAAAAAAAAAAMwAAAAtzc2gtZWQyNTUxOQAAACBWJGtw4wSr9MfleliqmlUQOYY1ID9l5Tq5C5IiHx2rWgAAAFMAAAALc3NoLWVkMjU1MTkAAABA162gbN0TYBCREvGK8IBRQHhIL/E3gD38Y02LB7Luno2bY37brGspL9kTy6h78hOHLixtFz5uNqqtBKC/ZLsBAA==';
+const UNTIL = Date.parse('2026-11-21T22:00:00Z') / 1000;
+
 let database: TestDatabase;
+let cluster: FakeCluster;
 
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(async () => database?.close());
+beforeEach(() => {
+  cluster = fakeCluster();
+});
 
 const deps = (): OrderDependencies => ({
   db: database.db,
+  cluster,
   site: {
     ansibleConfig: async () => '',
     ssh: async () => ({ privateKey: 'key', knownHosts: '' }),
@@ -31,7 +43,17 @@ const deps = (): OrderDependencies => ({
     source: async () => null,
     repositoryAccess: async () => ({}),
   },
-  trust: { hasOwnKey: true } as OrderDependencies['trust'],
+  trust: {
+    hasOwnKey: true,
+    identity: async () => ({
+      privateKey: 'key',
+      publicKey: 'line',
+      certificate: CERTIFICATE,
+      lookAgainMs: 60_000,
+      problem: null,
+    }),
+  },
+  publicKeyOf: async () => 'line',
   logMaxBytes: 1_000_000,
 });
 
@@ -80,6 +102,38 @@ describe('a layer as an order', () => {
     await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
     await end(await ordered(sessionId), 0);
     expect(await running).toMatchObject({ index: 0, exitCode: 0 });
+  });
+
+  test('comes after the certificate of now was put into the Secret, and says which one the pod has to wait for', async () => {
+    const { sessionId, name } = await makeJob();
+    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    const running = order(sessionId);
+    const runId = await ordered(sessionId);
+    expect(cluster.secrets.get(name)).toMatchObject({
+      certificate: `${CERTIFICATE}\n`,
+      certificate_until: `${UNTIL}\n`,
+    });
+    expect(await currentOrder(database.db, sessionId)).toMatchObject({ run: { certificate_until: UNTIL } });
+    await end(runId, 0);
+    await running;
+  });
+
+  const unavailable = async () => Promise.reject(musterError('trust_unavailable', 'Vault is sealed'));
+  const away = async () => Promise.reject(musterError('cluster_unavailable', 'no answer within 8 s'));
+  test.each<[string, (given: OrderDependencies) => OrderDependencies]>([
+    ['the authority is away', (given) => ({ ...given, trust: { ...given.trust, identity: unavailable } })],
+    ['the cluster is away', (given) => ({ ...given, cluster: { updateSecret: away } })],
+    ['the Secret is gone', (given) => ({ ...given, cluster: { updateSecret: async () => false } })],
+  ])('waits for no certificate where %s', async (_what, changed) => {
+    const { sessionId } = await makeJob();
+    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    const input = { sessionId, layer: 0, attempt: 1, hosts: 'all' } as const;
+    const running = orderLayer(changed(deps()), input, AbortSignal.timeout(30_000));
+    const runId = await ordered(sessionId);
+    const current = await currentOrder(database.db, sessionId);
+    expect(current?.action === 'run' ? current.run : {}).not.toHaveProperty('certificate_until');
+    await end(runId, 0);
+    await running;
   });
 
   test('is waited for without its inventory, which may be megabytes', async () => {

@@ -53,7 +53,10 @@ export function fakeCluster(): FakeCluster {
       cluster.done.push(`release ${name}`);
       if (view(name).phase === 'deleting') jobs.delete(name);
     },
-    updateSecret: async (name, values) => void cluster.secrets.set(name, values),
+    updateSecret: async (name, values) => {
+      cluster.secrets.set(name, values);
+      return true;
+    },
     followLog: async () => undefined,
     // As the real one, without what only pods tell.
     list: async () => [...jobs.values()].map((job) => ({ ...job, containers: [], trouble: null })),

@@ -13,7 +13,7 @@ from .orders import RunOrder
 from .places import Places
 from .run_files import RunFiles
 from .signals import Signals, run_child
-from .ssh_keys import place_keys, session_keys
+from .ssh_keys import await_certificate, place_keys, session_keys
 from .wording import reason_of
 
 _ANSIBLE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -36,6 +36,7 @@ def start_run(run: RunFiles, order: RunOrder, where: Places, token_file: str, si
             raise StepFailure('disk_low', f'layer {order.layer}: the disk of {where.work} is full')
         if order.limit is not None:
             put_file(os.path.join(where.work, 'limit'), order.limit.encode(), 0o600)
+        await_certificate(where, order.certificate_until, signals)
         place_keys(where, session_keys(where))
         run.make(_spec_of(order, where), _masks(where, token_file), _tenant_login())
     except OSError as error:

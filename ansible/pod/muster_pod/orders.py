@@ -26,6 +26,8 @@ class RunOrder(NamedTuple):
     environment: dict[str, str]
     cwd: str
     log_max: int
+    certificate_until: int
+    """The certificate has to be good until then, seconds since 1970; 0: any will do."""
 
 
 class Order(NamedTuple):
@@ -68,6 +70,7 @@ def _order_of(body: dict[str, Any]) -> Order:
             environment={str(name): str(value) for name, value in run['environment'].items()},
             cwd=str(run['cwd']),
             log_max=int(run['log_max']),
+            certificate_until=int(run.get('certificate_until') or 0),
         )
         return Order(int(body['number']), order, 0)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
 
 from .files import put_file, read_file
 from .places import Places
+from .signals import Signals
+from .wording import log
 
 _PRIVATE = 0o600
 _PUBLIC = 0o644
+_CERTIFICATE_SECONDS = 90.0
+"""So long may a node take to show what has changed in a Secret, when nobody has told it to look."""
+_LOOK_SECONDS = 0.1
 
 
 def mounted_keys(where: Places) -> list[tuple[str, str, int]]:
@@ -48,3 +54,21 @@ def place_keys(where: Places, keys: Iterable[tuple[str, str, int]]) -> None:
         target = os.path.join(where.ssh, name)
         if content and content != read_file(target):
             put_file(target, content, mode)
+
+
+def await_certificate(where: Places, until: int, signals: Signals) -> None:
+    """Waits until the mounted certificate is good until then or longer, until this process is to end, or for 90 s; hosts may know
+    the key itself."""
+    end = time.monotonic() + _CERTIFICATE_SECONDS
+    while _mounted_until(where) < until:
+        if time.monotonic() >= end:
+            log('the renewed certificate does not come; going on with what is there')
+            return
+        signals.pause(_LOOK_SECONDS)
+        if signals.ending:
+            return
+
+
+def _mounted_until(where: Places) -> int:
+    text = (read_file(os.path.join(where.session, 'certificate_until')) or b'').strip()
+    return int(text) if text.isdigit() else 0
