@@ -40,7 +40,7 @@ export function createClusterActivities(deps: ClusterActivityDependencies): Clus
       ),
     finishJob: ({ sessionId, exitCode }) => finishJob(deps.db, sessionId, exitCode),
     endJob: ({ sessionId }) =>
-      doing(sessionId, { phase: 'teardown', what: 'ending the Job' }, () => endJob(deps, sessionId)),
+      doing(sessionId, { phase: 'teardown', what: 'ending the Job' }, (signal) => endJob(deps, sessionId, signal)),
     cleanHost: () =>
       withHeartbeat(async () => {
         await noteMachineBack(deps.db, CLUSTER_HOST);

@@ -26,22 +26,29 @@ const AGAIN_PAUSE = 500;
 
 export interface FollowedLog {
   runId: string;
+  /** When all is stored that stood in it at the beginning; never fails. Known of one that `yields` alone. */
+  current: Promise<void>;
   /** Never fails: what is wrong with the log is told as a warning. */
   done: Promise<void>;
 }
 
-/** Follows the log from where it was stored to until its container has ended, it is full, or `signal`. */
+/**
+ * Follows the log from where it was stored to until its container has ended, it is full, or `signal`; with `yields` also until it shows that
+ * somebody else follows it.
+ */
 export function followForeignLog(
   deps: ForeignLogDependencies,
   job: SessionJobRow,
   session: SessionRow,
   signal: AbortSignal,
+  yields = false,
 ): FollowedLog {
   const { db, cluster, logMaxBytes } = deps;
   const { snapshot } = session;
   const { session_id: sessionId, name } = job;
   const layer = snapshot.layers[0]?.index ?? 0;
   const runId = runIdOf(sessionId, 1, layer);
+  const current = Promise.withResolvers<void>();
   /** Answers whether it is over; else something came between, and it goes on from what is stored. */
   const ship = async (): Promise<boolean> => {
     const place = { id: runId, sessionId, streamId: sessionId, layer, attempt: 1, host: CLUSTER_HOST };
@@ -53,6 +60,7 @@ export function followForeignLog(
       from: cursor.outputBytes,
       secrets: await secretsToHide(deps, session, signal),
       areAll: deps.tenantVault === undefined || snapshot.tenant_name === undefined,
+      ...(yields ? { onCurrent: current.resolve } : {}),
     };
     await cluster.followLog(
       name,
@@ -72,20 +80,24 @@ export function followForeignLog(
     return true;
   };
   const shipAll = async () => {
-    while (!(await ship().catch(unlessItPasses))) await delay(AGAIN_PAUSE, undefined, { signal });
+    const goesOn = (error: unknown) => !(yields && error instanceof RunOvertaken) && passes(error);
+    while (!(await ship().catch((error) => (goesOn(error) ? false : Promise.reject(error))))) {
+      await delay(AGAIN_PAUSE, undefined, { signal });
+    }
   };
-  const done = shipAll().catch(async (error: unknown) => {
-    if (signal.aborted) return;
-    const words = error instanceof Error ? error.message : String(error);
-    await warn(db, sessionId, words).catch(() => undefined);
-  });
-  return { runId, done };
+  const done = shipAll()
+    .catch(async (error: unknown) => {
+      if (signal.aborted || (yields && error instanceof RunOvertaken)) return;
+      const words = error instanceof Error ? error.message : String(error);
+      await warn(db, sessionId, words).catch(() => undefined);
+    })
+    .finally(current.resolve);
+  return { runId, current: current.promise, done };
 }
 
-/** What another worker that follows the same log, or an absent database, breaks off is gone on with; answers that it is not over. */
-function unlessItPasses(error: unknown): boolean {
-  if (error instanceof RunOvertaken || failureOf(error).code === 'storage_unavailable') return false;
-  throw error;
+/** Whether what another worker that follows the same log, or an absent database, has broken off may be gone on with. */
+function passes(error: unknown): boolean {
+  return error instanceof RunOvertaken || failureOf(error).code === 'storage_unavailable';
 }
 
 /** Waits for the rest of the log, says so when it does not come within `patienceMs`, and ends its run as its container did. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Kysely } from '../../control/database.ts';
 import {
   closeLeftRuns,
@@ -12,14 +13,16 @@ import { isErrorCode } from '../../domain/errors.ts';
 import type { ClusterJobs, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
 import { isJobOver, type JobOutcome, jobOutcome } from '../../domain/sessions/job-outcome.ts';
 import type { JobEnd } from './contract.ts';
-import { closeForeignLog, type ForeignLogDependencies, followForeignLog } from './foreign-log.ts';
+import { closeForeignLog, type FollowedLog, type ForeignLogDependencies, followForeignLog } from './foreign-log.ts';
 import { type PatienceDependencies, type Since, timeLeft, troubleOfSilence, waitedTooLong } from './job-patience.ts';
 import { keepSecret } from './keep-secret.ts';
 import { preparedJob } from './start-job.ts';
 
-export interface WatchDependencies extends ForeignLogDependencies, PatienceDependencies {
+export interface EndDependencies extends ForeignLogDependencies {
   cluster: ClusterJobs;
 }
+
+export type WatchDependencies = EndDependencies & PatienceDependencies;
 
 /** How long the end of a Job is waited for; a cancel is over in 10 s. */
 const END_PATIENCE = 8_000;
@@ -29,6 +32,8 @@ const LOOK_AGAIN = 10_000;
 export const FOLLOWING = 'following the Job';
 /** The rest of a log after its container ended. */
 const LOG_PATIENCE = 15_000;
+/** What stands in a log before its container is ended, and the rest of it after that, ms. */
+const LOG_BEFORE_END = 8_000;
 
 /**
  * Follows the session's Job to its end, whoever ends it; says on the record what keeps its pod from running, and gives up what
@@ -68,10 +73,14 @@ export async function watchJob(
   }
 }
 
-/** Deletes the Job and stores how it ended; says what could not be verified. Harmless for one that is over. */
+/**
+ * Deletes the Job and stores how it ended; says what could not be verified. Harmless for one that is over. A log that is its pod's is
+ * read before, since a node throws it away with its container, and whoever follows it may be a worker that is no more.
+ */
 export async function endJob(
-  deps: Pick<WatchDependencies, 'db' | 'cluster'>,
+  deps: EndDependencies,
   sessionId: string,
+  signal: AbortSignal,
 ): Promise<{ unverified: string | null }> {
   const { db, cluster } = deps;
   const job = await jobOfSession(db, sessionId);
@@ -80,11 +89,28 @@ export async function endJob(
     await finishSettling(deps, job);
     return { unverified: null };
   }
-  const { view, unverified } = await cluster.end(job.name, END_PATIENCE);
-  const outcome: JobOutcome = { succeeded: 'false', code: 'cancelled', message: 'its Job was ended' };
-  await settleJob(db, sessionId, { view, outcome, unverified });
-  if (unverified === null) await release(deps, job.name);
-  return { unverified };
+  const stop = new AbortController();
+  try {
+    const log =
+      job.profile === 'compatible' ? await takeUpLog(deps, job, AbortSignal.any([signal, stop.signal])) : null;
+    const { view, unverified } = await cluster.end(job.name, END_PATIENCE);
+    if (log !== null && unverified === null) await closeForeignLog(db, sessionId, log, view, LOG_BEFORE_END);
+    const outcome: JobOutcome = { succeeded: 'false', code: 'cancelled', message: 'its Job was ended' };
+    await settleJob(db, sessionId, { view, outcome, unverified });
+    if (unverified === null) await release(deps, job.name);
+    return { unverified };
+  } finally {
+    stop.abort();
+  }
+}
+
+/** Follows the log of a Job that is about to be ended; what stands in it is stored when this returns, unless that takes too long. */
+async function takeUpLog(deps: EndDependencies, job: SessionJobRow, signal: AbortSignal): Promise<FollowedLog> {
+  const log = followForeignLog(deps, job, await loadSession(deps.db, job.session_id), signal, true);
+  const over = new AbortController();
+  await Promise.race([log.current, delay(LOG_BEFORE_END, undefined, { signal: over.signal })]);
+  over.abort();
+  return log;
 }
 
 /** What follows the stored end of a Job, should who stored it have died right after. */

@@ -3,8 +3,7 @@ import type { LogReading } from '../../domain/sessions/cluster-job.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { decoded } from './secret-values.ts';
-
-const ABSENT = 404;
+import { ABSENT } from './statuses.ts';
 
 /**
  * Hides in a text what is known to be secret and what the session's Secret names; a runner that hands in nothing by itself masks
@@ -14,7 +13,7 @@ export async function logMask(
   client: ClusterClient,
   paths: ClusterPaths,
   name: string,
-  { secrets, areAll }: Omit<LogReading, 'from'>,
+  { secrets, areAll }: Pick<LogReading, 'secrets' | 'areAll'>,
 ): Promise<(text: string) => string> {
   const { status, body } = await client.ask<{ data?: Record<string, string> }>({
     method: 'GET',

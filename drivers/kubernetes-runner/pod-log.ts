@@ -31,13 +31,19 @@ export interface LogRequest extends LogReading {
 export async function followLog(
   client: ClusterClient,
   paths: ClusterPaths,
-  { name, container, from, ...known }: LogRequest,
+  { name, container, from, onCurrent, ...known }: LogRequest,
   take: (part: LogPart) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const position = createLogPosition(from);
   let mask: ((text: string) => string) | null = null;
   let awaySince: number | null = null;
+  /** Whether what comes from now on is waited for. */
+  let isCurrent = onCurrent === undefined;
+  const current = () => {
+    if (!isCurrent) onCurrent?.();
+    isCurrent = true;
+  };
   while (!signal.aborted) {
     try {
       // The Job first: its pods were there before it could say that it has ended.
@@ -49,10 +55,13 @@ export async function followLog(
         const ended = state === 'terminated';
         mask ??= await logMask(client, paths, name, known);
         const masked = masking(mask, take);
-        const whole = await readLog(client, paths.log(pod.metadata.name), container, !ended, position, masked, signal);
+        const until = ended ? 'end' : isCurrent ? 'cut' : 'now';
+        const whole = await readLog(client, paths.log(pod.metadata.name), container, until, position, masked, signal);
         if (ended && whole) return;
+        if (whole) current();
       }
       awaySince = null;
+      if (state === 'waiting') current();
       if (state === 'waiting') await delay(LOOK_MS, undefined, { signal });
     } catch (error) {
       if (signal.aborted) return;
@@ -68,12 +77,15 @@ function masking(mask: (text: string) => string, take: (part: LogPart) => Promis
   return (part) => take({ ...part, text: mask(part.text) });
 }
 
-/** Reads on from the position; whether the log was read to its end, which for one that goes on is never certain. */
+/**
+ * Reads on from the position to the end of a log that is over, to where it is now, or until the connection of one that goes on is cut;
+ * whether it got there.
+ */
 async function readLog(
   client: ClusterClient,
   path: string,
   container: string,
-  follow: boolean,
+  until: 'end' | 'now' | 'cut',
   position: LogPosition,
   take: (part: LogPart) => Promise<void>,
   signal: AbortSignal,
@@ -87,7 +99,7 @@ async function readLog(
   const query = {
     container,
     timestamps: 'true',
-    ...(follow ? { follow: 'true' } : {}),
+    ...(until === 'cut' ? { follow: 'true' } : {}),
     ...(since === null ? {} : { sinceTime: since }),
   };
   try {
@@ -99,7 +111,7 @@ async function readLog(
       for (const part of position.take(chunk)) await take(part);
       timer = setTimeout(stop, SILENT_MS);
     }
-    if (!follow) for (const part of position.finish()) await take(part);
+    if (until === 'end') for (const part of position.finish()) await take(part);
     return true;
   } catch (error) {
     // Cut, or silent: what was whole was handed over.

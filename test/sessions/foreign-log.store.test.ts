@@ -1,11 +1,12 @@
 /** The log of a runner that hands in nothing by itself, when something comes between it and the database. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type ForeignLogDependencies, followForeignLog } from '../../activities/sessions/foreign-log.ts';
+import { followForeignLog } from '../../activities/sessions/foreign-log.ts';
+import { type EndDependencies, endJob } from '../../activities/sessions/watch-job.ts';
 import type { Database, Kysely } from '../../control/database.ts';
 import type { ClusterJobs } from '../../domain/sessions/cluster-job.ts';
 import { findSessionJob } from '../../store/session-jobs.ts';
 import { sessionNow } from '../support/engine-sessions.ts';
-import { fakeCluster } from '../support/fake-cluster.ts';
+import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
 import { recordedJob } from '../support/recorded-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
@@ -13,13 +14,15 @@ const LINES = ['one\n', 'two\n', 'three\n', 'four\n'];
 
 let database: TestDatabase;
 let sessionId: string;
+let cluster: FakeCluster;
 
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(async () => database?.close());
 beforeEach(async () => {
-  ({ sessionId } = await recordedJob(database.db, fakeCluster()));
+  cluster = fakeCluster();
+  ({ sessionId } = await recordedJob(database.db, cluster));
 });
 
 /** Hands over line after line from a byte on; `before` is waited for before each. */
@@ -37,14 +40,14 @@ const reader =
     }
   };
 
-async function follow(followLog: ClusterJobs['followLog'], db: Kysely<Database> = database.db): Promise<void> {
-  const deps: ForeignLogDependencies = {
+function deps(followLog: ClusterJobs['followLog'], db: Kysely<Database> = database.db): EndDependencies {
+  return {
     db,
-    cluster: { followLog },
+    cluster: { ...cluster, followLog },
     site: {
       ssh: async () => ({ privateKey: 'k', knownHosts: '' }),
       vaultPassword: async () => null,
-    } as ForeignLogDependencies['site'],
+    } as EndDependencies['site'],
     trust: {
       hasOwnKey: false,
       identity: async () => ({ privateKey: 'k', publicKey: 'line', certificate: 'c', lookAgainMs: 1, problem: null }),
@@ -53,10 +56,17 @@ async function follow(followLog: ClusterJobs['followLog'], db: Kysely<Database> 
     publicKeyOf: async () => 'line',
     logMaxBytes: 2 ** 20,
   };
+}
+
+async function follow(
+  followLog: ClusterJobs['followLog'],
+  db: Kysely<Database> = database.db,
+  yields = false,
+): Promise<void> {
   const job = await findSessionJob(database.db, sessionId);
   if (job === null) throw new Error('no Job');
   const session = await sessionNow(database.db, sessionId);
-  await followForeignLog(deps, job, session, new AbortController().signal).done;
+  await followForeignLog(deps(followLog, db), job, session, new AbortController().signal, yields).done;
 }
 
 const stored = async () => {
@@ -118,4 +128,50 @@ test('that cannot be read is told of, once', async () => {
     throw new Error('its Secret is gone');
   });
   expect(await warnings()).toEqual([{ data: { message: 'the log of the Job is not complete: its Secret is gone' } }]);
+});
+
+test('is left to another worker that follows it, where it is read for its end alone', async () => {
+  const hasRead = Promise.withResolvers<void>();
+  const isOvertaken = Promise.withResolvers<void>();
+  let readings = 0;
+  const yielding = follow(
+    reader(async (line) => {
+      if (line === 'one\n') readings += 1;
+      if (line !== 'two\n') return;
+      hasRead.resolve();
+      await isOvertaken.promise;
+    }),
+    database.db,
+    true,
+  );
+  await hasRead.promise;
+  await follow(reader());
+  isOvertaken.resolve();
+  await yielding;
+  expect(readings).toBe(1);
+  expect(await stored()).toBe(LINES.join(''));
+  expect(await warnings()).toEqual([]);
+});
+
+test('is stored before its Job is ended, and its last words after that', async () => {
+  const { db } = database;
+  await db.updateTable('session_jobs').set({ profile: 'compatible' }).where('session_id', '=', sessionId).execute();
+  const ended = Promise.withResolvers<void>();
+  const given = deps(async (_name, _container, { onCurrent }, take) => {
+    await take({ start: 0, end: 4, text: 'one\n' });
+    onCurrent?.();
+    await ended.promise;
+    await take({ start: 4, end: 8, text: 'two\n' });
+  });
+  const { end } = cluster;
+  let before = '';
+  given.cluster.end = async (name, patience) => {
+    before = await stored();
+    ended.resolve();
+    return await end(name, patience);
+  };
+  expect(await endJob(given, sessionId, new AbortController().signal)).toEqual({ unverified: null });
+  expect(before).toBe('one\n');
+  expect(await stored()).toBe('one\ntwo\n');
+  expect(await warnings()).toEqual([]);
 });

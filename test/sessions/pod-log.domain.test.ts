@@ -75,4 +75,44 @@ describe("the log of a Job's container", () => {
   ])('ends at once where the Job %s and there is no pod', async (_name, over) => {
     expect(await textOf(seen([{ job: over, pods: [] }], log))).toBe('');
   });
+
+  test('says when all that stands in it was handed over, and goes on from there', async () => {
+    const running = {
+      metadata: pod.metadata,
+      status: { containerStatuses: [{ name: 'ansible', state: { running: {} } }] },
+    };
+    const looks = [
+      { job, pods: [running] },
+      { job, pods: [running] },
+      { job, pods: [pod] },
+    ];
+    const logs = [
+      '10:00:01Z one\n',
+      '10:00:01Z one\n2026-11-22T10:00:02Z two\n',
+      '10:00:02Z two\n2026-11-22T10:00:03Z three\n',
+    ];
+    const follows: boolean[] = [];
+    const client = seen(looks);
+    client.open = async (_path, { follow }) => {
+      const log = `2026-11-22T${logs[follows.push(follow === 'true') - 1]}`;
+      return (async function* () {
+        yield Buffer.from(log);
+      })();
+    };
+    let text = '';
+    const onCurrent = () => {
+      text += '| ';
+    };
+    await followLog(
+      client,
+      paths,
+      { name: NAME, container: 'ansible', from: 0, secrets: [], areAll: true, onCurrent },
+      async (part) => {
+        text += part.text;
+      },
+      AbortSignal.timeout(20_000),
+    );
+    expect(text).toBe('one\n| two\nthree\n');
+    expect(follows).toEqual([false, true, false]);
+  });
 });

@@ -118,7 +118,7 @@ test('a try that the engine has given up makes no Job when the session was ended
   };
   const late = startJob({ ...rest, site: { ...site, vaultPassword } }, sessionId, new AbortController().signal);
   await asked.promise;
-  await endJob({ db, cluster }, sessionId);
+  await endJob({ ...deps(), cluster, logMaxBytes: 2 ** 20 }, sessionId, new AbortController().signal);
   goOn.resolve();
   await late;
   expect(started).toEqual([]);

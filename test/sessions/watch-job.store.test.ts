@@ -463,12 +463,14 @@ describe('the log of a runner that hands in nothing by itself', () => {
 });
 
 describe('ending a Job', () => {
+  const end = (sessionId: string) => endJob(deps(), sessionId, new AbortController().signal);
+
   test('is harmless without one, and twice', async () => {
     const session = await makeSession(database.db);
-    expect(await endJob(deps(), session.id)).toEqual({ unverified: null });
+    expect(await end(session.id)).toEqual({ unverified: null });
     const { sessionId, name } = await makeJob();
-    expect(await endJob(deps(), sessionId)).toEqual({ unverified: null });
-    expect(await endJob(deps(), sessionId)).toEqual({ unverified: null });
+    expect(await end(sessionId)).toEqual({ unverified: null });
+    expect(await end(sessionId)).toEqual({ unverified: null });
     expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
   });
 
@@ -476,10 +478,10 @@ describe('ending a Job', () => {
     const { sessionId, name } = await makeJob();
     cluster.put(name, { containers: [ansible(null)] });
     cluster.unverified = 'node not ready';
-    expect(await endJob(deps(), sessionId)).toEqual({ unverified: 'node not ready' });
+    expect(await end(sessionId)).toEqual({ unverified: 'node not ready' });
     cluster.put(name, { containers: [ansible(137)] });
     cluster.unverified = null;
-    expect(await endJob(deps(), sessionId)).toEqual({ unverified: null });
+    expect(await end(sessionId)).toEqual({ unverified: null });
     expect(await findSessionJob(database.db, sessionId)).toMatchObject({
       exit_codes: { ansible: 137 },
       end_code: 'cancelled',
