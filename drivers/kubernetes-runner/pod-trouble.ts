@@ -38,13 +38,14 @@ const ENDED: Record<string, Code> = {
   EvictionByEvictionAPI: 'evicted',
   PreemptionByScheduler: 'evicted',
   Preempting: 'evicted',
-  DeletionByTaintManager: 'node_lost',
   DeletionByPodGC: 'node_lost',
   NodeLost: 'node_lost',
   NodeShutdown: 'node_lost',
   Terminated: 'node_lost',
   Shutdown: 'node_lost',
 };
+/** Its word for a pod that a taint (NoExecute) has driven away: somebody's, or that of a node which says nothing any more. */
+const DRIVEN_AWAY = 'DeletionByTaintManager';
 /** A node that took the pod and then refused it (OutOfmemory, NodeAffinity ...). */
 const REFUSED = /^(OutOf|NodeAffinity$|UnexpectedAdmissionError$|NodePorts$)/;
 
@@ -64,7 +65,7 @@ export function troubleOf(
   const silent = events !== null && isSilent(job, pod) ? troubleOfEvents(events) : null;
   if (pod === null) return failed !== null && !byHand ? over('pod_deleted', 'its pod was deleted') : silent;
   return (
-    endOf(pod) ??
+    endOf(pod, nodes) ??
     memoryOf(pod) ??
     startOf(pod) ??
     // Kubernetes deletes the pods of a Job that is over its time before it says so: a deletion counts once the Job has failed by it,
@@ -83,10 +84,12 @@ function over(code: Code, message: string): JobTrouble {
   return { code, message, kind: 'over' };
 }
 
-function endOf({ status }: PodObject): JobTrouble | null {
+function endOf(pod: PodObject, nodes: readonly NodeObject[] | null): JobTrouble | null {
+  const { status } = pod;
   const disruption = holding(status?.conditions, 'DisruptionTarget');
+  const driven: Code = nodeOf(pod, nodes) === null ? 'evicted' : 'node_lost';
   for (const said of [disruption, status]) {
-    const code = ENDED[said?.reason ?? ''];
+    const code = said?.reason === DRIVEN_AWAY ? driven : ENDED[said?.reason ?? ''];
     if (code !== undefined) return over(code, words(said?.reason, said?.message));
   }
   if (status?.phase === 'Failed' && REFUSED.test(status.reason ?? '')) {

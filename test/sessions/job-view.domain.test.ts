@@ -126,7 +126,7 @@ describe('what is the matter with a Job', () => {
   });
 
   test.each([
-    ['DeletionByTaintManager', 'node_lost'],
+    ['DeletionByTaintManager', 'evicted'],
     ['DeletionByPodGC', 'node_lost'],
     ['PreemptionByScheduler', 'evicted'],
     ['TerminationByKubelet', 'evicted'],
@@ -141,6 +141,14 @@ describe('what is the matter with a Job', () => {
 
 describe('a node that is away', () => {
   const quiet = (status: string): NodeObject => ({ ...node, status: { conditions: [{ type: 'Ready', status }] } });
+
+  test('has lost the pod that its own taint has driven away', () => {
+    const { job, pod } = recorded('running_being_deleted');
+    delete job.metadata.deletionTimestamp;
+    const said = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager', message: 'said so' };
+    const driven = { ...pod, status: { ...pod.status, conditions: [said] } };
+    expect(jobView(job, [driven], [quiet('Unknown')]).trouble).toMatchObject({ code: 'node_lost', kind: 'over' });
+  });
 
   test.each([
     ['says nothing any more', [quiet('Unknown')]],
