@@ -24,6 +24,7 @@ import * as images from './0021-images.ts';
 import * as imageQueue from './0022-image-queue.ts';
 import * as impossibleSince from './0023-impossible-since.ts';
 import * as imageLine from './0024-image-line.ts';
+import * as imageJobFormat from './0025-image-job-format.ts';
 
 /** In order of their names; a released migration never changes. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -51,6 +52,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0022-image-queue': imageQueue,
   '0023-impossible-since': impossibleSince,
   '0024-image-line': imageLine,
+  '0025-image-job-format': imageJobFormat,
 };
 
 /**
