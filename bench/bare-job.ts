@@ -1,7 +1,9 @@
 /** The same work as a session's Job without Muster: its pod as it stands, with plain commands in its containers. */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openClusterAccess } from '../drivers/kubernetes-runner/cluster-access.ts';
 import { createClusterClient } from '../drivers/kubernetes-runner/cluster-client.ts';
+import { clusterPaths } from '../drivers/kubernetes-runner/cluster-paths.ts';
 import { holding, type JobObject } from '../drivers/kubernetes-runner/objects.ts';
 import { kubeconfigPath, type TestNamespace } from '../test/support/dev-cluster.ts';
 
@@ -12,11 +14,19 @@ export interface BareJob {
   /** Name of a session's Job that is there still, whose pod this one is to be like. */
   like: string;
   repository: string;
-  playbook: string;
   /** Text of the inventory file. */
   inventory: string;
   /** Text of the ansible.cfg. */
   ansibleConfig: string;
+}
+
+export interface BareJobs {
+  /** Makes a Job that runs a playbook of the repository; answers its name. */
+  start(playbook: string): Promise<string>;
+  /** Fails when the Job does. */
+  untilComplete(name: string): Promise<void>;
+  /** Has the Job deleted, its pods first. */
+  remove(name: string): Promise<void>;
 }
 
 interface Container {
@@ -42,16 +52,46 @@ const SCRIPTS: Record<string, string> = {
     'exec ansible-playbook "/inventory/layer0/$BARE_PLAYBOOK"',
 };
 
-/** Prepares all that needs no time in a run: answers what runs one such Job and says for how long it took, s. */
-export async function prepareBareJob(namespace: TestNamespace, work: BareJob): Promise<() => Promise<number>> {
+/** Prepares all that needs no time in a run. */
+export async function prepareBareJobs(namespace: TestNamespace, work: BareJob): Promise<BareJobs> {
   const read = async (kind: string) =>
     JSON.parse(await namespace.kubectl(['get', kind, work.like, '--output', 'json']));
   const [job, secret] = await Promise.all([read('job'), read('secret')]);
   await namespace.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: BARE }, data: secret.data });
-  const pod: PodSpec = JSON.parse(JSON.stringify(job.spec.template.spec).replaceAll(work.like, BARE));
+  const template = JSON.stringify(job.spec.template.spec).replaceAll(work.like, BARE);
+  const client = createClusterClient(openClusterAccess(kubeconfigPath()));
+  const { jobs, job: pathOf } = clusterPaths(namespace.name);
+  return {
+    async start(playbook) {
+      const name = `${BARE}-${randomBytes(4).toString('hex')}`;
+      const spec = { backoffLimit: 0, template: { spec: barePod(JSON.parse(template), work, playbook) } };
+      const body = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name }, spec };
+      await client.ask({ method: 'POST', path: jobs, body });
+      return name;
+    },
+    async untilComplete(name) {
+      const started = performance.now();
+      for (;;) {
+        const { body } = await client.ask<JobObject>({ method: 'GET', path: pathOf(name) });
+        if (holding(body.status?.conditions, 'Complete') !== null) return;
+        const failed = holding(body.status?.conditions, 'Failed');
+        if (failed !== null) throw new Error(`${name} failed: ${failed.reason} ${failed.message}`);
+        // The more seldom the longer it takes, so that asking adds 2 % at most.
+        await delay(Math.max(20, (performance.now() - started) * 0.02));
+      }
+    },
+    async remove(name) {
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Foreground' };
+      await client.ask({ method: 'DELETE', path: pathOf(name), body });
+    },
+  };
+}
+
+/** The pod with plain commands in its containers. */
+function barePod(pod: PodSpec, work: BareJob, playbook: string): PodSpec {
   const env = Object.entries({
     BARE_REPOSITORY: work.repository,
-    BARE_PLAYBOOK: work.playbook,
+    BARE_PLAYBOOK: playbook,
     BARE_INVENTORY: work.inventory,
     BARE_CONFIG: work.ansibleConfig,
     ANSIBLE_CONFIG: '/inventory/ansible.cfg',
@@ -64,25 +104,5 @@ export async function prepareBareJob(namespace: TestNamespace, work: BareJob): P
     delete container.args;
     container.env = [...(container.env ?? []), ...env];
   }
-  const client = createClusterClient(openClusterAccess(kubeconfigPath()));
-  const jobs = `/apis/batch/v1/namespaces/${namespace.name}/jobs`;
-  let count = 0;
-  return async () => {
-    const name = `${BARE}-${++count}`;
-    const spec = { backoffLimit: 0, template: { spec: pod } };
-    const started = performance.now();
-    await client.ask({
-      method: 'POST',
-      path: jobs,
-      body: { apiVersion: 'batch/v1', kind: 'Job', metadata: { name }, spec },
-    });
-    for (;;) {
-      const { body } = await client.ask<JobObject>({ method: 'GET', path: `${jobs}/${name}` });
-      if (holding(body.status?.conditions, 'Complete') !== null) return (performance.now() - started) / 1000;
-      const failed = holding(body.status?.conditions, 'Failed');
-      if (failed !== null) throw new Error(`${name} failed: ${failed.reason} ${failed.message}`);
-      // The more seldom the longer it takes, so that asking adds 2 % at most.
-      await delay(Math.max(20, (performance.now() - started) * 0.02));
-    }
-  };
+  return pod;
 }

@@ -31,28 +31,41 @@ const MEASURE =
   'print(json.dumps({"code":code,"cpu":u.ru_utime+u.ru_stime}))';
 
 /** Runs it once from nothing and measures the whole of it. */
-export async function bareRun({ repository, playbook, inventory, ansibleBin, ansibleConfig }: BareRun): Promise<Usage> {
+export async function bareRun(work: BareRun): Promise<Usage> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-bare-'));
   try {
-    const env = {
-      PATH: `${ansibleBin}:${process.env.PATH}`,
-      HOME: process.env.HOME ?? '/',
-      LC_ALL: 'C.UTF-8',
-      ANSIBLE_CONFIG: join(dir, 'ansible.cfg'),
-      ANSIBLE_INVENTORY: join(dir, 'hosts'),
-      ANSIBLE_HOME: join(dir, 'home'),
-      ANSIBLE_LOCAL_TEMP: join(dir, 'tmp'),
-    };
     const started = performance.now();
-    const clone = await measured(['git', 'clone', '--quiet', repository, join(dir, 'layer')], env);
-    await mkdir(env.ANSIBLE_INVENTORY);
-    await writeFile(join(env.ANSIBLE_INVENTORY, 'inventory.yaml'), inventory);
-    await cp(ansibleConfig, env.ANSIBLE_CONFIG);
-    const play = await measured([join(ansibleBin, 'ansible-playbook'), join(dir, 'layer', playbook)], env);
-    return { wall: (performance.now() - started) / 1000, cpu: clone + play };
+    let cpu = 0;
+    const { command, env } = await layOut(work, dir, async (words, variables) => {
+      cpu += await measured(words, variables);
+    });
+    cpu += await measured(command, env);
+    return { wall: (performance.now() - started) / 1000, cpu };
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+/** Clones by means of `execute` and writes the files; answers the command that runs the playbook, with its environment. */
+export async function layOut(
+  { repository, playbook, inventory, ansibleBin, ansibleConfig }: BareRun,
+  dir: string,
+  execute: (command: string[], env: Record<string, string>) => Promise<unknown>,
+): Promise<{ command: [string, string]; env: Record<string, string> }> {
+  const env = {
+    PATH: `${ansibleBin}:${process.env.PATH}`,
+    HOME: process.env.HOME ?? '/',
+    LC_ALL: 'C.UTF-8',
+    ANSIBLE_CONFIG: join(dir, 'ansible.cfg'),
+    ANSIBLE_INVENTORY: join(dir, 'hosts'),
+    ANSIBLE_HOME: join(dir, 'home'),
+    ANSIBLE_LOCAL_TEMP: join(dir, 'tmp'),
+  };
+  await execute(['git', 'clone', '--quiet', repository, join(dir, 'layer')], env);
+  await mkdir(env.ANSIBLE_INVENTORY);
+  await writeFile(join(env.ANSIBLE_INVENTORY, 'inventory.yaml'), inventory);
+  await cp(ansibleConfig, env.ANSIBLE_CONFIG);
+  return { command: [join(ansibleBin, 'ansible-playbook'), join(dir, 'layer', playbook)], env };
 }
 
 async function measured(command: string[], env: Record<string, string>): Promise<number> {

@@ -5,13 +5,17 @@ import { join } from 'node:path';
 import { missingForCluster } from '../test/support/cluster-command.ts';
 import { type ClusterStack, startClusterStack } from '../test/support/cluster-stack.ts';
 import { takeCluster } from '../test/support/take-cluster.ts';
+import type { BareJob } from './bare-job.ts';
 import { plainAnsibleConfig } from './bare-run.ts';
+import { commitEndlessPlays, ENDLESS } from './endless-plays.ts';
 import { commitPlaybooks, hostNames, inventoryOf } from './fleet.ts';
 import type { Measurement } from './measurement.ts';
 import { measureJobBurst } from './measurements/job-burst.ts';
+import { measureJobCancel } from './measurements/job-cancel.ts';
 import { measureJobMemory } from './measurements/job-memory.ts';
 import { measureJobShare } from './measurements/job-share.ts';
 import { measureJobStart } from './measurements/job-start.ts';
+import { measureLive } from './measurements/live-events.ts';
 
 const HOSTS = hostNames(1);
 
@@ -20,13 +24,9 @@ export type ClusterWork = (cluster: ClusterStack) => Promise<Measurement>;
 /** Sessions as Jobs; all on one stack, the one that leaves most last, which takes a quarter of an hour on 2 cores. */
 export const JOBS: Record<string, ClusterWork> = {
   jobstart: (cluster) => measureJobStart(cluster, 'one'),
-  job: async (cluster) =>
-    measureJobShare(cluster, 'one', {
-      repository: cluster.repositoryUrl('bench'),
-      playbook: 'one.yml',
-      inventory: inventoryOf(HOSTS),
-      ansibleConfig: await plainConfig(),
-    }),
+  job: async (cluster) => measureJobShare(cluster, 'one', 'one.yml', await bareOf(cluster)),
+  jobcancel: async (cluster) => measureJobCancel(cluster, await bareOf(cluster)),
+  joblive: (cluster) => measureLive(cluster.stack, 'three', 'task event of a Job to a client that follows'),
   jobs20: (cluster) => measureJobBurst(cluster, 'one'),
   jobs200: (cluster) => measureJobMemory(cluster, 'one'),
 };
@@ -44,8 +44,12 @@ export async function measureOnCluster(work: [string, ClusterWork][]): Promise<M
   try {
     const cluster = await startClusterStack();
     try {
-      await commitPlaybooks(await cluster.stack.repository('bench'));
-      await cluster.stack.configure('one', cluster.repositoryUrl('bench'), ['one.yml'], HOSTS);
+      const repository = await cluster.stack.repository('bench');
+      await commitPlaybooks(repository);
+      await commitEndlessPlays(repository);
+      for (const name of ['one', 'three', ...Object.keys(ENDLESS)]) {
+        await cluster.stack.configure(name, cluster.repositoryUrl('bench'), [`${name}.yml`], HOSTS);
+      }
       const results: Measurement[] = [];
       for (const [name, run] of work) {
         process.stderr.write(`measuring ${name}\n`);
@@ -58,6 +62,11 @@ export async function measureOnCluster(work: [string, ClusterWork][]): Promise<M
   } finally {
     await end();
   }
+}
+
+async function bareOf(cluster: ClusterStack): Promise<Omit<BareJob, 'like'>> {
+  const repository = cluster.repositoryUrl('bench');
+  return { repository, inventory: inventoryOf(HOSTS), ansibleConfig: await plainConfig() };
 }
 
 /** The shipped ansible.cfg without what is Muster's own. */

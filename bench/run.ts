@@ -9,17 +9,22 @@ import { join } from 'node:path';
 import { ansibleBin } from '../test/support/ansible.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { type MusterStack, startMusterStack } from '../test/support/muster-stack.ts';
+import { ACCESS, measureOnApi } from './api-bench.ts';
 import { plainAnsibleConfig } from './bare-run.ts';
 import { JOBS, measureOnCluster } from './cluster-bench.ts';
+import { commitEndlessPlays, ENDLESS } from './endless-plays.ts';
 import { commitPlaybooks, hostNames, inventoryOf } from './fleet.ts';
 import type { Measurement } from './measurement.ts';
 import { measureDrain, measurePass, measureWindow } from './measurements/batcher.ts';
 import { measureBurst } from './measurements/burst.ts';
+import { measureCancel } from './measurements/cancel.ts';
 import { measureGet, measurePages, measureStatusList } from './measurements/components-read.ts';
 import { measureAppend, measureBulk, measureFilterPatch, measureListPatch } from './measurements/components-write.ts';
+import { measureFrozen } from './measurements/database-frozen.ts';
 import { measureFirstProcess } from './measurements/first-process.ts';
 import { measureIdle } from './measurements/idle.ts';
 import { measureIngest } from './measurements/ingest.ts';
+import { measureLive } from './measurements/live-events.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
 
@@ -60,11 +65,14 @@ const REAL: Record<string, Work> = {
     };
     return heldByRatio('25 hosts x 3 tasks', await measureRounds(bench.stack, options), 1.1);
   },
+  cancel: (bench) => measureCancel(bench.stack, 'n0', (playbook) => bare(bench, playbook, ['n0'])),
+  live: ({ stack }) => measureLive(stack, 'three', 'task event to a client that follows'),
   fleet: async (bench) => {
     await addComponents(bench.stack, FLEET);
     const options = { rounds: ROUNDS, configuration: 'one', limit: 'n0', bare: bare(bench, 'one.yml', ['n0']) };
     return heldBySeconds('one host of a fleet of 100,000', await measureRounds(bench.stack, options), 1.5);
   },
+  frozen: ({ stack }) => measureFrozen(stack),
 };
 
 const NO_OP: Record<string, Work> = {
@@ -94,7 +102,7 @@ const COMPONENTS: Record<string, Work> = {
 };
 
 async function main(wanted: string[]): Promise<void> {
-  const names = [REAL, NO_OP, AUTOMATION, COMPONENTS, REMOTE, JOBS].flatMap((group) => Object.keys(group));
+  const names = [REAL, NO_OP, AUTOMATION, COMPONENTS, REMOTE, ACCESS, JOBS].flatMap((group) => Object.keys(group));
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
   const asked = <T>(work: Record<string, T>) =>
@@ -105,6 +113,7 @@ async function main(wanted: string[]): Promise<void> {
     ...(await measure(asked(AUTOMATION), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
     ...(await measure(asked(COMPONENTS), {}, { batcher_disable: true })),
     ...(await measure(asked(REMOTE), { MUSTER_INGEST_PORT: String(await freePort()) })),
+    ...(await measureOnApi(asked(ACCESS))),
     ...(await measureOnCluster(asked(JOBS))),
   ];
   if (results.length === 0) return;
@@ -123,9 +132,11 @@ async function measure(
   try {
     const repository = await stack.repository('bench');
     await commitPlaybooks(repository);
+    await commitEndlessPlays(repository);
     await stack.call('PATCH', '/v3/options', options);
-    await stack.configure('one', repository.url, ['one.yml'], hostNames(25));
-    await stack.configure('three', repository.url, ['three.yml'], hostNames(25));
+    for (const name of ['one', 'three', ...Object.keys(ENDLESS)]) {
+      await stack.configure(name, repository.url, [`${name}.yml`], hostNames(25));
+    }
     const ansibleConfig = await plainAnsibleConfig(join(root, 'ansible', 'ansible.cfg'), dir);
     const results: Measurement[] = [];
     for (const [name, run] of work) {

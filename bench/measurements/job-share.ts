@@ -1,6 +1,6 @@
 /** What Muster adds to a bare Job of the same work, in rounds of both one after the other. */
 import type { ClusterStack } from '../../test/support/cluster-stack.ts';
-import { type BareJob, prepareBareJob } from '../bare-job.ts';
+import { type BareJob, prepareBareJobs } from '../bare-job.ts';
 import type { Measurement } from '../measurement.ts';
 import { middleMean } from '../statistics.ts';
 import { heldBySeconds, untilComplete } from './session-share.ts';
@@ -14,6 +14,7 @@ const ROUNDS = 16;
 export async function measureJobShare(
   cluster: ClusterStack,
   configuration: string,
+  playbook: string,
   work: Omit<BareJob, 'like'>,
 ): Promise<Measurement> {
   const { stack, namespace } = cluster;
@@ -27,7 +28,12 @@ export async function measureJobShare(
     return { wall, job: status.session.job as string };
   };
   // One of each to warm caches; the bare Jobs are made like the first.
-  const bare = await prepareBareJob(namespace, { ...work, like: (await session('warm')).job });
+  const jobs = await prepareBareJobs(namespace, { ...work, like: (await session('warm')).job });
+  const bare = async () => {
+    const started = performance.now();
+    await jobs.untilComplete(await jobs.start(playbook));
+    return (performance.now() - started) / 1000;
+  };
   await bare();
   const rounds: Record<'bare' | 'muster', { wall: number }[]> = { bare: [], muster: [] };
   for (let index = 0; index < ROUNDS; index += 1) {
