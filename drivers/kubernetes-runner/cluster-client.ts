@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isMusterError, MusterError, musterError } from '../../domain/errors.ts';
 import type { ClusterAccess } from './cluster-access.ts';
+import { FORBIDDEN, GONE, UNAUTHORIZED } from './statuses.ts';
 
 /** For one whole answer, ms. */
 const ANSWER_MS = 8_000;
@@ -12,9 +13,6 @@ const OPEN_MS = 5_000;
 const REFUSAL_MAX = 16 * 1024;
 /** The cluster will say the same about the same request for ever. */
 const FINAL = [400, 413, 422];
-const UNAUTHORIZED = 401;
-const FORBIDDEN = 403;
-const GONE = 410;
 
 /** The cluster no longer knows the version from which on it was asked to tell. */
 export class HistoryGone extends Error {

@@ -8,13 +8,9 @@ import { FINALIZER, type JobObject, LABELS, type PodObject } from './objects.ts'
 import { isOver } from './pod-trouble.ts';
 import { readJob, readPods } from './read-jobs.ts';
 import { GRACE_SECONDS } from './runner-settings.ts';
+import { ABSENT, CONFLICT, FORBIDDEN, INVALID } from './statuses.ts';
 import { whyUnverified } from './unverified.ts';
 
-const FORBIDDEN = 403;
-const ABSENT = 404;
-const CONFLICT = 409;
-/** What a policy of the cluster answers to a request that it does not let pass. */
-const INVALID = 422;
 const LOOK_MS = 250;
 /** In which the pod of a Job that was just let run may still turn up, ms. */
 const LATE_POD_MS = 1_000;

@@ -4,8 +4,7 @@ import { createClusterClient } from './cluster-client.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { type JobObject, LABELS, MUSTERS_OWN, type PodObject } from './objects.ts';
 import { readAll } from './read-jobs.ts';
-
-const ABSENT = 404;
+import { ABSENT } from './statuses.ts';
 
 /** What a removal of Muster looks at in a cluster, beside the Jobs that it ends. */
 export interface Leftovers {

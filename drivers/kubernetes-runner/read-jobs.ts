@@ -4,9 +4,8 @@ import type { ClusterPaths } from './cluster-paths.ts';
 import { goneView, jobView, latestOf } from './job-view.ts';
 import type { Nodes } from './nodes.ts';
 import { type JobObject, LABELS, type ListObject, MUSTERS_OWN, type PodObject } from './objects.ts';
+import { ABSENT, GONE } from './statuses.ts';
 
-const ABSENT = 404;
-const EXPIRED = 410;
 /** Objects of one piece of a list. */
 const PAGE = 100;
 
@@ -46,8 +45,8 @@ export async function readAll<T>(
   let next: string | undefined;
   for (;;) {
     const query = { labelSelector, limit: String(PAGE), ...(next === undefined ? {} : { continue: next }) };
-    const answer = await client.ask<ListObject<T>>({ method: 'GET', path, query, expected: [EXPIRED] });
-    if (answer.status === EXPIRED) {
+    const answer = await client.ask<ListObject<T>>({ method: 'GET', path, query, expected: [GONE] });
+    if (answer.status === GONE) {
       // It took too long between two pieces; what was handed over is handed over again.
       next = undefined;
       continue;

@@ -1,12 +1,11 @@
 import { isMusterError } from '../../domain/errors.ts';
 import type { ClusterClient } from './cluster-client.ts';
+import { ABSENT, FORBIDDEN } from './statuses.ts';
 
 /** How old an answer may be, ms. */
 const FRESH_MS = 5_000;
 /** How long a refusal is taken for the answer, ms. */
 const REFUSED_MS = 300_000;
-const FORBIDDEN = 403;
-const ABSENT = 404;
 
 /** What is asked of a cluster only to say more exactly what is the matter. */
 export interface SpareReads<T> {

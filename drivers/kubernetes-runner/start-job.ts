@@ -5,9 +5,8 @@ import { jobManifest } from './job-manifest.ts';
 import { holding, type JobObject, LABELS } from './objects.ts';
 import type { RunnerSettings } from './runner-settings.ts';
 import { encoded } from './secret-values.ts';
+import { ABSENT, CONFLICT } from './statuses.ts';
 
-const EXISTS = 409;
-const ABSENT = 404;
 const MERGE = 'application/merge-patch+json';
 
 /**
@@ -33,7 +32,7 @@ export async function startJob(
     // The uid: never another Job that came under the same name.
     body: { metadata: { uid: job.metadata.uid }, spec: { suspend: false } },
     contentType: MERGE,
-    expected: [ABSENT, EXISTS],
+    expected: [ABSENT, CONFLICT],
   });
 }
 
@@ -48,9 +47,9 @@ async function ensureJob(
       method: 'POST',
       path: paths.jobs,
       body: jobManifest(spec, settings),
-      expected: [EXISTS],
+      expected: [CONFLICT],
     });
-    if (made.status !== EXISTS) return made.body;
+    if (made.status !== CONFLICT) return made.body;
     const there = await client.ask<JobObject>({ method: 'GET', path: paths.job(spec.name), expected: [ABSENT] });
     if (there.status !== ABSENT) return there.body;
   }
@@ -76,10 +75,10 @@ async function ensureSecret(
   };
   const secret = true;
   for (;;) {
-    const made = await client.ask({ method: 'POST', path: paths.secrets, body, expected: [EXISTS], secret });
-    if (made.status !== EXISTS) return;
+    const made = await client.ask({ method: 'POST', path: paths.secrets, body, expected: [CONFLICT], secret });
+    if (made.status !== CONFLICT) return;
     const path = paths.secret(spec.name);
-    const put = await client.ask({ method: 'PUT', path, body, expected: [ABSENT, EXISTS], secret });
+    const put = await client.ask({ method: 'PUT', path, body, expected: [ABSENT, CONFLICT], secret });
     if (put.status < 400) return;
   }
 }

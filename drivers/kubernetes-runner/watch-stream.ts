@@ -1,10 +1,10 @@
 import { type ClusterClient, HistoryGone } from './cluster-client.ts';
+import { GONE } from './statuses.ts';
 
 /** The cluster ends a watch after so long, having told its version; s. So no watch is silent for longer. */
 const WATCH_SECONDS = 8;
 /** A watch that is still open then has lost its cluster; ms. */
 const STALLED_MS = 11_000;
-const GONE = 410;
 const LINE_MAX = 8 * 1024 * 1024;
 
 export interface WatchEvent<T> {
