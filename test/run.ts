@@ -6,9 +6,10 @@
  *     npm test -- domain           one suite
  *     npm test -- domain limit     of one suite, what has "limit" in its path
  */
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runBeside, type SuiteBeside } from './suite-beside.ts';
 import { type Counts, SUITES, type Suite } from './suites.ts';
 
 const strict = process.env.MUSTER_TEST_REQUIRE === 'all';
@@ -49,38 +50,29 @@ async function main(): Promise<number> {
     total.failed += counts.failed;
     total.skipped.push(...counts.skipped);
   };
-  let finishOther = async (_wait: boolean) => {};
+  const others: SuiteBeside[] = [];
+  const finish = async (other: SuiteBeside) => {
+    others.splice(others.indexOf(other), 1);
+    if (interrupted) return await other.end();
+    process.stdout.write(`\n== ${other.suite.name}: ${other.suite.title}\n`);
+    const found = await other.show();
+    if (!interrupted) report(other.suite, found, other.startedAt);
+  };
   const suites = chosenSuites(name);
   for (const suite of suites) {
-    const startedAt = Date.now();
     if (suite.beside && suite !== suites.at(-1)) {
       process.stdout.write(`\n== ${suite.name}: ${suite.title}; beside what follows\n`);
-      const file = join(workDir, `${suite.name}.txt`);
-      const output = openSync(file, 'w');
-      const running = suite.run({ ...options, output });
-      let ended = false;
-      const end = () => {
-        ended = true;
-      };
-      running.then(end, end);
-      finishOther = async (wait) => {
-        if (!ended && !wait) return;
-        finishOther = async () => {};
-        const found = await running;
-        closeSync(output);
-        if (interrupted) return;
-        process.stdout.write(`\n== ${suite.name}: ${suite.title}\n`);
-        process.stderr.write(readFileSync(file));
-        report(suite, found, startedAt);
-      };
+      others.push(runBeside(suite, options));
       continue;
     }
     process.stdout.write(`\n== ${suite.name}: ${suite.title}\n`);
+    const startedAt = Date.now();
     const found = await suite.run({ ...options, output: process.stderr.fd });
-    if (!interrupted) report(suite, found, startedAt);
-    await finishOther(suite === suites.at(-1) || interrupted);
     if (interrupted) break;
+    report(suite, found, startedAt);
+    for (const other of others.filter((one) => one.hasEnded())) await finish(other);
   }
+  for (const other of [...others]) await finish(other);
   rmSync(workDir, { recursive: true, force: true });
   process.stdout.write(`\n${summary.join('\n')}\n`);
   if (!interrupted && name !== undefined && total.passed + total.failed + total.skipped.length === 0) {

@@ -15,12 +15,12 @@ export interface Counts {
 export interface Suite {
   name: string;
   title: string;
-  /** Waits more than it works: it runs at the same time as the next ones, and its output follows. */
+  /** Waits more than it works: it runs at the same time as the next ones, and its output follows once it or they have ended. */
   beside?: true;
   run(options: SuiteOptions): Promise<Counts>;
 }
 
-interface SuiteOptions {
+export interface SuiteOptions {
   /** Folder for reports, removed at the end. */
   workDir: string;
   /** Only tests whose path has one of these in it. */
@@ -51,8 +51,13 @@ export const SUITES: Suite[] = [
   level('workflow', 'workflows on a real test server'),
   level('api', 'HTTP routes'),
   { name: 'fuzz', title: 'requests made from the API documents', run: runSchemathesis },
+  {
+    name: 'cluster',
+    title: 'sessions on a Kubernetes cluster with real containers',
+    beside: true,
+    run: runCluster,
+  },
   level('e2e', 'the whole through its outer doors'),
-  { name: 'cluster', title: 'sessions on a Kubernetes cluster with real containers', run: runCluster },
 ];
 
 function module(path: string): string {
