@@ -1,5 +1,7 @@
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
 
+/** A line that begins otherwise is none of the log: in a log that it cannot read the node writes so itself. */
+const STAMP = /^\d{4}-\d\d-\d\dT/;
 const NEWLINE = 10;
 const SPACE = 32;
 /** Lines of the last seconds are known by their times, so that a log that is read again from there is told once. */
@@ -8,6 +10,11 @@ const WINDOW_MS = 2_000;
 const SEEN_MAX = 10_000;
 /** A line that is longer is handed over in pieces of about so many bytes. */
 const PIECE = 1024 * 1024;
+
+/** Whether an answer begins with the log, and not with the words of a node that has none. */
+export function isLog(beginning: Buffer): boolean {
+  return STAMP.test(beginning.toString('latin1', 0, 16));
+}
 
 export interface LogPart {
   /** Bytes of the log at which it begins and ends. */
@@ -63,8 +70,9 @@ export function createLogPosition(from: number): LogPosition {
       text = bytes.subarray(gap + 1);
       const left = again.get(stamp) ?? 0;
       if (left > 0) again.set(stamp, left - 1);
-      line = { stamp, known: left > 0, read: 0 };
-      if (left === 0 && stamp !== half.stamp) half = { stamp, told: 0 };
+      const known = left > 0 || !STAMP.test(stamp);
+      line = { stamp, known, read: 0 };
+      if (!known && stamp !== half.stamp) half = { stamp, told: 0 };
     }
     const { stamp, known, read } = line;
     line = ends ? null : { stamp, known, read: read + text.length };

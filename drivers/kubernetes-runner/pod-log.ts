@@ -6,7 +6,7 @@ import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { jobView, latestOf } from './job-view.ts';
 import { logMask } from './log-mask.ts';
-import { createLogPosition, type LogPart, type LogPosition } from './log-position.ts';
+import { createLogPosition, isLog, type LogPart, type LogPosition } from './log-position.ts';
 import type { ContainerStatus, JobObject, PodObject } from './objects.ts';
 import { readJob, readPods } from './read-jobs.ts';
 
@@ -15,6 +15,10 @@ const SILENT_MS = 15_000;
 const LOOK_MS = 1_000;
 /** How long a cluster that is away is tried, ms. */
 const AWAY_MS = 60_000;
+const THROWN_AWAY = 'its node has thrown it away with its container, maybe before all of it was read';
+
+/** What became of a reading: it got to where it was to, the connection was cut, or the node has no log any more. */
+type Reading = 'done' | 'cut' | 'thrown away';
 
 export interface LogRequest extends LogReading {
   /** Name of the Job. */
@@ -40,6 +44,8 @@ export async function followLog(
   let awaySince: number | null = null;
   /** Whether what comes from now on is waited for. */
   let isCurrent = onCurrent === undefined;
+  /** Whether it was followed to the end of its container: the node may have thrown it away since. */
+  let isWhole = false;
   const current = () => {
     if (!isCurrent) onCurrent?.();
     isCurrent = true;
@@ -56,9 +62,12 @@ export async function followLog(
         mask ??= await logMask(client, paths, name, known);
         const masked = masking(mask, take);
         const until = ended ? 'end' : isCurrent ? 'cut' : 'now';
-        const whole = await readLog(client, paths.log(pod.metadata.name), container, until, position, masked, signal);
-        if (ended && whole) return;
-        if (whole) current();
+        const read = await readLog(client, paths.log(pod.metadata.name), container, until, position, masked, signal);
+        if (ended && read === 'thrown away' && !isWhole) throw new Error(THROWN_AWAY);
+        if (ended && read !== 'cut') return;
+        if (read !== 'thrown away') isWhole = until === 'cut' && read === 'done';
+        else await delay(LOOK_MS, undefined, { signal });
+        if (read !== 'cut') current();
       }
       awaySince = null;
       if (state === 'waiting') current();
@@ -89,7 +98,7 @@ async function readLog(
   position: LogPosition,
   take: (part: LogPart) => Promise<void>,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Reading> {
   const reading = new AbortController();
   const stop = () => reading.abort();
   signal.addEventListener('abort', stop, { once: true });
@@ -106,16 +115,19 @@ async function readLog(
     const answer = await client.open(path, query, reading.signal);
     isOpen = true;
     position.restart();
+    let isFirst = true;
     for await (const chunk of answer) {
       clearTimeout(timer);
+      if (isFirst && !isLog(chunk)) return 'thrown away';
+      isFirst = false;
       for (const part of position.take(chunk)) await take(part);
       timer = setTimeout(stop, SILENT_MS);
     }
     if (until === 'end') for (const part of position.finish()) await take(part);
-    return true;
+    return 'done';
   } catch (error) {
     // Cut, or silent: what was whole was handed over.
-    if (isOpen && isAway(error) && !signal.aborted) return false;
+    if (isOpen && isAway(error) && !signal.aborted) return 'cut';
     throw error;
   } finally {
     clearTimeout(timer);

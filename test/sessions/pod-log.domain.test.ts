@@ -76,11 +76,12 @@ describe("the log of a Job's container", () => {
     expect(await textOf(seen([{ job: over, pods: [] }], log))).toBe('');
   });
 
+  const running = {
+    metadata: pod.metadata,
+    status: { containerStatuses: [{ name: 'ansible', state: { running: {} } }] },
+  };
+
   test('says when all that stands in it was handed over, and goes on from there', async () => {
-    const running = {
-      metadata: pod.metadata,
-      status: { containerStatuses: [{ name: 'ansible', state: { running: {} } }] },
-    };
     const looks = [
       { job, pods: [running] },
       { job, pods: [running] },
@@ -114,5 +115,25 @@ describe("the log of a Job's container", () => {
     );
     expect(text).toBe('one\n| two\nthree\n');
     expect(follows).toEqual([false, true, false]);
+  });
+
+  const UNABLE = 'unable to retrieve container logs for containerd://0123';
+
+  test('is over where the node has thrown it away after it was followed to the end of its container', async () => {
+    const looks = [
+      { job, pods: [running] },
+      { job: deleted, pods: [pod] },
+    ];
+    const client = seen(looks);
+    const answers = [`${log}rpc error: no space left on device\n`, UNABLE];
+    client.open = async () =>
+      (async function* () {
+        yield Buffer.from(answers.shift() ?? '');
+      })();
+    expect(await textOf(client)).toBe('PLAY ********\n');
+  });
+
+  test('that the node has thrown away before is told of, and its words are none of it', async () => {
+    await expect(textOf(seen([{ job: deleted, pods: [pod] }], UNABLE))).rejects.toThrow('has thrown it away');
   });
 });
