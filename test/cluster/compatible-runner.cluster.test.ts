@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ClusterStack, startClusterStack } from '../support/cluster-stack.ts';
 import { hostAddress, imageName } from '../support/dev-cluster.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 
 const WHO = `
@@ -31,6 +32,16 @@ const NOISY = `
       loop: "{{ range(20) | list }}"
 `;
 
+/** Says a line each second. */
+const TALKS = `
+- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.command: sleep 1
+      changed_when: true
+      loop: "{{ range(1000) | list }}"
+`;
+
 let cluster: ClusterStack;
 beforeAll(async () => {
   const port = await freePort();
@@ -46,9 +57,10 @@ beforeAll(async () => {
   });
   const { stack } = cluster;
   const repository = await stack.repository('config');
-  await repository.commit({ 'fine.yml': FINE, 'who.yml': WHO, 'noisy.yml': NOISY });
+  await repository.commit({ 'fine.yml': FINE, 'who.yml': WHO, 'noisy.yml': NOISY, 'talks.yml': TALKS });
   await stack.configure('all', cluster.repositoryUrl('config'), ['fine.yml', 'who.yml'], ['node0', 'node1']);
   await stack.configure('fine', cluster.repositoryUrl('config'), ['fine.yml'], ['node0', 'node1']);
+  await stack.configure('talks', cluster.repositoryUrl('config'), ['talks.yml'], ['node0']);
   await stack.configure('noisy', cluster.repositoryUrl('config'), ['noisy.yml'], ['node0']);
 }, 300_000);
 afterAll(async () => {
@@ -103,4 +115,37 @@ test('its words arrive as they are, its log is kept up to the limit, and words t
     message: expect.stringContaining('--extra-vars=pw=a -i /other: a runner image of profile compatible would take'),
   });
   expect(await namespace.kubectl(['get', 'jobs', '-o', 'name'])).not.toContain(broken.status.session.job);
+}, 300_000);
+
+test('its log is stored before it is cancelled, though there was no worker when it said that', async () => {
+  const { stack, namespace } = cluster;
+  await stack.create('talks', 'talks');
+  const job = await eventually(
+    'it talks',
+    async () => {
+      const { status } = await stack.session('talks');
+      return (await logOf('talks')).includes('(item=2)') ? String(status.session.job) : null;
+    },
+    120_000,
+  );
+  const worker = await stack.pidOf('worker');
+  process.kill(worker, 'SIGSTOP');
+  try {
+    expect((await stack.call('POST', '/api/v1/sessions/talks/cancel')).status).toBeLessThan(300);
+    const said = await logOf('talks');
+    await eventually(
+      'it has said more',
+      async () => {
+        const log = await namespace.kubectl(['logs', `job/${job}`, '--container', 'ansible']);
+        return log.split('(item=').length > said.split('(item=').length + 3;
+      },
+      120_000,
+    );
+  } finally {
+    process.kill(worker, 'SIGKILL');
+  }
+  const before = await namespace.kubectl(['logs', `job/${job}`, '--container', 'ansible']);
+  expect((await stack.untilComplete('talks', 120_000)).status.session).toMatchObject({ message: 'cancelled' });
+  const items = (log: string) => log.match(/[(]item=\d+[)]/g) ?? [];
+  expect(items(await logOf('talks')).join('')).toContain(items(before).join(''));
 }, 300_000);
