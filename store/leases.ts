@@ -4,7 +4,6 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
-import { STREAM_CHANNEL } from './streams.ts';
 
 /** Key of the advisory lock under which leases are given out. */
 const LEASE_LOCK = 0x6c656173;
@@ -183,18 +182,6 @@ export async function freedLeaseWaiters(db: Db): Promise<{ id: string; name: str
     select id, name from sessions
     where id in (select id from asked) and id not in (select id from kept_off) order by queue`.execute(db);
   return rows;
-}
-
-/** Changes the message of a session that waits for components with this reason, and of no other. */
-export async function rewordLeaseWait(db: Db, sessionId: string, reason: string, message: string): Promise<void> {
-  await sql`
-    with changed as (
-      update sessions set message = ${message}, updated_at = now()
-      where id = ${sessionId} and phase = 'lease' and reason = ${reason} and stage = 'admitted' and status <> 'complete'
-        and cancel_requested_at is null and message <> ${message}
-      returning id
-    )
-    select pg_notify(${STREAM_CHANNEL}, id::text) from changed`.execute(db);
 }
 
 /** Of these components, those that a session has, or that a running one waits for. */

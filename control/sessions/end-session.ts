@@ -7,6 +7,7 @@ import { appendEvents } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import { reconfigureDrifted } from '../components/reconfigure-drifted.ts';
 import { hostsWarning } from '../components/record-layer.ts';
+import { rewordLeaseWaits } from './reword-lease-waits.ts';
 import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
 
@@ -28,7 +29,10 @@ async function reconfigure(trx: Kysely<Database>, session: SessionRow, { reason 
   );
 }
 
-/** Writes the end of a session once, gives its slot and its components back, and wakes who waits for them. */
+/**
+ * Writes the end of a session once, gives its slot and its components back, and wakes who waits for them. The records of those that wait on for
+ * others say so. Repeating it is harmless.
+ */
 export async function endSession(
   deps: { db: Kysely<Database>; client: Client },
   sessionId: string,
@@ -37,6 +41,7 @@ export async function endSession(
   await writeEnd(deps.db, sessionId, { ...end, message: storableText(end.message) }, (trx, session) =>
     reconfigure(trx, session, end),
   );
+  await rewordLeaseWaits(deps.db, sessionId);
   await wakeQueue(deps);
   await wakeLeaseWaiters(deps);
 }

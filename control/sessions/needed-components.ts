@@ -3,6 +3,7 @@ import type { Options } from '../../domain/configurations/schema.ts';
 import { requestLeases, takesLeases } from '../../store/leases.ts';
 import { type SessionRow, writeAbsentHosts } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
+import { rewordLeaseWaits } from './reword-lease-waits.ts';
 
 /**
  * Whether the session has to take leases before it runs; what it needs is on record then. One that was sent with its leases
@@ -16,6 +17,8 @@ export async function noteNeededComponents(
 ): Promise<boolean> {
   const { has, waits } = await takesLeases(db, session.id);
   if (waits) return true;
+  // It gave way to none while it had no slot; now others wait for it.
+  if (has) await rewordLeaseWaits(db, session.id);
   if (has || session.target.definition === 'image' || (await readOptions()).allow_overlap) return false;
   return (await requestLeases(db, session.id, await findHosts())) > 0;
 }

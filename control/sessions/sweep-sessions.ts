@@ -14,7 +14,7 @@ import {
 import { deleteStream } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import { endSession } from './end-session.ts';
-import { refreshLeaseWaits } from './take-session-leases.ts';
+import { refreshLeaseWaits } from './reword-lease-waits.ts';
 import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
 

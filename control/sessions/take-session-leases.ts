@@ -1,30 +1,24 @@
 import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import type { Options } from '../../domain/configurations/schema.ts';
-import { type ErrorCode, musterError } from '../../domain/errors.ts';
+import { musterError } from '../../domain/errors.ts';
 import { describeLeaseWait } from '../../domain/sessions/lease-wait.ts';
-import {
-  deleteRequests,
-  leaseBlockers,
-  requestedLeases,
-  rewordLeaseWait,
-  waitingForLeases,
-} from '../../store/leases.ts';
+import { deleteRequests, requestedLeases } from '../../store/leases.ts';
 import { isWithdrawn, lockSessionById, writeProgress } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { type LeaseAnswer, takeLeases } from '../components/take-leases.ts';
+import { BUSY, rewordLeaseWaits } from './reword-lease-waits.ts';
 import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 
 export type SessionLeases = { state: 'taken' } | { state: 'waiting'; message: string; retrySeconds: number };
 
 /** A waiting session is woken when its components are given back; this is only for what nobody announces: 6 events each time, for weeks. */
 const RETRY_SECONDS = 900;
-const BUSY: ErrorCode = 'components_busy';
 
 /**
- * Takes the leases that a running session needs (`noteNeededComponents`), all or none; the record says whom it waits for.
- * When option `allow_overlap` is true by now, a session that takes part only because of it waits no longer. Repeating it
- * is harmless. Throws `cancelled` when the record has ended.
+ * Takes the leases that a running session needs (`noteNeededComponents`), all or none; the record says whom it waits for, and so do
+ * those of others that wait for it. When option `allow_overlap` is true by now, a session that takes part only because of it waits
+ * no longer. Repeating it is harmless. Throws `cancelled` when the record has ended.
  */
 export async function takeSessionLeases(
   deps: { db: Kysely<Database>; client: Client; readOptions(): Promise<Options> },
@@ -47,6 +41,7 @@ export async function takeSessionLeases(
     return takeLeases(trx, { sessionId, componentIds: components, now: new Date() });
   });
   if (answer.taken) {
+    await rewordLeaseWaits(db, sessionId);
     // Others may have waited because this one waited longer, or for components of sessions that gave way to it.
     await wakeLeaseWaiters(deps);
     return { state: 'taken' };
@@ -54,19 +49,7 @@ export async function takeSessionLeases(
   if (answer.holders.length === 0) return { state: 'waiting', message: 'ends', retrySeconds: RETRY_SECONDS };
   const message = describeLeaseWait(answer.holders);
   await writeProgress(db, sessionId, { phase: 'lease', message, reason: BUSY });
+  // Whom it waits for may have changed before that was written, and younger ones wait for it as well.
+  await rewordLeaseWaits(db, sessionId);
   return { state: 'waiting', message, retrySeconds: RETRY_SECONDS };
-}
-
-/** So long, ms, records are brought up to date; with thousands of components each takes its time. */
-const REFRESH_MS = 20_000;
-
-/** Says in the records of sessions that wait for components whom they wait for now, the oldest first; their workflows are not asked. */
-export async function refreshLeaseWaits(db: Kysely<Database>): Promise<void> {
-  const until = Date.now() + REFRESH_MS;
-  for (const { id } of await waitingForLeases(db)) {
-    if (Date.now() > until) return;
-    const { components } = await requestedLeases(db, id);
-    const holders = (await leaseBlockers(db, id, components)).filter(({ yields }) => !yields);
-    if (holders.length > 0) await rewordLeaseWait(db, id, BUSY, describeLeaseWait(holders));
-  }
 }

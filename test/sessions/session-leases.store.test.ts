@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { sql } from 'kysely';
 import { endSession } from '../../control/sessions/end-session.ts';
 import { noteNeededComponents } from '../../control/sessions/needed-components.ts';
-import { refreshLeaseWaits, takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
+import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { leasedComponents } from '../../store/leases.ts';
@@ -112,7 +112,6 @@ describe('a session', () => {
     signalled.length = 0;
     await end(one);
     expect(signalled).toEqual([]);
-    await refreshLeaseWaits(database.db);
     expect((await sessionNow(database.db, waits.id)).message).toMatch(`: ${other.name} (1)`);
     expect((await sessionNow(database.db, younger.id)).message).toMatch(
       `: ${[other.name, waits.name].sort().join(' (1), ')} (1)`,
@@ -120,7 +119,6 @@ describe('a session', () => {
     await end(other);
     expect(signalled).toEqual([sessionWorkflowId(waits)]);
     expect((await take(waits)).state).toBe('taken');
-    await refreshLeaseWaits(database.db);
     expect((await sessionNow(database.db, younger.id)).message).toMatch(`: ${waits.name} (1)`);
   });
 
