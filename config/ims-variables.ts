@@ -19,8 +19,8 @@ export const IMS_VARIABLES = {
    */
   MUSTER_IMS_WAIT: seconds.default(1_800),
   /**
-   * Longest wait of a session for the turn of an image at Muster's own image service, to open and again to be packed, seconds; such a time is
-   * no part of MUSTER_IMS_WAIT. Default one day.
+   * Longest wait for the turn of an image at Muster's own image service, to open and again to be packed, seconds: of a session, for which
+   * such a time is no part of MUSTER_IMS_WAIT, and of any job there. Default one day.
    */
   MUSTER_IMS_QUEUE_WAIT: seconds.default(86_400),
 };

@@ -10,3 +10,9 @@ const LONGEST_SECONDS = 100 * 365 * 24 * 3_600;
 export function boundedSeconds(seconds: number): number {
   return Math.min(seconds, LONGEST_SECONDS);
 }
+
+/** `24 h`, `30 min`, or `90 s` where minutes are not even. */
+export function lasting(seconds: number): string {
+  if (seconds % 60 !== 0) return `${seconds} s`;
+  return seconds % 3_600 === 0 ? `${seconds / 3_600} h` : `${seconds / 60} min`;
+}

@@ -1,8 +1,9 @@
-/** Image jobs, the turns that they take on their machine, and the ports of their shells. */
+/** Image jobs, and the ports of their shells. */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ImageJobStatus } from '../domain/images/image-service.ts';
 import type { JobType } from '../domain/images/image-words.ts';
-import { isEnd, statusesBefore, type WORKING } from '../domain/images/job-status.ts';
+import { isEnd, statusesBefore } from '../domain/images/job-status.ts';
+import { NEW_PLACE_SECONDS } from '../domain/images/job-turn.ts';
 import type { Db } from './database.ts';
 import type { Database, ImageJobsTable, ImageWorkersTable } from './tables.ts';
 
@@ -11,13 +12,18 @@ export type ImageWorkerRow = Selectable<ImageWorkersTable>;
 
 export type NewImageJobRow = Pick<
   ImageJobRow,
-  'id' | 'image_id' | 'request' | 'arch' | 'public_key' | 'store_id' | 'result_id' | 'created_at' | 'actor'
+  'id' | 'image_id' | 'format' | 'request' | 'arch' | 'public_key' | 'store_id' | 'result_id' | 'created_at' | 'actor'
 >;
 
+/** Records a job, which has its place in line from now on. */
 export async function insertImageJob(db: Db, job: NewImageJobRow): Promise<ImageJobRow> {
+  const line = {
+    turn_wanted_at: job.created_at,
+    place_until: new Date(job.created_at.getTime() + NEW_PLACE_SECONDS * 1_000),
+  };
   return db
     .insertInto('image_jobs')
-    .values({ ...job, request: JSON.stringify(job.request), status: 'creating', message: '' })
+    .values({ ...job, ...line, request: JSON.stringify(job.request), status: 'creating', message: '' })
     .returningAll()
     .executeTakeFirstOrThrow();
 }
@@ -115,60 +121,6 @@ export async function noteOnImageJob(db: Db, id: string, message: string): Promi
     .where('message', '<>', message)
     .where('status', 'not in', ['success', 'error'])
     .execute();
-}
-
-/** Gives the turn back. */
-export async function endImageTurn(db: Db, id: string): Promise<void> {
-  await db.updateTable('image_jobs').set({ working: false }).where('id', '=', id).execute();
-}
-
-export interface TurnRequest {
-  id: string;
-  /** Queue of the machine. */
-  queue: string;
-  status: (typeof WORKING)[number];
-  /** Jobs that may work at once, and that may have an environment at once. */
-  limits: { working: number; open: number };
-}
-
-/**
- * Takes the turn of a machine for a job and brings it to the status of the work: the first that asks while there is room. Jobs of one key
- * and one name of the shell are a set, as those of a session, which is of use to nobody before it is open as a whole. So a set that
- * has begun always goes on, and the limit of open jobs, which counts those of begun sets that are still to begin too, keeps others from
- * beginning. Answers who is in the way, or null when the job has the turn.
- */
-export async function takeImageTurn(
-  db: Db,
-  { id, queue, status, limits }: TurnRequest,
-): Promise<{ working: number; open: number } | null> {
-  await sql`select pg_advisory_xact_lock(hashtext(${`image-turn/${queue}`}))`.execute(db);
-  const { rows } = await sql<{ working: number; open: number; begun: boolean | null }>`
-    with jobs as (
-      select *, jsonb_build_array(request -> 'public_key_id', request #> '{shell,name}') as job_set from image_jobs where not cleaned
-    ), asking as (
-      select * from jobs where id = ${id}
-    ), begun as (
-      select queue, job_set from jobs where status not in ('creating', 'success', 'error') and deleted_at is null
-    )
-    select
-      count(*) filter (where queue = ${queue} and working) as working,
-      count(*) filter (where
-        case when status <> 'creating' then queue = ${queue}
-        else deleted_at is null and store_id = (select store_id from asking)
-          and job_set in (select job_set from begun where queue = ${queue}) end) as open,
-      (select job_set from asking) in (select job_set from begun) as begun
-    from jobs where id <> ${id}
-  `.execute(db);
-  const { begun, ...others } = rows[0] ?? { working: 0, open: 0, begun: false };
-  const begins = status === 'fetching_image' && !begun;
-  if (others.working >= limits.working || (begins && others.open >= limits.open)) return others;
-  await db
-    .updateTable('image_jobs')
-    .set({ queue, working: true, status, message: '' })
-    .where('id', '=', id)
-    .where('status', 'in', statusesBefore(status))
-    .execute();
-  return null;
 }
 
 /** Notes that nothing of the job is on its machine any more: its turn and its port are free, the port only some time later. */

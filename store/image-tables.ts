@@ -41,6 +41,8 @@ export interface ImagePublicKeysTable {
 export interface ImageJobsTable {
   id: string;
   image_id: string;
+  /** Of the image; null: a job from before this was noted. */
+  format: ImageFormat | null;
   request: Json<ImageJobRequest>;
   arch: Architecture;
   /** The line that is let in: the key's own record may go while the job lasts. */

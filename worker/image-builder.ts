@@ -28,6 +28,7 @@ function limitsOf(env: Environment) {
     open: env.MUSTER_IMAGE_JOBS,
     stepSeconds: env.MUSTER_IMAGE_TIMEOUT,
     userSeconds: env.MUSTER_IMAGE_USER_WAIT,
+    queueSeconds: env.MUSTER_IMS_QUEUE_WAIT,
   };
 }
 
@@ -44,7 +45,7 @@ export function openBuiltInImages(
 ): BuiltInImages {
   const imageEngine = createImageEngine(client, { taskQueue: MAIN_QUEUE });
   const imageSettings = { maxBytes: env.MUSTER_IMAGE_MAX, keepFree: env.MUSTER_MIN_FREE, dkms: env.MUSTER_IMAGE_DKMS };
-  const run = { db, clock, since: clock(), imageLimits: limitsOf(env) };
+  const run = { db, imageEngine, clock, since: clock(), imageLimits: limitsOf(env) };
   const service = createBuiltInImages({ db, imageEngine, imageFiles: null, imageSettings, clock, log });
   return {
     service: env.MUSTER_IMAGE_SERVICE ? service : null,

@@ -2,6 +2,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { musterError } from '../../domain/errors.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
+import { lasting } from '../../domain/times.ts';
 import type { ImageDependencies } from './image-ports.ts';
 
 /** Between two looks at a job (cfs-flows 3.3). */
@@ -52,10 +53,4 @@ export function waitIsOver(
   if (isOver(new Date(from), all)) return `within ${lasting(all)} (MUSTER_IMS_WAIT)`;
   const news = new Date(Math.max(from, ...images.map(({ updated_at }) => updated_at.getTime())));
   return isOver(news, seconds) ? `and nothing new for ${lasting(seconds)} (MUSTER_IMS_WAIT)` : null;
-}
-
-/** `24 h`, `30 min`, or `90 s` where minutes are not even. */
-function lasting(seconds: number): string {
-  if (seconds % 60 !== 0) return `${seconds} s`;
-  return seconds % 3_600 === 0 ? `${seconds / 3_600} h` : `${seconds / 60} min`;
 }

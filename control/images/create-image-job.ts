@@ -36,6 +36,7 @@ export async function createImageJob(
     return insertImageJob(trx, {
       id: randomUUID(),
       image_id: wanted.artifact_id,
+      format: image?.format ?? null,
       request,
       arch,
       public_key: publicKey,

@@ -2,7 +2,8 @@
 import type { Kysely } from 'kysely';
 import { type Wait, waitedTooLong } from '../../domain/images/job-limits.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
-import { WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
+import { placeInLine, queuedTooLong, WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
+import { lasting } from '../../domain/times.ts';
 import {
   anyImageJob,
   findImageJob,
@@ -13,13 +14,16 @@ import {
   markImageJobCleaned,
   moveImageJob,
   noteOnImageJob as noteOnRow,
-  takeImageTurn as takeTurn,
 } from '../../store/image-jobs.ts';
+import { keepImagePlace, type OthersFirst, takeImageTurn as takeTurn } from '../../store/image-turns.ts';
 import type { Database } from '../../store/tables.ts';
 import { WORKER_SILENT_MS } from './create-image-job.ts';
+import type { ImageEngine } from './ports.ts';
+import { wakeNextInLine } from './wake-next.ts';
 
 export interface ImageRunDependencies {
   db: Kysely<Database>;
+  imageEngine: Pick<ImageEngine, 'wake'>;
   clock(): Date;
   /** When this process began. */
   since: Date;
@@ -33,6 +37,8 @@ export interface ImageLimits {
   /** Longest time of a step of work, and of the user, seconds. */
   stepSeconds: number;
   userSeconds: number;
+  /** Longest wait for a turn, to be opened and again to be packed, seconds. */
+  queueSeconds: number;
 }
 
 type Turn =
@@ -40,14 +46,18 @@ type Turn =
   | { state: 'wait'; message: string; retrySeconds: number }
   | { state: 'over' };
 
-/** Times between two questions for a turn, seconds. */
-const RETRY_SECONDS = 3;
-const LATER_SECONDS = 15;
+/** Between two questions for a machine that is not there, seconds. */
+const AWAY_PAUSE_SECONDS = 15;
+/** How long its place in line is kept meanwhile, ms. */
+const AWAY_PLACE_MS = 60_000;
 /** Where all was switched off the machines come back with this process, and may find that a job is done: so long it ends none, ms. */
 const RETURN_MS = 5 * 60_000;
+/** In which time all that wait in line have asked again after such a start, ms: until then none loses its place. */
+const LINE_BACK_MS = 2 * 60_000;
 
 /**
- * What the job is to do next. A job that is not there any more is over, and one that has waited too long ends in `error`.
+ * What the job is to do next. A job that is not there any more is over, and one that has waited too long ends in `error`. One that has
+ * come to wait for its user has given back its turn, so the next in line is told.
  * @param untakenSeconds for how long no machine has taken up what the job asked of it
  */
 export async function readImageRun(deps: ImageRunDependencies, jobId: string, untakenSeconds = 0) {
@@ -59,6 +69,7 @@ export async function readImageRun(deps: ImageRunDependencies, jobId: string, un
   if (!isOver(job) && (await hasEnded(deps, job, workers, { isDone: false, untakenSeconds }))) {
     return { status: 'error' as const, over: true, queue, stepSeconds };
   }
+  if (status === 'waiting_on_user' && queue !== null) await wakeNextInLine(deps, queue);
   return { status, over: isOver(job), queue, stepSeconds };
 }
 
@@ -80,18 +91,31 @@ export async function takeImageRunTurn(
   // The machine that has the job already, while it is there; else another one that can.
   const live = workers.filter((worker) => isThere(deps, worker));
   const queue = (live.find((worker) => worker.queue === job.queue) ?? live[0])?.queue;
-  if (queue === undefined)
-    return wait(deps, jobId, 'no worker that can do it has its directory of images', LATER_SECONDS);
-  const { working, open } = deps.imageLimits;
+  const now = deps.clock();
+  if (queue === undefined) {
+    await keepImagePlace(deps.db, jobId, new Date(now.getTime() + AWAY_PLACE_MS));
+    return wait(deps, jobId, 'no worker that can do it has its directory of images', AWAY_PAUSE_SECONDS);
+  }
+  const { working, open, queueSeconds } = deps.imageLimits;
+  const lapsed = now.getTime() - deps.since.getTime() < LINE_BACK_MS ? new Date(0) : now;
   const others = await deps.db
     .transaction()
-    .execute((trx) => takeTurn(trx, { id: jobId, queue, status, limits: { working, open } }));
+    .execute((trx) => takeTurn(trx, { id: jobId, queue, status, limits: { working, open }, now, lapsed }));
   if (others === null) return { state: 'go', queue };
-  const message =
-    others.working >= working
-      ? `${others.working} other image jobs are unpacked or packed now (MUSTER_IMAGE_WORK is ${working})`
-      : `${others.open} other image jobs are open or wait with those that are (MUSTER_IMAGE_JOBS is ${open})`;
-  return wait(deps, jobId, `${WAITS_FOR_TURN}: ${message}`, RETRY_SECONDS);
+  const first = whoIsFirst(others, deps.imageLimits);
+  if (mayEndJobs(deps, now) && queuedTooLong(others.since, queueSeconds, now)) {
+    const message = `its turn did not come within ${lasting(queueSeconds)} (MUSTER_IMS_QUEUE_WAIT): ${first}`;
+    if (await moveImageJob(deps.db, jobId, 'error', { message, ended_at: now })) return { state: 'over' };
+  }
+  return wait(deps, jobId, `${WAITS_FOR_TURN}: ${first}`, placeInLine(others.ahead).askAgainSeconds);
+}
+
+function whoIsFirst({ working, open, ahead }: OthersFirst, limits: ImageLimits): string {
+  const atWork = `${working} other image jobs are unpacked or packed now (MUSTER_IMAGE_WORK is ${limits.working})`;
+  const areOpen = `${open} other image jobs are open or wait with those that are (MUSTER_IMAGE_JOBS is ${limits.open})`;
+  const before = `${ahead} that were made before it wait too`;
+  const full = working >= limits.working ? atWork : open !== null && open >= limits.open ? areOpen : null;
+  return [full, ahead > 0 ? before : null].filter((reason) => reason !== null).join(', and ');
 }
 
 async function wait({ db }: ImageRunDependencies, jobId: string, message: string, retrySeconds: number): Promise<Turn> {
@@ -114,6 +138,10 @@ function isThere({ clock }: ImageRunDependencies, { seen_at }: ImageWorkerRow): 
   return clock().getTime() - seen_at.getTime() < WORKER_SILENT_MS;
 }
 
+function mayEndJobs({ since }: ImageRunDependencies, now: Date): boolean {
+  return now.getTime() - since.getTime() >= RETURN_MS;
+}
+
 /** Ends a job that has waited too long; answers whether it did. */
 async function hasEnded(
   deps: ImageRunDependencies,
@@ -122,7 +150,7 @@ async function hasEnded(
   { isDone, untakenSeconds }: Pick<Wait, 'isDone' | 'untakenSeconds'>,
 ): Promise<boolean> {
   const now = deps.clock();
-  if (now.getTime() - deps.since.getTime() < RETURN_MS) return false;
+  if (!mayEndJobs(deps, now)) return false;
   const reason = waitedTooLong(
     {
       status: job.status,
@@ -148,8 +176,11 @@ export async function failImageRun({ db, clock }: ImageRunDependencies, jobId: s
   await moveImageJob(db, jobId, 'error', { message, ended_at: clock() });
 }
 
-/** Nothing is left on its machine: its port may be used again some time later, and a deleted job is forgotten. */
-export async function closeImageRun({ db, clock }: ImageRunDependencies, jobId: string): Promise<void> {
+/** Nothing is left on its machine: its port may be used again some time later, a deleted job is forgotten, and the next one may begin. */
+export async function closeImageRun(deps: ImageRunDependencies, jobId: string): Promise<void> {
+  const { db, clock } = deps;
+  const queue = (await anyImageJob(db, jobId))?.queue ?? null;
   await markImageJobCleaned(db, jobId, clock());
   await forgetImageJobs(db, [jobId]);
+  if (queue !== null) await wakeNextInLine(deps, queue);
 }

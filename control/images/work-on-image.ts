@@ -6,7 +6,6 @@ import type { BuildLimits, ImageBuilder, ImageState } from '../../domain/images/
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { ImageFormat } from '../../domain/images/image-words.ts';
 import {
-  endImageTurn,
   findImageJob,
   type ImageJobRow,
   keepImagePort,
@@ -16,6 +15,7 @@ import {
   releaseImagePort,
   takeImagePort,
 } from '../../store/image-jobs.ts';
+import { endImageTurn } from '../../store/image-turns.ts';
 import { findImage, type ImageRow, insertImage } from '../../store/images.ts';
 import type { Database } from '../../store/tables.ts';
 import { newImage } from './create-image.ts';
@@ -160,7 +160,7 @@ export async function packForJob(deps: ImageWorkDependencies, jobId: string, sig
   if (job === null || job.status !== 'packaging_artifacts') return;
   const { imageBuilder: builder, imageFiles: files, db } = deps;
   const image = await findImage(db, job.image_id);
-  const format = image?.format ?? 'tar';
+  const format = image?.format ?? job.format ?? 'tar';
   await builder.close(jobId, signal);
   const { path, token } = await files.fileForJob(jobId, format);
   const { kernel_file_name, initrd_file_name } = job.request;

@@ -6,7 +6,8 @@ import { createImage, newImage } from '../../control/images/create-image.ts';
 import { takeImageRunTurn } from '../../control/images/run-image-job.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
 import { shellState } from '../../domain/sessions/image-jobs.ts';
-import { endImageTurn, noteImageWorker, takeImagePort } from '../../store/image-jobs.ts';
+import { markImageJobsDeleted, noteImageWorker, takeImagePort } from '../../store/image-jobs.ts';
+import { endImageTurn } from '../../store/image-turns.ts';
 import { insertImage } from '../../store/images.ts';
 import { imageServiceContract } from '../support/image-service-contract.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -15,6 +16,8 @@ const STORE = randomUUID();
 let database: TestDatabase;
 let service: ImageService;
 const clock = () => new Date();
+const away = () => Promise.reject(new Error('away'));
+const imageEngine = { start: away, end: away, wake: away };
 const acting = () => ({ db: database.db, clock, actor: null });
 const worker = (able: boolean, reason = '') =>
   noteImageWorker(database.db, { store_id: STORE, queue: 'q', able, reason, seen_at: clock() });
@@ -25,7 +28,7 @@ beforeAll(async () => {
   service = createBuiltInImages({
     db: database.db,
     // An engine that is away: what is recorded is told later.
-    imageEngine: { start: () => Promise.reject(new Error('away')), end: () => Promise.reject(new Error('away')) },
+    imageEngine,
     imageFiles: null,
     imageSettings: { maxBytes: 1, keepFree: 0, dkms: true },
     clock,
@@ -64,14 +67,15 @@ test('where nobody can customise images now, a session may try again', async () 
 });
 
 test('a session sees of its job that it waits for its turn, and that it has it', async () => {
+  await markImageJobsDeleted(database.db, {}, clock());
   const publicKeyId = await service.createPublicKey('k', `ssh-ed25519 ${'A'.repeat(68)}`, never);
   const wanted = { imageId: await addImage('turn'), publicKeyId, requireDkms: false };
   const [first, second] = [
     await service.createJob({ ...wanted, resultName: 'r', shellName: 'first' }, never),
     await service.createJob({ ...wanted, resultName: 'r', shellName: 'second' }, never),
   ];
-  const imageLimits = { working: 1, open: 10, stepSeconds: 60, userSeconds: 60 };
-  const deps = { db: database.db, clock, since: clock(), imageLimits };
+  const imageLimits = { working: 1, open: 10, stepSeconds: 60, userSeconds: 60, queueSeconds: 60 };
+  const deps = { db: database.db, imageEngine, clock, since: clock(), imageLimits };
   const ask = (id: string) => takeImageRunTurn(deps, id, 'fetching_image');
   const queued = async () => {
     const state = shellState(await service.getJob(second.id, never), 'second');

@@ -9,6 +9,7 @@ import { newImageJob } from './new-image-job.ts';
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 const USER_SECONDS = 60;
+const QUEUE_SECONDS = 12 * HOUR;
 let database: TestDatabase;
 let storeId: string;
 let queue: string;
@@ -25,8 +26,9 @@ beforeEach(() => {
 const deps = (since = new Date(0)) => ({
   since,
   db: database.db,
+  imageEngine: { wake: async () => undefined },
   clock: () => now,
-  imageLimits: { working: 1, open: 10, stepSeconds: 60, userSeconds: USER_SECONDS },
+  imageLimits: { working: 1, open: 10, stepSeconds: 60, userSeconds: USER_SECONDS, queueSeconds: QUEUE_SECONDS },
 });
 const later = (seconds: number) => {
   now = new Date(now.getTime() + seconds * 1_000);
@@ -131,7 +133,7 @@ describe('a machine that does not come back', () => {
   });
 
   test('has some minutes to come back after all was switched off', async () => {
-    const [created, open] = [await jobIn('creating'), await jobIn('waiting_on_user')];
+    const [open, created] = [await jobIn('waiting_on_user'), await jobIn('creating')];
     later(2 * DAY);
     const start = now;
     for (const job of [created, open]) {
@@ -149,5 +151,52 @@ describe('a machine that does not come back', () => {
     later(HOUR);
     expect(await readImageRun(deps(), job.id)).toMatchObject({ over: false });
     expect(await takeImageRunTurn(deps(), job.id, 'fetching_image')).toMatchObject({ state: 'wait' });
+  });
+});
+
+describe('a turn that does not come', () => {
+  /** A job that has the only turn, and another one that waits for it. */
+  async function busy(status: 'creating' | 'waiting_on_user') {
+    const open = status === 'waiting_on_user' ? await jobIn(status) : null;
+    const working = await jobIn('fetching_image');
+    return { waiting: open ?? (await jobIn(status)), working };
+  }
+  const one = () => ({ ...deps(), imageLimits: { ...deps().imageLimits, userSeconds: 10 * DAY } });
+
+  test.each([
+    ['creating', 'fetching_image'],
+    ['waiting_on_user', 'packaging_artifacts'],
+  ] as const)('ends a job in %s, of a session or not, with what it waited for', async (status, next) => {
+    const { waiting } = await busy(status);
+    expect(await takeImageRunTurn(one(), waiting.id, next)).toMatchObject({ state: 'wait' });
+    later(QUEUE_SECONDS);
+    await seen();
+    expect(await takeImageRunTurn(one(), waiting.id, next)).toMatchObject({ state: 'wait' });
+    later(301);
+    await seen();
+    expect(await takeImageRunTurn(one(), waiting.id, next)).toEqual({ state: 'over' });
+    const message = 'its turn did not come within 12 h (MUSTER_IMS_QUEUE_WAIT): 1 other image jobs are unpacked';
+    expect(await end(waiting)).toContain(message);
+    expect((await findImageJob(database.db, waiting.id))?.ended_at).toEqual(now);
+  });
+
+  test('counts anew for each turn', async () => {
+    const { waiting, working } = await busy('waiting_on_user');
+    later(QUEUE_SECONDS + HOUR);
+    await seen();
+    expect(await takeImageRunTurn(one(), waiting.id, 'packaging_artifacts')).toMatchObject({ state: 'wait' });
+    later(QUEUE_SECONDS);
+    await seen();
+    await moveImageJob(database.db, working.id, 'error');
+    expect(await takeImageRunTurn(one(), waiting.id, 'packaging_artifacts')).toMatchObject({ state: 'go' });
+  });
+
+  test('ends none right after a start, when the first one may still go', async () => {
+    const { waiting } = await busy('creating');
+    later(DAY);
+    await seen();
+    const after = { ...one(), since: now };
+    expect(await takeImageRunTurn(after, waiting.id, 'fetching_image')).toMatchObject({ state: 'wait' });
+    expect(await end(waiting)).toBe('creating');
   });
 });

@@ -19,14 +19,14 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
   afterAll(() => server?.close());
 
   /** A job's workflow that has ended, with these activities on the machine `here`. */
-  const ranToItsEnd = async (here: string, activities: Partial<ImageJobRecords & ImageWork>) => {
+  const ranToItsEnd = async (here: string, activities: Partial<ImageJobRecords & ImageWork>, given: object = {}) => {
     const { environment } = server;
     const stop = await startTestWorker(environment, {
       taskQueue: here,
       workflowBundle: await workflowBundle(),
       activities: { ...activities },
     });
-    const start = { workflowId: `image-job/${randomUUID()}`, taskQueue: here, args: [{ jobId: 'j1' }] };
+    const start = { workflowId: `image-job/${randomUUID()}`, taskQueue: here, args: [{ jobId: 'j1', ...given }] };
     const handle = await environment.client.workflow.start('imageJobWorkflow', start);
     await handle.result();
     await stop();
@@ -70,7 +70,10 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
     expect(await replayHistories([{ workflowId: handle.workflowId, history }])).toBe(1);
   });
 
-  test('and that takes up nothing says in each look at its record for how long', async () => {
+  test.each([
+    ['', {}, 0],
+    [', also from the run before', { untakenSeconds: 1_200 }, 1_200],
+  ])('and that takes up nothing says in each look at its record for how long%s', async (_also, given, before) => {
     const [here, away] = [`here-${randomUUID()}`, `away-${randomUUID()}`];
     const untaken: unknown[] = [];
     const activities: Partial<ImageJobRecords & ImageWork> = {
@@ -82,9 +85,9 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
       closeImageJob: async () => undefined,
       cleanRoot: async () => undefined,
     };
-    await ranToItsEnd(here, activities);
+    await ranToItsEnd(here, activities, given);
     // The last is that of the clean-up, which nobody limits by it.
-    expect(untaken).toEqual([0, 600, 1_200, 1_800, undefined]);
+    expect(untaken).toEqual([...[0, 600, 1_200, 1_800].map((seconds) => before + seconds), undefined]);
   });
 
   test('while it waits for its user ends when his time is over', async () => {
@@ -99,9 +102,15 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
     await noteImageWorker(database.db, { store_id: storeId, queue: away, able: true, reason: '', seen_at: since });
     // The server's time jumps by the ten minutes in which nobody takes the work.
     let reads = 0;
-    const imageLimits = { working: 1, open: 1, stepSeconds: 60, userSeconds: 3_600 };
+    const imageLimits = { working: 1, open: 1, stepSeconds: 60, userSeconds: 3_600, queueSeconds: 60 };
     const clock = () => new Date(since.getTime() + reads * 600_000);
-    const records = createImageRecords({ db: database.db, clock, since: new Date(0), imageLimits });
+    const records = createImageRecords({
+      db: database.db,
+      imageEngine: { wake: async () => undefined },
+      clock,
+      since: new Date(0),
+      imageLimits,
+    });
     const readImageJob: ImageJobRecords['readImageJob'] = (input) => {
       reads += 1;
       return records.readImageJob(input);

@@ -1,4 +1,4 @@
-/** Two sessions where one root may be open at once: the second one waits for its turn, longer than it would wait for trouble to pass. */
+/** Sessions where one root may be open at once: the others wait for their turn, longer than for trouble to pass, and go as they came. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import { type Answer, type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { imagesMissing, makeBusyboxRoot } from '../support/root-file-systems.ts';
 
@@ -64,33 +64,41 @@ describeNeeding(stackMissing() ?? imagesMissing(), 'sessions on images that wait
       },
       120_000,
     );
+  const imageOf = async (name: string): Promise<Answer['body']> => (await stack.session(name)).images[0] ?? {};
   const waitsSince = async (name: string): Promise<number> => {
     const rows = await stack.sql(`select extract(epoch from now() - i.started_at)::int as seconds
       from session_images i join sessions s on s.id = i.session_id where s.name = '${name}'`);
     return (rows as { seconds: number }[])[0]?.seconds ?? 0;
   };
 
-  test('the second one says so, and is made when the first is done', async () => {
+  test('they say so, and each is made when those before it are done', async () => {
     await stack.create('first', 'raw', target);
-    await eventually(
-      'the first one is open',
-      async () => (await stack.session('first')).images[0]?.state === 'open',
-      120_000,
-    );
+    await eventually('the first one is open', async () => (await imageOf('first')).state === 'open', 120_000);
     await stack.create('second', 'raw', target);
+    await eventually('the second one has a job', async () => (await imageOf('second')).job !== null, 120_000);
+    await stack.create('third', 'raw', target);
     await eventually('the second one has waited', async () => (await waitsSince('second')) > 2 * WAIT, 120_000);
     const waiting = await stack.session('second');
     expect(waiting.status.session).toMatchObject({
       status: 'running',
       message: expect.stringContaining('creating: waits for its turn: 1 other image jobs are open'),
     });
+    await eventually(
+      'the third one stands behind the second',
+      async () => (await imageOf('third')).message.includes('1 that were made before it wait too'),
+      120_000,
+    );
     await go();
     expect((await stack.untilComplete('first', 120_000)).status.session).toMatchObject({ succeeded: 'true' });
+    await eventually('the second one is open', async () => (await imageOf('second')).state === 'open', 120_000);
+    expect((await imageOf('third')).state).not.toBe('open');
     await go();
     const second = await stack.untilComplete('second', 120_000);
     expect(second.status.session).toMatchObject({
       succeeded: 'true',
       message: expect.stringContaining('1 of 1 images'),
     });
+    await go();
+    expect((await stack.untilComplete('third', 120_000)).status.session).toMatchObject({ succeeded: 'true' });
   }, 400_000);
 });

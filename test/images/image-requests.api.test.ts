@@ -10,7 +10,7 @@ let told: string[];
 let tell: (id: string) => Promise<void>;
 beforeAll(async () => {
   api = await createTestApi({
-    imageEngine: { start: async () => undefined, end: (id) => tell(id) },
+    imageEngine: { start: async () => undefined, end: (id) => tell(id), wake: async () => undefined },
   });
 });
 afterAll(() => api.close());

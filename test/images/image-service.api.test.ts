@@ -1,7 +1,7 @@
 /** The contract of the image service, route by route. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { moveImageJob } from '../../store/image-jobs.ts';
+import { findImageJob, moveImageJob } from '../../store/image-jobs.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 import { ableWorker, importedImage, PUBLIC_KEY } from './fixtures.ts';
 
@@ -13,6 +13,7 @@ beforeAll(async () => {
     imageEngine: {
       start: async (id) => void told.push(`start ${id}`),
       end: async (id) => void told.push(`end ${id}`),
+      wake: async (id) => void told.push(`wake ${id}`),
     },
   });
 });
@@ -106,6 +107,7 @@ describe.each(['/apis/ims', '/apis/ims/v2'])('below %s', (base) => {
       kubernetes_secret: '',
       remote_build_node: '',
     });
+    expect((await findImageJob(api.deps.db, made.body.id))?.format).toBe('tar');
     const path = `${base}/jobs/${made.body.id}`;
     expect((await api.call('GET', path)).body).toEqual(made.body);
     expect((await api.call('GET', `${base}/jobs`)).body).toContainEqual(made.body);

@@ -1,13 +1,8 @@
-/** Whose turn it is on the machine that has the images. */
+/** How many have their turn on the machine that has the images; who comes first among them is another matter. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import {
-  endImageTurn,
-  markImageJobCleaned,
-  markImageJobsDeleted,
-  moveImageJob,
-  takeImageTurn,
-} from '../../store/image-jobs.ts';
+import { markImageJobCleaned, markImageJobsDeleted, moveImageJob } from '../../store/image-jobs.ts';
+import { endImageTurn, takeImageTurn } from '../../store/image-turns.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 
@@ -30,8 +25,12 @@ async function session(count: number, key = randomUUID(), shell = 's'): Promise<
   return ids;
 }
 
-const turn = (id: string, open: number, status: 'fetching_image' | 'packaging_artifacts' = 'fetching_image') =>
-  database.db.transaction().execute((trx) => takeImageTurn(trx, { id, queue, status, limits: { working: 1, open } }));
+/** Asks when nobody else has a place in line any more. */
+const turn = (id: string, open: number, status: 'fetching_image' | 'packaging_artifacts' = 'fetching_image') => {
+  const times = { now: new Date(), lapsed: new Date(Date.now() + 3_600_000) };
+  const limits = { working: 1, open };
+  return database.db.transaction().execute((trx) => takeImageTurn(trx, { id, queue, status, limits, ...times }));
+};
 
 /** Opens the environments of jobs that get their turn, one after the other; answers how many did. */
 async function opened(ids: readonly string[], open: number): Promise<number> {
@@ -60,7 +59,7 @@ test('two sessions do not keep each other from getting open', async () => {
   const [a, b, c] = [await session(6), await session(6), await session(1)];
   expect(await opened(a.slice(0, 1), 10)).toBe(1);
   expect(await opened(b.slice(0, 1), 10)).toBe(1);
-  expect(await turn(c[0] ?? '', 10)).toEqual({ working: 0, open: 12 });
+  expect(await turn(c[0] ?? '', 10)).toMatchObject({ working: 0, open: 12 });
   expect(await opened([...a.slice(1), ...b.slice(1), ...c], 10)).toBe(10);
   await finished(a);
   expect(await opened(c, 10)).toBe(1);
@@ -69,7 +68,7 @@ test('two sessions do not keep each other from getting open', async () => {
 test('what a session that has begun is still to open counts, so no more begin than have room', async () => {
   const [a, b] = [await session(2), await session(2)];
   expect(await opened(a.slice(0, 1), 2)).toBe(1);
-  expect(await turn(b[0] ?? '', 2)).toEqual({ working: 0, open: 2 });
+  expect(await turn(b[0] ?? '', 2)).toMatchObject({ working: 0, open: 2 });
   await markImageJobsDeleted(database.db, { id: a[1] }, new Date());
   expect(await opened(b.slice(0, 1), 2)).toBe(1);
 });
@@ -88,13 +87,13 @@ test('jobs of one key with shells of other names are no set, nor those of a sess
   expect(await opened([...one, ...two], 1)).toBe(1);
   const late = await session(1, key, 'one');
   await moveImageJob(database.db, one[0] ?? '', 'error');
-  expect(await turn(late[0] ?? '', 1)).toEqual({ working: 0, open: 1 });
+  expect(await turn(late[0] ?? '', 1)).toMatchObject({ working: 0, open: 1 });
 });
 
 test('one works at a time, whatever it belongs to', async () => {
   const [first = '', second = ''] = await session(2);
   expect(await turn(first, 10)).toBeNull();
-  expect(await turn(second, 10)).toEqual({ working: 1, open: 1 });
+  expect(await turn(second, 10)).toMatchObject({ working: 1, open: null });
   await moveImageJob(database.db, first, 'waiting_on_user');
   expect(await turn(first, 10, 'packaging_artifacts')).toBeNull();
   expect(await turn(second, 10)).toMatchObject({ working: 1 });

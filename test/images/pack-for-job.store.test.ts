@@ -53,7 +53,7 @@ async function machine(meanwhile: () => Promise<unknown> = async () => undefined
     clock,
     imageBuilder,
     imageFiles: await openImageDirectory(dir, storeId),
-    imageLimits: { working: 1, open: 1, stepSeconds: 60, userSeconds: 60 },
+    imageLimits: { working: 1, open: 1, stepSeconds: 60, userSeconds: 60, queueSeconds: 60 },
     minFreeDisk: 100,
     bootFiles: false,
   } as unknown as ImageWorkDependencies;
@@ -86,6 +86,17 @@ describe('packing', () => {
     expect(await newOne(job)).toMatchObject({ name: 'new', made_by: job.id, made_from: job.image_id, metadata });
     expect(await fileOf(job)).toBe(CONTENT);
   });
+
+  test.each(['squashfs', 'tar.gz'] as const)(
+    'of an image that was removed meanwhile keeps its format: %s',
+    async (format) => {
+      const job = await jobIn('packaging_artifacts');
+      await database.db.updateTable('image_jobs').set({ format }).where('id', '=', job.id).execute();
+      await deleteImage(database.db, job.image_id);
+      await packForJob((await machine()).deps, job.id, never);
+      expect(await newOne(job)).toMatchObject({ format, made_from: job.image_id });
+    },
+  );
 
   test.each<[string, (job: ImageJobRow) => Promise<unknown>]>([
     ['is deleted', ({ id }) => markImageJobsDeleted(database.db, { id }, clock())],

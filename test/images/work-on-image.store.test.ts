@@ -11,8 +11,8 @@ import {
   markImageJobCleaned,
   moveImageJob,
   takeImagePort,
-  takeImageTurn,
 } from '../../store/image-jobs.ts';
+import { takeImageTurn } from '../../store/image-turns.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 
@@ -51,10 +51,9 @@ function machine() {
 /** A job that is unpacked. */
 async function unpacked(): Promise<ImageJobRow> {
   const job = await newImageJob(database.db, { storeId: STORE });
-  const limits = { working: 10, open: 10 };
-  await database.db
-    .transaction()
-    .execute((trx) => takeImageTurn(trx, { id: job.id, queue, status: 'fetching_image', limits }));
+  const asking = { id: job.id, queue, status: 'fetching_image', limits: { working: 10, open: 10 } } as const;
+  const now = new Date();
+  await database.db.transaction().execute((trx) => takeImageTurn(trx, { ...asking, now, lapsed: now }));
   return job;
 }
 
@@ -151,7 +150,10 @@ describe('the port of a job', () => {
     letGo();
     await expect(late).rejects.toMatchObject({ code: 'image_environment_failed' });
     expect((await ports())[0]).toEqual({ port: 100, job: job.id, resting: false });
-    const engine = { imageEngine: { start: async () => {}, end: async () => {} }, client: {} as Client };
+    const engine = {
+      imageEngine: { start: async () => {}, end: async () => {}, wake: async () => {} },
+      client: {} as Client,
+    };
     await sweepImageJobs({ db: database.db, ...engine, clock: () => new Date(0) });
     expect(await ports()).toEqual([
       { port: 100, job: job.id, resting: true },
@@ -187,7 +189,7 @@ describe('a full disk while jobs wait for their users', () => {
         return looks === 5 ? 'complete' : 'open';
       };
       const imageBuilder = { ...deps.imageBuilder, state, size, free: async () => free() } as typeof deps.imageBuilder;
-      const imageLimits = { working: 1, open: 10, stepSeconds: 60, userSeconds: 86_400 };
+      const imageLimits = { working: 1, open: 10, stepSeconds: 60, userSeconds: 86_400, queueSeconds: 60 };
       return watchForJob({ ...deps, imageBuilder, imageLimits, minFreeDisk: 100 }, jobId, never);
     };
     return { ids: [...jobs.keys()], watch };

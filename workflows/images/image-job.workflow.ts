@@ -9,7 +9,8 @@
  * A deleted job, or one ended by order, breaks off what is going on and goes to 4. So does one that has waited too long: each look at the record
  * asks for that.
  *
- * History: about 60 events, 6 for each time it asks for its turn (up to once in 30 s; it continues as new at the server's hint).
+ * History: about 60 events, 6 for each time it asks for its turn: each 3 s as the first in line, each minute far behind, and when it is told to. It
+ * continues as new at the server's hint.
  */
 import {
   ActivityFailure,
@@ -26,7 +27,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ImageJobPlan, ImageJobRecords, ImageJobRef, ImageWork } from '../../activities/images/contract.ts';
-import { endImageJob } from './messages.ts';
+import { endImageJob, turnMayBeFree } from './messages.ts';
 
 const records = proxyLocalActivities<ImageJobRecords>({
   startToCloseTimeout: '20s',
@@ -38,20 +39,38 @@ const OPENINGS = 10;
 /** How long a machine has to take up a piece of work before the record is looked at again. */
 const TAKE_UP_SECONDS = 600;
 
-interface State {
-  /** Whether somebody said to look at the record. */
-  told: boolean;
+/** What a run that continues another one goes on with. */
+interface Counts {
+  /** How often an environment was opened. */
   openings: number;
   /** For how long no machine has taken up what was asked of it. */
   untakenSeconds: number;
 }
 
-export async function imageJobWorkflow(input: ImageJobRef): Promise<void> {
-  const state: State = { told: false, openings: 0, untakenSeconds: 0 };
+interface State extends Counts {
+  /** Whether somebody said to look at the record. */
+  told: boolean;
+  /** Whether somebody said to ask for the turn. */
+  woken: boolean;
+  /** Whether it is being cancelled in Temporal; told when that is on record. */
+  cancelled: boolean;
+}
+
+/** The counts are those of the run before; default 0 each. */
+export async function imageJobWorkflow({
+  openings = 0,
+  untakenSeconds = 0,
+  ...input
+}: ImageJobRef & Partial<Counts>): Promise<void> {
+  const state: State = { told: false, woken: false, cancelled: false, openings, untakenSeconds };
   setHandler(endImageJob, () => {
     state.told = true;
   });
+  setHandler(turnMayBeFree, () => {
+    state.woken = true;
+  });
   CancellationScope.current().cancelRequested.catch(async () => {
+    state.cancelled = true;
     await CancellationScope.nonCancellable(async () => {
       await records.failImageJob({ ...input, message: 'cancelled in Temporal' });
       state.told = true;
@@ -114,12 +133,18 @@ async function waitForTurn(
   status: 'fetching_image' | 'packaging_artifacts',
 ): Promise<string | null> {
   while (!state.told) {
+    state.woken = false;
     const turn = await records.takeImageTurn({ ...input, status });
     if (turn.state === 'go') return turn.queue;
     if (turn.state === 'over') return null;
     setCurrentDetails(`**waits**: ${turn.message}`);
-    await condition(() => state.told, turn.retrySeconds * 1000, { summary: 'asks for its turn again' });
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof imageJobWorkflow>(input);
+    const pause = turn.retrySeconds * 1000;
+    await condition(() => state.told || state.woken, pause, { summary: 'asks for its turn again' });
+    // The next run would not hear of a cancel that is not on record yet.
+    if (workflowInfo().continueAsNewSuggested && !state.cancelled) {
+      const { openings, untakenSeconds } = state;
+      await continueAsNew<typeof imageJobWorkflow>({ ...input, openings, untakenSeconds });
+    }
   }
   return null;
 }

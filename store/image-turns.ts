@@ -1,0 +1,142 @@
+/** The turns that image jobs take on their machine, and the line in which they wait for them: who was made first goes first. */
+import { sql } from 'kysely';
+import { statusesBefore, type WORKING } from '../domain/images/job-status.ts';
+import { placeInLine } from '../domain/images/job-turn.ts';
+import type { Db } from './database.ts';
+
+export interface TurnRequest {
+  id: string;
+  /** Queue of the machine. */
+  queue: string;
+  status: (typeof WORKING)[number];
+  /** Jobs that may work at once, and that may have an environment at once. */
+  limits: { working: number; open: number };
+  now: Date;
+  /** Places in line that were kept until then, and no longer, are lost. */
+  lapsed: Date;
+}
+
+/** Who is in the way of a job. */
+export interface OthersFirst {
+  /** Jobs that work on the machine now. */
+  working: number;
+  /** Jobs that are open there, or follow those that are; null for a job that may be open beyond their limit. */
+  open: number | null;
+  /** Jobs that were made before it and wait for what it waits for. */
+  ahead: number;
+  /** Since when it waits. */
+  since: Date;
+}
+
+/** The counts of `OthersFirst`, as Postgres sends them. */
+interface Line {
+  working: number;
+  open: number;
+  /** The same with all that would follow those ahead that have not begun. */
+  open_then: number;
+  ahead: number;
+  /** Of those ahead, how many only need that fewer work. */
+  ahead_to_go_on: number;
+  begun: boolean | null;
+  has_turn: boolean | null;
+}
+
+/**
+ * Takes the turn of a machine for a job and brings it to the status of the work, while there is room that nobody before it in line could
+ * take. Jobs of one key and one name of the shell are a set, as those of a session, which is of use to nobody before it is open as a
+ * whole. So a set that has begun always goes on, and the limit of open jobs, which counts those of begun sets that are still to begin
+ * too, keeps others from beginning. Who waits for that limit alone lets those go first that do not.
+ *
+ * Answers null when the job has the turn; else who is in the way, and the job has its place in line until it should have asked again. A
+ * place is lost where nobody asks for it, so that no job waits for one whose workflow is away.
+ */
+export async function takeImageTurn(db: Db, request: TurnRequest): Promise<OthersFirst | null> {
+  const { id, queue, status, limits } = request;
+  await sql`select pg_advisory_xact_lock(hashtext(${`image-turn/${queue}`}))`.execute(db);
+  const line = await lookAtLine(db, request);
+  const begins = status === 'fetching_image' && !line.begun;
+  const firsts = line.open < limits.open ? line.ahead : line.ahead_to_go_on;
+  const hasRoom = line.working + firsts < limits.working && (!begins || line.open_then < limits.open);
+  if (!hasRoom && !line.has_turn) {
+    const others = { working: line.working, open: begins ? line.open : null, ahead: begins ? line.ahead : firsts };
+    return { ...others, since: await stayInLine(db, request, others.ahead) };
+  }
+  await db
+    .updateTable('image_jobs')
+    .set({ queue, working: true, status, message: '', turn_wanted_at: null, place_until: null })
+    .where('id', '=', id)
+    .where('status', 'in', statusesBefore(status))
+    .execute();
+  return null;
+}
+
+async function lookAtLine(db: Db, { id, queue, lapsed }: TurnRequest): Promise<Line> {
+  const { rows } = await sql<Line>`
+    with jobs as (
+      select *, jsonb_build_array(request -> 'public_key_id', request #> '{shell,name}') as job_set from image_jobs where not cleaned
+    ), asking as (
+      select * from jobs where id = ${id}
+    ), begun as (
+      select queue, job_set from jobs where status not in ('creating', 'success', 'error') and deleted_at is null
+    ), ahead as (
+      select jobs.*, jobs.status = 'creating' and jobs.job_set not in (select job_set from begun) as begins
+      from jobs, asking
+      where not jobs.working and jobs.deleted_at is null and jobs.status not in ('success', 'error')
+        and jobs.place_until > ${lapsed} and (jobs.created_at, jobs.id) < (asking.created_at, asking.id)
+        and (jobs.queue = ${queue} or (jobs.queue is null and jobs.store_id = asking.store_id))
+    ), others as (
+      select *,
+        status = 'creating' and deleted_at is null and store_id = (select store_id from asking) as to_begin,
+        job_set in (select job_set from begun where queue = ${queue}) as follows,
+        job_set in (select job_set from ahead where begins) as would_follow
+      from jobs where id <> ${id}
+    )
+    select
+      count(*) filter (where queue = ${queue} and working)::int as working,
+      count(*) filter (where case when status <> 'creating' then queue = ${queue} else to_begin and follows end)::int as open,
+      count(*) filter (where case when status <> 'creating' then queue = ${queue}
+        else to_begin and (follows or would_follow) end)::int as open_then,
+      (select count(*) from ahead)::int as ahead,
+      (select count(*) from ahead where not begins)::int as ahead_to_go_on,
+      (select job_set from asking) in (select job_set from begun) as begun,
+      (select working and queue = ${queue} from asking) as has_turn
+    from others
+  `.execute(db);
+  const [line] = rows;
+  if (line === undefined) throw new Error('counts without a row');
+  return line;
+}
+
+/** Answers since when the job waits. */
+async function stayInLine(db: Db, { id, now }: TurnRequest, ahead: number): Promise<Date> {
+  const until = new Date(now.getTime() + placeInLine(ahead).keptSeconds * 1_000);
+  const job = await db
+    .updateTable('image_jobs')
+    .set({ place_until: until, turn_wanted_at: sql<Date>`coalesce(turn_wanted_at, ${now})` })
+    .where('id', '=', id)
+    .returning('turn_wanted_at')
+    .executeTakeFirst();
+  return job?.turn_wanted_at ?? now;
+}
+
+/** Keeps the place in line of a job whose machine is not there: when that comes back others are not to go first. */
+export async function keepImagePlace(db: Db, id: string, until: Date): Promise<void> {
+  await db.updateTable('image_jobs').set({ place_until: until }).where('id', '=', id).execute();
+}
+
+/** Ids of the jobs that wait in line for a machine, the first ones, at most so many. */
+export async function firstInLine(db: Db, queue: string, now: Date, most: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from image_jobs
+    where not cleaned and not working and deleted_at is null and status not in ('success', 'error') and place_until > ${now}
+      and (queue = ${queue} or (queue is null and store_id in (select store_id from image_workers where queue = ${queue})))
+    order by created_at, id
+    limit ${most}
+  `.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Gives the turn back. */
+export async function endImageTurn(db: Db, id: string): Promise<void> {
+  await db.updateTable('image_jobs').set({ working: false }).where('id', '=', id).execute();
+}
