@@ -69,7 +69,7 @@ test('two of API and worker are ready, and the set-up has left no pod', async ()
 
 test('it says how to reach it by TLS, which is all that it speaks', async () => {
   const said = await muster.notes();
-  expect(said).toContain('--url https://localhost:8100 ');
+  expect(said).toContain('./muster session list --url https://localhost:8100\n');
   expect(said).toContain(`muster-ingest.${site.namespace.name}.svc`);
   expect(said).not.toContain('plain HTTP');
   const worker = await site.namespace.kubectl(['get', 'deployment', 'muster-worker', '--output', 'yaml']);
