@@ -125,6 +125,31 @@ describe('with the API', () => {
     expect([(await lstat(place)).ino, await readdir(dir)]).toEqual([ino, ['place']]);
   });
 
+  test('export to stdout is refused, and makes no file of that name', async () => {
+    await importedImage(api, 'base');
+    expect(await run(['export', 'base', '-'])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('not to stdout'),
+    });
+  });
+
+  test('two exports to one file at once, and a file of another: all are whole', async () => {
+    await importedImage(api, 'base');
+    const file = join(dir, 'out.tar');
+    await writeFile(`${file}.part`, 'mine');
+    const both = await Promise.all([1, 2].map(() => run(['export', 'base', file, '--force'])));
+    expect(both).toMatchObject([{ exit: 0 }, { exit: 0 }]);
+    expect(await readFile(file)).toEqual(smallTar());
+    expect(await readFile(`${file}.part`, 'utf8')).toBe('mine');
+    expect((await readdir(dir)).sort()).toEqual(['out.tar', 'out.tar.part']);
+  });
+
+  test('import of a file that breaks off while it is read names the file, not the server', async () => {
+    const refused = await run(['import', '/proc/self/mem', '--name', 'broken']);
+    expect(refused).toMatchObject({ exit: 1, err: expect.stringContaining('/proc/self/mem could not be read: EIO') });
+    expect(await names()).toEqual([]);
+  });
+
   test('export into a folder that is not there says so', async () => {
     await importedImage(api, 'base');
     const refused = await run(['export', 'base', join(dir, 'none', 'out.tar')]);
@@ -167,6 +192,16 @@ describe('with an API that sends something else', () => {
     api.on(content, (_request, response) => void response.end('something else'));
     const refused = await run('export', id, file, '--force');
     expect(refused).toMatchObject({ exit: 1, err: expect.stringContaining('checksum_wrong') });
+    expect([await readdir(dir), await readFile(file, 'utf8')]).toEqual([['out.tar'], 'mine']);
+  });
+
+  test('an export replaces no file that came while it was on its way', async () => {
+    const file = join(dir, 'out.tar');
+    api.on(content, async (_request, response) => {
+      await writeFile(file, 'mine');
+      response.end(smallTar());
+    });
+    expect(await run('export', id, file)).toMatchObject({ exit: 2, err: expect.stringContaining('is there already') });
     expect([await readdir(dir), await readFile(file, 'utf8')]).toEqual([['out.tar'], 'mine']);
   });
 

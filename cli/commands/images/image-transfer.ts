@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
@@ -30,7 +30,7 @@ export async function sendFile(
     try {
       yield* counted(source, hash, progress(context, 'sent', total));
     } catch (error) {
-      if (error instanceof CliFailure) trouble = error;
+      if (!context.signal.aborted) trouble = error instanceof CliFailure ? error : notRead(file, error);
       throw error;
     }
   }
@@ -51,7 +51,10 @@ export async function sendFile(
   throw new CliFailure('checksum_wrong', `${file} did not arrive as it was sent; the image was removed`, EXIT.failed);
 }
 
-/** Writes what is answered to a file, which appears when it is whole and its checksum is right. Answers its size. */
+/**
+ * Writes what is answered to a file, which appears when it is whole and its checksum is right. Until then it has a name of its own beside
+ * it: another export may be on its way to the same file. Answers its size.
+ */
 export async function receiveFile(
   context: CliContext,
   api: ApiClient,
@@ -59,17 +62,13 @@ export async function receiveFile(
   file: string,
   wanted: { force: boolean; sha256: string | null; total: number | null },
 ): Promise<number> {
-  const there = await stat(file).catch(() => null);
-  // What came would take the place of a device for good, and no folder's place at all.
-  if (there !== null && !there.isFile()) throw usage(`${file} is no file`, 'name one that is to be written');
-  if (there !== null && !wanted.force) {
-    throw usage(`${file} is there already`, 'name another file, or replace it with --force');
-  }
+  if (file === '-') throw usage('an image is exported to a file, not to stdout', 'name one that is to be written');
+  await requirePlace(file, wanted.force);
   const response = await api.open({ method: 'GET', path }, { headers: { accept: 'application/octet-stream' } });
-  const part = `${file}.part`;
+  const part = `${file}.${randomBytes(4).toString('hex')}.part`;
   const hash = createHash('sha256');
   try {
-    const target = await open(part, 'w', 0o600);
+    const target = await open(part, 'wx', 0o600);
     let size = 0;
     try {
       for await (const chunk of counted(response.body ?? [], hash, progress(context, 'received', wanted.total))) {
@@ -83,6 +82,7 @@ export async function receiveFile(
     if (wanted.sha256 !== null && wanted.sha256 !== hash.digest('hex')) {
       throw new CliFailure('checksum_wrong', 'the file did not arrive as it is stored: try again', EXIT.failed);
     }
+    await requirePlace(file, wanted.force);
     await rename(part, file);
     return size;
   } catch (error) {
@@ -91,8 +91,23 @@ export async function receiveFile(
   }
 }
 
+/** Throws unless a file may be written there: none is, or it may be replaced. */
+async function requirePlace(file: string, force: boolean): Promise<void> {
+  const there = await stat(file).catch(() => null);
+  // What came would take the place of a device for good, and no folder's place at all.
+  if (there !== null && !there.isFile()) throw usage(`${file} is no file`, 'name one that is to be written');
+  if (there !== null && !force) {
+    throw usage(`${file} is there already`, 'name another file, or replace it with --force');
+  }
+}
+
 const notWritten = (file: string, why: string) =>
   new CliFailure('file_not_written', `${file} could not be written: ${why}`, EXIT.failed);
+
+function notRead(file: string, error: unknown): CliFailure {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new CliFailure('file_not_read', `${file} could not be read: ${code ?? message}`, EXIT.failed);
+}
 
 /** What broke off a transfer to a file: the system names its call, else it was the connection. */
 function failureOf(error: unknown, file: string): CliFailure {
