@@ -56,6 +56,9 @@ const { endJob } = proxyActivities<ClusterActivities>({
   retry: { initialInterval: '500ms', maximumInterval: '5s' },
 });
 
+/** Why nobody knows whether a Job that could not be ended has stopped. */
+const NO_ANSWER = 'the cluster does not answer';
+
 /** After its last layer a pod has this long to end. */
 const LAST_WORDS = '10m';
 
@@ -101,7 +104,10 @@ async function runJob(
     show(state, { phase: 'teardown', message: 'waiting for the end of the Job' });
     return withJobEnd(finished, await untilItEnds(input, state, ended));
   } catch (error) {
-    return withUnverified(endingOf(error, state), await stopJob(input));
+    // One that could not be ended in all the time that this has is left to the sweep.
+    const isInVain =
+      error instanceof ActivityFailure && error.activityType === 'endJob' && patched('ends-its-job-once');
+    return withUnverified(endingOf(error, state), isInVain ? NO_ANSWER : await stopJob(input));
   }
 }
 
@@ -154,7 +160,7 @@ async function stopJob(input: SessionRef): Promise<string | null> {
     return (await endJob(input)).unverified;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    return 'the cluster does not answer';
+    return NO_ANSWER;
   }
 }
 
