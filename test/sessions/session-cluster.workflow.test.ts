@@ -239,6 +239,40 @@ describeNeeding(temporalMissing(), 'a session as a Job', () => {
     });
   });
 
+  test.each([
+    ['in a layer', false],
+    ['while the pod runs its layers', true],
+  ])('cancelled %s while the cluster does not answer: its end is waited for once', async (_when, drivesItself) => {
+    const [job, layer] = [gate(), gate()];
+    let ends = 0;
+    const session = await start({
+      prepareJob: async () => ({ leases: false, drivesItself }),
+      watchJob: async () => {
+        await job.pass();
+        return JOB_ENDED;
+      },
+      runLayer: async ({ layer: index }) => {
+        await layer.pass();
+        return layerOutcome(index, null);
+      },
+      endJob: async () => {
+        ends += 1;
+        // As when its time is over.
+        throw ApplicationFailure.nonRetryable('GET /api: no answer within 8 s', 'cluster_unavailable');
+      },
+    });
+    await (drivesItself ? job : layer).reached;
+    await cancel(session);
+    await session.result();
+    job.open();
+    layer.open();
+    expect(ends).toBe(1);
+    expect(session.fake.end()).toEqual({
+      ...BY_ALICE,
+      message: 'cancelled by alice; not verified: the cluster does not answer',
+    });
+  });
+
   test('images are opened before the Job and finished before its end', async () => {
     const session = await start({}, { images: true });
     await session.result();
