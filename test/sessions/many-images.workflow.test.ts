@@ -1,26 +1,16 @@
 /** A session on more images than one workflow may have activities at once; the server takes 2,000, here 203. */
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
+import { benchOfBlock } from '../support/bench-of-block.ts';
 import { admitted } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { openSessionBench, type SessionBench } from '../support/session-bench.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
-import { openDevServer, type TestServer } from '../support/workflow-environment.ts';
+import { openDevServer } from '../support/workflow-environment.ts';
 
 const IMAGES = Array.from({ length: 230 }, (_, index) => `i${index}`);
 
 describeNeeding(temporalMissing(), 'a session on many images', () => {
-  let server: TestServer;
-  let bench: SessionBench;
-  beforeAll(async () => {
-    server = await openDevServer(['limit.numPendingActivities.error=203']);
-    bench = await openSessionBench(server.environment);
-  }, 120_000);
-  afterEach(() => bench?.finish());
-  afterAll(async () => {
-    await bench?.close();
-    await server?.close();
-  });
+  const { bench } = benchOfBlock(() => openDevServer(['limit.numPendingActivities.error=203']));
 
   const onImages = {
     admitSession: async () => admitted({ images: true }),

@@ -1,12 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { cancelSession } from '../../workflows/sessions/messages.ts';
+import { benchOfBlock } from '../support/bench-of-block.ts';
 import { admitted, endlessRuns, endlessWork, gate, layerOutcome, waiting } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { openSessionBench, type SessionBench, type SessionUnderTest } from '../support/session-bench.ts';
+import type { SessionUnderTest } from '../support/session-bench.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
-import { openDevServer, type TestServer } from '../support/workflow-environment.ts';
+import { openDevServer } from '../support/workflow-environment.ts';
 
 const BY_ALICE = { succeeded: 'false', message: 'cancelled by alice', reason: 'cancelled' };
 
@@ -14,18 +15,7 @@ const cancel = (session: SessionUnderTest, reason = 'cancelled by alice') =>
   session.handle.executeUpdate(cancelSession, { args: [{ reason }] });
 
 describeNeeding(temporalMissing(), 'cancel of a session', () => {
-  let server: TestServer;
-  let bench: SessionBench;
-
-  beforeAll(async () => {
-    server = await openDevServer();
-    bench = await openSessionBench(server.environment);
-  }, 120_000);
-  afterEach(() => bench?.finish());
-  afterAll(async () => {
-    await bench?.close();
-    await server?.close();
-  });
+  const { bench } = benchOfBlock(openDevServer);
 
   test('in line: ends at once, nothing was done', async () => {
     const session = await bench.start({ admitSession: async () => waiting(86_400) });

@@ -1,23 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { benchOfBlock } from '../support/bench-of-block.ts';
 import { admitted, layerOutcome } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { openSessionBench, type SessionBench } from '../support/session-bench.ts';
 import { testServerMissing } from '../support/test-server.ts';
-import { openTimeSkipping, type TestServer } from '../support/workflow-environment.ts';
+import { openTimeSkipping } from '../support/workflow-environment.ts';
 
 describeNeeding(testServerMissing(), 'a session that only checks', () => {
-  let server: TestServer;
-  let bench: SessionBench;
-
-  beforeAll(async () => {
-    server = await openTimeSkipping();
-    bench = await openSessionBench(server.environment);
-  }, 120_000);
-  afterEach(() => bench?.finish());
-  afterAll(async () => {
-    await bench?.close();
-    await server?.close();
-  });
+  const { bench } = benchOfBlock(openTimeSkipping);
 
   const counts = (drifted: number, unclear: number) => async () => ({ hosts: 25, drifted, unclear });
 

@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { cancelSession, leasesFree, retrySession } from '../../workflows/sessions/messages.ts';
+import { benchOfBlock } from '../support/bench-of-block.ts';
 import {
   admitted,
   endlessWork,
@@ -12,9 +13,9 @@ import {
   type SessionActivities,
 } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { openSessionBench, type SessionBench, type SessionUnderTest } from '../support/session-bench.ts';
+import type { SessionUnderTest } from '../support/session-bench.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
-import { openDevServer, type TestServer } from '../support/workflow-environment.ts';
+import { openDevServer } from '../support/workflow-environment.ts';
 
 const BY_ALICE = { succeeded: 'false', message: 'cancelled by alice', reason: 'cancelled' };
 
@@ -22,20 +23,12 @@ const cancel = (session: SessionUnderTest) =>
   session.handle.executeUpdate(cancelSession, { args: [{ reason: 'cancelled by alice' }] });
 
 describeNeeding(temporalMissing(), 'a session as a Job', () => {
-  let server: TestServer;
-  let bench: SessionBench;
   let stopCluster: () => Promise<void>;
-
+  // Said first, since it needs the server that goes after it.
+  afterAll(() => stopCluster?.());
+  const { bench } = benchOfBlock(openDevServer);
   beforeAll(async () => {
-    server = await openDevServer();
-    bench = await openSessionBench(server.environment);
     stopCluster = await bench.startMachine(hostQueueOf(CLUSTER_HOST));
-  }, 120_000);
-  afterEach(() => bench?.finish());
-  afterAll(async () => {
-    await stopCluster?.();
-    await bench?.close();
-    await server?.close();
   });
 
   const start = (instead: Partial<SessionActivities> = {}, plan = {}) =>

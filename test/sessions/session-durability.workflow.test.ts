@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError } from '@temporalio/client';
 import { withHeartbeat } from '../../activities/heartbeat.ts';
 import { startSessionWorkflow } from '../../control/sessions/start-workflow.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { cancelSession, slotFree } from '../../workflows/sessions/messages.ts';
+import { benchOfBlock } from '../support/bench-of-block.ts';
 import { eventually } from '../support/eventually.ts';
 import { admitted, endlessRuns, endlessWork, layerOutcome, waiting } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { openSessionBench, type SessionBench, type SessionUnderTest } from '../support/session-bench.ts';
+import type { SessionUnderTest } from '../support/session-bench.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
-import { openDevServer, type TestServer } from '../support/workflow-environment.ts';
+import { openDevServer } from '../support/workflow-environment.ts';
 
 /** Events after which the server suggests to continue as new; a session that runs must stay far below the real hint. */
 const HINT = 15;
@@ -21,18 +22,7 @@ const searchAttribute = async ({ handle }: SessionUnderTest, name: string) => {
 };
 
 describeNeeding(temporalMissing(), 'durability of a session', () => {
-  let server: TestServer;
-  let bench: SessionBench;
-
-  beforeAll(async () => {
-    server = await openDevServer([`limit.historyCount.suggestContinueAsNew=${HINT}`]);
-    bench = await openSessionBench(server.environment);
-  }, 120_000);
-  afterEach(() => bench?.finish());
-  afterAll(async () => {
-    await bench?.close();
-    await server?.close();
-  });
+  const { bench, server } = benchOfBlock(() => openDevServer([`limit.historyCount.suggestContinueAsNew=${HINT}`]));
 
   describe('a worker that is replaced', () => {
     test('in the middle of a run: the same run is followed again, nothing is ended, nothing else begins', async () => {

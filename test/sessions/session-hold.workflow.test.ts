@@ -1,14 +1,15 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { RunLayer } from '../../activities/sessions/contract.ts';
 import { finishDebug, retrySession } from '../../workflows/sessions/messages.ts';
+import { benchOfBlock } from '../support/bench-of-block.ts';
 import { eventually } from '../support/eventually.ts';
 import { admitted, endlessRuns, gate, layerOutcome } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { openSessionBench, type SessionBench, type SessionUnderTest } from '../support/session-bench.ts';
+import type { SessionUnderTest } from '../support/session-bench.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
-import { openDevServer, type TestServer } from '../support/workflow-environment.ts';
+import { openDevServer } from '../support/workflow-environment.ts';
 
 const LAYER_0_FAILED = {
   succeeded: 'false',
@@ -37,18 +38,7 @@ const runsOf = (session: SessionUnderTest) =>
   session.fake.inputs('runLayer').map(({ layer, attempt, hosts }) => `${layer}/${attempt} ${hosts}`);
 
 describeNeeding(temporalMissing(), 'hold after a failure', () => {
-  let server: TestServer;
-  let bench: SessionBench;
-
-  beforeAll(async () => {
-    server = await openDevServer();
-    bench = await openSessionBench(server.environment);
-  }, 120_000);
-  afterEach(() => bench?.finish());
-  afterAll(async () => {
-    await bench?.close();
-    await server?.close();
-  });
+  const { bench } = benchOfBlock(openDevServer);
 
   /** Two layers with `debug_on_failure`; `exitCode` decides each run. */
   const startHolding = (exitCode: (run: RunLayer) => number, debugWaitSeconds = 3600) =>

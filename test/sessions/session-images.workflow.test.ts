@@ -1,25 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { cancelSession } from '../../workflows/sessions/messages.ts';
+import { benchOfBlock } from '../support/bench-of-block.ts';
 import { admitted, endlessRuns, endlessWork, layerOutcome } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { openSessionBench, type SessionBench } from '../support/session-bench.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
-import { openDevServer, type TestServer } from '../support/workflow-environment.ts';
+import { openDevServer } from '../support/workflow-environment.ts';
 
 describeNeeding(temporalMissing(), 'a session on images', () => {
-  let server: TestServer;
-  let bench: SessionBench;
-
-  beforeAll(async () => {
-    server = await openDevServer();
-    bench = await openSessionBench(server.environment);
-  }, 120_000);
-  afterEach(() => bench?.finish());
-  afterAll(async () => {
-    await bench?.close();
-    await server?.close();
-  });
+  const { bench } = benchOfBlock(openDevServer);
 
   const onImages = { admitSession: async () => admitted({ images: true }) };
   const BEFORE = ['admitSession', 'cloneLayers', 'planImages', 'makeImageKey'];

@@ -1,24 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { cancelSession, leasesFree } from '../../workflows/sessions/messages.ts';
+import { benchOfBlock } from '../support/bench-of-block.ts';
 import { admitted, type SessionActivities } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { openSessionBench, type SessionBench } from '../support/session-bench.ts';
 import { testServerMissing } from '../support/test-server.ts';
-import { openTimeSkipping, type TestServer } from '../support/workflow-environment.ts';
+import { openTimeSkipping } from '../support/workflow-environment.ts';
 
 describeNeeding(testServerMissing(), 'a session that needs components', () => {
-  let server: TestServer;
-  let bench: SessionBench;
-
-  beforeAll(async () => {
-    server = await openTimeSkipping();
-    bench = await openSessionBench(server.environment);
-  }, 120_000);
-  afterEach(() => bench?.finish());
-  afterAll(async () => {
-    await bench?.close();
-    await server?.close();
-  });
+  const { bench, server } = benchOfBlock(openTimeSkipping);
 
   /** Components that others have until `free` is set. */
   function busy(retrySeconds = 300) {

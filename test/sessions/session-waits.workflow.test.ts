@@ -1,25 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
+import { benchOfBlock } from '../support/bench-of-block.ts';
 import { eventually } from '../support/eventually.ts';
 import { admitted, endlessRuns, layerOutcome, waiting } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { openSessionBench, type SessionBench } from '../support/session-bench.ts';
 import { testServerMissing } from '../support/test-server.ts';
-import { openTimeSkipping, type TestServer } from '../support/workflow-environment.ts';
+import { openTimeSkipping } from '../support/workflow-environment.ts';
 
 describeNeeding(testServerMissing(), 'what a session waits for', () => {
-  let server: TestServer;
-  let bench: SessionBench;
-
-  beforeAll(async () => {
-    server = await openTimeSkipping();
-    bench = await openSessionBench(server.environment);
-  }, 120_000);
-  afterEach(() => bench?.finish());
-  afterAll(async () => {
-    await bench?.close();
-    await server?.close();
-  });
+  const { bench, server } = benchOfBlock(openTimeSkipping);
 
   test('in line: asks again by itself after the time that it was told', async () => {
     let asked = 0;

@@ -1,25 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
+import { benchOfBlock } from '../support/bench-of-block.ts';
 import { eventually } from '../support/eventually.ts';
 import { admitted, gate, layerOutcome, waiting } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { openSessionBench, type SessionBench } from '../support/session-bench.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
-import { openDevServer, type TestServer } from '../support/workflow-environment.ts';
+import { openDevServer } from '../support/workflow-environment.ts';
 
 describeNeeding(temporalMissing(), 'session workflow', () => {
-  let server: TestServer;
-  let bench: SessionBench;
-
-  beforeAll(async () => {
-    server = await openDevServer();
-    bench = await openSessionBench(server.environment);
-  }, 120_000);
-  afterEach(() => bench?.finish());
-  afterAll(async () => {
-    await bench?.close();
-    await server?.close();
-  });
+  const { bench } = benchOfBlock(openDevServer);
 
   const STEPS_OF_ONE_LAYER = [
     'admitSession',
