@@ -28,7 +28,7 @@ import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../contro
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
-import { CLUSTER_HOST, hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
+import { CLUSTER_HOST, hostQueueOf, IMAGES_QUEUE, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createGit } from '../drivers/git/create-git.ts';
 import { createAnsibleHosts } from '../drivers/inventory/ansible-hosts.ts';
 import { createInventories, type InventoryProvider } from '../drivers/inventory/create-inventories.ts';
@@ -233,6 +233,7 @@ async function main(): Promise<void> {
   const stopChanges = followChanges({ client: temporal.client, database, log });
   const stopNotifications = followNotifications({ ...deps, database });
 
+  const imageActivities = createImageActivities(deps);
   const shared = workerOptions(connection, settings, tracing || undefined);
   const main = await Worker.create({
     ...shared,
@@ -242,7 +243,8 @@ async function main(): Promise<void> {
     },
     activities: {
       ...createSessionRecords(deps),
-      ...createImageActivities(deps),
+      // Of sessions that began before these had a queue of their own.
+      ...imageActivities,
       ...builtIn.activities,
       ...createBatcherActivities({ ...deps, dispatcher }),
       ...createScheduleActivities({
@@ -266,6 +268,13 @@ async function main(): Promise<void> {
     // Queued sessions sleep in the engine; holding more of them here would only cost memory.
     maxCachedWorkflows: 200,
   });
+  const imageService = await Worker.create({
+    ...shared,
+    taskQueue: IMAGES_QUEUE,
+    activities: imageActivities,
+    // A try may start a program of ssh; where the service hangs, a session on hundreds of images takes all of them.
+    maxConcurrentActivityTaskExecutions: 50,
+  });
   const machine = await Worker.create({
     ...shared,
     taskQueue: queue,
@@ -273,7 +282,7 @@ async function main(): Promise<void> {
     // Watching a run costs next to nothing; the runner itself limits how many playbooks there are.
     maxConcurrentActivityTaskExecutions: 500,
   });
-  const workers = [main, machine];
+  const workers = [main, imageService, machine];
   if (cluster !== null) {
     workers.push(
       await Worker.create({
