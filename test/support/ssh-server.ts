@@ -30,13 +30,19 @@ export function sshMissing(): string | null {
 /**
  * A real sshd on a free port of 127.0.0.1 with keys of its own in `dir`, which accepts one key for the running user; with
  * `trustedAuthorities` (lines of public keys) it accepts no key, only certificates of these, and with null nobody at all;
- * `authorizedKey` is accepted in place of its own; `forceCommand` is run in place of what is asked for.
+ * `authorizedKey` is accepted in place of its own; `forceCommand` is run in place of what is asked for; with `exposesAuth` a command
+ * finds in the file SSH_USER_AUTH what it was let in for.
  */
 export async function startSshServer(
   dir: string,
-  options: { trustedAuthorities?: string | null; authorizedKey?: string; forceCommand?: string } = {},
+  options: {
+    trustedAuthorities?: string | null;
+    authorizedKey?: string;
+    forceCommand?: string;
+    exposesAuth?: boolean;
+  } = {},
 ): Promise<SshServer> {
-  const { trustedAuthorities, authorizedKey, forceCommand } = options;
+  const { trustedAuthorities, authorizedKey, forceCommand, exposesAuth = false } = options;
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const keyFile = join(dir, 'client_key');
   for (const file of ['host_key', 'client_key']) {
@@ -61,6 +67,7 @@ export async function startSshServer(
     'PasswordAuthentication no',
     'PermitRootLogin prohibit-password',
     'MaxStartups 100',
+    ...(exposesAuth ? ['ExposeAuthInfo yes'] : []),
     ...(forceCommand === undefined ? [] : [`ForceCommand ${forceCommand}`]),
     '',
   ];
