@@ -9,27 +9,16 @@ import { writeEnd } from '../../store/session-engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { launcherMissing, processesWith } from '../support/local-runs.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import {
-  NO_IMAGE_KEYS,
-  openMachine,
-  perform,
-  type SessionMachine,
-  shellPlaybooks,
-} from '../support/session-machine.ts';
+import { NO_IMAGE_KEYS, openShellMachine, perform, type SessionMachine } from '../support/session-machine.ts';
 
 const END = { succeeded: 'unknown', message: 'ended', reason: 'workflow_ended' } as const;
 
 describeNeeding(launcherMissing(), 'a clean-up', () => {
   let machine: SessionMachine;
-  let shell: Awaited<ReturnType<typeof shellPlaybooks>>;
   beforeAll(async () => {
-    shell = await shellPlaybooks();
-    machine = await openMachine({ playbookCommand: shell.command });
+    machine = await openShellMachine();
   });
-  afterAll(async () => {
-    await machine.close();
-    await shell.remove();
-  });
+  afterAll(() => machine.close());
 
   const runsDir = () => join(machine.deps.workspaces.paths('x').dir, '..', '..', 'runs');
   const rowOf = (runId: string) =>

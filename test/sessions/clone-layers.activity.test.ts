@@ -7,6 +7,7 @@ import { type CloneDependencies, cloneLayers } from '../../activities/sessions/c
 import { musterError } from '../../domain/errors.ts';
 import { createWorkspaces } from '../../drivers/local-runner/workspaces.ts';
 import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../support/engine-sessions.ts';
+import { SITE, TRUST } from '../support/site-stand-ins.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;
@@ -24,24 +25,8 @@ const dependencies = (clone: CloneDependencies['clones']['clone']): CloneDepende
   db: database.db,
   clones: { clone },
   workspaces: createWorkspaces({ dir: join(dir, 'workspaces'), shortDir: dir }),
-  site: {
-    ansibleConfig: async () => '[defaults]\n',
-    ssh: async () => ({ privateKey: 'key\n', knownHosts: '' }),
-    vaultPassword: async () => null,
-    masks: async () => [],
-    source: async () => null,
-    repositoryAccess: async () => ({}),
-  },
-  trust: {
-    hasOwnKey: false,
-    identity: async () => ({
-      privateKey: 'key\n',
-      publicKey: 'line',
-      certificate: 'certificate',
-      lookAgainMs: 60_000,
-      problem: null,
-    }),
-  },
+  site: SITE,
+  trust: TRUST,
 });
 
 const twoLayers = (commit: string | null) =>

@@ -5,11 +5,12 @@ import { sql } from 'kysely';
 import { type LayerRecord, recordLayer } from '../../control/components/record-layer.ts';
 import { failedHostsOf } from '../../control/runs/failed-hosts.ts';
 import type { StateLayer } from '../../domain/components/schema.ts';
-import type { HostResult, HostStatus } from '../../domain/runs/schema.ts';
+import type { HostStatus } from '../../domain/runs/schema.ts';
 import { insertHostResults } from '../../store/host-results.ts';
 import { ensureRun } from '../../store/runs.ts';
 import { COMMIT, makeSession } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { hostResult } from './session-fixtures.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -50,25 +51,13 @@ async function component(errorCount = 0, state: StateLayer[] = []): Promise<stri
 const componentNow = (id: string) =>
   database.db.selectFrom('components').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
-const result = (host: string, status: HostStatus): HostResult => ({
-  host,
-  status,
-  ok: 1,
-  changed: 0,
-  failures: status === 'failed' ? 1 : 0,
-  unreachable: 0,
-  skipped: 0,
-  rescued: 0,
-  ignored: 0,
-});
-
 /** A run of a session of its own with these results, not yet recorded. */
 async function runWith(results: Record<string, HostStatus>): Promise<LayerRecord> {
   const session = await makeSession(database.db);
   const place = { layer: 0, attempt: 1 };
   const runId = `${session.id}-1-0`;
   await ensureRun(database.db, { id: runId, sessionId: session.id, streamId: session.id, host: 'h', ...place });
-  const hosts = Object.entries(results).map(([host, status]) => result(host, status));
+  const hosts = Object.entries(results).map(([host, status]) => hostResult(host, status));
   await insertHostResults(database.db, { runId, sessionId: session.id, ...place }, hosts);
   return {
     runId,

@@ -11,24 +11,20 @@ import { LAUNCHER, launcherMissing, PYTHON, processesWith } from '../support/loc
 import { describeNeeding } from '../support/requirement.ts';
 import {
   activityEnvironment,
-  openMachine,
+  openShellMachine,
   perform,
   type SessionMachine,
-  shellPlaybooks,
   snapshotLayer,
 } from '../support/session-machine.ts';
 
 describeNeeding(launcherMissing(), 'a layer', () => {
   let machine: SessionMachine;
   const folders: string[] = [];
-  let shell: Awaited<ReturnType<typeof shellPlaybooks>>;
   beforeAll(async () => {
-    shell = await shellPlaybooks();
-    machine = await openMachine({ playbookCommand: shell.command });
+    machine = await openShellMachine();
   });
   afterAll(async () => {
     await machine.close();
-    await shell.remove();
     for (const folder of folders) await rm(folder, { recursive: true, force: true });
   });
 

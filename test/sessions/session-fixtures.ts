@@ -1,6 +1,6 @@
 /** Sessions with streams and runs as the engine would leave them, for tests of what reads them. */
 import type { Kysely } from 'kysely';
-import type { HostStatus } from '../../domain/runs/schema.ts';
+import type { HostResult, HostStatus } from '../../domain/runs/schema.ts';
 import { insertHostResults } from '../../store/host-results.ts';
 import { ensureRun, markRunEnded } from '../../store/runs.ts';
 import { writeEnd } from '../../store/session-engine.ts';
@@ -47,6 +47,19 @@ export interface FixtureResult {
   status: HostStatus;
 }
 
+/** What a host reached by one task. */
+export const hostResult = (host: string, status: HostStatus): HostResult => ({
+  host,
+  status,
+  ok: 1,
+  changed: 0,
+  failures: status === 'failed' ? 1 : 0,
+  unreachable: 0,
+  skipped: 0,
+  rescued: 0,
+  ignored: 0,
+});
+
 /** A run of a layer with one event per host and, unless lost, its results and exit status. */
 export async function addRun(
   db: Db,
@@ -65,17 +78,7 @@ export async function addRun(
     await insertHostResults(
       db,
       { runId, sessionId: id, layer, attempt },
-      results.map(({ host, status }) => ({
-        host,
-        status,
-        ok: 1,
-        changed: 0,
-        failures: status === 'failed' ? 1 : 0,
-        unreachable: 0,
-        skipped: 0,
-        rescued: 0,
-        ignored: 0,
-      })),
+      results.map(({ host, status }) => hostResult(host, status)),
     );
   }
   await markRunEnded(db, runId, exitCode === null ? 'lost' : 'ended', exitCode);

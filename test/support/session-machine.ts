@@ -20,6 +20,7 @@ import { baseEnvironment } from '../../worker/base-environment.ts';
 import { findAnsible } from './ansible.ts';
 import { COMMIT, makeSession, signalClient, snapshotLayer } from './engine-sessions.ts';
 import { LAUNCHER, PYTHON } from './local-runs.ts';
+import { SITE, TRUST } from './site-stand-ins.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 type Given = NonNullable<Parameters<typeof makeSession>[1]>;
@@ -86,24 +87,8 @@ export async function openMachine(instead: Partial<SessionActivityDependencies> 
     clones: { clone: async () => ({ commit: COMMIT, warnings: [] }) },
     runner,
     workspaces,
-    site: {
-      ansibleConfig: () => readFile(join(root, 'ansible', 'ansible.cfg'), 'utf8'),
-      ssh: async () => ({ privateKey: 'key', knownHosts: '' }),
-      vaultPassword: async () => null,
-      masks: async () => [],
-      source: async () => null,
-      repositoryAccess: async () => ({}),
-    },
-    trust: {
-      hasOwnKey: false,
-      identity: async () => ({
-        privateKey: 'key',
-        publicKey: 'line',
-        certificate: 'certificate',
-        lookAgainMs: 60_000,
-        problem: null,
-      }),
-    },
+    site: { ...SITE, ansibleConfig: () => readFile(join(root, 'ansible', 'ansible.cfg'), 'utf8') },
+    trust: TRUST,
     imageKeys: NO_IMAGE_KEYS,
     inventories: { write: async () => ({ hosts: 3, limit: null, warnings: [] }) },
     ansibleHosts: createAnsibleHosts({ binDir: ansible, tempDir: dir }),
@@ -161,13 +146,20 @@ export async function openMachine(instead: Partial<SessionActivityDependencies> 
   };
 }
 
-/** A program that stands in for ansible-playbook: the playbook's text is a shell script, which gets the other arguments. */
-export async function shellPlaybooks(): Promise<{ command: string; remove(): Promise<void> }> {
+/** A machine on which a playbook's text is a shell script, which gets the other arguments. */
+export async function openShellMachine(): Promise<SessionMachine> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-sh-'));
-  const command = join(dir, 'playbook');
-  await writeFile(command, '#!/bin/sh\nexec /bin/sh "$@"\n');
-  await chmod(command, 0o755);
-  return { command, remove: () => rm(dir, { recursive: true, force: true }) };
+  const playbookCommand = join(dir, 'playbook');
+  await writeFile(playbookCommand, '#!/bin/sh\nexec /bin/sh "$@"\n');
+  await chmod(playbookCommand, 0o755);
+  const machine = await openMachine({ playbookCommand });
+  return {
+    ...machine,
+    close: async () => {
+      await machine.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
 }
 
 export { COMMIT, snapshotLayer };
