@@ -5,7 +5,10 @@ import { HISTORIES, historyText, parseHistory } from '../support/history-files.t
 import { replayHistories } from '../support/session-bench.ts';
 import { ROOT } from '../support/source-tree.ts';
 
-/** Recorded by test/support/record-histories.ts, but for `image-job-not-taken`: that one is of a version that opened what was half unpacked. */
+/**
+ * Recorded by test/support/record-histories.ts, some of earlier versions: `image-job-not-taken` of one that opened what was half unpacked,
+ * `session-job-ended-twice` of one that tried again to end a Job whose cluster had not answered.
+ */
 const NAMES = readdirSync(HISTORIES)
   .filter((file) => file.endsWith('.json'))
   .map((file) => file.replace('.json', ''));
@@ -39,6 +42,8 @@ test('there is a history for each path', () => {
     'session-job-by-itself',
     'session-job-deleted',
     'session-job-done',
+    'session-job-ended-twice',
+    'session-job-not-ended',
     'session-layer-failed',
     'session-no-layer',
     'session-on-images',

@@ -10,7 +10,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { pokeBatcher } from '../../workflows/automation/messages.ts';
 import { cancelSession, finishDebug, leasesFree, retrySession, slotFree } from '../../workflows/sessions/messages.ts';
-import { admitted, endlessRuns, layerOutcome, type SessionActivities, waiting } from './fake-session.ts';
+import { admitted, endlessRuns, endlessWork, layerOutcome, type SessionActivities, waiting } from './fake-session.ts';
 import { writeHistory } from './history-files.ts';
 import { IMAGE_HISTORIES } from './image-histories.ts';
 import { openSessionBench, type SessionBench, type SessionUnderTest, startTestWorker } from './session-bench.ts';
@@ -124,6 +124,21 @@ const SESSIONS: Record<string, (bench: SessionBench) => Promise<SessionUnderTest
         },
       }),
     ),
+
+  'session-job-not-ended': async (bench) =>
+    onCluster(bench, async () => {
+      const work = endlessWork();
+      const session = await bench.start({
+        admitSession: async () => admitted({ runner: 'kubernetes' }),
+        runLayer: work.run,
+        endJob: async () => {
+          throw ApplicationFailure.nonRetryable('GET /api: no answer within 8 s', 'cluster_unavailable');
+        },
+      });
+      await work.begun;
+      await cancel(session);
+      return finished(session);
+    }),
 
   'session-job-by-itself': async (bench) =>
     onCluster(bench, () =>
