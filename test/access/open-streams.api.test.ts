@@ -6,8 +6,12 @@ import { watchOpenStreams } from '../../api/access/open-streams.ts';
 /** What is promised for a token that is revoked, less what a look at the tokens may take, ms. */
 const LATEST = 4_500;
 
-beforeEach(() => jest.useFakeTimers());
-afterEach(() => jest.useRealTimers());
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 /** An answer that has begun and goes on. */
 function stream() {

@@ -8,6 +8,7 @@ import { findSessionJob } from '../../store/session-jobs.ts';
 import { sessionNow } from '../support/engine-sessions.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
 import { recordedJob } from '../support/recorded-jobs.ts';
+import { SITE } from '../support/site-stand-ins.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const LINES = ['one\n', 'two\n', 'three\n', 'four\n'];
@@ -44,10 +45,7 @@ function deps(followLog: ClusterJobs['followLog'], db: Kysely<Database> = databa
   return {
     db,
     cluster: { ...cluster, followLog },
-    site: {
-      ssh: async () => ({ privateKey: 'k', knownHosts: '' }),
-      vaultPassword: async () => null,
-    } as EndDependencies['site'],
+    site: SITE,
     trust: {
       hasOwnKey: false,
       identity: async () => ({ privateKey: 'k', publicKey: 'line', certificate: 'c', lookAgainMs: 1, problem: null }),

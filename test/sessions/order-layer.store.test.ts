@@ -14,6 +14,7 @@ import { findOrder } from '../../store/session-jobs.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
+import { SITE, TRUST } from '../support/site-stand-ins.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 /** Made by ssh-keygen, good until 22:00 on 2026-11-21 (UTC). */
@@ -35,24 +36,8 @@ beforeEach(() => {
 const deps = (): OrderDependencies => ({
   db: database.db,
   cluster,
-  site: {
-    ansibleConfig: async () => '',
-    ssh: async () => ({ privateKey: 'key', knownHosts: '' }),
-    vaultPassword: async () => null,
-    masks: async () => [],
-    source: async () => null,
-    repositoryAccess: async () => ({}),
-  },
-  trust: {
-    hasOwnKey: true,
-    identity: async () => ({
-      privateKey: 'key',
-      publicKey: 'line',
-      certificate: CERTIFICATE,
-      lookAgainMs: 60_000,
-      problem: null,
-    }),
-  },
+  site: SITE,
+  trust: { hasOwnKey: true, identity: async () => ({ ...(await TRUST.identity()), certificate: CERTIFICATE }) },
   publicKeyOf: async () => 'line',
   logMaxBytes: 1_000_000,
 });

@@ -5,6 +5,7 @@ import type { Options } from '../../domain/configurations/schema.ts';
 import type { JobSpec, RunnerProfile } from '../../domain/sessions/cluster-job.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
 import { recordedJob } from '../support/recorded-jobs.ts';
+import { SITE, TRUST } from '../support/site-stand-ins.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;
@@ -24,24 +25,8 @@ beforeEach(() => {
 const deps = (): StartDependencies => ({
   db: database.db,
   cluster,
-  site: {
-    ansibleConfig: async () => '',
-    ssh: async () => ({ privateKey: 'key', knownHosts: '' }),
-    vaultPassword: async () => null,
-    masks: async () => [],
-    source: async () => null,
-    repositoryAccess: async () => ({}),
-  },
-  trust: {
-    hasOwnKey: false,
-    identity: async () => ({
-      privateKey: 'key',
-      publicKey: 'line',
-      certificate: 'c',
-      lookAgainMs: 60_000,
-      problem: null,
-    }),
-  },
+  site: SITE,
+  trust: TRUST,
   imageKeys: { read: async () => null },
   publicKeyOf: async () => 'line',
   readOptions: async () => ({ session_ttl: '', session_timeout: 0, debug_wait_time: 60 }) as Options,

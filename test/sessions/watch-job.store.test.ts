@@ -11,6 +11,7 @@ import { makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
 import { ansible, recordedJob } from '../support/recorded-jobs.ts';
+import { SITE } from '../support/site-stand-ins.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;
@@ -34,10 +35,7 @@ const deps = (patience = { waiting: 60_000, impossible: 60_000 }): WatchDependen
   patience,
   ingestUrl: 'http://muster-ingest.test:8101',
   clock: () => new Date(),
-  site: {
-    ssh: async () => ({ privateKey: 'k', knownHosts: '' }),
-    vaultPassword: async () => null,
-  } as WatchDependencies['site'],
+  site: { ...SITE, ssh: async () => ({ privateKey: 'k', knownHosts: '' }) },
   trust: {
     hasOwnKey: false,
     identity: async () => ({ privateKey: 'k', publicKey: 'line', certificate: 'c', lookAgainMs: 1, problem: null }),
