@@ -1,37 +1,28 @@
 /** A login that puts something else in the place of the image: nothing of the machine is packed, changed or removed by it. */
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { BuildLimits, ImageBuilder, OpenRequest } from '../../domain/images/image-builder.ts';
-import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
+import type { ImageBuilder } from '../../domain/images/image-builder.ts';
+import { type BusyboxBuilder, LIMITS, never, nothing, openBusyboxBuilder } from '../support/busybox-builder.ts';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/free-port.ts';
-import { inImage, type LoginKey, makeLoginKey } from '../support/image-login.ts';
+import { inImage, type LoginKey } from '../support/image-login.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { describeTree, imagesMissing, makeBusyboxRoot, makeBusyboxTar } from '../support/root-file-systems.ts';
+import { describeTree, imagesMissing, makeBusyboxRoot } from '../support/root-file-systems.ts';
 
-const LIMITS: BuildLimits = { maxBytes: 1024 ** 3, seconds: 60, keepFree: 0 };
-const never = new AbortController().signal;
-const nothing = () => undefined;
 const UNSAFE = expect.objectContaining({ code: 'image_root_unsafe' });
 
 describeNeeding(imagesMissing(), 'a root that is not the one that was unpacked', () => {
+  let images: BusyboxBuilder;
   let dir: string;
-  let tar: string;
   let key: LoginKey;
   let builder: ImageBuilder;
   /** A folder of the machine that looks like an image, with everything that the builder looks for in one. */
   let machine: string;
   let before: Awaited<ReturnType<typeof describeTree>>;
-  let count = 0;
-  const used: string[] = [];
 
   beforeAll(async () => {
-    dir = await mkdtemp('/var/tmp/muster-exchanged-');
-    await chmod(dir, 0o755);
-    tar = await makeBusyboxTar(dir);
-    key = makeLoginKey(dir);
-    builder = createImageBuilder({ jobsDir: join(dir, 'jobs') });
+    images = await openBusyboxBuilder('exchanged');
+    ({ dir, key, builder } = images);
     machine = join(dir, 'machine');
     await mkdir(machine);
     await makeBusyboxRoot(machine);
@@ -41,32 +32,19 @@ describeNeeding(imagesMissing(), 'a root that is not the one that was unpacked',
     before = await describeTree(machine);
   });
   afterEach(async () => {
-    for (const jobId of used.splice(0)) await builder.remove(jobId);
+    await images.removeJobs();
     expect(await describeTree(machine)).toEqual(before);
     expect(await builder.list()).toEqual([]);
   });
   afterAll(() => rm(dir, { recursive: true, force: true }));
 
-  const unpack = (jobId: string) =>
-    builder.unpack({ jobId, source: tar, format: 'tar', limits: LIMITS }, never, nothing);
   const unpacked = async () => {
-    count += 1;
-    const jobId = `job-${count}`;
-    used.push(jobId);
-    await unpack(jobId);
+    const jobId = await images.unpacked();
     return { jobId, root: builder.rootOf(jobId), beside: join(builder.rootOf(jobId), '..') };
   };
-  const request = async (jobId: string, jail: boolean): Promise<OpenRequest> => ({
-    jobId,
-    publicKey: key.publicKey,
-    port: await freePort(),
-    jail,
-    hostname: 'image',
-    environment: {},
-  });
   const opened = async (jail: boolean) => {
     const job = await unpacked();
-    const { port } = await builder.open(await request(job.jobId, jail), never);
+    const { port } = await builder.open(await images.request(job.jobId, { jail }), never);
     return { ...job, ssh: (command: string) => inImage(port, key, command) };
   };
   const pack = (jobId: string) =>
@@ -78,7 +56,7 @@ describeNeeding(imagesMissing(), 'a root that is not the one that was unpacked',
   /** Every call that works in the root from outside refuses it. */
   async function expectRefused(jobId: string) {
     for (const jail of [true, false]) {
-      const asked = await request(jobId, jail);
+      const asked = await images.request(jobId, { jail });
       await expect(builder.open(asked, never)).rejects.toEqual(UNSAFE);
     }
     await expect(pack(jobId)).rejects.toEqual(UNSAFE);
@@ -143,9 +121,9 @@ describeNeeding(imagesMissing(), 'a root that is not the one that was unpacked',
     const { jobId, root, beside } = await unpacked();
     await rename(root, join(beside, 'other'));
     await symlink(machine, root);
-    await unpack(jobId);
+    await images.unpack(jobId);
     expect((await describeTree(root))["b'bin/busybox'"]).toBeDefined();
-    await builder.open(await request(jobId, true), never);
+    await builder.open(await images.request(jobId), never);
     await builder.close(jobId);
   });
 

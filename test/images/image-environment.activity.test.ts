@@ -1,76 +1,47 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmod,
-  chown,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  readlink,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { BuildLimits, ImageBuilder, OpenRequest } from '../../domain/images/image-builder.ts';
+import type { ImageBuilder, OpenRequest } from '../../domain/images/image-builder.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
+import { type BusyboxBuilder, LIMITS, never, nothing, openBusyboxBuilder } from '../support/busybox-builder.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { inImage, type LoginKey, makeLoginKey, sshOptions } from '../support/image-login.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { describeTree, imagesMissing, makeBusyboxTar } from '../support/root-file-systems.ts';
+import { describeTree, imagesMissing } from '../support/root-file-systems.ts';
 
 const run = promisify(execFile);
-const LIMITS: BuildLimits = { maxBytes: 1024 ** 3, seconds: 60, keepFree: 0 };
-const never = new AbortController().signal;
-const nothing = () => undefined;
 
 describeNeeding(imagesMissing(), 'the environment of an image', () => {
+  let images: BusyboxBuilder;
   let dir: string;
   let tar: string;
   let key: LoginKey;
   let builder: ImageBuilder;
-  let count = 0;
-  const used: string[] = [];
 
   beforeAll(async () => {
-    // Not below the checkout, which may belong to anybody.
-    dir = await mkdtemp('/var/tmp/muster-images-');
-    await chmod(dir, 0o755);
-    tar = await makeBusyboxTar(dir);
-    key = makeLoginKey(dir);
-    builder = createImageBuilder({ jobsDir: join(dir, 'jobs') });
+    images = await openBusyboxBuilder('images');
+    ({ dir, tar, key, builder } = images);
   });
   afterEach(async () => {
-    for (const jobId of used.splice(0)) await builder.remove(jobId);
+    await images.removeJobs('empty');
     expect(await processesOf(dir)).toEqual([]);
     await expect(readFile('/proc/mounts', 'utf8')).resolves.not.toContain(dir);
   });
   afterAll(() => rm(dir, { recursive: true, force: true }));
 
-  const unpacked = async () => {
-    count += 1;
-    const jobId = `job-${count}`;
-    used.push(jobId);
-    await builder.unpack({ jobId, source: tar, format: 'tar', limits: LIMITS }, never, nothing);
-    return jobId;
-  };
-  const request = async (jobId: string, more: Partial<OpenRequest> = {}): Promise<OpenRequest> => ({
-    jobId,
-    publicKey: key.publicKey,
-    port: await freePort(),
-    jail: true,
-    hostname: 'image-under-work',
-    environment: { IMS_JOB_ID: jobId, IMS_ARCH: 'x86_64', IMS_DKMS_ENABLED: 'False' },
-    ...more,
-  });
+  const request = (jobId: string, more: Partial<OpenRequest> = {}) =>
+    images.request(jobId, {
+      hostname: 'image-under-work',
+      environment: { IMS_JOB_ID: jobId, IMS_ARCH: 'x86_64', IMS_DKMS_ENABLED: 'False' },
+      ...more,
+    });
   const opened = async (more: Partial<OpenRequest> = {}) => {
-    const jobId = await unpacked();
+    const jobId = await images.unpacked();
     const open = await builder.open(await request(jobId, more), never);
     const ssh = (command: string, options?: { user?: string; knownHosts?: string }) =>
       inImage(open.port, key, command, options);
@@ -235,7 +206,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
   });
 
   test('the image is as it came, with what the user did', async () => {
-    const jobId = await unpacked();
+    const jobId = await images.unpacked();
     const root = builder.rootOf(jobId);
     const before = await describeTree(root);
     const open = await builder.open(await request(jobId), never);
@@ -263,7 +234,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
   });
 
   test('markers: old ones are removed before the shell opens, new ones before packing', async () => {
-    const jobId = await unpacked();
+    const jobId = await images.unpacked();
     const root = builder.rootOf(jobId);
     await writeFile(join(root, 'tmp/complete'), 'of an earlier job');
     const asked = await request(jobId);
@@ -306,7 +277,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
   });
 
   test('it outlives the process that opened it, and the next one ends it', async () => {
-    const jobId = await unpacked();
+    const jobId = await images.unpacked();
     const asked = await request(jobId);
     const program = `
       import { createImageBuilder } from ${JSON.stringify(join(import.meta.dirname, '../../drivers/image-builder/create-image-builder.ts'))};
@@ -328,7 +299,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
   });
 
   test('a port that is taken is said so, and nothing stays', async () => {
-    const jobId = await unpacked();
+    const jobId = await images.unpacked();
     const asked = await request(jobId);
     const server = createServer().listen(asked.port, '127.0.0.1');
     await once(server, 'listening');
@@ -365,7 +336,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
   });
 
   test('an image whose root others may write to is refused, as is one whose /proc is a link', async () => {
-    const jobId = await unpacked();
+    const jobId = await images.unpacked();
     const root = builder.rootOf(jobId);
     await chmod(root, 0o775);
     const detail = expect.stringContaining('/ of the image may be written by others (mode 0775)');
@@ -386,7 +357,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
   });
 
   test('links of the image that lead to the machine are followed inside the image', async () => {
-    const jobId = await unpacked();
+    const jobId = await images.unpacked();
     const root = builder.rootOf(jobId);
     await mkdir(join(dir, 'goal'));
     await writeFile(join(dir, 'goal/complete'), 'of the machine');
@@ -408,12 +379,11 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
   });
 
   test('an image without a shell, and a job without an image, are named', async () => {
-    const jobId = await unpacked();
+    const jobId = await images.unpacked();
     await rm(join(builder.rootOf(jobId), 'bin/sh'));
     await expect(builder.open(await request(jobId), never)).rejects.toMatchObject({
       detail: expect.stringContaining('/bin/sh'),
     });
-    used.push('empty');
     await expect(builder.open(await request('empty'), never)).rejects.toMatchObject({
       code: 'image_environment_failed',
     });

@@ -1,69 +1,46 @@
 /** What makes the work on an image hard for who works from outside: half of it is there, it is too deep, too large or of another kind. */
 import { execFileSync } from 'node:child_process';
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { BuildLimits, ImageBuilder, OpenRequest } from '../../domain/images/image-builder.ts';
-import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
+import type { ImageBuilder } from '../../domain/images/image-builder.ts';
+import { type BusyboxBuilder, LIMITS, never, nothing, openBusyboxBuilder } from '../support/busybox-builder.ts';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/free-port.ts';
-import { inImage, type LoginKey, makeLoginKey } from '../support/image-login.ts';
+import { inImage } from '../support/image-login.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { imagesMissing, makeBusyboxTar } from '../support/root-file-systems.ts';
+import { imagesMissing } from '../support/root-file-systems.ts';
 
-const LIMITS: BuildLimits = { maxBytes: 1024 ** 3, seconds: 60, keepFree: 0 };
-const never = new AbortController().signal;
-const nothing = () => undefined;
 /** Larger than a process may read at once; it takes no place on the disk. */
 const HUGE = 3 * 1024 ** 3;
 /** Makes folders in the working directory, each in the one before, far deeper than a path may be long. */
 const DIG = 'import os\nfor _ in range(60): os.mkdir("d" * 200); os.chdir("d" * 200)';
 
 describeNeeding(imagesMissing(), 'an image that is hard to work on', () => {
+  let images: BusyboxBuilder;
   let dir: string;
   let tar: string;
-  let key: LoginKey;
   let builder: ImageBuilder;
-  let count = 0;
-  const used: string[] = [];
 
   beforeAll(async () => {
-    dir = await mkdtemp('/var/tmp/muster-leftovers-');
-    await chmod(dir, 0o755);
-    tar = await makeBusyboxTar(dir);
-    key = makeLoginKey(dir);
-    builder = createImageBuilder({ jobsDir: join(dir, 'jobs') });
+    images = await openBusyboxBuilder('leftovers');
+    ({ dir, tar, builder } = images);
   });
   afterEach(async () => {
-    for (const jobId of used.splice(0)) await builder.remove(jobId);
+    await images.removeJobs();
     expect(await builder.list()).toEqual([]);
   });
   afterAll(() => {
     execFileSync('rm', ['-rf', dir]);
   });
 
-  const unpack = (jobId: string, source = tar, limits = LIMITS) =>
-    builder.unpack({ jobId, source, format: 'tar', limits }, never, nothing);
   const unpacked = async () => {
-    count += 1;
-    const jobId = `job-${count}`;
-    used.push(jobId);
-    await unpack(jobId);
+    const jobId = await images.unpacked();
     return { jobId, root: builder.rootOf(jobId), folder: join(builder.rootOf(jobId), '../..') };
   };
   const open = async (jobId: string) => {
-    const port = await freePort();
-    const asked: OpenRequest = {
-      jobId,
-      publicKey: key.publicKey,
-      port,
-      jail: true,
-      hostname: 'image',
-      environment: {},
-    };
-    await builder.open(asked, never);
-    return { ssh: (command: string) => inImage(port, key, command) };
+    const { port } = await builder.open(await images.request(jobId), never);
+    return { ssh: (command: string) => inImage(port, images.key, command) };
   };
   const HALF = { code: 'image_environment_failed', detail: expect.stringContaining('not unpacked to its end') };
 
@@ -71,12 +48,14 @@ describeNeeding(imagesMissing(), 'an image that is hard to work on', () => {
     const { jobId, root } = await unpacked();
     const broken = join(dir, 'broken.tar');
     await writeFile(broken, (await readFile(tar)).subarray(0, 100_000));
-    await expect(unpack(jobId, broken)).rejects.toMatchObject({ code: 'image_archive_invalid' });
+    await expect(images.unpack(jobId, broken)).rejects.toMatchObject({ code: 'image_archive_invalid' });
     expect(await readdir(root)).toContain('bin');
     await expect(open(jobId)).rejects.toMatchObject(HALF);
-    await expect(unpack(jobId, tar, { ...LIMITS, maxBytes: 1 })).rejects.toMatchObject({ code: 'image_too_large' });
+    await expect(images.unpack(jobId, tar, { ...LIMITS, maxBytes: 1 })).rejects.toMatchObject({
+      code: 'image_too_large',
+    });
     await expect(open(jobId)).rejects.toMatchObject(HALF);
-    await unpack(jobId);
+    await images.unpack(jobId);
     await open(jobId);
   });
 
@@ -143,7 +122,7 @@ describeNeeding(imagesMissing(), 'an image that is hard to work on', () => {
     for (const place of ['tmp/complete', 'deep']) execFileSync('python3', ['-c', DIG], { cwd: join(root, place) });
     await builder.close(jobId);
     expect(await readdir(join(root, 'tmp'))).toEqual([]);
-    await unpack(jobId);
+    await images.unpack(jobId);
     expect(await readdir(root)).not.toContain('deep');
     execFileSync('python3', ['-c', DIG], { cwd: root });
     await builder.remove(jobId);
