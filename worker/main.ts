@@ -28,7 +28,7 @@ import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../contro
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
-import { CLUSTER_HOST, hostQueueOf, IMAGES_QUEUE, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
+import { CLUSTER_HOST, hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createGit } from '../drivers/git/create-git.ts';
 import { createAnsibleHosts } from '../drivers/inventory/ansible-hosts.ts';
 import { createInventories, type InventoryProvider } from '../drivers/inventory/create-inventories.ts';
@@ -233,7 +233,6 @@ async function main(): Promise<void> {
   const stopChanges = followChanges({ client: temporal.client, database, log });
   const stopNotifications = followNotifications({ ...deps, database });
 
-  const imageActivities = createImageActivities(deps);
   const shared = workerOptions(connection, settings, tracing || undefined);
   const main = await Worker.create({
     ...shared,
@@ -243,8 +242,7 @@ async function main(): Promise<void> {
     },
     activities: {
       ...createSessionRecords(deps),
-      // Of sessions that began before these had a queue of their own.
-      ...imageActivities,
+      ...createImageActivities(deps),
       ...builtIn.activities,
       ...createBatcherActivities({ ...deps, dispatcher }),
       ...createScheduleActivities({
@@ -268,13 +266,6 @@ async function main(): Promise<void> {
     // Queued sessions sleep in the engine; holding more of them here would only cost memory.
     maxCachedWorkflows: 200,
   });
-  const imageService = await Worker.create({
-    ...shared,
-    taskQueue: IMAGES_QUEUE,
-    activities: imageActivities,
-    // A try may start a program of ssh; where the service hangs, a session on hundreds of images takes all of them.
-    maxConcurrentActivityTaskExecutions: 50,
-  });
   const machine = await Worker.create({
     ...shared,
     taskQueue: queue,
@@ -282,7 +273,7 @@ async function main(): Promise<void> {
     // Watching a run costs next to nothing; the runner itself limits how many playbooks there are.
     maxConcurrentActivityTaskExecutions: 500,
   });
-  const workers = [main, imageService, machine];
+  const workers = [main, machine];
   if (cluster !== null) {
     workers.push(
       await Worker.create({

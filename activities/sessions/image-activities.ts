@@ -11,6 +11,7 @@ import { imageKeyName, imagesOf, mappedName, resultNameOf, serviceImageId } from
 import { withHeartbeat } from '../heartbeat.ts';
 import { finishImage } from './finish-image.ts';
 import type { ImageActivities, PlannedImages } from './image-contract.ts';
+import { createImageLooks } from './image-looks.ts';
 import type { ImageDependencies } from './image-ports.ts';
 import { serviceOf } from './image-waiting.ts';
 import { imagesReleased, openImage } from './open-image.ts';
@@ -19,6 +20,7 @@ import { reportFailure } from './report-failure.ts';
 
 export function createImageActivities(deps: ImageDependencies): ImageActivities {
   const { db } = deps;
+  const looking = createImageLooks();
   const doing = <T>(sessionId: string, phase: string, what: string, work: (signal: AbortSignal) => Promise<T>) =>
     reportFailure(db, sessionId, { phase, what }, () => withHeartbeat(work));
   return {
@@ -26,12 +28,12 @@ export function createImageActivities(deps: ImageDependencies): ImageActivities 
       doing(sessionId, 'images', 'looking up the images', (signal) => planImages(deps, sessionId, signal)),
     makeImageKey: ({ sessionId }) =>
       doing(sessionId, 'images', 'the key for images', (signal) => makeImageKey(deps, sessionId, signal)),
-    openImage: (input) => withHeartbeat((signal) => openImage(deps, input, signal)),
+    openImage: (input) => withHeartbeat((signal) => looking(() => openImage(deps, input, signal))),
     removeImageKey: ({ sessionId }) =>
       withHeartbeat(async (signal) => deleteImageKey(deps, await loadSession(db, sessionId), signal)),
     judgeImages: ({ sessionId, exitCode }) =>
       withHeartbeat(async () => judgeImages(db, await loadSession(db, sessionId), exitCode)),
-    finishImage: (input) => withHeartbeat((signal) => finishImage(deps, input, signal)),
+    finishImage: (input) => withHeartbeat((signal) => looking(() => finishImage(deps, input, signal))),
     releaseImages: ({ sessionId }) =>
       doing(sessionId, 'teardown', 'ending the image jobs', (signal) => releaseImages(deps, sessionId, signal)),
   };

@@ -1,9 +1,6 @@
 /** Queue of workflows and of work that any runner machine may take. */
 export const MAIN_QUEUE = 'muster';
 
-/** Queue of what the image service is asked: where that hangs, nothing but images waits for it. Every worker of the main queue takes of this too. */
-export const IMAGES_QUEUE = 'muster-images';
-
 /** Queue of the machine (data directory) with this id; a new disk has a new id, so work never waits for a lost one. */
 export function hostQueueOf(hostId: string): string {
   return `muster-host-${hostId}`;

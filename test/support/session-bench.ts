@@ -4,7 +4,6 @@ import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import type { HistoryAndWorkflowId } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { IMAGES_QUEUE } from '../../domain/sessions/task-queues.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { getProgress, type SessionProgress } from '../../workflows/sessions/messages.ts';
 import type { sessionWorkflow } from '../../workflows/sessions/session.workflow.ts';
@@ -27,7 +26,7 @@ export interface SessionUnderTest {
   result(): Promise<void>;
 }
 
-/** One worker on a queue of its own, and on that of images, and any number of sessions on it, each with its own fakes. */
+/** One worker on a queue of its own, and any number of sessions on it, each with its own fakes. */
 export interface SessionBench {
   queue: string;
   start(instead?: Partial<SessionActivities>): Promise<SessionUnderTest>;
@@ -67,26 +66,17 @@ export async function startTestWorker(
   };
 }
 
-/** `slots`: activities that the worker takes at once from each of its two queues; default: the SDK's. */
-export async function openSessionBench(
-  environment: TestWorkflowEnvironment,
-  { slots }: { slots?: number } = {},
-): Promise<SessionBench> {
+export async function openSessionBench(environment: TestWorkflowEnvironment): Promise<SessionBench> {
   const queue = `test-${randomUUID()}`;
   const fakes = new Map<string, FakeSession>();
   const histories: HistoryAndWorkflowId[] = [];
   let unfinished: SessionHandle[] = [];
-  const startWorker = async () => {
-    const common = {
+  const startWorker = async () =>
+    startTestWorker(environment, {
+      taskQueue: queue,
+      workflowBundle: await workflowBundle(),
       activities: sharedActivities(fakes),
-      ...(slots === undefined ? {} : { maxConcurrentActivityTaskExecutions: slots }),
-    };
-    const stops = await Promise.all([
-      startTestWorker(environment, { ...common, taskQueue: queue, workflowBundle: await workflowBundle() }),
-      startTestWorker(environment, { ...common, taskQueue: IMAGES_QUEUE }),
-    ]);
-    return async () => void (await Promise.all(stops.map((end) => end())));
-  };
+    });
   let stop = await startWorker();
 
   return {

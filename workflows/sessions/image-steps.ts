@@ -12,7 +12,6 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, proxyActivities } from '@temporalio/workflow';
 import type { SessionRef } from '../../activities/sessions/contract.ts';
 import type { FinishedImage, ImageActivities, PlannedImages } from '../../activities/sessions/image-contract.ts';
-import { IMAGES_QUEUE } from '../../domain/sessions/task-queues.ts';
 import { forEachImage } from './image-turns.ts';
 import {
   type Ending,
@@ -23,8 +22,7 @@ import {
   WHEN_IT_HAS_STOPPED,
 } from './session-state.ts';
 
-const QUICK = { startToCloseTimeout: '2m', heartbeatTimeout: '10s', cancellationType: WHEN_IT_HAS_STOPPED } as const;
-const STEP = { ...QUICK, taskQueue: IMAGES_QUEUE } as const;
+const STEP = { startToCloseTimeout: '2m', heartbeatTimeout: '10s', cancellationType: WHEN_IT_HAS_STOPPED } as const;
 const AGAIN = { initialInterval: '1s', maximumInterval: '15s' } as const;
 
 const { planImages, makeImageKey } = proxyActivities<ImageActivities>({
@@ -34,7 +32,7 @@ const { planImages, makeImageKey } = proxyActivities<ImageActivities>({
   retry: AGAIN,
 });
 const { removeImageKey } = proxyActivities<ImageActivities>({ ...STEP, retry: { ...AGAIN, maximumAttempts: 3 } });
-const { judgeImages } = proxyActivities<ImageActivities>({ ...QUICK, retry: AGAIN });
+const { judgeImages } = proxyActivities<ImageActivities>({ ...STEP, retry: AGAIN });
 /** What cannot be ended in this time is left to the sweep. */
 const { releaseImages: release } = proxyActivities<ImageActivities>({
   ...STEP,
