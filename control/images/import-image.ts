@@ -9,7 +9,7 @@ import type { ActingOnImages } from './ports.ts';
 
 /**
  * Takes in the file of a root file system as a new image. The record is made when the whole file is there.
- * @throws `image_builder_unavailable`, `image_format_unknown`, `image_too_large`, `image_disk_full`, `image_checksum_wrong`
+ * @throws `image_builder_unavailable`, `image_format_unknown`, `image_archive_invalid`, `image_too_large`, `image_disk_full`, `image_checksum_wrong`
  */
 export async function importImage(
   deps: Pick<ActingOnImages, 'db' | 'imageFiles' | 'imageSettings' | 'clock' | 'actor'>,

@@ -26,6 +26,21 @@ export function formatOf(start: Uint8Array): ImageFormat | null {
   return null;
 }
 
+/** Where a squashfs says how long it is. */
+const SQUASHFS_LENGTH = 40;
+
+/** Whether a file ends before its format says: its first and last `FORMAT_BYTES`, or all of a shorter one, and its size tell. */
+export function isCutOff(
+  format: ImageFormat,
+  { start, end, size }: { start: Uint8Array; end: Uint8Array; size: number },
+) {
+  // A tar ends with blocks of zeros; where a gzip ends is only known to who unpacks it.
+  if (format === 'tar') return size % FORMAT_BYTES !== 0 || end.some((byte) => byte !== 0);
+  if (format === 'tar.gz') return false;
+  if (start.length < SQUASHFS_LENGTH + 8) return true;
+  return new DataView(start.buffer, start.byteOffset).getBigUint64(SQUASHFS_LENGTH, true) > BigInt(size);
+}
+
 function ascii(bytes: Uint8Array, from: number, to: number): string {
   return String.fromCharCode(...bytes.subarray(from, to));
 }

@@ -3,7 +3,7 @@ import { open, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { FileFacts } from '../../domain/images/image-files.ts';
-import { FORMAT_BYTES, formatOf } from '../../domain/images/image-format.ts';
+import { FORMAT_BYTES, formatOf, isCutOff } from '../../domain/images/image-format.ts';
 
 /** Bytes between two looks at the disk. */
 const LOOK_BYTES = 64 * 2 ** 20;
@@ -15,7 +15,7 @@ export interface ReceiveLimits {
 
 /**
  * Writes what comes to a new file and answers what it is. The first bytes decide the format, before the rest is waited for.
- * @throws `image_format_unknown`, `image_too_large`, `image_disk_full`
+ * @throws `image_format_unknown`, `image_archive_invalid` for one that is cut off, `image_too_large`, `image_disk_full`
  */
 export async function receiveFile(
   source: AsyncIterable<Uint8Array>,
@@ -25,6 +25,7 @@ export async function receiveFile(
   const [md5, sha256] = [createHash('md5'), createHash('sha256')];
   const file = await open(path, 'wx', 0o600);
   let start = Buffer.of();
+  let end = Buffer.of();
   let size = 0;
   let looked = Number.NEGATIVE_INFINITY;
   try {
@@ -40,6 +41,7 @@ export async function receiveFile(
         await checkDisk(path, limits.keepFree + chunk.length);
         looked = size;
       }
+      end = Buffer.concat([end, chunk.subarray(-FORMAT_BYTES)]).subarray(-FORMAT_BYTES);
       md5.update(chunk);
       sha256.update(chunk);
       // Until all of it is written: on a disk that fills a single write takes what has room and says nothing.
@@ -47,6 +49,9 @@ export async function receiveFile(
       size += chunk.length;
     }
     const format = knownFormat(start);
+    if (isCutOff(format, { start, end, size })) {
+      throw musterError('image_archive_invalid', `The ${format} ends too early: a part of the file is missing`);
+    }
     await file.sync();
     if ((await file.stat()).size !== size) throw diskFull();
     return { format, size, md5: md5.digest('hex'), sha256: sha256.digest('hex') };

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { cli } from '../support/command-line.ts';
+import { cli, startCli } from '../support/command-line.ts';
 import { always, answer, type FakeApi, startFakeApi } from '../support/fake-api.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 import { importedImage, smallTar } from './fixtures.ts';
@@ -150,6 +150,13 @@ describe('with the API', () => {
     expect(await names()).toEqual([]);
   });
 
+  test('export below a file says so', async () => {
+    await importedImage(api, 'base');
+    await writeFile(join(dir, 'file'), 'mine');
+    const refused = await run(['export', 'base', join(dir, 'file', 'out.tar')]);
+    expect(refused).toMatchObject({ exit: 1, err: expect.stringMatching(/^error: file_not_written: .*ENOTDIR/) });
+  });
+
   test('export into a folder that is not there says so', async () => {
     await importedImage(api, 'base');
     const refused = await run(['export', 'base', join(dir, 'none', 'out.tar')]);
@@ -203,6 +210,28 @@ describe('with an API that sends something else', () => {
     });
     expect(await run('export', id, file)).toMatchObject({ exit: 2, err: expect.stringContaining('is there already') });
     expect([await readdir(dir), await readFile(file, 'utf8')]).toEqual([['out.tar'], 'mine']);
+  });
+
+  test('Ctrl-C says what is there', async () => {
+    const file = join(dir, 'root.tar');
+    await writeFile(file, smallTar());
+    const interrupted = async (args: string[], path: string) => {
+      const reached = Promise.withResolvers<void>();
+      api.on(path, (request, response) => {
+        if (request.method === 'GET') response.write('a part');
+        response.req.resume().on('end', () => reached.resolve());
+      });
+      const command = startCli(['image', ...args], { url: api.url });
+      await reached.promise;
+      command.interrupt();
+      return { exit: await command.ended, err: command.err() };
+    };
+    const imported = await interrupted(['import', file], 'POST /api/v1/images');
+    expect(imported).toMatchObject({ exit: 130, err: expect.stringContaining('the image may be there') });
+    const out = join(dir, 'out.tar');
+    const exported = await interrupted(['export', id, out], content);
+    expect(exported).toMatchObject({ exit: 130, err: expect.stringContaining(`${out} is as it was`) });
+    expect(await readdir(dir)).toEqual(['root.tar']);
   });
 
   test('an export that breaks off leaves nothing, and says so', async () => {

@@ -22,6 +22,16 @@ afterAll(async () => {
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 test.each([
+  ['tar', smallTar('long '.repeat(400)).subarray(0, 1_536)],
+  ['squashfs', Buffer.concat([Buffer.from('hsqs'), Buffer.alloc(600, 1)])],
+])('a %s of which a part is missing is refused, and leaves nothing', async (format, bytes) => {
+  const { status, body } = await upload(api, '/api/v1/images?name=cut', bytes);
+  expect([status, body]).toEqual([400, expect.objectContaining({ code: 'image_archive_invalid' })]);
+  expect(body.detail).toBe(`The ${format} ends too early: a part of the file is missing`);
+  expect(await readdir(join(dir, 'incoming'))).toEqual([]);
+});
+
+test.each([
   ['tar', smallTar()],
   ['tar.gz', smallTarGz()],
   ['squashfs', Buffer.concat([Buffer.from('hsqs'), Buffer.alloc(9_000)])],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatOf } from '../../domain/images/image-format.ts';
+import { formatOf, isCutOff } from '../../domain/images/image-format.ts';
 import { IMAGE_JOB_STATUSES } from '../../domain/images/image-service.ts';
 import { withJobDefaults } from '../../domain/images/job-defaults.ts';
 import { mayFollow, statusesBefore } from '../../domain/images/job-status.ts';
@@ -91,6 +91,30 @@ describe('the format of a file', () => {
     ['a header that is cut off', smallTar().subarray(0, 300), null],
   ])('%s', (_what, bytes, format) => {
     expect(formatOf(bytes.subarray(0, 512))).toBe(format);
+  });
+});
+
+describe('a file ends too early', () => {
+  const squashfs = (length: bigint) => {
+    const bytes = Buffer.alloc(600);
+    bytes.write('hsqs');
+    bytes.writeBigUInt64LE(length, 40);
+    return bytes;
+  };
+  const isShort = (format: 'tar' | 'tar.gz' | 'squashfs', bytes: Buffer) =>
+    isCutOff(format, { start: bytes.subarray(0, 512), end: bytes.subarray(-512), size: bytes.length });
+
+  test.each([
+    ['a tar', 'tar', smallTar(), false],
+    ['a tar without its end', 'tar', smallTar().subarray(0, 1_024), true],
+    ['a tar that ends in the middle of a block', 'tar', smallTar().subarray(0, 1_900), true],
+    ['a squashfs', 'squashfs', squashfs(600n), false],
+    ['a squashfs with something behind it', 'squashfs', squashfs(500n), false],
+    ['a squashfs without its end', 'squashfs', squashfs(601n), true],
+    ['a squashfs of hardly anything', 'squashfs', squashfs(600n).subarray(0, 20), true],
+    ['a gzip, of which nobody knows', 'tar.gz', smallTarGz().subarray(0, 40), false],
+  ] as const)('%s', (_what, format, bytes, expected) => {
+    expect(isShort(format, bytes)).toBe(expected);
   });
 });
 

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import type { StoredImageView } from '../../../domain/images/schema.ts';
 import type { ApiClient, Query } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
-import { CliFailure, EXIT, usage } from '../../failure.ts';
+import { CliFailure, EXIT, interrupted, usage } from '../../failure.ts';
 import { packFolder } from './pack-folder.ts';
 
 /** Between two words about the progress, ms. */
@@ -26,9 +26,11 @@ export async function sendFile(
   const { source, total } = await sourceOf(context, file, AbortSignal.any([context.signal, ending.signal]));
   const hash = createHash('sha256');
   let trouble: CliFailure | undefined;
+  let isSent = false;
   async function* watched(): AsyncGenerator<Uint8Array> {
     try {
       yield* counted(source, hash, progress(context, 'sent', total));
+      isSent = true;
     } catch (error) {
       if (!context.signal.aborted) trouble = error instanceof CliFailure ? error : notRead(file, error);
       throw error;
@@ -43,7 +45,11 @@ export async function sendFile(
   );
   // What breaks off the body is the reason, not that the exchange broke off.
   const response = await sending
-    .catch((error: unknown) => Promise.reject(trouble ?? error))
+    .catch((error: unknown) => {
+      if (!context.signal.aborted) throw trouble ?? error;
+      if (!isSent) throw interrupted('before the whole file was sent: there is no new image');
+      throw interrupted('after the whole file was sent: the image may be there, see `./muster image list`');
+    })
     .finally(() => ending.abort());
   const image = (await response.json()) as StoredImageView;
   if (image.sha256 === hash.digest('hex')) return image;
@@ -64,10 +70,10 @@ export async function receiveFile(
 ): Promise<number> {
   if (file === '-') throw usage('an image is exported to a file, not to stdout', 'name one that is to be written');
   await requirePlace(file, wanted.force);
-  const response = await api.open({ method: 'GET', path }, { headers: { accept: 'application/octet-stream' } });
   const part = `${file}.${randomBytes(4).toString('hex')}.part`;
   const hash = createHash('sha256');
   try {
+    const response = await api.open({ method: 'GET', path }, { headers: { accept: 'application/octet-stream' } });
     const target = await open(part, 'wx', 0o600);
     let size = 0;
     try {
@@ -86,8 +92,10 @@ export async function receiveFile(
     await rename(part, file);
     return size;
   } catch (error) {
-    await rm(part, { force: true });
-    throw context.signal.aborted ? error : failureOf(error, part);
+    // There is nothing to remove where nothing could be written either.
+    await rm(part, { force: true }).catch(() => undefined);
+    if (context.signal.aborted) throw interrupted(`before the image was exported: ${file} is as it was`);
+    throw failureOf(error, part);
   }
 }
 

@@ -8,7 +8,7 @@ import { CliFailure, EXIT } from '../../failure.ts';
  * a part for the whole.
  */
 export async function* packFolder(folder: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const how = ['--numeric-owner', '--xattrs', '--acls', '--one-file-system'];
+  const how = ['--numeric-owner', '--sparse', '--xattrs', '--acls', '--one-file-system'];
   const tar = spawn('tar', ['--create', '--file=-', ...how, `--directory=${folder}`, '.'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     signal,
