@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { clusterStatus } from '../support/cluster-command.ts';
 import { type ClusterStack, startClusterStack } from '../support/cluster-stack.ts';
-import { breakingRefused, killPart, startParts } from '../support/dev-cluster.ts';
+import { breakingRefused, killPart, kubectl, startParts } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';
 import { type JobSessions, openJobSessions } from '../support/job-sessions.ts';
 import { describeNeeding } from '../support/requirement.ts';
+import { untilSystemIsReady } from '../support/system-pods.ts';
 
 /** A playbook that takes so many seconds. */
 const taking = (seconds: number) => `
@@ -16,6 +17,8 @@ const taking = (seconds: number) => `
 `;
 /** Until a cluster calls a node that says nothing any more not ready; it is looked at each 10 s. */
 const NOT_READY_MS = 120_000;
+/** A taint that drives away every pod which does not tolerate it. */
+const TAINT = 'muster-test/away';
 const GOOD = { succeeded: 'true', message: '1 layer done on 1 host', reason: null };
 
 describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
@@ -35,9 +38,12 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
 
   afterAll(async () => {
     await startParts();
+    await untaint();
     await cluster?.remove();
   }, 240_000);
 
+  /** Harmless where there is no such taint. */
+  const untaint = () => kubectl(['taint', 'nodes', '--all', `${TAINT}-`]).catch(() => '');
   const on = (host: string) => ({ ansible_limit: host });
   const cancel = async (name: string) => {
     expect((await cluster.stack.call('POST', `/api/v1/sessions/${name}/cancel`)).status).toBeLessThan(300);
@@ -148,4 +154,35 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
       expect(job.unverified).toBeNull();
     }
   }, 400_000);
+
+  test('the node is tainted NoExecute: what runs is driven away and says so, what begins waits for the taint to go; nothing is left', async () => {
+    const { stack } = cluster;
+    const driven = await sessions.running('taint-driven', 'long', on('a'));
+    const [pod] = await sessions.pods(driven);
+    try {
+      await kubectl(['taint', 'nodes', pod?.spec?.nodeName ?? '', `${TAINT}=yes:NoExecute`]);
+      expect(await sessions.ended('taint-driven')).toEqual({
+        succeeded: 'false',
+        message: expect.stringMatching(/^DeletionByTaintManager: .*NoExecute taint/),
+        reason: 'evicted',
+      });
+      await sessions.untilReleased(driven);
+      expect((await stack.session('taint-driven')).job).toMatchObject({
+        exit_codes: { 'git-clone': 0, ansible: expect.any(Number) },
+        unverified: null,
+      });
+      await stack.create('taint-waits', 'short', on('b'));
+      await said('taint-waits', { code: 'unschedulable', message: /untolerated taint/ }, 60_000);
+    } finally {
+      await untaint();
+    }
+    expect(await sessions.ended('taint-waits')).toEqual(GOOD);
+    const waited = await sessions.jobOf('taint-waits');
+    for (const name of ['taint-driven', 'taint-waits']) {
+      expect((await stack.call('DELETE', `/v3/sessions/${name}`)).status).toBe(204);
+    }
+    await sessions.sweep();
+    for (const job of [driven, waited]) await sessions.untilGone(job, 90_000);
+    await untilSystemIsReady();
+  }, 300_000);
 });
