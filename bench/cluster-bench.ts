@@ -26,7 +26,7 @@ export const JOBS: Record<string, ClusterWork> = {
   jobstart: (cluster) => measureJobStart(cluster, 'one'),
   job: async (cluster) => measureJobShare(cluster, 'one', 'one.yml', await bareOf(cluster)),
   jobcancel: async (cluster) => measureJobCancel(cluster, await bareOf(cluster)),
-  joblive: (cluster) => measureLive(cluster.stack, 'three', 'task event of a Job to a client that follows'),
+  joblive: (cluster) => measureLive(cluster.stack, 'sixty', 'task event of a Job to a client that follows'),
   jobs20: (cluster) => measureJobBurst(cluster, 'one'),
   jobs200: (cluster) => measureJobMemory(cluster, 'one'),
 };
@@ -47,7 +47,7 @@ export async function measureOnCluster(work: [string, ClusterWork][]): Promise<M
       const repository = await cluster.stack.repository('bench');
       await commitPlaybooks(repository);
       await commitEndlessPlays(repository);
-      for (const name of ['one', 'three', ...Object.keys(ENDLESS)]) {
+      for (const name of ['one', 'sixty', ...Object.keys(ENDLESS)]) {
         await cluster.stack.configure(name, cluster.repositoryUrl('bench'), [`${name}.yml`], HOSTS);
       }
       const results: Measurement[] = [];

@@ -9,9 +9,9 @@ const task = (number: number) => `    - name: task ${number}
 const play = (tasks: number) =>
   `- hosts: all\n  gather_facts: false\n  tasks:\n${Array.from({ length: tasks }, (_, index) => task(index + 1)).join('')}`;
 
-/** Commits `one.yml` (one task) and `three.yml` (three). */
+/** Commits `one.yml` (one task), `three.yml` (three) and `sixty.yml`. */
 export async function commitPlaybooks(repository: TestRepository): Promise<void> {
-  await repository.commit({ 'one.yml': play(1), 'three.yml': play(3) });
+  await repository.commit({ 'one.yml': play(1), 'three.yml': play(3), 'sixty.yml': play(60) });
 }
 
 export const hostNames = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);

@@ -66,7 +66,7 @@ const REAL: Record<string, Work> = {
     return heldByRatio('25 hosts x 3 tasks', await measureRounds(bench.stack, options), 1.1);
   },
   cancel: (bench) => measureCancel(bench.stack, 'n0', (playbook) => bare(bench, playbook, ['n0'])),
-  live: ({ stack }) => measureLive(stack, 'three', 'task event to a client that follows'),
+  live: ({ stack }) => measureLive(stack, 'sixty', 'task event to a client that follows'),
   fleet: async (bench) => {
     await addComponents(bench.stack, FLEET);
     const options = { rounds: ROUNDS, configuration: 'one', limit: 'n0', bare: bare(bench, 'one.yml', ['n0']) };
@@ -134,7 +134,7 @@ async function measure(
     await commitPlaybooks(repository);
     await commitEndlessPlays(repository);
     await stack.call('PATCH', '/v3/options', options);
-    for (const name of ['one', 'three', ...Object.keys(ENDLESS)]) {
+    for (const name of ['one', 'three', 'sixty', ...Object.keys(ENDLESS)]) {
       await stack.configure(name, repository.url, [`${name}.yml`], hostNames(25));
     }
     const ansibleConfig = await plainAnsibleConfig(join(root, 'ansible', 'ansible.cfg'), dir);
