@@ -61,13 +61,24 @@ export async function unpackForJob(deps: ImageWorkDependencies, jobId: string, s
   const job = await openJob(deps, jobId);
   if (job === null || job.status !== 'fetching_image') return;
   const image = await fileOfImage(deps, job);
-  await checkRoom(deps, job, image);
   const { imageBuilder: builder, imageFiles: files } = deps;
-  await builder.close(jobId, signal);
+  // What an earlier try has left takes the room that this one needs.
+  await builder.remove(jobId);
+  await checkRoom(deps, job, image);
   const source = files.fileOf(image.id, image.format);
   const progress = noteProgress(deps, jobId, 'unpacks the image');
-  await builder.unpack({ jobId, source, format: image.format, limits: limitsOf(deps, job) }, signal, progress);
+  const request = { jobId, source, format: image.format, limits: limitsOf(deps, job) };
+  await builder.unpack(request, signal, progress).catch(async (error) => {
+    if (!signal.aborted) await givenUp(deps, jobId, error);
+    throw error;
+  });
   await noteOnImageJob(deps.db, jobId, '');
+}
+
+/** What is half unpacked fills the disk until the next try, of which nobody knows when it comes: so it goes at once. */
+async function givenUp({ db, imageBuilder }: ImageWorkDependencies, jobId: string, error: unknown): Promise<void> {
+  await imageBuilder.remove(jobId);
+  if (isMusterError(error) && error.code === 'image_disk_full') await noteOnImageJob(db, jobId, error.detail);
 }
 
 /** Opens the environment on the job's port, or finds it open, and tells the user that it is his turn. */

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newImage } from '../../control/images/create-image.ts';
 import { type ImageWorkDependencies, packForJob, unpackForJob } from '../../control/images/work-on-image.ts';
+import { musterError } from '../../domain/errors.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
 import { findImageJob, type ImageJobRow, markImageJobsDeleted, moveImageJob } from '../../store/image-jobs.ts';
 import { deleteImage, findImage, insertImage } from '../../store/images.ts';
@@ -33,6 +34,7 @@ async function machine(meanwhile: () => Promise<unknown> = async () => undefined
   const did: string[] = [];
   const imageBuilder = {
     close: async () => void did.push('closed'),
+    remove: async () => void did.push('removed'),
     free: async () => 1_000,
     unpack: async () => {
       await meanwhile();
@@ -142,16 +144,16 @@ describe('packing', () => {
 });
 
 describe('unpacking', () => {
-  test('is for a job that waits for it, and closes what was open before', async () => {
+  test('is for a job that waits for it, and removes what was there before', async () => {
     const job = await jobIn('fetching_image');
     const { deps, did } = await machine();
     await unpackForJob(deps, job.id, never);
-    expect(did).toEqual(['closed', 'unpacked']);
+    expect(did).toEqual(['removed', 'unpacked']);
     const done = await jobIn('packaging_artifacts');
     await unpackForJob(deps, done.id, never);
     await markImageJobsDeleted(database.db, { id: job.id }, clock());
     await unpackForJob(deps, job.id, never);
-    expect(did).toEqual(['closed', 'unpacked']);
+    expect(did).toEqual(['removed', 'unpacked']);
   });
 
   test('for a job that ends meanwhile says nothing about it', async () => {
@@ -166,7 +168,27 @@ describe('unpacking', () => {
     const { deps, did } = await machine();
     await expect(unpackForJob(deps, job.id, never)).rejects.toMatchObject({ code: 'image_disk_full' });
     expect((await recorded(job))?.message).toContain('1001 are needed');
-    expect(did).toEqual([]);
+    expect(did).toEqual(['removed']);
+  });
+
+  test('that fails leaves nothing on the disk until the next try, and says that it was full', async () => {
+    const job = await jobIn('fetching_image');
+    const full = musterError('image_disk_full', 'only 5 bytes are free');
+    const { deps, did } = await machine(() => Promise.reject(full));
+    await expect(unpackForJob(deps, job.id, never)).rejects.toBe(full);
+    expect(did).toEqual(['removed', 'removed']);
+    expect((await recorded(job))?.message).toBe('only 5 bytes are free');
+  });
+
+  test('that is broken off leaves what is there to whoever did that', async () => {
+    const job = await jobIn('fetching_image');
+    const over = new AbortController();
+    const { deps, did } = await machine(async () => {
+      over.abort();
+      over.signal.throwIfAborted();
+    });
+    await expect(unpackForJob(deps, job.id, over.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    expect(did).toEqual(['removed']);
   });
 
   test('needs the file on this machine', async () => {
