@@ -67,7 +67,8 @@ export async function imageJobWorkflow({
     state.told = true;
   });
   setHandler(turnMayBeFree, () => {
-    state.woken = true;
+    // A worker of a former release, beside this one while it is replaced, has not listened to this word.
+    if (patched('listens-for-its-turn')) state.woken = true;
   });
   CancellationScope.current().cancelRequested.catch(async () => {
     state.cancelled = true;
