@@ -69,16 +69,17 @@ export async function unpackForJob(deps: ImageWorkDependencies, jobId: string, s
   const progress = noteProgress(deps, jobId, 'unpacks the image');
   const request = { jobId, source, format: image.format, limits: limitsOf(deps, job) };
   await builder.unpack(request, signal, progress).catch(async (error) => {
-    if (!signal.aborted) await givenUp(deps, jobId, error);
-    throw error;
+    // What is half unpacked fills the disk until the next try, of which nobody knows when it comes.
+    if (!signal.aborted) await builder.remove(jobId);
+    throw await toldIfFull(deps, jobId, error);
   });
   await noteOnImageJob(deps.db, jobId, '');
 }
 
-/** What is half unpacked fills the disk until the next try, of which nobody knows when it comes: so it goes at once. */
-async function givenUp({ db, imageBuilder }: ImageWorkDependencies, jobId: string, error: unknown): Promise<void> {
-  await imageBuilder.remove(jobId);
+/** Says in the record that the disk is full, which is tried again for minutes; answers the error. */
+async function toldIfFull({ db }: ImageWorkDependencies, jobId: string, error: unknown): Promise<unknown> {
   if (isMusterError(error) && error.code === 'image_disk_full') await noteOnImageJob(db, jobId, error.detail);
+  return error;
 }
 
 /** Opens the environment on the job's port, or finds it open, and tells the user that it is his turn. */
@@ -176,18 +177,17 @@ export async function packForJob(deps: ImageWorkDependencies, jobId: string, sig
   const { path, token } = await files.fileForJob(jobId, format);
   const { kernel_file_name, initrd_file_name } = job.request;
   const like = format === 'squashfs' && image !== null ? { like: files.fileOf(image.id, format) } : {};
-  const packed = await builder.pack(
-    {
-      jobId,
-      target: path,
-      format,
-      ...like,
-      ...(deps.bootFiles ? { needed: [`boot/${kernel_file_name}`, `boot/${initrd_file_name}`] } : {}),
-      limits: limitsOf(deps, job),
-    },
-    signal,
-    noteProgress(deps, jobId, 'packs the new image'),
-  );
+  const request = {
+    jobId,
+    target: path,
+    format,
+    ...like,
+    ...(deps.bootFiles ? { needed: [`boot/${kernel_file_name}`, `boot/${initrd_file_name}`] } : {}),
+    limits: limitsOf(deps, job),
+  };
+  const packed = await builder
+    .pack(request, signal, noteProgress(deps, jobId, 'packs the new image'))
+    .catch(async (error) => Promise.reject(await toldIfFull(deps, jobId, error)));
   signal.throwIfAborted();
   const created = deps.clock();
   await db.transaction().execute(async (trx) => {

@@ -112,6 +112,14 @@ describe('packing', () => {
     expect((await recorded(job))?.resultant_image_id ?? null).toBeNull();
   });
 
+  test('where the disk is full says so in the record, and is tried again', async () => {
+    const job = await jobIn('packaging_artifacts');
+    const full = musterError('image_disk_full', 'only 5 bytes are free');
+    const { deps } = await machine(() => Promise.reject(full));
+    await expect(packForJob(deps, job.id, never)).rejects.toBe(full);
+    expect(await recorded(job)).toMatchObject({ status: 'packaging_artifacts', message: 'only 5 bytes are free' });
+  });
+
   test('again, after an earlier try has recorded the image meanwhile, leaves that as it is', async () => {
     const job = await jobIn('packaging_artifacts');
     const earlier = (await machine()).deps;
