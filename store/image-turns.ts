@@ -107,12 +107,16 @@ async function lookAtLine(db: Db, { id, queue, lapsed }: TurnRequest): Promise<L
   return line;
 }
 
-/** Answers since when the job waits. */
+/** Answers since when the job waits. What was noted before its user had it is of another wait: a former release forgets none. */
 async function stayInLine(db: Db, { id, now }: TurnRequest, ahead: number): Promise<Date> {
   const until = new Date(now.getTime() + placeInLine(ahead).keptSeconds * 1_000);
   const job = await db
     .updateTable('image_jobs')
-    .set({ place_until: until, turn_wanted_at: sql<Date>`coalesce(turn_wanted_at, ${now})` })
+    .set({
+      place_until: until,
+      turn_wanted_at: sql<Date>`
+        case when turn_wanted_at >= coalesce(waiting_since, turn_wanted_at) then turn_wanted_at else ${now} end`,
+    })
     .where('id', '=', id)
     .returning('turn_wanted_at')
     .executeTakeFirst();

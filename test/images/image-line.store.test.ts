@@ -206,6 +206,21 @@ test('who waits is known after a start of the service, however long it was off',
   expect(await ask(second, 'fetching_image', started)).toBe('go');
 });
 
+test('a wait to be packed begins with itself, though a worker of a former release gave the turn before', async () => {
+  const [first = ''] = await jobs(1);
+  await later(90_000);
+  const { db } = database;
+  await db.updateTable('image_jobs').set({ queue, status: 'fetching_image' }).where('id', '=', first).execute();
+  await opened(first);
+  const [second] = await jobs(1);
+  expect(await ask(second)).toBe('go');
+  expect(await packs(first)).toContain('unpacked or packed now');
+  await later(60);
+  expect(await packs(first)).toContain('unpacked or packed now');
+  await later(90_000);
+  expect(await packs(first)).toBe('over');
+});
+
 test('a turn whose answer was lost is had again, though others wait', async () => {
   const [first, second] = await jobs(2);
   expect(await ask(second)).toContain('waits for its turn');
