@@ -32,8 +32,10 @@ const LOOK_AGAIN = 10_000;
 export const FOLLOWING = 'following the Job';
 /** The rest of a log after its container ended. */
 const LOG_PATIENCE = 15_000;
-/** What stands in a log before its container is ended, and the rest of it after that, ms. */
-const LOG_BEFORE_END = 8_000;
+/** What stands in a log before its container is ended, ms: where nobody answers for it, the container is still gone in 10 s. */
+const LOG_BEFORE_END = 3_000;
+/** The rest of it after that, ms. */
+const LOG_REST = 8_000;
 
 /**
  * Follows the session's Job to its end, whoever ends it; says on the record what keeps its pod from running, and gives up what
@@ -81,6 +83,7 @@ export async function endJob(
   deps: EndDependencies,
   sessionId: string,
   signal: AbortSignal,
+  logPatience = { before: LOG_BEFORE_END, rest: LOG_REST },
 ): Promise<{ unverified: string | null }> {
   const { db, cluster } = deps;
   const job = await jobOfSession(db, sessionId);
@@ -91,10 +94,10 @@ export async function endJob(
   }
   const stop = new AbortController();
   try {
-    const log =
-      job.profile === 'compatible' ? await takeUpLog(deps, job, AbortSignal.any([signal, stop.signal])) : null;
+    const both = AbortSignal.any([signal, stop.signal]);
+    const log = job.profile === 'compatible' ? await takeUpLog(deps, job, both, logPatience.before) : null;
     const { view, unverified } = await cluster.end(job.name, END_PATIENCE);
-    if (log !== null && unverified === null) await closeForeignLog(db, sessionId, log, view, LOG_BEFORE_END);
+    if (log !== null && unverified === null) await closeForeignLog(db, sessionId, log, view, logPatience.rest);
     const outcome: JobOutcome = { succeeded: 'false', code: 'cancelled', message: 'its Job was ended' };
     await settleJob(db, sessionId, { view, outcome, unverified });
     if (unverified === null) await release(deps, job.name);
@@ -105,10 +108,15 @@ export async function endJob(
 }
 
 /** Follows the log of a Job that is about to be ended; what stands in it is stored when this returns, unless that takes too long. */
-async function takeUpLog(deps: EndDependencies, job: SessionJobRow, signal: AbortSignal): Promise<FollowedLog> {
+async function takeUpLog(
+  deps: EndDependencies,
+  job: SessionJobRow,
+  signal: AbortSignal,
+  patienceMs: number,
+): Promise<FollowedLog> {
   const log = followForeignLog(deps, job, await loadSession(deps.db, job.session_id), signal, true);
   const over = new AbortController();
-  await Promise.race([log.current, delay(LOG_BEFORE_END, undefined, { signal: over.signal })]);
+  await Promise.race([log.current, delay(patienceMs, undefined, { signal: over.signal })]);
   over.abort();
   return log;
 }

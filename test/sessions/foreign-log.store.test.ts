@@ -173,3 +173,16 @@ test('is stored before its Job is ended, and its last words after that', async (
   expect(await stored()).toBe('one\ntwo\n');
   expect(await warnings()).toEqual([]);
 });
+
+test('that nobody answers for keeps its Job from ending for a moment only', async () => {
+  const { db } = database;
+  await db.updateTable('session_jobs').set({ profile: 'compatible' }).where('session_id', '=', sessionId).execute();
+  const given = deps(async (_name, _container, _reading, _take, signal) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  });
+  const { signal } = new AbortController();
+  expect(await endJob(given, sessionId, signal, { before: 50, rest: 50 })).toEqual({ unverified: null });
+  expect(await warnings()).toEqual([
+    { data: { message: "the log of the Job is not complete: its end was not there 0.05 s after the Job's" } },
+  ]);
+});
