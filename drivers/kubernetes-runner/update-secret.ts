@@ -3,8 +3,8 @@ import type { ClusterPaths } from './cluster-paths.ts';
 import { ANNOTATIONS, type Metadata } from './objects.ts';
 import { readPods } from './read-jobs.ts';
 import { encoded } from './secret-values.ts';
+import { ABSENT } from './statuses.ts';
 
-const ABSENT = 404;
 const MERGE = 'application/merge-patch+json';
 
 interface SecretObject {
