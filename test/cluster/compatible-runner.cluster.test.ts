@@ -149,3 +149,37 @@ test('its log is stored before it is cancelled, though there was no worker when 
   const items = (log: string) => log.match(/[(]item=\d+[)]/g) ?? [];
   expect(items(await logOf('talks')).join('')).toContain(items(before).join(''));
 }, 300_000);
+
+test('a pod that somebody deletes while there is no worker takes the rest of its log along, which is told', async () => {
+  const { stack, namespace } = cluster;
+  await stack.create('taken', 'talks');
+  const job = await eventually(
+    'it talks',
+    async () => {
+      const { status } = await stack.session('taken');
+      return (await logOf('taken')).includes('(item=2)') ? String(status.session.job) : null;
+    },
+    120_000,
+  );
+  const worker = await stack.pidOf('worker');
+  process.kill(worker, 'SIGSTOP');
+  const its = ['pod', '--selector', `batch.kubernetes.io/job-name=${job}`];
+  try {
+    await namespace.kubectl(['delete', ...its, '--wait=false']);
+    await eventually(
+      'its node has thrown the log away',
+      async () => {
+        const [name = ''] = (await namespace.kubectl(['get', ...its, '--output', 'name'])).split('\n');
+        return (await namespace.kubectl(['logs', name, '--container', 'ansible'])).startsWith('unable to retrieve');
+      },
+      120_000,
+    );
+  } finally {
+    process.kill(worker, 'SIGKILL');
+  }
+  const { message } = (await stack.untilComplete('taken', 120_000)).status.session;
+  expect(message).toMatch(/^pod \S+ was deleted$/);
+  expect(await logOf('taken')).not.toContain('retrieve container logs');
+  const { body } = await stack.call('GET', '/api/v1/sessions/taken/events?limit=1000');
+  expect(JSON.stringify(body.events)).toContain('its node has thrown it away with its container');
+}, 300_000);
