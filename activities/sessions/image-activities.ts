@@ -7,6 +7,7 @@ import {
   writeImageKey,
 } from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
+import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { imageKeyName, imagesOf, mappedName, resultNameOf, serviceImageId } from '../../domain/sessions/image-names.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { finishImage } from './finish-image.ts';
@@ -43,7 +44,8 @@ export function createImageActivities(deps: ImageDependencies): ImageActivities 
 async function planImages(deps: ImageDependencies, sessionId: string, signal: AbortSignal): Promise<PlannedImages> {
   const { db, imageWaitSeconds: waitSeconds, imageQueueSeconds: queueSeconds } = deps;
   const service = serviceOf(deps);
-  const { name, target } = await loadSession(db, sessionId);
+  const session = await loadSession(db, sessionId);
+  const { name, target } = session;
   const images: { image: string; resultName: string }[] = [];
   for (const image of imagesOf(target)) {
     const resultName =
@@ -52,7 +54,8 @@ async function planImages(deps: ImageDependencies, sessionId: string, signal: Ab
   }
   await saveSessionImages(db, sessionId, images, new Date());
   await noteImages(db, sessionId, 'images');
-  return { images: images.map(({ image }) => image), waitSeconds, queueSeconds };
+  const planned = { images: images.map(({ image }) => image), waitSeconds, queueSeconds };
+  return isCheck(session) ? { ...planned, check: true } : planned;
 }
 
 /** Makes the public half of the session's key known to the image service, once: one whose answer was lost is found again. */

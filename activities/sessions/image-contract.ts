@@ -8,6 +8,8 @@ export interface PlannedImages {
   waitSeconds: number;
   /** Longest wait for the turn of an image at the image service, which comes on top of the other; seconds, default 0. */
   queueSeconds?: number;
+  /** Whether the session only looks, so that no new image is to come of any; default false. */
+  check?: boolean;
 }
 
 export interface ImageRef extends SessionRef {

@@ -8,13 +8,14 @@ import type { SessionRow } from '../../store/session-engine.ts';
 import { listSessionImages } from '../../store/session-images.ts';
 import { readAttempts } from '../../store/session-reads.ts';
 import type { Database } from '../../store/tables.ts';
-import { noteImage } from './session-images.ts';
+import { noteImage, type SessionImageRow } from './session-images.ts';
 
 /** Of a limit so much is said in a sentence. */
 const SHOWN_LIMIT = 100;
 
 /**
- * Why each image must not become a new one, by its id; good ones are absent. Those that the limit has left out are recorded as `dropped`.
+ * Why each image must not become a new one, by its id; good ones are absent. Those that the limit has left out, and all of a
+ * check, are recorded as `dropped`.
  * @param exitCode of a pod that runs its layers by itself and reports no results of hosts: it decides over all
  */
 export async function judgeImages(
@@ -25,7 +26,7 @@ export async function judgeImages(
   const rows = await listSessionImages(db, session.id);
   const images = rows.map(({ image_id }) => image_id);
   const faults: Record<string, string> = {};
-  if (isCheck(session)) return Object.fromEntries(images.map((image) => [image, 'a check makes no image']));
+  if (isCheck(session)) return checkedOnly(db, rows);
   const { selected, ran } = await layersOf(db, session, images);
   const limit = limitOf(session);
   for (const row of rows) {
@@ -40,6 +41,12 @@ export async function judgeImages(
     if (fault !== null) faults[image] = fault;
   }
   return faults;
+}
+
+async function checkedOnly(db: Kysely<Database>, rows: readonly SessionImageRow[]): Promise<Record<string, string>> {
+  const message = 'a check makes no image';
+  for (const row of rows) await noteImage(db, row, { state: 'dropped', message }, 'teardown');
+  return Object.fromEntries(rows.map(({ image_id }) => [image_id, message]));
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What a session does at an image service, step by step, with the troubles that such a service has. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import type { ImageDependencies } from '../../activities/sessions/image-ports.ts';
 import { releaseLeftImages } from '../../activities/sessions/release-images.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
@@ -388,6 +389,24 @@ describe('finishing', () => {
       .execute();
     expect(await judge()).toEqual({});
   });
+  test('a check tells no image anything and makes none', async () => {
+    const one = bench.worker();
+    const { session, refs } = await bench.plannedPair(one);
+    for (const ref of refs) await bench.opened(one, ref);
+    one.commands.length = 0;
+    await sql`update sessions set muster = '{"check": true}' where id = ${session.id}`.execute(bench.db);
+    expect(await perform(() => one.activities.planImages({ sessionId: session.id }))).toMatchObject({ check: true });
+    const message = 'a check makes no image';
+    const faults = Object.fromEntries(refs.map(({ image }) => [image, message]));
+    expect(await perform(() => one.activities.judgeImages({ sessionId: session.id }))).toEqual(faults);
+    for (const ref of refs) {
+      const finished = perform(() => one.activities.finishImage({ ...ref, fault: message }));
+      expect(await finished).toMatchObject({ resultId: null, message });
+    }
+    expect(one.commands).toEqual([]);
+    expect((await bench.rows(session.id)).map(({ state }) => state)).toEqual(['dropped', 'dropped']);
+  });
+
   test('an image that the limit leaves out is neither told nor made, and its job is deleted', async () => {
     const one = bench.worker();
     const { session, refs } = await bench.plannedPair(one);

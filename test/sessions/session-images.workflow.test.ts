@@ -135,6 +135,21 @@ describeNeeding(temporalMissing(), 'a session on images', () => {
     });
   });
 
+  test('a check makes no image and succeeds all the same', async () => {
+    const session = await bench.start({
+      ...onImages,
+      planImages: async () => ({ images: ['i1', 'i2'], waitSeconds: 60, check: true }),
+      judgeImages: async () => ({ i1: 'a check makes no image', i2: 'a check makes no image' }),
+    });
+    await session.result();
+    expect(session.fake.end()).toEqual({
+      succeeded: 'true',
+      message: expect.stringMatching(/^1 layer done on .*; a check makes no image$/),
+      reason: null,
+    });
+    expect(session.fake.names().slice(-3)).toEqual(AFTER);
+  });
+
   test('layers that succeed and an image that is not made: failed, and named', async () => {
     const session = await bench.start({
       ...onImages,

@@ -80,7 +80,7 @@ async function allOrNone(images: readonly string[], work: (image: string) => Pro
 
 /**
  * Makes new images of those that every layer reached and ends the session accordingly: it succeeded when its layers did and
- * every image that its limit has not left out became a new one.
+ * every image that its limit has not left out became a new one. A check makes none, which is no failure.
  * @param exitCode where the results of hosts are not reported: the exit status of the layers, which counts for all images
  */
 export async function finishImages(
@@ -98,6 +98,7 @@ export async function finishImages(
     forEachImage(planned.images, (image) => finishImage({ ...input, image, fault: faults[image] ?? null })),
   );
   throwIfCancelled(state);
+  if (planned.check) return { ...ending, message: `${ending.message}; a check makes no image` };
   return withImages(ending, finished);
 }
 
