@@ -52,10 +52,10 @@ export function withImages(target: Target, images: readonly string[]): Target {
   };
 }
 
-/** The name that the session wants for what comes of an image, or null: then it is made from the image's own name. */
+/** The name that the session wants for what comes of an image, or null (none or an empty one): then it is made from the image's own name. */
 export function mappedName(target: Pick<Target, 'image_map'>, imageId: string): string | null {
   const entry = (target.image_map ?? []).find(({ source_id }) => isSameImage(source_id, imageId));
-  return entry?.result_name ?? null;
+  return entry?.result_name || null;
 }
 
 /** Name of the result where the session wants none: `<image name>_cfs_<session>`. */

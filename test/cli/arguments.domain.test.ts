@@ -61,6 +61,15 @@ describe('the body of a new session', () => {
     expect(SessionCreateSchema.safeParse(body).success).toBe(true);
   });
 
+  test('a name of a result is that of an image that is worked on', () => {
+    const id = '0a1b2c3d-0000-4000-8000-00000000000a';
+    const body = (imageMap: Record<string, string>) =>
+      sessionBody('s', options({ target: 'image', group: [{ name: 'g', members: [id] }], imageMap }));
+    expect(body({ [id.toUpperCase()]: 'n' }).target?.image_map).toHaveLength(1);
+    expect(() => body({ other: 'n' })).toThrow('no --group has this image');
+    expect(() => body({ [id]: '' })).toThrow('says no name');
+  });
+
   test('a spec target without groups, and groups without one, are mistakes', () => {
     expect(() => sessionBody('s', options({ reconfigure: true }))).toThrow('--check');
     expect(() => sessionBody('s', options({ target: 'spec' }))).toThrow('needs at least one --group');

@@ -61,6 +61,7 @@ describe('names', () => {
     [[], null],
     [[{ source_id: B, result_name: 'b' }], null],
     [[{ source_id: A, result_name: 'a' }], 'a'],
+    [[{ source_id: A, result_name: '' }], null],
     [[{ source_id: A.toUpperCase(), result_name: 'a' }], 'a'],
     [[{ source_id: A.replaceAll('-', ''), result_name: 'a' }], 'a'],
     [

@@ -90,6 +90,7 @@ export function sessionBody(name: string, options: RunSessionOptions): SessionCr
     throw usage(`target ${target} needs at least one --group name=${target === 'image' ? 'image,image' : 'host,host'}`);
   }
   if (imageMap && target !== 'image') throw usage('--image-map belongs to --target image');
+  requireNames(imageMap ?? {}, groups ?? []);
   if (options.reconfigure && !options.check) throw usage('--reconfigure belongs to --check');
   if (groups && !grouped) throw usage('--group belongs to --target spec or image');
   return {
@@ -105,6 +106,17 @@ export function sessionBody(name: string, options: RunSessionOptions): SessionCr
     ...(options.debugOnFailure ? { debug_on_failure: true } : {}),
     ...musterOf(options),
   };
+}
+
+/** A name for an image that is not worked on, or an empty one, would be no name at all. */
+function requireNames(names: Record<string, string>, groups: Group[]): void {
+  // Of the id of an image hyphens are optional and case does not count.
+  const plain = (id: string) => id.replaceAll('-', '').toLowerCase();
+  const images = groups.flatMap(({ members }) => members.map(plain));
+  for (const [id, name] of Object.entries(names)) {
+    if (name === '') throw usage(`--image-map ${id}= says no name`, 'write it as image=name');
+    if (!images.includes(plain(id))) throw usage(`--image-map ${id}: no --group has this image`);
+  }
 }
 
 function musterOf({ check, reconfigure, runner }: RunSessionOptions): Pick<SessionCreate, 'muster'> {
