@@ -128,18 +128,6 @@ export async function keepImagePlace(db: Db, id: string, until: Date): Promise<v
   await db.updateTable('image_jobs').set({ place_until: until }).where('id', '=', id).execute();
 }
 
-/** Ids of the jobs that wait in line for a machine, the first ones, at most so many. */
-export async function firstInLine(db: Db, queue: string, now: Date, most: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select id from image_jobs
-    where not cleaned and not working and deleted_at is null and status not in ('success', 'error') and place_until > ${now}
-      and (queue = ${queue} or (queue is null and store_id in (select store_id from image_workers where queue = ${queue})))
-    order by created_at, id
-    limit ${most}
-  `.execute(db);
-  return rows.map(({ id }) => id);
-}
-
 /** Gives the turn back. */
 export async function endImageTurn(db: Db, id: string): Promise<void> {
   await db.updateTable('image_jobs').set({ working: false }).where('id', '=', id).execute();

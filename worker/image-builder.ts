@@ -45,7 +45,7 @@ export function openBuiltInImages(
 ): BuiltInImages {
   const imageEngine = createImageEngine(client, { taskQueue: MAIN_QUEUE });
   const imageSettings = { maxBytes: env.MUSTER_IMAGE_MAX, keepFree: env.MUSTER_MIN_FREE, dkms: env.MUSTER_IMAGE_DKMS };
-  const run = { db, imageEngine, clock, since: clock(), imageLimits: limitsOf(env) };
+  const run = { db, clock, since: clock(), imageLimits: limitsOf(env) };
   const service = createBuiltInImages({ db, imageEngine, imageFiles: null, imageSettings, clock, log });
   return {
     service: env.MUSTER_IMAGE_SERVICE ? service : null,

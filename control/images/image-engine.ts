@@ -1,6 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { imageJobWorkflowId } from '../../domain/images/workflow-id.ts';
-import { endImageJob, turnMayBeFree } from '../../workflows/images/messages.ts';
+import { endImageJob } from '../../workflows/images/messages.ts';
 import type { ImageEngine } from './ports.ts';
 
 /** For one exchange with the engine, ms: a request that is answered waits for it. */
@@ -33,6 +33,5 @@ export function createImageEngine(
       soon(async () => {
         await client.workflow.signalWithStart('imageJobWorkflow', { ...optionsOf(jobId), signal: endImageJob });
       }),
-    wake: (jobId) => soon(() => client.workflow.getHandle(imageJobWorkflowId(jobId)).signal(turnMayBeFree)),
   };
 }

@@ -8,8 +8,6 @@ export interface ImageEngine {
   start(jobId: string): Promise<void>;
   /** Tells it that the job is deleted or has failed by order; one that is not there is started for the clean-up. */
   end(jobId: string): Promise<void>;
-  /** Tells a job that waits for its turn to ask for it; harmless when it does not. */
-  wake(jobId: string): Promise<void>;
 }
 
 export interface ImageDependencies {

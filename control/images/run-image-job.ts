@@ -18,12 +18,9 @@ import {
 import { keepImagePlace, type OthersFirst, takeImageTurn as takeTurn } from '../../store/image-turns.ts';
 import type { Database } from '../../store/tables.ts';
 import { WORKER_SILENT_MS } from './create-image-job.ts';
-import type { ImageEngine } from './ports.ts';
-import { wakeNextInLine } from './wake-next.ts';
 
 export interface ImageRunDependencies {
   db: Kysely<Database>;
-  imageEngine: Pick<ImageEngine, 'wake'>;
   clock(): Date;
   /** When this process began. */
   since: Date;
@@ -56,8 +53,7 @@ const RETURN_MS = 5 * 60_000;
 const LINE_BACK_MS = 2 * 60_000;
 
 /**
- * What the job is to do next. A job that is not there any more is over, and one that has waited too long ends in `error`. One that has
- * come to wait for its user has given back its turn, so the next in line is told.
+ * What the job is to do next. A job that is not there any more is over, and one that has waited too long ends in `error`.
  * @param untakenSeconds for how long no machine has taken up what the job asked of it
  */
 export async function readImageRun(deps: ImageRunDependencies, jobId: string, untakenSeconds = 0) {
@@ -69,7 +65,6 @@ export async function readImageRun(deps: ImageRunDependencies, jobId: string, un
   if (!isOver(job) && (await hasEnded(deps, job, workers, { isDone: false, untakenSeconds }))) {
     return { status: 'error' as const, over: true, queue, stepSeconds };
   }
-  if (status === 'waiting_on_user' && queue !== null) await wakeNextInLine(deps, queue);
   return { status, over: isOver(job), queue, stepSeconds };
 }
 
@@ -176,11 +171,8 @@ export async function failImageRun({ db, clock }: ImageRunDependencies, jobId: s
   await moveImageJob(db, jobId, 'error', { message, ended_at: clock() });
 }
 
-/** Nothing is left on its machine: its port may be used again some time later, a deleted job is forgotten, and the next one may begin. */
-export async function closeImageRun(deps: ImageRunDependencies, jobId: string): Promise<void> {
-  const { db, clock } = deps;
-  const queue = (await anyImageJob(db, jobId))?.queue ?? null;
+/** Nothing is left on its machine: its port may be used again some time later, and a deleted job is forgotten. */
+export async function closeImageRun({ db, clock }: ImageRunDependencies, jobId: string): Promise<void> {
   await markImageJobCleaned(db, jobId, clock());
   await forgetImageJobs(db, [jobId]);
-  if (queue !== null) await wakeNextInLine(deps, queue);
 }

@@ -1,9 +1,9 @@
-import type { ImageDependencies } from './ports.ts';
+import type { ImageDependencies, ImageEngine } from './ports.ts';
 
 /** Tells the engine about a job that is recorded; when it does not hear, the sweep tells it within two minutes. */
 export async function tellEngine(
   { imageEngine, log }: Pick<ImageDependencies, 'imageEngine' | 'log'>,
-  word: 'start' | 'end',
+  word: keyof ImageEngine,
   jobId: string,
 ): Promise<void> {
   try {
@@ -20,7 +20,7 @@ const ALL_MS = 2_000;
 /** The same about many jobs, within some seconds however many they are: the sweep does the rest. */
 export async function tellEngineOfAll(
   deps: Pick<ImageDependencies, 'imageEngine' | 'log'>,
-  word: 'start' | 'end',
+  word: keyof ImageEngine,
   jobIds: readonly string[],
 ): Promise<void> {
   const until = performance.now() + ALL_MS;

@@ -17,7 +17,7 @@ let database: TestDatabase;
 let service: ImageService;
 const clock = () => new Date();
 const away = () => Promise.reject(new Error('away'));
-const imageEngine = { start: away, end: away, wake: away };
+const imageEngine = { start: away, end: away };
 const acting = () => ({ db: database.db, clock, actor: null });
 const worker = (able: boolean, reason = '') =>
   noteImageWorker(database.db, { store_id: STORE, queue: 'q', able, reason, seen_at: clock() });

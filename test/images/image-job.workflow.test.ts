@@ -5,7 +5,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ImageJobRecords, ImageWork } from '../../activities/images/contract.ts';
 import type { imageJobWorkflow } from '../../workflows/images/image-job.workflow.ts';
-import { endImageJob, turnMayBeFree } from '../../workflows/images/messages.ts';
+import { endImageJob } from '../../workflows/images/messages.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { startTestWorker } from '../support/session-bench.ts';
@@ -108,20 +108,6 @@ describeNeeding(temporalMissing(), 'an image job', () => {
     job.status = status;
     await (await start()).result();
     expect(said).toEqual(expected);
-  });
-
-  test('asks for its turn again as soon as it is told that it may be free', async () => {
-    const { takeImageTurn } = acts;
-    let asked = 0;
-    acts.takeImageTurn = async (input) => {
-      asked += 1;
-      return asked === 1 ? { state: 'wait', message: 'others', retrySeconds: 86_400 } : takeImageTurn(input);
-    };
-    const handle = await start();
-    await eventually('it has asked', () => asked > 0);
-    await handle.signal(turnMayBeFree);
-    await handle.result();
-    expect(said).toEqual(SUCCESS);
   });
 
   test('waits for its turn', async () => {

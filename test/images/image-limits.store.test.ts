@@ -26,7 +26,6 @@ beforeEach(() => {
 const deps = (since = new Date(0)) => ({
   since,
   db: database.db,
-  imageEngine: { wake: async () => undefined },
   clock: () => now,
   imageLimits: { working: 1, open: 10, stepSeconds: 60, userSeconds: USER_SECONDS, queueSeconds: QUEUE_SECONDS },
 });

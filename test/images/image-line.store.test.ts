@@ -1,7 +1,7 @@
 /** Who of the jobs that wait for their turn comes first: the one that was made first, unless it cannot go or nobody asks for it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { closeImageRun, readImageRun, takeImageRunTurn } from '../../control/images/run-image-job.ts';
+import { takeImageRunTurn } from '../../control/images/run-image-job.ts';
 import { markImageJobsDeleted, moveImageJob, noteImageWorker } from '../../store/image-jobs.ts';
 import { endImageTurn } from '../../store/image-turns.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -11,7 +11,6 @@ let database: TestDatabase;
 let storeId: string;
 let queue: string;
 let now: Date;
-let woken: string[];
 let limits: { working: number; open: number };
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -20,7 +19,6 @@ afterAll(() => database.close());
 beforeEach(async () => {
   [storeId, queue] = [randomUUID(), randomUUID()];
   now = new Date();
-  woken = [];
   limits = { working: 1, open: 10 };
   await seen();
 });
@@ -48,7 +46,6 @@ const deps = (since = new Date(0)) => ({
   since,
   db: database.db,
   clock: () => now,
-  imageEngine: { wake: async (id: string) => void woken.push(id) },
   imageLimits: { ...limits, stepSeconds: 60, userSeconds: 86_400, queueSeconds: 86_400 },
 });
 
@@ -238,39 +235,4 @@ test('those far behind ask seldom, and the first one soon', async () => {
   }
   expect(pauses.slice(0, 3)).toEqual([3, 6, 9]);
   expect(pauses.at(-1)).toBe(60);
-});
-
-describe('the first in line are told when a turn may be free', () => {
-  test('since a job is open', async () => {
-    const [first = '', ...rest] = await jobs(6);
-    expect(await ask(first)).toBe('go');
-    for (const id of rest) expect(await ask(id)).toContain('waits for its turn');
-    await readImageRun(deps(), first);
-    expect(woken).toEqual([]);
-    await opened(first);
-    await readImageRun(deps(), first);
-    expect(woken).toEqual(rest.slice(0, 3));
-  });
-
-  test('since nothing is left of a job, also of one that is deleted', async () => {
-    limits.open = 1;
-    const [first = '', second] = await jobs(2);
-    expect(await ask(first)).toBe('go');
-    await opened(first);
-    expect(await ask(second)).toContain('are open');
-    await markImageJobsDeleted(database.db, { id: first }, now);
-    await closeImageRun(deps(), first);
-    expect(woken).toEqual([second]);
-    expect(await ask(second)).toBe('go');
-  });
-
-  test('and none whose place is lost, or who does not wait', async () => {
-    const [first = '', second] = await jobs(2);
-    expect(await ask(first)).toBe('go');
-    expect(await ask(second)).toContain('waits for its turn');
-    await opened(first);
-    await later(60);
-    await readImageRun(deps(), first);
-    expect(woken).toEqual([]);
-  });
 });

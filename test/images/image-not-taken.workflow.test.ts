@@ -106,7 +106,6 @@ describeNeeding(testServerMissing(), 'an image job whose machine goes away', () 
     const clock = () => new Date(since.getTime() + reads * 600_000);
     const records = createImageRecords({
       db: database.db,
-      imageEngine: { wake: async () => undefined },
       clock,
       since: new Date(0),
       imageLimits,

@@ -10,7 +10,7 @@ let told: string[];
 let tell: (id: string) => Promise<void>;
 beforeAll(async () => {
   api = await createTestApi({
-    imageEngine: { start: async () => undefined, end: (id) => tell(id), wake: async () => undefined },
+    imageEngine: { start: async () => undefined, end: (id) => tell(id) },
   });
 });
 afterAll(() => api.close());

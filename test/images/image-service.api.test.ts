@@ -13,7 +13,6 @@ beforeAll(async () => {
     imageEngine: {
       start: async (id) => void told.push(`start ${id}`),
       end: async (id) => void told.push(`end ${id}`),
-      wake: async (id) => void told.push(`wake ${id}`),
     },
   });
 });

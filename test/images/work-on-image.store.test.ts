@@ -151,7 +151,7 @@ describe('the port of a job', () => {
     await expect(late).rejects.toMatchObject({ code: 'image_environment_failed' });
     expect((await ports())[0]).toEqual({ port: 100, job: job.id, resting: false });
     const engine = {
-      imageEngine: { start: async () => {}, end: async () => {}, wake: async () => {} },
+      imageEngine: { start: async () => {}, end: async () => {} },
       client: {} as Client,
     };
     await sweepImageJobs({ db: database.db, ...engine, clock: () => new Date(0) });

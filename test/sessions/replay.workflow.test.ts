@@ -7,7 +7,6 @@ import { ROOT } from '../support/source-tree.ts';
 
 /**
  * Recorded by test/support/record-histories.ts, some of earlier versions: `image-job-not-taken` of one that opened what was half unpacked,
- * `image-job-not-woken` of one that did not know the word that a turn may be free,
  * `session-job-ended-twice` of one that tried again to end a Job whose cluster had not answered.
  */
 const NAMES = readdirSync(HISTORIES)
@@ -25,9 +24,7 @@ test('there is a history for each path', () => {
     'image-job-done',
     'image-job-failed',
     'image-job-not-taken',
-    'image-job-not-woken',
     'image-job-opened-again',
-    'image-job-woken',
     'schedule-run-cancelled',
     'schedule-run-done',
     'schedule-run-failed',

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ImageJobRecords, ImageWork } from '../../activities/images/contract.ts';
-import { endImageJob, turnMayBeFree } from '../../workflows/images/messages.ts';
+import { endImageJob } from '../../workflows/images/messages.ts';
 import { startTestWorker } from './session-bench.ts';
 import { type TestServer, workflowBundle } from './workflow-environment.ts';
 
@@ -13,14 +13,12 @@ interface Way {
   instead?: Partial<ImageWork>;
   /** Answers the first questions for a turn with "wait". */
   waits?: number;
-  /** Tells it while it waits that a turn may be free. */
-  woken?: true;
   /** Calls it off while its user works. */
   interrupted?: 'deleted' | 'cancelled';
 }
 
 const imageJob =
-  (name: string, { instead = {}, waits = 0, woken, interrupted }: Way = {}): Recorded =>
+  (name: string, { instead = {}, waits = 0, interrupted }: Way = {}): Recorded =>
   async ({ environment }) => {
     const taskQueue = `test-${name}`;
     const job: { status: Awaited<ReturnType<ImageJobRecords['readImageJob']>>['status']; over: boolean } = {
@@ -35,7 +33,7 @@ const imageJob =
       takeImageTurn: async ({ status }) => {
         if (job.over) return { state: 'over' };
         turns += 1;
-        if (turns <= waits) return { state: 'wait', message: 'another image is unpacked', retrySeconds: woken ? 5 : 1 };
+        if (turns <= waits) return { state: 'wait', message: 'another image is unpacked', retrySeconds: 1 };
         job.status = status;
         return { state: 'go', queue: taskQueue };
       },
@@ -62,10 +60,6 @@ const imageJob =
     });
     const start = { workflowId: `image-job/${name}`, taskQueue, args: [{ jobId: name }] };
     const handle = await environment.client.workflow.start('imageJobWorkflow', start);
-    if (woken) {
-      while (turns === 0) await delay(20);
-      await handle.signal(turnMayBeFree);
-    }
     if (interrupted) {
       while (!watched) await delay(20);
       if (interrupted === 'cancelled') await handle.cancel();
@@ -113,7 +107,6 @@ export const IMAGE_HISTORIES: Record<string, Recorded> = {
   'image-job-opened-again': imageJob('image-job-opened-again', {
     instead: { watchRoot: async () => ({ state: ++looks === 1 ? 'gone' : 'complete' }) },
   }),
-  'image-job-woken': imageJob('image-job-woken', { waits: 1, woken: true }),
   'image-job-failed': imageJob('image-job-failed', {
     instead: {
       unpackRoot: async () => {

@@ -72,7 +72,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
       },
     },
     dispatcher: { kick: () => undefined },
-    imageEngine: { start: async () => undefined, end: async () => undefined, wake: async () => undefined },
+    imageEngine: { start: async () => undefined, end: async () => undefined },
     imageFiles: await openImageDirectory(join(dir, 'images'), IMAGE_STORE),
     imageSettings: { maxBytes: 2 ** 20, keepFree: 0, dkms: true },
     schedules: fakeSchedules(),

@@ -9,7 +9,7 @@
  * A deleted job, or one ended by order, breaks off what is going on and goes to 4. So does one that has waited too long: each look at the record
  * asks for that.
  *
- * History: about 60 events, 6 for each time it asks for its turn: each 3 s as the first in line, each minute far behind, and when it is told to. It
+ * History: about 60 events, 6 for each time it asks for its turn: each 3 s as the first in line, each minute far behind. It
  * continues as new at the server's hint.
  */
 import {
@@ -27,7 +27,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ImageJobPlan, ImageJobRecords, ImageJobRef, ImageWork } from '../../activities/images/contract.ts';
-import { endImageJob, turnMayBeFree } from './messages.ts';
+import { endImageJob } from './messages.ts';
 
 const records = proxyLocalActivities<ImageJobRecords>({
   startToCloseTimeout: '20s',
@@ -50,8 +50,6 @@ interface Counts {
 interface State extends Counts {
   /** Whether somebody said to look at the record. */
   told: boolean;
-  /** Whether somebody said to ask for the turn. */
-  woken: boolean;
   /** Whether it is being cancelled in Temporal; told when that is on record. */
   cancelled: boolean;
 }
@@ -62,13 +60,9 @@ export async function imageJobWorkflow({
   untakenSeconds = 0,
   ...input
 }: ImageJobRef & Partial<Counts>): Promise<void> {
-  const state: State = { told: false, woken: false, cancelled: false, openings, untakenSeconds };
+  const state: State = { told: false, cancelled: false, openings, untakenSeconds };
   setHandler(endImageJob, () => {
     state.told = true;
-  });
-  setHandler(turnMayBeFree, () => {
-    // A worker of a former release, beside this one while it is replaced, has not listened to this word.
-    if (patched('listens-for-its-turn')) state.woken = true;
   });
   CancellationScope.current().cancelRequested.catch(async () => {
     state.cancelled = true;
@@ -134,13 +128,11 @@ async function waitForTurn(
   status: 'fetching_image' | 'packaging_artifacts',
 ): Promise<string | null> {
   while (!state.told) {
-    state.woken = false;
     const turn = await records.takeImageTurn({ ...input, status });
     if (turn.state === 'go') return turn.queue;
     if (turn.state === 'over') return null;
     setCurrentDetails(`**waits**: ${turn.message}`);
-    const pause = turn.retrySeconds * 1000;
-    await condition(() => state.told || state.woken, pause, { summary: 'asks for its turn again' });
+    await condition(() => state.told, turn.retrySeconds * 1000, { summary: 'asks for its turn again' });
     // The next run would not hear of a cancel that is not on record yet.
     if (workflowInfo().continueAsNewSuggested && !state.cancelled) {
       const { openings, untakenSeconds } = state;
