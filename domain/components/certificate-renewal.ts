@@ -15,6 +15,8 @@ export interface WantedCertificate {
 const LOOK_AGAIN = 600_000;
 /** Shortest, so that one that ends in this moment is not asked for in a loop. */
 const SOONEST = 250;
+/** Longest, where it is due already. */
+const OVERDUE = 60_000;
 
 /**
  * Whether a new certificate is due: there is none, it is for another key, other users or of another authority, or half of its
@@ -33,9 +35,13 @@ export function isUsable(certificate: SshCertificate | null, publicKey: string, 
   return certificate !== null && certificate.publicKey === bareKey(publicKey) && certificate.validBefore > now;
 }
 
-/** How long until a run in progress has to look for a newer certificate, ms: a moment after it is due, 10 min at most. */
+/**
+ * How long until a run in progress has to look for a newer certificate, ms: a moment after it is due, 10 min at most. One that is due although
+ * it was just looked at, as where the clock of the signer is behind, is looked at again after a twentieth of its life, or a minute.
+ */
 export function lookAgainAfter(certificate: SshCertificate, life: number, now: number): number {
-  return Math.max(SOONEST, Math.min(LOOK_AGAIN, certificate.validBefore - life / 2 - now));
+  const due = certificate.validBefore - life / 2 - now;
+  return Math.max(SOONEST, due > 0 ? Math.min(LOOK_AGAIN, due) : Math.min(OVERDUE, life / 20));
 }
 
 function isSameSet(some: readonly string[], others: readonly string[]): boolean {
