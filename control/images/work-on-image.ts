@@ -69,8 +69,8 @@ export async function unpackForJob(deps: ImageWorkDependencies, jobId: string, s
   const progress = noteProgress(deps, jobId, 'unpacks the image');
   const request = { jobId, source, format: image.format, limits: limitsOf(deps, job) };
   await builder.unpack(request, signal, progress).catch(async (error) => {
-    // What is half unpacked fills the disk until the next try, of which nobody knows when it comes.
-    if (!signal.aborted) await builder.remove(jobId);
+    // What is half unpacked fills the disk until the next try, of which nobody knows when it comes. That removes it too, where this cannot.
+    if (!signal.aborted) await builder.remove(jobId).catch(() => undefined);
     throw await toldIfFull(deps, jobId, error);
   });
   await noteOnImageJob(deps.db, jobId, '');
