@@ -119,6 +119,17 @@ describe('up', () => {
 });
 
 describe('down', () => {
+  test('names the image jobs whose logins stay', async () => {
+    const jobs = [
+      { id: 'j1', status: 'waiting_on_user' },
+      { id: 'j2', status: 'success' },
+    ];
+    api.on('GET /apis/ims/jobs', always(200, jobs));
+    const { exit, err } = await run(['down'], { stop: async () => ({ outcome: 'stopped' }) });
+    const stays = 'images stay open for logins: jobs j1; the next start goes on with them';
+    expect([exit, err]).toEqual([0, `the stack is stopped\n${stays}\n`]);
+  });
+
   test('is a conflict while playbooks run, names them and says what to do', async () => {
     const { exit, err } = await run(['down'], {
       stop: async ({ keepRuns }) => (keepRuns ? { outcome: 'stopped' } : { outcome: 'runs_active', runs: ['r-1-0'] }),

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ImageJobView } from '../../../domain/images/schema.ts';
 import type { Session } from '../../../domain/sessions/schema.ts';
 import { type ApiClient, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
@@ -13,10 +14,13 @@ export interface StopOptions extends ServerOptions {
 
 /** Time for cancelled sessions to end (ms): a run ends within 10 s, teardown and record come on top. */
 const CANCEL_WITHIN = 60_000;
+/** Time for the API to say which images are open, ms. */
+const JOBS_WITHIN = 3_000;
 
 /** Stops the stack. Active runs are a conflict unless they are to be kept or cancelled. */
 export async function stop(context: CliContext, stack: StackCommands, options: StopOptions): Promise<void> {
   if (options.cancelRuns) await cancelAll(context, apiOf(context, options));
+  const logins = await openLogins(apiOf(context, options));
   const result = await stack.stop({ keepRuns: options.keepRuns ?? false });
   if (result.outcome === 'runs_active') {
     throw new CliFailure(
@@ -27,6 +31,22 @@ export async function stop(context: CliContext, stack: StackCommands, options: S
     );
   }
   say(context, result.outcome === 'stopped' ? 'the stack is stopped' : 'no stack runs here');
+  if (result.outcome !== 'stopped' || logins.length === 0) return;
+  say(context, `images stay open for logins: jobs ${logins.join(', ')}; the next start goes on with them`);
+}
+
+/** Ids of the image jobs whose logins outlive the stack; none where the API does not say so. */
+async function openLogins(api: ApiClient): Promise<string[]> {
+  try {
+    const jobs = await api.json<ImageJobView[]>(
+      { method: 'GET', path: '/apis/ims/jobs' },
+      AbortSignal.timeout(JOBS_WITHIN),
+    );
+    return jobs.filter(({ status }) => status === 'waiting_on_user').map(({ id }) => id);
+  } catch {
+    // A stack is stopped also when its API is not well.
+    return [];
+  }
 }
 
 /** Cancels every session that has not ended, and waits until all have. */
