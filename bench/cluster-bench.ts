@@ -26,7 +26,7 @@ export const JOBS: Record<string, ClusterWork> = {
   jobstart: (cluster) => measureJobStart(cluster, 'one'),
   job: async (cluster) => measureJobShare(cluster, 'one', 'one.yml', await bareOf(cluster)),
   jobcancel: async (cluster) => measureJobCancel(cluster, await bareOf(cluster)),
-  joblive: (cluster) => measureLive(cluster.stack, 'sixty', 'task event of a Job to a client that follows'),
+  joblive: (cluster) => measureLive(cluster.stack, 'sixty', 'n0', 'task event of a Job to a client that follows'),
   jobs20: (cluster) => measureJobBurst(cluster, 'one'),
   jobs200: (cluster) => measureJobMemory(cluster, 'one'),
 };

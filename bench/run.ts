@@ -66,7 +66,9 @@ const REAL: Record<string, Work> = {
     return heldByRatio('25 hosts x 3 tasks', await measureRounds(bench.stack, options), 1.1);
   },
   cancel: (bench) => measureCancel(bench.stack, 'n0', (playbook) => bare(bench, playbook, ['n0'])),
-  live: ({ stack }) => measureLive(stack, 'sixty', 'task event to a client that follows'),
+  live: ({ stack }) => measureLive(stack, 'sixty', 'n0', 'task event to a client that follows, one host'),
+  livemany: ({ stack }) =>
+    measureLive(stack, 'three', hostNames(25).join(','), 'task event to a client that follows, 25 hosts'),
   fleet: async (bench) => {
     await addComponents(bench.stack, FLEET);
     const options = { rounds: ROUNDS, configuration: 'one', limit: 'n0', bare: bare(bench, 'one.yml', ['n0']) };

@@ -9,10 +9,15 @@ const BAR_S = 1;
 const SESSIONS = 5;
 
 /** Both moments are of this machine's clock, so the runs have to be on it. */
-export async function measureLive(stack: MusterStack, configuration: string, what: string): Promise<Measurement> {
+export async function measureLive(
+  stack: MusterStack,
+  configuration: string,
+  limit: string,
+  what: string,
+): Promise<Measurement> {
   const samples: number[] = [];
   for (let index = 0; index < SESSIONS; index += 1) {
-    const name = await stack.create(`l-${index}-${Date.now() % 1e6}`, configuration, { ansible_limit: 'n0' });
+    const name = await stack.create(`l-${index}-${Date.now() % 1e6}`, configuration, { ansible_limit: limit });
     samples.push(...(await delaysOf(stack, name)));
     const session = await stack.untilComplete(name);
     if (session.status.session.succeeded !== 'true') throw new Error(session.status.session.message);
