@@ -20,8 +20,8 @@ interface OpenFile extends OpenImage {
   jail: boolean;
 }
 
-/** Time in which sshd has to listen, ms; it takes some hundredths of a second. */
-const LISTEN_PATIENCE_MS = 20_000;
+/** Time in which sshd has to listen, ms; it takes some hundredths of a second, and many of them on a machine that is busy with other images. */
+const LISTEN_PATIENCE_MS = 60_000;
 const PAUSE_MS = 10;
 /** The shell of a login beside the image: the machine's. */
 const BESIDE = { home: '/root', shell: '/bin/bash' };
@@ -101,13 +101,16 @@ async function startLogin(folder: JobFolder, { port, address, hostname }: OpenRe
       child.unref();
       return room;
     }
-    if (hasEnded(child) || Date.now() > deadline) {
+    const late = !hasEnded(child) && Date.now() > deadline;
+    if (late || hasEnded(child)) {
+      // What is said after that is only that it was ended.
+      const words = (await lastWords(folder)) || 'no answer';
       await endRoom(folder);
-      const words = await lastWords(folder);
       if (/Address already in use|Cannot bind any address/.test(words)) {
         throw musterError('image_port_taken', `port ${port} is taken by another program`);
       }
-      throw musterError('image_environment_failed', `the login of the image did not come up: ${words || 'no answer'}`);
+      const inTime = late ? ` within ${LISTEN_PATIENCE_MS / 1_000} s` : '';
+      throw musterError('image_environment_failed', `the login of the image did not come up${inTime}: ${words}`);
     }
     await delay(PAUSE_MS);
   }
