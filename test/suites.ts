@@ -51,13 +51,8 @@ export const SUITES: Suite[] = [
   level('workflow', 'workflows on a real test server'),
   level('api', 'HTTP routes'),
   { name: 'fuzz', title: 'requests made from the API documents', run: runSchemathesis },
-  {
-    name: 'cluster',
-    title: 'sessions on a Kubernetes cluster with real containers',
-    beside: true,
-    run: runCluster,
-  },
   level('e2e', 'the whole through its outer doors'),
+  { name: 'cluster', title: 'sessions on a Kubernetes cluster with real containers', run: runCluster },
 ];
 
 function module(path: string): string {
