@@ -20,8 +20,8 @@ interface OpenFile extends OpenImage {
   jail: boolean;
 }
 
-/** Time in which sshd has to listen, ms; it takes some hundredths of a second, and many of them on a machine that is busy with other images. */
-const LISTEN_PATIENCE_MS = 60_000;
+/** Time in which sshd has to listen, ms; it takes some hundredths of a second. */
+const LISTEN_PATIENCE_MS = 20_000;
 const PAUSE_MS = 10;
 /** The shell of a login beside the image: the machine's. */
 const BESIDE = { home: '/root', shell: '/bin/bash' };
