@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { identify } from '../../deploy/stack/process-identity.ts';
 import { cli } from '../support/command-line.ts';
 import { always, answer, type FakeApi, problem, startFakeApi } from '../support/fake-api.ts';
+import { processEnvironment } from '../support/process-environment.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 const TOKEN = { id: 'i1', name: 'ci', role: 'operator', component: null, created_at: '2026-11-21T10:00:00Z' };
@@ -28,7 +29,7 @@ afterEach(async () => {
 /** The command line as a process of its own; answers what it printed and the token that it sent. */
 async function run(env: Record<string, string>, args = ['component', 'list']) {
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH, MUSTER_DATA_DIR: dataDir, ...env },
+    env: { ...processEnvironment(), MUSTER_DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { freePort } from '../support/free-port.ts';
 import { makeCertificates } from '../support/git-http-server.ts';
+import { processEnvironment } from '../support/process-environment.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'api', 'main.ts');
 
@@ -22,7 +23,7 @@ async function start(settings: Record<string, string>) {
   const [port, database, temporal] = await Promise.all([freePort(), freePort(), freePort()]);
   return spawn(process.execPath, [MAIN], {
     env: {
-      PATH: process.env.PATH,
+      ...processEnvironment(),
       HOME: dir,
       MUSTER_DATA_DIR: join(dir, 'data'),
       MUSTER_API_PORT: String(port),

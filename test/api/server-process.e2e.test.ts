@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '../support/free-port.ts';
+import { processEnvironment } from '../support/process-environment.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -30,7 +31,7 @@ beforeAll(async () => {
   logLines = [];
   api = spawn(process.execPath, [join(ROOT, 'api', 'main.ts')], {
     env: {
-      PATH: process.env.PATH,
+      ...processEnvironment(),
       HOME: dir,
       MUSTER_DATA_DIR: join(dir, 'data'),
       MUSTER_API_PORT: String(apiPort),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { always, type FakeApi, openStream, send, startFakeApi } from '../support/fake-api.ts';
+import { processEnvironment } from '../support/process-environment.ts';
 import { sessionDetail, sessionProgress } from '../support/session-answers.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
@@ -19,10 +20,10 @@ afterEach(async () => {
   await api.close();
 });
 
-/** The command line as a process of its own, with nothing of our environment but PATH. */
+/** The command line as a process of its own, with nothing of our environment but what it needs to start. */
 function start(args: string[], env: Record<string, string> = {}) {
   const started = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...processEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child = started;

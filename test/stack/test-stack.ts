@@ -7,6 +7,7 @@ import { stackStatus, startStack, stopStack } from '../../deploy/stack/backgroun
 import type { ComponentName, StackState } from '../../deploy/stack/stack-state.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
+import { processEnvironment } from '../support/process-environment.ts';
 import { temporalBinary } from '../support/temporal-binary.ts';
 
 const STAND_INS = join(import.meta.dirname, 'stand-ins');
@@ -25,7 +26,7 @@ export class TestStack {
   static async create(dataDir?: string): Promise<TestStack> {
     dataDir ??= await mkdtemp(join(tmpdir(), 'muster-stack-'));
     return new TestStack(dataDir, {
-      PATH: process.env.PATH,
+      ...processEnvironment(),
       HOME: process.env.HOME,
       MUSTER_DATA_DIR: dataDir,
       MUSTER_API_PORT: String(await freePort()),

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
+import { processEnvironment } from './process-environment.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -24,7 +25,7 @@ export async function startApiProcess(databaseUrl: string, settings: Record<stri
   const [port, temporalPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, [join(ROOT, 'api', 'main.ts')], {
     env: {
-      PATH: process.env.PATH,
+      ...processEnvironment(),
       HOME: dir,
       MUSTER_DATA_DIR: join(dir, 'data'),
       MUSTER_API_PORT: String(port),

@@ -13,7 +13,9 @@ import { ansibleBin, ansibleMissing } from './ansible.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { createRepository, type TestRepository } from './git-repository.ts';
+import { processEnvironment } from './process-environment.ts';
 import { temporalBinary, temporalMissing } from './temporal-binary.ts';
+import { putBundle } from './test-bundles.ts';
 
 /** A whole stack of its own, everything real: Postgres, Temporal, API, worker, Ansible. */
 export interface MusterStack {
@@ -62,7 +64,7 @@ export function stackMissing(): string | null {
 export async function startMusterStack(settings: Record<string, string> = {}): Promise<MusterStack> {
   const dataDir = await mkdtemp(join(tmpdir(), 'muster-e2e-'));
   const env: Record<string, string> = {
-    PATH: process.env.PATH ?? '',
+    ...processEnvironment(),
     HOME: process.env.HOME ?? '/',
     MUSTER_DATA_DIR: dataDir,
     MUSTER_API_PORT: String(await freePort()),
@@ -177,6 +179,7 @@ export async function startMusterStack(settings: Record<string, string> = {}): P
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+  await putBundle(dataDir);
   await stack.start();
   return stack;
 }

@@ -1,9 +1,13 @@
 /** Temporal servers for workflow tests, each of its own, and the bundle of the workflows. Nothing is ever downloaded. */
+import { existsSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { bundleWorkflowCode, DefaultLogger, Runtime, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
 import { SEARCH_ATTRIBUTES } from '../../domain/sessions/search-attributes.ts';
 import { findProgram } from './find-program.ts';
+import { testBundles } from './test-bundles.ts';
 import { startDevServer, startTestServer } from './test-server.ts';
 
 /** Recorded in histories, so it names no machine. */
@@ -69,17 +73,34 @@ const testServer = (environment: TestWorkflowEnvironment, stop: () => void): Tes
   },
 });
 
-let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
+let bundle: Promise<{ codePath: string } | { code: string }> | undefined;
 
-/** The bundle of Muster's workflows, built at the first call (about 1 s). */
-export function workflowBundle(): Promise<WorkflowBundleWithSourceMap> {
+/** The bundle of Muster's workflows: built at the first call of a test run (about 1 s), or of this process when no run is there. */
+export function workflowBundle() {
   quietRuntime();
-  bundle ??= bundleWorkflowCode({
+  bundle ??= keptBundle();
+  return bundle;
+}
+
+async function keptBundle() {
+  const folder = testBundles();
+  if (folder === undefined) return { code: await bundleCode() };
+  const codePath = join(folder, 'away.js');
+  if (!existsSync(codePath)) {
+    const part = `${codePath}.${process.pid}.part`;
+    await writeFile(part, await bundleCode());
+    await rename(part, codePath);
+  }
+  return { codePath };
+}
+
+async function bundleCode(): Promise<string> {
+  const { code } = await bundleWorkflowCode({
     workflowsPath: pathOf('../../workflows/index.ts'),
     workflowInterceptorModules: [pathOf('./away-interceptor.ts')],
     logger: new DefaultLogger('WARN'),
   });
-  return bundle;
+  return code;
 }
 
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
