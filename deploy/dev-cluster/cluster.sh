@@ -20,6 +20,7 @@ ROOT=$(dirname "$(dirname "$HERE")")
 STATE=/var/lib/muster-dev-cluster
 # Gone when the machine restarts, as the processes are.
 RUN=/run/muster-dev-cluster
+KIND_KUBECONFIG=${MUSTER_CACHE_DIR:-~/.cache/muster}/dev-cluster-kind.kubeconfig
 
 say() { echo "dev-cluster: $*" >&2; }
 fail() { say "$@"; exit 1; }
@@ -42,18 +43,25 @@ programs() { node "$ROOT/bootstrap/run.mjs" cluster-programs "$@"; }
 
 provider() {
   local named=${MUSTER_TEST_KUBECONFIG:-${KUBECONFIG:-}}
-  # The own cluster's kubeconfig is still the own cluster.
-  if [[ -n $named && $named != "$STATE/kubeconfig" ]]; then
-    echo existing
-  elif [[ ! -e $RUN/etcd.pid ]] && command -v kind >/dev/null && docker_answers; then
-    echo kind
-  else
-    echo own
-  fi
+  case $named in
+    # What `up` has printed.
+    "$STATE/kubeconfig") echo own ;;
+    "$KIND_KUBECONFIG") echo kind ;;
+    "") if [[ ! -e $RUN/etcd.pid ]] && command -v kind >/dev/null && docker_answers; then echo kind; else echo own; fi ;;
+    *) echo existing ;;
+  esac
 }
 
 # The client alone, without an engine, is no Docker.
 docker_answers() { timeout 10 docker version --format '{{.Server.Version}}' >/dev/null 2>&1; }
+
+# One command at a time on a cluster, until this one ends.   lock FILE
+lock() {
+  exec 9>"$1"
+  flock -n 9 && return
+  say "waiting for another command on this cluster"
+  flock -w 900 9 || fail "another command on this cluster does not end"
+}
 
 # After `up`, whether for whom it was started is to be remembered: WAS_UP, FILE.
 remember_purpose() {

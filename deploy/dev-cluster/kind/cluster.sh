@@ -1,64 +1,74 @@
 # A cluster in containers, by https://kind.sigs.k8s.io, where a Docker engine is there anyway.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC1091,SC2153
 
 KIND_NAME=muster-dev
-KIND_KUBECONFIG=${MUSTER_CACHE_DIR:-$HOME/.cache/muster}/dev-cluster-kind.kubeconfig
-KIND_PURPOSE=$KIND_KUBECONFIG.for
 KIND_NODE=$KIND_NAME-control-plane
+# kind has a lock of its own beside the kubeconfig, which ends in .lock.
+KIND_LOCK=${KIND_KUBECONFIG%.kubeconfig}.busy
+KIND_PURPOSE=$KIND_KUBECONFIG.for
+# There while a node is being made: one that was broken off never gets ready.
+KIND_BEGUN=$KIND_KUBECONFIG.begun
 
-cluster_check() { :; }
+source "$HERE/kind/parts.sh"
+source "$HERE/kind/images.sh"
 
-kind_exists() { kind get clusters 2>/dev/null | grep -qx "$KIND_NAME"; }
+cluster_check() {
+  local missing=()
+  command -v kind >/dev/null || missing+=("kind")
+  docker_answers || missing+=("a Docker engine that answers")
+  ((${#missing[@]} == 0)) && return
+  printf '%s\n' "${missing[@]}"
+  return 3
+}
+
+in_node() { docker exec "$KIND_NODE" "$@"; }
+
+kind_exists() { [[ $'\n'$(kind get clusters 2>/dev/null)$'\n' == *$'\n'$KIND_NAME$'\n'* ]]; }
 
 cluster_up() {
-  local was_up=yes
-  mkdir -p "$(dirname "$KIND_KUBECONFIG")"
-  exec 9>"$KIND_KUBECONFIG.lock"
-  flock 9
+  local was_up=yes missing
+  missing=$(cluster_check) || fail "missing on this machine: ${missing//$'\n'/, }"
+  kind_lock
+  if [[ -e $KIND_BEGUN ]]; then
+    kind delete cluster --name "$KIND_NAME" --kubeconfig "$KIND_KUBECONFIG" >&2
+    rm "$KIND_BEGUN"
+  fi
   if kind_exists; then
+    [[ $(docker container inspect --format '{{.State.Running}}' "$KIND_NODE") == true ]] || was_up=no
     docker start "$KIND_NODE" >/dev/null
-    docker exec "$KIND_NODE" systemctl start containerd kubelet
-    kind export kubeconfig --name "$KIND_NAME" --kubeconfig "$KIND_KUBECONFIG" 2>/dev/null
+    kind export kubeconfig --name "$KIND_NAME" --kubeconfig "$KIND_KUBECONFIG" >/dev/null 2>&1 ||
+      fail "kind does not say how to reach the cluster $KIND_NAME"
+    start_parts
   else
     was_up=no
+    touch "$KIND_BEGUN"
     kind create cluster --name "$KIND_NAME" --kubeconfig "$KIND_KUBECONFIG" --wait 120s >&2
+    rm "$KIND_BEGUN"
+    load_kept_images
   fi
-  wait_until 120 "the node is ready" kind_ready || exit 1
+  wait_until 180 "every part runs and the node is ready" kind_is_up || exit 1
   remember_purpose "$was_up" "$KIND_PURPOSE"
   echo "$KIND_KUBECONFIG"
 }
 
-kind_ready() {
-  docker exec "$KIND_NODE" kubectl --kubeconfig /etc/kubernetes/admin.conf wait --for=condition=Ready "node/$KIND_NODE" --timeout=5s
-}
-
 cluster_status() {
   local up=no host
-  kind_ready >/dev/null 2>&1 && up=yes
+  if kind_is_up; then up=yes; fi
   host=$(docker network inspect kind --format '{{range .IPAM.Config}}{{println .Gateway}}{{end}}' 2>/dev/null | grep -m1 -F . || true)
-  printf '%s\n' "provider=kind" "up=$up" "kubeconfig=$KIND_KUBECONFIG" "host=$host" "for=$(cat "$KIND_PURPOSE" 2>/dev/null)"
+  printf '%s\n' "provider=kind" "up=$up" "kubeconfig=$KIND_KUBECONFIG" "host=$host" "for=$(cat "$KIND_PURPOSE" 2>/dev/null)" \
+    "parts=$(running_parts)"
   [[ $up == yes ]] || return 3
 }
 
-cluster_image() {
-  [[ -n ${2:-} && -n $(docker exec "$KIND_NODE" ctr -n k8s.io images ls -q "name==$2") ]] && return
-  kind load image-archive "$1" --name "$KIND_NAME" >&2
-}
-
-cluster_kill() {
-  local program=$1
-  case $1 in
-    apiserver | controller-manager | scheduler | proxy) program=kube-$1 ;;
-    dns) program=coredns ;;
-    etcd | kubelet | containerd) ;;
-    *) fail "there is no part $1" ;;
-  esac
-  # Its own supervisor starts it again.
-  docker exec "$KIND_NODE" pkill -9 -x "${program:0:15}"
-}
-
 cluster_down() {
-  kind_exists || return 0
-  kind delete cluster --name "$KIND_NAME" --kubeconfig "$KIND_KUBECONFIG" >&2
-  rm -f "$KIND_PURPOSE"
+  kind_lock
+  if kind_exists; then kind delete cluster --name "$KIND_NAME" --kubeconfig "$KIND_KUBECONFIG" >&2; fi
+  rm -f "$KIND_PURPOSE" "$KIND_BEGUN" "$KIND_KUBECONFIG"
+}
+
+kind_lock() {
+  mkdir -p "$(dirname "$KIND_KUBECONFIG")"
+  lock "$KIND_LOCK"
+  # Left by a kind that was killed; no other one works on this file while the lock is held.
+  rm -f "$KIND_KUBECONFIG.lock"
 }

@@ -11,6 +11,8 @@ BRIDGE=musterdev0
 # The machine as pods see it; the API server and the name server listen there and nowhere else.
 HOST=10.88.0.1
 POD_NETWORK=10.88.0.0/16 SERVICE_NETWORK=10.96.0.0/16 FIRST_SERVICE=10.96.0.1
+# One command at a time on this machine. The parts that are started do not inherit the lock.
+LOCK=/run/lock/muster-dev-cluster.lock
 PAUSE_IMAGE=localhost/muster-dev/pause:1
 # Parts that other parts need come first.
 PARTS=(etcd apiserver controller-manager scheduler containerd kubelet proxy dns)
@@ -39,14 +41,6 @@ cluster_check() {
   return 3
 }
 
-# One command at a time on this machine. The parts that are started do not inherit the lock.
-lock() {
-  exec 9>/run/lock/muster-dev-cluster.lock
-  flock -n 9 && return
-  say "waiting for another command on this cluster"
-  flock -w 900 9 || fail "another command on this cluster does not end"
-}
-
 require() {
   local missing
   missing=$(cluster_check) || fail "missing on this machine: ${missing//$'\n'/, }"
@@ -62,7 +56,7 @@ any_part_runs() {
 
 cluster_up() {
   require
-  lock
+  lock "$LOCK"
   mkdir -p "$RUN" "$LOG" "$PKI" "$CONF/cni" "$CONTAINERD"
   chmod 700 "$PKI"
   local folder was_up=yes
@@ -119,7 +113,7 @@ cluster_kill() {
 cluster_down() {
   [[ -d $STATE ]] || return 0
   ((EUID == 0)) || fail "only root can take the cluster down"
-  lock
+  lock "$LOCK"
   local index
   # First those that would replace the pods that end.
   stop_part controller-manager
