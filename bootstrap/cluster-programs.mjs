@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { findOnPath, run } from './commands.mjs';
 import { checkFreeDisk } from './free-disk.mjs';
+import { goEnvironment } from './go-build.mjs';
 import { withLock } from './lock.mjs';
 import { step } from './progress.mjs';
 import { CACHE_DIR, CONTAINERD_VERSION, COREDNS_VERSION, HELM_VERSION, KUBERNETES_VERSION, ROOT } from './settings.mjs';
@@ -105,12 +106,12 @@ function ensureProgram(name, folder) {
 
 async function build(name, work, onLine) {
   const { module, source } = PROGRAMS[name];
-  const options = { onLine, timeoutMs: TIME_LIMIT_MS, env: { ...process.env, CGO_ENABLED: '0', GOBIN: work } };
+  const options = { onLine, timeoutMs: TIME_LIMIT_MS, env: goEnvironment({ ...process.env, GOBIN: work }) };
   if (module) {
     options.cwd = join(MODULES, module);
-    await run('go', ['build', '-ldflags', linkerFlags(module), '-o', join(work, name), source], options);
+    await run('go', ['build', '-trimpath', '-ldflags', linkerFlags(module), '-o', join(work, name), source], options);
   } else {
-    await run('go', ['install', '-ldflags', linkerFlags(), source], options);
+    await run('go', ['install', '-trimpath', '-ldflags', linkerFlags(), source], options);
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { findOnPath, run } from './commands.mjs';
+import { goEnvironment } from './go-build.mjs';
 import {
   buildImage,
   checkDisk,
@@ -143,7 +144,7 @@ async function ensurePrograms() {
   }
   try {
     await step(`Building sops ${SOPS_VERSION}`, (onDetail) => {
-      const env = { ...process.env, CGO_ENABLED: '0', GOBIN: work };
+      const env = goEnvironment({ ...process.env, GOBIN: work });
       const source = `github.com/getsops/sops/v3/cmd/sops@v${SOPS_VERSION}`;
       return run('go', ['install', '-trimpath', '-ldflags', '-s -w', source], { env, onLine: onDetail });
     });

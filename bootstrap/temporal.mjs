@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } fro
 import { join } from 'node:path';
 import { findOnPath, output, run } from './commands.mjs';
 import { download } from './download.mjs';
+import { goEnvironment } from './go-build.mjs';
 import { withLock } from './lock.mjs';
 import { step } from './progress.mjs';
 import { CACHE_DIR, NEEDED, TEMPORAL_CLI_VERSION as VERSION } from './settings.mjs';
@@ -110,7 +111,8 @@ async function buildWithGo(work, onDetail, refusal) {
   }
   onDetail(`building with Go, 2 to 4 minutes (no download: ${refusal.message})`);
   const version = `-X github.com/temporalio/cli/temporalcli.Version=${VERSION}`;
-  await run('go', ['install', '-ldflags', `-s -w ${version}`, `github.com/temporalio/cli/cmd/temporal@v${VERSION}`], {
-    env: { ...process.env, GOBIN: work },
+  const source = `github.com/temporalio/cli/cmd/temporal@v${VERSION}`;
+  await run('go', ['install', '-trimpath', '-ldflags', `-s -w ${version}`, source], {
+    env: goEnvironment({ ...process.env, GOBIN: work }),
   });
 }

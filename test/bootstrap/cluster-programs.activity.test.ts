@@ -7,8 +7,8 @@ import { Checkout } from './checkout.ts';
 /** A Go that makes each program an empty file, after a moment so that two of them would meet. */
 const GO = `case "$1" in
   env) echo "\${FAKE_GOCACHE:-/tmp}"; echo /tmp; exit 0 ;;
-  build) [ -z "$FAKE_GO_FAILS" ] || { echo "cannot find module" >&2; exit 1; }; sleep 0.3; shift 4; : > "$1" ;;
-  install) path=\${4%@*}; : > "$GOBIN/\${path##*/}" ;;
+  build) [ -z "$FAKE_GO_FAILS" ] || { echo "cannot find module" >&2; exit 1; }; sleep 0.3; shift 5; : > "$1" ;;
+  install) path=\${5%@*}; : > "$GOBIN/\${path##*/}" ;;
 esac`;
 
 let checkout: Checkout;
