@@ -31,6 +31,8 @@ cluster_up() {
   kind_lock
   if [[ -e $KIND_BEGUN ]]; then
     kind delete cluster --name "$KIND_NAME" --kubeconfig "$KIND_KUBECONFIG" >&2
+    # Docker may still be at what kind had asked of it, and lists a node for a moment more.
+    wait_until 60 "what is left of a node is gone" eval "! kind_exists" || exit 1
     rm "$KIND_BEGUN"
   fi
   if kind_exists; then
