@@ -148,8 +148,13 @@ test('an image is loaded once, and again into the next cluster while its archive
   expect((await cluster(['image', '/nowhere.tar', 'localhost/image:1'])).status).toBe(1);
 });
 
-test('without an engine that answers it says what is missing', async () => {
+test('without an engine that answers it says what is missing, and forgets nothing', async () => {
+  await cluster(['up']);
   program('docker', 'exit 1');
   expect(await cluster(['check'])).toMatchObject({ status: 3, out: 'a Docker engine that answers\n' });
-  expect(await cluster(['up'])).toMatchObject({ status: 1, err: expect.stringContaining('a Docker engine') });
+  for (const command of ['up', 'down']) {
+    expect(await cluster([command])).toMatchObject({ status: 1, err: expect.stringContaining('a Docker engine') });
+  }
+  expect(await statusOf('up')).toBe('no');
+  expect(existsSync(kubeconfig)).toBe(true);
 });

@@ -26,8 +26,7 @@ in_node() { docker exec "$KIND_NODE" "$@"; }
 kind_exists() { [[ $'\n'$(kind get clusters 2>/dev/null)$'\n' == *$'\n'$KIND_NAME$'\n'* ]]; }
 
 cluster_up() {
-  local was_up=yes missing
-  missing=$(cluster_check) || fail "missing on this machine: ${missing//$'\n'/, }"
+  local was_up=yes
   kind_lock
   if [[ -e $KIND_BEGUN ]]; then
     kind delete cluster --name "$KIND_NAME" --kubeconfig "$KIND_KUBECONFIG" >&2
@@ -69,6 +68,8 @@ cluster_down() {
 }
 
 kind_lock() {
+  local missing
+  missing=$(cluster_check) || fail "missing on this machine: ${missing//$'\n'/, }"
   mkdir -p "$(dirname "$KIND_KUBECONFIG")"
   lock "$KIND_LOCK"
   # Left by a kind that was killed; no other one works on this file while the lock is held.
