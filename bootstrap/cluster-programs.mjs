@@ -6,29 +6,28 @@ import { checkFreeDisk } from './free-disk.mjs';
 import { goEnvironment } from './go-build.mjs';
 import { withLock } from './lock.mjs';
 import { step } from './progress.mjs';
-import { CACHE_DIR, CONTAINERD_VERSION, COREDNS_VERSION, HELM_VERSION, KUBERNETES_VERSION, ROOT } from './settings.mjs';
+import { CACHE_DIR, CONTAINERD_VERSION, KUBERNETES_VERSION, ROOT } from './settings.mjs';
 import { SetupError } from './setup-error.mjs';
 
-const MODULES = join(ROOT, 'deploy', 'dev-cluster', 'modules');
+/** The Go module that names the programs and all that goes into them, so that what they share is one version and compiled once. */
+const MODULE = join(ROOT, 'deploy', 'dev-cluster', 'programs');
 /** Of one program, also when other work on the machine goes first. */
 const TIME_LIMIT_MS = 60 * 60_000;
 
-/** Of the Go modules in deploy/dev-cluster/modules, or as `go install` names it; in the order in which they are built. */
+/** Packages of that module, or (with a version) what `go install` takes; in the order in which they are built. */
 const PROGRAMS = {
-  'kube-apiserver': { module: 'kube', source: 'k8s.io/kubernetes/cmd/kube-apiserver' },
-  etcd: { module: 'etcd', source: 'go.etcd.io/etcd/server/v3' },
-  kubectl: { module: 'kube', source: 'k8s.io/kubernetes/cmd/kubectl' },
-  'kube-controller-manager': { module: 'kube', source: 'k8s.io/kubernetes/cmd/kube-controller-manager' },
-  'kube-scheduler': { module: 'kube', source: 'k8s.io/kubernetes/cmd/kube-scheduler' },
-  kubelet: { module: 'kube', source: 'k8s.io/kubernetes/cmd/kubelet' },
-  'kube-proxy': { module: 'kube', source: 'k8s.io/kubernetes/cmd/kube-proxy' },
-  containerd: { source: `github.com/containerd/containerd/v2/cmd/containerd@v${CONTAINERD_VERSION}` },
-  'containerd-shim-runc-v2': {
-    source: `github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2@v${CONTAINERD_VERSION}`,
-  },
-  ctr: { source: `github.com/containerd/containerd/v2/cmd/ctr@v${CONTAINERD_VERSION}` },
-  coredns: { source: `github.com/coredns/coredns@v${COREDNS_VERSION}` },
-  helm: { source: `helm.sh/helm/v3/cmd/helm@v${HELM_VERSION}` },
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+  etcd: 'go.etcd.io/etcd/server/v3',
+  kubectl: 'k8s.io/kubernetes/cmd/kubectl',
+  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+  'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
+  kubelet: 'k8s.io/kubernetes/cmd/kubelet',
+  'kube-proxy': 'k8s.io/kubernetes/cmd/kube-proxy',
+  coredns: './dns',
+  helm: 'helm.sh/helm/v3/cmd/helm',
+  containerd: `github.com/containerd/containerd/v2/cmd/containerd@v${CONTAINERD_VERSION}`,
+  'containerd-shim-runc-v2': `github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2@v${CONTAINERD_VERSION}`,
+  ctr: `github.com/containerd/containerd/v2/cmd/ctr@v${CONTAINERD_VERSION}`,
 };
 
 export const CLUSTER_PROGRAMS = Object.keys(PROGRAMS);
@@ -38,9 +37,8 @@ export const API_SERVER_PROGRAMS = ['kube-apiserver', 'etcd'];
 
 /** Folder of the programs in the cache, whose name changes with every version that goes into them. */
 export function clusterProgramsFolder() {
-  const sums = ['etcd', 'kube'].map((module) => readFileSync(join(MODULES, module, 'go.sum')));
   const hash = createHash('sha256').update(JSON.stringify(PROGRAMS));
-  for (const sum of sums) hash.update(sum);
+  for (const file of ['go.mod', 'go.sum', 'dns/main.go']) hash.update(readFileSync(join(MODULE, file)));
   return join(CACHE_DIR, `dev-cluster-${KUBERNETES_VERSION}-${hash.digest('hex').slice(0, 12)}`);
 }
 
@@ -105,19 +103,16 @@ function ensureProgram(name, folder) {
 }
 
 async function build(name, work, onLine) {
-  const { module, source } = PROGRAMS[name];
+  const source = PROGRAMS[name];
   const options = { onLine, timeoutMs: TIME_LIMIT_MS, env: goEnvironment({ ...process.env, GOBIN: work }) };
-  if (module) {
-    options.cwd = join(MODULES, module);
-    await run('go', ['build', '-trimpath', '-ldflags', linkerFlags(module), '-o', join(work, name), source], options);
-  } else {
-    await run('go', ['install', '-trimpath', '-ldflags', linkerFlags(), source], options);
-  }
+  const flags = ['-trimpath', '-ldflags', linkerFlags(source)];
+  if (source.includes('@')) await run('go', ['install', ...flags, source], options);
+  else await run('go', ['build', ...flags, '-o', join(work, name), source], { ...options, cwd: MODULE });
 }
 
 /** Kubernetes does not know its own version from the module; without it the API server calls itself v0.0.0. */
-function linkerFlags(module) {
-  if (module !== 'kube') return '-s -w';
+function linkerFlags(source) {
+  if (!source.startsWith('k8s.io/kubernetes/')) return '-s -w';
   const [major, minor] = KUBERNETES_VERSION.split('.');
   const version = { gitVersion: `v${KUBERNETES_VERSION}`, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' };
   const set = Object.entries(version).map(([key, value]) => `-X k8s.io/component-base/version.${key}=${value}`);

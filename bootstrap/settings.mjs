@@ -17,8 +17,6 @@ export const TEST_SERVER_VERSION = '1.32.0';
 /** The development cluster, and what its tests use. */
 export const KUBERNETES_VERSION = '1.36.3';
 export const CONTAINERD_VERSION = '2.3.7';
-export const COREDNS_VERSION = '1.12.4';
-export const HELM_VERSION = '3.19.0';
 
 /** What decrypts variables in the Ansible execution environment; Debian has no package of it. */
 export const SOPS_VERSION = '3.13.3';

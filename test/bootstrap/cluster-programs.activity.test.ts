@@ -15,8 +15,8 @@ let checkout: Checkout;
 
 beforeEach(async () => {
   checkout = await Checkout.create();
-  await checkout.write('deploy/dev-cluster/modules/etcd/go.sum', 'etcd 1\n');
-  await checkout.write('deploy/dev-cluster/modules/kube/go.sum', 'kube 1\n');
+  for (const file of ['go.mod', 'go.sum', 'dns/main.go'])
+    await checkout.write(`deploy/dev-cluster/programs/${file}`, '1\n');
   await checkout.program('go', GO);
   await checkout.program('sleep', 'exec /bin/sleep "$@"');
   await checkout.program('du', 'echo "20000000 $2"');
@@ -41,9 +41,9 @@ test('programs of the cluster are built once, also by two starts at the same tim
   expect(await checkout.called()).toEqual([]);
 });
 
-test('other versions land in another folder', async () => {
+test.each(['go.mod', 'go.sum', 'dns/main.go'])('another %s lands in another folder', async (file) => {
   const before = await checkout.run('cluster-programs', 'etcd');
-  await checkout.write('deploy/dev-cluster/modules/etcd/go.sum', 'etcd 2\n');
+  await checkout.write(`deploy/dev-cluster/programs/${file}`, '2\n');
   const after = await checkout.run('cluster-programs', 'etcd');
   expect(after.status).toBe(0);
   expect(after.out).not.toBe(before.out);
