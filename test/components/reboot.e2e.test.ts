@@ -70,7 +70,9 @@ describeNeeding(stackMissing(), 'nodes of the hardware manager', () => {
     const { components } = (await stack.call('GET', '/v3/components')).body;
     expect(components.map(({ id }: { id: string }) => id)).toEqual(['n1', 'n2']);
     expect(await component('n1')).toMatchObject({ enabled: true, desired_config: '', state: [], error_count: 0 });
-    expect(await hardwareSync()).toMatchObject({ ok: true, reason: null, nodes: 2, created: 2 });
+    // The pass is recorded once all of its nodes are.
+    const pass = await eventually('the pass is recorded', hardwareSync);
+    expect(pass).toMatchObject({ ok: true, reason: null, nodes: 2, created: 2 });
     expect(await stack.sql('select distinct actor from components')).toEqual([{ actor: 'hardware-sync' }]);
   }, 90_000);
 
@@ -141,7 +143,9 @@ describeNeeding(stackMissing(), 'nodes of the hardware manager', () => {
     manager.entries.push(node('n3'));
     manager.failure = null;
     await eventually('the new one is there', async () => (await component('n3')).id !== undefined);
-    expect(await hardwareSync()).toMatchObject({ ok: true, reason: null, nodes: 3, created: 3 });
+    // The pass is recorded once all of its nodes are.
+    const pass = await eventually('the pass is recorded', hardwareSync);
+    expect(pass).toMatchObject({ ok: true, reason: null, nodes: 3, created: 3 });
     expect(await component('n1')).toMatchObject({ configuration_status: 'configured', desired_config: 'base' });
   }, 120_000);
 });

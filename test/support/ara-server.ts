@@ -11,6 +11,15 @@ import { freePort } from './free-port.ts';
 const USER = 'muster';
 const START_LIMIT_MS = 90_000;
 
+/**
+ * ARA's own, but for the hash of the password: Django's takes a good part of a second by design, which ARA spends on every request,
+ * and on a busy machine a run would give the server up.
+ */
+const SETTINGS = `from ara.server.settings import *
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+`;
+
 export interface AraServer {
   /** Base URL. */
   url: string;
@@ -29,9 +38,12 @@ export async function startAraServer(host = '127.0.0.1'): Promise<AraServer> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-ara-'));
   const address = `${host}:${await freePort()}`;
   const password = 'the-password-of-ara';
+  await writeFile(join(dir, 'test_settings.py'), SETTINGS);
   const env = {
     PATH: process.env.PATH,
     HOME: dir,
+    PYTHONPATH: dir,
+    DJANGO_SETTINGS_MODULE: 'test_settings',
     ARA_BASE_DIR: dir,
     ARA_ALLOWED_HOSTS: `["${host}"]`,
     ARA_READ_LOGIN_REQUIRED: 'true',
