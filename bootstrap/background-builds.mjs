@@ -3,10 +3,12 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import {
   API_SERVER_PROGRAMS,
+  CLUSTER_CLIENTS,
   CLUSTER_PROGRAMS,
   canBuildClusterPrograms,
   ensureClusterPrograms,
 } from './cluster-programs.mjs';
+import { output } from './commands.mjs';
 import { missingForImages } from './image-builder.mjs';
 import { ensureImages } from './images.mjs';
 import { buildPreviousImages } from './previous-images.mjs';
@@ -60,8 +62,9 @@ export async function buildInBackground(what) {
   await buildPreviousImages();
 }
 
-/** A cluster of the user's needs no parts, only what talks to it; without root there is none of own parts. */
+/** A cluster of the user's, and one of kind, needs no parts, only what talks to it; without root there is none of own parts. */
 function programsOfCluster() {
-  if (process.env.MUSTER_TEST_KUBECONFIG || process.env.KUBECONFIG) return [...API_SERVER_PROGRAMS, 'kubectl', 'helm'];
+  const provider = output('bash', [join(ROOT, 'deploy', 'dev-cluster', 'cluster.sh'), 'provider'])?.trim();
+  if (provider === 'existing' || provider === 'kind') return [...API_SERVER_PROGRAMS, ...CLUSTER_CLIENTS];
   return process.getuid?.() === 0 ? CLUSTER_PROGRAMS : API_SERVER_PROGRAMS;
 }

@@ -35,6 +35,9 @@ export const CLUSTER_PROGRAMS = Object.keys(PROGRAMS);
 /** What the tests need that talk to an API server and its store without a node. */
 export const API_SERVER_PROGRAMS = ['kube-apiserver', 'etcd'];
 
+/** What the tests talk to a cluster with, whichever it is. */
+export const CLUSTER_CLIENTS = ['kubectl', 'helm'];
+
 /** Folder of the programs in the cache, whose name changes with every version that goes into them. */
 export function clusterProgramsFolder() {
   const hash = createHash('sha256').update(JSON.stringify(PROGRAMS));

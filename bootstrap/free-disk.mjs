@@ -6,7 +6,7 @@ import { CACHE_DIR } from './settings.mjs';
 import { SetupError } from './setup-error.mjs';
 
 /** What Go's caches hold when all programs of the cluster are built, and the programs themselves (GiB). */
-const GO_CACHES = 16;
+const GO_CACHES = 10;
 const PROGRAMS = 1;
 const GIB = 2 ** 30;
 

@@ -7,6 +7,7 @@
 #   cluster.sh kill NAME   kill -9 one part; `up` starts it again
 #   cluster.sh down        end all pods, stop everything, take network and mounts away; images stay for the next `up`
 #   cluster.sh check       what is missing on this machine for `up`, a line each; exit status 3 when something is
+#   cluster.sh provider    which cluster it is: existing, kind or own; asks no cluster
 #
 # Which cluster: that of MUSTER_TEST_KUBECONFIG or KUBECONFIG when one is set; else `kind` when it is installed and a
 # Docker engine answers; else one of parts built with Go (own/), of which a machine has one, whatever checkout starts it.
@@ -79,12 +80,16 @@ usage() {
 
 command=${1:-}
 case $command in
-  up | status | down | check) (($# == 1)) || usage ;;
+  up | status | down | check | provider) (($# == 1)) || usage ;;
   kill) (($# == 2)) || usage ;;
   image) (($# == 2 || $# == 3)) || usage ;;
   *) usage ;;
 esac
 PROVIDER=$(provider)
+if [[ $command == provider ]]; then
+  echo "$PROVIDER"
+  exit
+fi
 # shellcheck source=/dev/null
 source "$HERE/$PROVIDER/cluster.sh"
 "cluster_$command" "${@:2}"

@@ -70,7 +70,7 @@ test('a disk without room is said so before anything is built', async () => {
   await checkout.program('du', 'echo "1000 $2"');
   const refused = await checkout.run('cluster-programs', 'etcd');
   expect(refused.status).not.toBe(0);
-  expect(refused.err).toMatch(/needs 17\.0 GiB at \/proc\/nothing, where 0\.0 GiB are free/);
+  expect(refused.err).toMatch(/needs 11\.0 GiB at \/proc\/nothing, where 0\.0 GiB are free/);
   expect(builds(await checkout.called())).toEqual([]);
 });
 
@@ -103,6 +103,14 @@ describe('builds beside the suites', () => {
     const { status, out } = await checkout.run('test', 'activity');
     expect(status).toBe(0);
     expect((await readdir(out)).sort()).toEqual(['etcd', 'kube-apiserver']);
+  });
+
+  test.each(['kind', 'existing'])('a cluster of %s needs no parts, only what talks to it', async (provider) => {
+    await checkout.program('bash', `case "$2" in provider) echo ${provider} ;; esac`);
+    await suites('helm');
+    const { status, out } = await checkout.run('test', 'cluster');
+    expect(status).toBe(0);
+    expect((await readdir(out)).sort()).toEqual(['etcd', 'helm', 'kube-apiserver', 'kubectl']);
   });
 
   test('a suite that needs none starts no build', async () => {

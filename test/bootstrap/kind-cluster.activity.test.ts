@@ -94,6 +94,7 @@ async function statusOf(key: string): Promise<string | undefined> {
 }
 
 test('a cluster is made once, also by two commands at the same time, and says how it is reached', async () => {
+  expect(await cluster(['provider'])).toEqual({ status: 0, out: 'kind\n', err: '' });
   expect(await cluster(['status'])).toMatchObject({ status: 3, out: expect.stringContaining('up=no') });
   const both = await Promise.all([cluster(['up']), cluster(['up'])]);
   for (const { status, out } of both) expect({ status, out }).toEqual({ status: 0, out: `${kubeconfig}\n` });

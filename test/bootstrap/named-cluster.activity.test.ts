@@ -42,6 +42,7 @@ test('a cluster that the user names is asked whether it answers, and taken', () 
 
 test('one that does not answer is said so', () => {
   kubectl(1);
+  expect(cluster(['provider'])).toEqual({ status: 0, out: 'existing\n', err: '' });
   expect(cluster(['up'])).toMatchObject({ status: 1, out: '', err: expect.stringContaining('does not answer') });
   expect(cluster(['status'])).toMatchObject({ status: 3, out: expect.stringContaining('up=no') });
 });

@@ -34,7 +34,21 @@ export async function clusterCommand(...args: string[]): Promise<string> {
 export async function missingForCluster(): Promise<string[]> {
   const { out } = await outcome('bash', [SCRIPT, 'check']);
   const builder = (await import(join(ROOT, 'bootstrap', 'image-builder.mjs'))) as { missingForImages(): string[] };
-  return [...out.split('\n').filter((line) => line !== ''), ...builder.missingForImages()];
+  const missing = out.split('\n').filter((line) => line !== '');
+  if (!missing.some((line) => line.startsWith('Go')) && !(await hasClients())) {
+    missing.push('Go >= 1.26 to build kubectl and helm (package: golang-go)');
+  }
+  return [...missing, ...builder.missingForImages()];
+}
+
+/** Whether what tests talk to a cluster with is built, or can be. */
+async function hasClients(): Promise<boolean> {
+  const programs = (await import(join(ROOT, 'bootstrap', 'cluster-programs.mjs'))) as {
+    CLUSTER_CLIENTS: string[];
+    missingClusterPrograms(names: string[]): string[];
+    canBuildClusterPrograms(): boolean;
+  };
+  return programs.missingClusterPrograms(programs.CLUSTER_CLIENTS).length === 0 || programs.canBuildClusterPrograms();
 }
 
 /** Which cluster there is, and whether it is up. */
