@@ -15,6 +15,7 @@ import type {
 import type { ImageEngine, ImageSettings } from '../control/images/ports.ts';
 import type { Dispatcher, SessionEngine } from '../control/sessions/engine-port.ts';
 import type { ImageFiles } from '../domain/images/image-files.ts';
+import type { WorkersAtWork } from '../domain/sessions/workers-at-work.ts';
 import type { StreamFeed } from '../store/stream-feed.ts';
 import type { Database } from '../store/tables.ts';
 
@@ -63,6 +64,8 @@ export interface ApiDependencies {
   schedules: ScheduleEngine;
   /** Never rejects; answers in about 3 s at most. */
   engineHealth(): Promise<EngineHealth>;
+  /** The workers that take up work; rejects when the engine does not say so in about 3 s. */
+  readWorkers(): Promise<WorkersAtWork>;
   /** Whether database and site are in the shape that this process needs, and why not. */
   setup(): EngineHealth;
   log: FastifyBaseLogger;

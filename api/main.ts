@@ -18,6 +18,7 @@ import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../contro
 import { keepSourceSecretsTidy } from '../control/configurations/source-secrets.ts';
 import { createImageEngine } from '../control/images/image-engine.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
+import { readWorkers } from '../control/sessions/read-workers.ts';
 import { createSessionEngine } from '../control/sessions/session-engine.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
@@ -127,6 +128,12 @@ async function main(): Promise<void> {
       const reason = await temporal.health();
       return { ok: reason === null, reason };
     },
+    readWorkers: () =>
+      readWorkers(temporal.connection, {
+        namespace: env.MUSTER_TEMPORAL_NAMESPACE,
+        queue: MAIN_QUEUE,
+        now: new Date(),
+      }),
     setup: () => setup,
     log,
     clock: () => new Date(),

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientOptions, Connection } from '@temporalio/client';
+import { askInTime } from './ask-in-time.ts';
 
 /** How to reach a Temporal server; the same for the embedded one and any other. */
 export interface TemporalSettings {
@@ -36,9 +36,6 @@ export function tlsOptions(tls: TemporalSettings['tls']) {
 /** gRPC by itself waits up to two minutes before it looks again whether a server is back. */
 const RECONNECT = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 2_000 };
 
-/** For an answer about health, ms: those who ask give up after 3.5 s. */
-const HEALTH_MS = 2_500;
-
 /** A client that connects when it is first used and again after the server was away; making it needs no server. */
 export function connectTemporal(
   settings: TemporalSettings,
@@ -57,13 +54,7 @@ export function connectTemporal(
     connection,
     health: async () => {
       try {
-        await Promise.race([
-          connection.withDeadline(Date.now() + HEALTH_MS, () => connection.workflowService.getSystemInfo({})),
-          // The deadline does not cover the making of the connection.
-          delay(HEALTH_MS, undefined, { ref: false }).then(() => {
-            throw new Error(`no answer within ${HEALTH_MS / 1000} s`);
-          }),
-        ]);
+        await askInTime(connection, () => connection.workflowService.getSystemInfo({}));
         return null;
       } catch (error) {
         return `Temporal does not answer at ${settings.address}: ${error instanceof Error ? error.message : 'unknown'}`;

@@ -21,8 +21,20 @@ describe('health', () => {
     const other = await createTestApi({ engineHealth: async () => ({ ok: false, reason: 'no server' }) });
     const answer = await other.call('GET', '/healthz');
     expect([answer.status, answer.body]).toEqual([503, { db_status: 'ok', kafka_status: 'not_available' }]);
-    expect((await other.call('GET', '/api/v1/status')).body.engine).toEqual({ ok: false, reason: 'no server' });
+    const { engine, workers } = (await other.call('GET', '/api/v1/status')).body;
+    expect([engine, workers]).toEqual([{ ok: false, reason: 'no server' }, null]);
     await other.close();
+  });
+  test('the status says that no worker is there, and answers when the engine does not say who is', async () => {
+    const none = { ok: false, reason: 'no worker has asked for work', count: 0 };
+    const other = await createTestApi({ readWorkers: async () => none });
+    expect((await other.call('GET', '/api/v1/status')).body.workers).toEqual(none);
+    expect((await other.call('GET', '/healthz')).status).toBe(200);
+    await other.close();
+    const silent = await createTestApi({ readWorkers: () => Promise.reject(new Error('deadline')) });
+    const answer = await silent.call('GET', '/api/v1/status');
+    expect([answer.status, answer.body.workers]).toEqual([200, null]);
+    await silent.close();
   });
   test('is 500 when both answer and this process is not set up', async () => {
     const setup = { ok: false, reason: 'no disk' };
@@ -126,6 +138,7 @@ test('the status counts what is there and links on', async () => {
     database: { ok: true, reason: null },
     engine: { ok: true, reason: null },
     setup: { ok: true, reason: null },
+    workers: { ok: true, reason: null, count: 1 },
     counts: { sessions: { pending: 0, running: 0, complete: 0 }, queue: 0, active_runs: 0 },
     // No worker has made a pass of it.
     batcher: expect.objectContaining({ state: 'late', open: 0, sent: 0, backoff: null }),

@@ -62,13 +62,24 @@ describe('status', () => {
   });
 
   test('an ill part is exit status 1 and says why', async () => {
-    api.on(
-      'GET /api/v1/status',
-      always(200, status({ engine: { ok: false, reason: 'no worker polls' }, counts: null })),
-    );
+    api.on('GET /api/v1/status', always(200, status({ engine: { ok: false, reason: 'no server' }, counts: null })));
     const { exit, out } = await run(['status']);
     expect(exit).toBe(1);
-    expect(out).toMatch(/^engine for the api +not available +no worker polls$/m);
+    expect(out).toMatch(/^engine for the api +not available +no server$/m);
+  });
+
+  test('without a worker it is exit status 1 and says so', async () => {
+    const workers = { ok: true, reason: null, count: 2 };
+    api.on('GET /api/v1/status', always(200, status({ workers })));
+    const { exit, out } = await run(['status']);
+    expect(exit).toBe(0);
+    expect(out).toMatch(/^workers +2 at work$/m);
+    const none = { ok: false, reason: 'no worker has asked for work', count: 0 };
+    api.on('GET /api/v1/status', always(200, status({ workers: none })));
+    const without = await run(['status']);
+    expect(without.exit).toBe(1);
+    expect(without.out).toMatch(/^workers +not available +no worker has asked for work$/m);
+    expect(without.out).toMatch(/^workers +0 at work$/m);
   });
 
   test('an API that does not answer is exit status 7; the stack is shown all the same', async () => {

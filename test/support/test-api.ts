@@ -77,6 +77,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
     imageSettings: { maxBytes: 2 ** 20, keepFree: 0, dkms: true },
     schedules: fakeSchedules(),
     engineHealth: async () => ({ ok: true, reason: null }),
+    readWorkers: async () => ({ ok: true, reason: null, count: 1 }),
     setup: () => ({ ok: true, reason: null }),
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     clock: () => now.value,

@@ -15,6 +15,9 @@ const StatusSchema = z.object({
   database: PartSchema,
   engine: PartSchema,
   setup: PartSchema,
+  workers: PartSchema.extend({ count: z.int() })
+    .nullable()
+    .describe('Those that take up work; null when the engine does not say. `ok` is false when there is none'),
   counts: z
     .object({
       sessions: z.object({ pending: z.int(), running: z.int(), complete: z.int() }),
@@ -45,6 +48,7 @@ export async function statusRoutes(app: ApiServer, deps: ApiDependencies): Promi
       return {
         versions,
         ...health,
+        workers: health.engine.ok ? await deps.readWorkers().catch(() => null) : null,
         counts: known ? await unlessAway(() => countWork(deps.db)) : null,
         batcher: known && health.setup.ok ? await unlessAway(() => readBatcher(deps)) : null,
         hardware_sync: known && health.setup.ok ? await unlessAway(() => readHardwareSync(deps)) : null,

@@ -20,6 +20,7 @@ export interface StatusAnswer {
   database: Part;
   engine: Part;
   setup?: Part;
+  workers?: (Part & { count: number }) | null;
   counts: {
     sessions: { pending: number; running: number; complete: number };
     queue: number;
@@ -77,7 +78,11 @@ export async function showStatus(context: CliContext, options: OutputOptions): P
   if (failure?.fix) say(context, failure.fix);
   context.exit = failure
     ? failure.exit
-    : api?.database.ok && api.engine.ok && api.setup?.ok !== false && api.hardware_sync?.ok !== false
+    : api?.database.ok &&
+        api.engine.ok &&
+        api.setup?.ok !== false &&
+        api.workers?.ok !== false &&
+        api.hardware_sync?.ok !== false
       ? EXIT.done
       : EXIT.failed;
 }
@@ -129,6 +134,7 @@ function rowsOf({ url, api, failure, stack }: Report): Row[] {
   });
   if (api) rows.push(seen('database for the api', api.database), seen('engine for the api', api.engine));
   if (api?.setup && !api.setup.ok) rows.push(seen('set-up of the api', api.setup));
+  if (api?.workers && !api.workers.ok) rows.push(seen('workers', api.workers));
   if (api?.hardware_sync) rows.push(seen('hardware sync', api.hardware_sync));
   return rows;
 }
@@ -142,6 +148,7 @@ function summaryOf({ url, api, failure, stack }: Report): string {
       'sessions',
       sessions ? `${sessions.pending} pending, ${sessions.running} running, ${sessions.complete} complete` : '',
     ],
+    ['workers', api?.workers ? `${api.workers.count} at work` : ''],
     ['batcher', api?.batcher ? batcherLine(api.batcher) : ''],
     [
       'hardware sync',
