@@ -65,6 +65,14 @@ describeNeeding(stackMissing() ?? imagesMissing(), 'sessions on images that wait
       120_000,
     );
   const imageOf = async (name: string): Promise<Answer['body']> => (await stack.session(name)).images[0] ?? {};
+  /** Waits until a session's image is as `isSo` asks for. */
+  const untilImage = (what: string, name: string, isSo: (image: Answer['body']) => boolean) =>
+    eventually(
+      what,
+      async () => isSo(await imageOf(name)),
+      120_000,
+      () => stack.session(name),
+    );
   const waitsSince = async (name: string): Promise<number> => {
     const rows = await stack.sql(`select extract(epoch from now() - i.started_at)::int as seconds
       from session_images i join sessions s on s.id = i.session_id where s.name = '${name}'`);
@@ -73,9 +81,9 @@ describeNeeding(stackMissing() ?? imagesMissing(), 'sessions on images that wait
 
   test('they say so, and each is made when those before it are done', async () => {
     await stack.create('first', 'raw', target);
-    await eventually('the first one is open', async () => (await imageOf('first')).state === 'open', 120_000);
+    await untilImage('the first one is open', 'first', ({ state }) => state === 'open');
     await stack.create('second', 'raw', target);
-    await eventually('the second one has a job', async () => (await imageOf('second')).job !== null, 120_000);
+    await untilImage('the second one has a job', 'second', ({ job }) => typeof job === 'string');
     await stack.create('third', 'raw', target);
     await eventually('the second one has waited', async () => (await waitsSince('second')) > 2 * WAIT, 120_000);
     const waiting = await stack.session('second');
@@ -83,14 +91,12 @@ describeNeeding(stackMissing() ?? imagesMissing(), 'sessions on images that wait
       status: 'running',
       message: expect.stringContaining('creating: waits for its turn: 1 other image jobs are open'),
     });
-    await eventually(
-      'the third one stands behind the second',
-      async () => (await imageOf('third')).message.includes('1 that were made before it wait too'),
-      120_000,
+    await untilImage('the third one stands behind the second', 'third', ({ message }) =>
+      message.includes('1 that were made before it wait too'),
     );
     await go();
     expect((await stack.untilComplete('first', 120_000)).status.session).toMatchObject({ succeeded: 'true' });
-    await eventually('the second one is open', async () => (await imageOf('second')).state === 'open', 120_000);
+    await untilImage('the second one is open', 'second', ({ state }) => state === 'open');
     expect((await imageOf('third')).state).not.toBe('open');
     await go();
     const second = await stack.untilComplete('second', 120_000);

@@ -6,20 +6,24 @@ const PAUSE_MAX_MS = 250;
 const PAUSE_PART = 0.05;
 
 /**
- * Waits until `question` answers something other than null, false or undefined; fails with `what` after `withinMs`. It asks the more
- * seldom the longer that takes.
+ * Waits until `question` answers something other than null, false or undefined; fails with `what` after `withinMs`, and with what was
+ * `seen` then. It asks the more seldom the longer that takes.
  */
 export async function eventually<T>(
   what: string,
   question: () => Promise<T | null | false | undefined> | T | null | false | undefined,
   withinMs = 30_000,
+  seen?: () => unknown,
 ): Promise<T> {
   const begun = Date.now();
   for (;;) {
     const answer = await question();
     if (answer !== null && answer !== false && answer !== undefined) return answer;
     const passed = Date.now() - begun;
-    if (passed > withinMs) throw new Error(`not within ${withinMs / 1000} s: ${what}`);
+    if (passed > withinMs) {
+      const instead = seen === undefined ? '' : `; seen: ${JSON.stringify(await seen())}`;
+      throw new Error(`not within ${withinMs / 1000} s: ${what}${instead}`);
+    }
     await delay(Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, passed * PAUSE_PART)));
   }
 }
