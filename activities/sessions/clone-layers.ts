@@ -12,6 +12,12 @@ export interface CloneDependencies extends Pick<IdentityDependencies, 'trust'> {
   site: SiteValues;
 }
 
+/** What a clone has brought. */
+interface Found {
+  commit: string;
+  warnings: string[];
+}
+
 /** Repositories cloned at once. */
 const WIDTH = 4;
 
@@ -39,16 +45,13 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
   if (snapshot.additional_inventory !== null) {
     jobs.push({ repository: snapshot.additional_inventory, dest: paths.hosts, label: 'additional inventory' });
   }
-  const found = new Map<SnapshotRepository, string>();
-  const warnings: string[] = unsigned === null ? [] : [unsigned];
+  const found = new Map<SnapshotRepository, Found>();
   const queue = [...jobs];
   const failed = new AbortController();
   const worker = async () => {
     for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
       const { repository, dest, label } = job;
-      const result = await cloneOne(deps, repository, dest, label, AbortSignal.any([signal, failed.signal]));
-      found.set(repository, result.commit);
-      warnings.push(...result.warnings.map((warning) => `${label}: ${warning}`));
+      found.set(repository, await cloneOne(deps, repository, dest, label, AbortSignal.any([signal, failed.signal])));
     }
   };
   const workers = Array.from({ length: Math.min(WIDTH, jobs.length) }, () =>
@@ -60,7 +63,11 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
     if (!mayBeElsewhere(signal)) await workspaces.remove(sessionId).catch(() => undefined);
     throw failed.signal.reason;
   }
-  await noteWarnings(db, sessionId, warnings);
+  // In the order of the layers, whichever was there first.
+  const warnings = jobs.flatMap(({ repository, label }) =>
+    (found.get(repository)?.warnings ?? []).map((warning) => `${label}: ${warning}`),
+  );
+  await noteWarnings(db, sessionId, unsigned === null ? warnings : [unsigned, ...warnings]);
   await pinCommits(db, sessionId, withCommits(snapshot, found));
 }
 
@@ -75,7 +82,7 @@ async function cloneOne(
   dest: string,
   label: string,
   signal: AbortSignal,
-): Promise<{ commit: string; warnings: string[] }> {
+): Promise<Found> {
   try {
     const source = repository.source === null ? null : await site.source(repository.source);
     if (repository.source !== null && source === null) {
@@ -96,10 +103,10 @@ async function cloneOne(
   }
 }
 
-function withCommits(snapshot: Snapshot, found: Map<SnapshotRepository, string>): Snapshot {
+function withCommits(snapshot: Snapshot, found: Map<SnapshotRepository, Found>): Snapshot {
   const pin = <T extends SnapshotRepository>(repository: T): T => ({
     ...repository,
-    commit: found.get(repository) ?? repository.commit,
+    commit: found.get(repository)?.commit ?? repository.commit,
   });
   return {
     ...snapshot,

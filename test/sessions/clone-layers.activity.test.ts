@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloneDependencies, cloneLayers } from '../../activities/sessions/clone-layers.ts';
 import { musterError } from '../../domain/errors.ts';
@@ -41,8 +42,13 @@ const twoLayers = (commit: string | null) =>
 
 test('layers without a commit are pinned to what was found', async () => {
   const { id } = await twoLayers(null);
+  const second = Promise.withResolvers<void>();
   const deps = dependencies(async ({ dest }) => {
     await mkdir(dest);
+    // The second one is there first.
+    if (dest.endsWith('layer3')) second.resolve();
+    await second.promise;
+    if (dest.endsWith('layer0')) await setImmediate();
     return { commit: COMMIT, warnings: ['a link was left out'] };
   });
   await cloneLayers(deps, id, new AbortController().signal);
@@ -52,7 +58,12 @@ test('layers without a commit are pinned to what was found', async () => {
     [3, COMMIT],
   ]);
   expect(existsSync(deps.workspaces.layerDir(id, 3))).toBe(true);
-  const events = await database.db.selectFrom('events').select('data').where('stream_id', '=', id).execute();
+  const events = await database.db
+    .selectFrom('events')
+    .select('data')
+    .where('stream_id', '=', id)
+    .orderBy('seq')
+    .execute();
   expect(events.map(({ data }) => data.message)).toEqual([
     'layer 0: a link was left out',
     'layer 3: a link was left out',
