@@ -1,16 +1,32 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../store/tables.ts';
 
+/**
+ * Answers how many statements have been about to change a table since this call, also such as changed nothing or were rolled back: as
+ * long as it answers the same, the content is the same. Tables that are named in `without` are left out.
+ */
+export async function countWrites(
+  db: Kysely<Database>,
+  without: readonly string[] = [],
+): Promise<() => Promise<number>> {
+  await sql`create sequence writes_seen minvalue 0 start 0`.execute(db);
+  // A sequence keeps what a transaction that was rolled back has counted.
+  await sql`create function see_write() returns trigger language plpgsql
+    as 'begin perform nextval(''writes_seen''); return null; end'`.execute(db);
+  for (const name of (await tableNames(db)).filter((one) => !without.includes(one))) {
+    await sql`create trigger see_write after insert or update or delete or truncate on ${sql.table(name)}
+      for each statement execute function see_write()`.execute(db);
+  }
+  const count = sql<{ count: number }>`select (last_value + is_called::int)::int as count from writes_seen`;
+  return async () => (await count.execute(db)).rows[0]?.count ?? Number.NaN;
+}
+
 /** Hash of each table's content, so that two moments can be compared. Tables that are named in `without` are left out. */
 export async function databaseChecksum(db: Kysely<Database>, without: readonly string[] = []): Promise<string> {
-  const tables = (
-    await sql<{ name: string }>`
-    select tablename as name from pg_tables where schemaname = 'public' order by tablename`.execute(db)
-  ).rows;
-  const sums = tables
-    .filter(({ name }) => !without.includes(name))
+  const sums = (await tableNames(db))
+    .filter((name) => !without.includes(name))
     .map(
-      ({ name }) =>
+      (name) =>
         sql`select ${name}::text as name, md5(coalesce(string_agg(t::text, E'\n' order by t::text), '')) as sum
             from ${sql.table(name)} t`,
     );
@@ -20,4 +36,10 @@ export async function databaseChecksum(db: Kysely<Database>, without: readonly s
     .map(({ name, sum }) => `${name} ${sum}`)
     .sort()
     .join('\n');
+}
+
+async function tableNames(db: Kysely<Database>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = 'public' order by tablename`.execute(db);
+  return rows.map(({ name }) => name);
 }
