@@ -24,6 +24,7 @@ const level = (name, patterns, withPostgres) => ({
 export default {
   testTimeout: 60_000,
   maxWorkers: 2,
+  testSequencer: '<rootDir>/test/longest-first.js',
   watchman: false,
   projects: [
     level('domain', ['**/*.domain.test.ts', 'architecture/*.test.ts'], false),

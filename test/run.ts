@@ -17,9 +17,10 @@ let interrupted = false;
 
 function chosenSuites(name: string | undefined): Suite[] {
   if (name === undefined) return SUITES;
-  const suite = SUITES.find((candidate) => candidate.name === name);
-  if (suite) return [suite];
-  process.stderr.write(`There is no suite "${name}". Suites: ${SUITES.map((one) => one.name).join(', ')}\n`);
+  const suites = SUITES.filter((suite) => (suite.group ?? suite.name) === name);
+  if (suites.length > 0) return suites;
+  const names = new Set(SUITES.map((suite) => suite.group ?? suite.name));
+  process.stderr.write(`There is no suite "${name}". Suites: ${[...names].join(', ')}\n`);
   process.exit(2);
 }
 
@@ -44,7 +45,7 @@ async function main(): Promise<number> {
     const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
     for (const test of found.skipped)
       process.stdout.write(`${strict ? 'skipped, which fails here' : 'skipped'}: ${test}\n`);
-    summary.push(`${suite.name.padEnd(10)} ${line(counts)} (${seconds} s)`);
+    summary.push(`${suite.name.padEnd(14)} ${line(counts)} (${seconds} s)`);
     process.stdout.write(`== ${summary.at(-1)}\n`);
     total.passed += counts.passed;
     total.failed += counts.failed;
@@ -60,6 +61,8 @@ async function main(): Promise<number> {
   };
   const suites = chosenSuites(name);
   for (const suite of suites) {
+    for (const other of others.filter((one) => suite.after?.includes(one.suite.name))) await finish(other);
+    if (interrupted) break;
     if (suite.beside && suite !== suites.at(-1)) {
       process.stdout.write(`\n== ${suite.name}: ${suite.title}; beside what follows\n`);
       others.push(runBeside(suite, options));

@@ -15,8 +15,12 @@ export interface Counts {
 export interface Suite {
   name: string;
   title: string;
+  /** Of suites that are chosen by one name, this is the name. */
+  group?: string;
   /** Waits more than it works: it runs at the same time as the next ones, and its output follows once it or they have ended. */
   beside?: true;
+  /** Suites that have ended before it begins. */
+  after?: string[];
   run(options: SuiteOptions): Promise<Counts>;
 }
 
@@ -30,6 +34,9 @@ export interface SuiteOptions {
   /** Whether the user has ended it all. */
   isInterrupted(): boolean;
 }
+
+/** Tests that break their cluster, or need all of its room, one at a time. */
+const FAULTS = '/(break-cluster|dev-cluster|job-trouble|taken-down)[.]cluster[.]';
 
 /** In the order in which they run. */
 export const SUITES: Suite[] = [
@@ -51,8 +58,20 @@ export const SUITES: Suite[] = [
   level('workflow', 'workflows on a real test server'),
   level('api', 'HTTP routes'),
   { name: 'fuzz', title: 'requests made from the API documents', run: runSchemathesis },
+  {
+    name: 'cluster-faults',
+    title: 'a Kubernetes cluster whose parts are killed',
+    group: 'cluster',
+    beside: true,
+    run: (options) => runCluster(options, ['--testPathIgnorePatterns', `^(?!.*${FAULTS})`, '--maxWorkers', '1']),
+  },
   level('e2e', 'the whole through its outer doors'),
-  { name: 'cluster', title: 'sessions on a Kubernetes cluster with real containers', run: runCluster },
+  {
+    name: 'cluster',
+    title: 'sessions on a Kubernetes cluster with real containers',
+    after: ['cluster-faults'],
+    run: (options) => runCluster(options, ['--testPathIgnorePatterns', FAULTS, '--maxWorkers', '3']),
+  },
 ];
 
 function module(path: string): string {
@@ -99,27 +118,12 @@ async function runJest(
   };
 }
 
-/** Tests that break the cluster, or need all of its room. */
-const ALONE = '/(break-cluster|dev-cluster|job-trouble|taken-down)[.]cluster[.]';
-
-/** Its tests share one cluster and two cores with it. Most wait most of the time, so that two files run at a time. */
-async function runCluster(options: SuiteOptions): Promise<Counts> {
+/** Has a cluster for its tests, which share it and two cores with it. Most wait most of the time, so that more files than that run at a time. */
+async function runCluster(options: SuiteOptions, more: string[]): Promise<Counts> {
   const missing = await missingForCluster();
   if (missing.length > 0) return { ...nothing(), skipped: [`cluster: missing on this machine: ${missing.join(', ')}`] };
   try {
-    const most = await runJest('cluster', options, ['--testPathIgnorePatterns', ALONE]);
-    if (options.isInterrupted()) return most;
-    const alone = await runJest('cluster', options, [
-      '--testPathIgnorePatterns',
-      `^(?!.*${ALONE})`,
-      '--maxWorkers',
-      '1',
-    ]);
-    return {
-      passed: most.passed + alone.passed,
-      failed: most.failed + alone.failed,
-      skipped: [...most.skipped, ...alone.skipped],
-    };
+    return await runJest('cluster', options, more);
   } finally {
     await takeDownWhatIsLeft();
   }
