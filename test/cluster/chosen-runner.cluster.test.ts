@@ -39,5 +39,5 @@ test('a session says where it runs: here, or as a Job with what a site gets that
   });
   const good = { succeeded: 'true', message: '1 layer done on 1 host', reason: null };
   expect([await sessions.ended('here'), await sessions.ended('there')]).toEqual([good, good]);
-  expect((await cluster.leftovers()).filter((name) => name.startsWith('job'))).toEqual([`job.batch/${job}`]);
+  expect(await cluster.namespace.names('jobs')).toEqual([job]);
 }, 300_000);

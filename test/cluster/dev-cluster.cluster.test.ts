@@ -39,8 +39,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => namespace?.remove(), 120_000);
 
-function phaseOf(name: string): Promise<string> {
-  return namespace.kubectl(['get', 'pod', name, '--output', 'jsonpath={.status.phase}']);
+async function phaseOf(name: string): Promise<string> {
+  return (await namespace.read<{ status: { phase: string } }>(`pods/${name}`))?.status.phase ?? '';
 }
 
 describe('a pod', () => {

@@ -38,10 +38,7 @@ const exitOf = ({ view }: JobEnding, container: string) =>
   view.containers.find(({ name }) => name === container)?.exitCode;
 
 const nothingLeft = (name: string) =>
-  eventually(
-    'nothing is left',
-    async () => !(await namespace.kubectl(['get', 'jobs,pods,secrets', '-o', 'name'])).includes(name),
-  );
+  eventually('nothing is left', async () => !(await namespace.names('jobs', 'pods', 'secrets')).join().includes(name));
 
 describe('ending a Job', () => {
   test.each([

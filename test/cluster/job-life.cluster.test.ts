@@ -57,10 +57,7 @@ describe('a Job from its start to its end', () => {
     await namespace.kubectl(['wait', '--for=condition=complete', `job/${spec.name}`, '--timeout=30s']);
     const { view, unverified } = await jobs.end(spec.name, 10_000);
     expect([view.phase, unverified]).toEqual(['complete', null]);
-    await eventually(
-      'nothing is left',
-      async () => (await namespace.kubectl(['get', 'jobs,pods,secrets', '-o', 'name'])) === '',
-    );
+    await eventually('nothing is left', async () => (await namespace.names('jobs', 'pods', 'secrets')).length === 0);
     expect((await jobs.view(spec.name)).phase).toBe('gone');
   });
 });

@@ -87,6 +87,6 @@ test('a Job that may not be deleted is not verified, in the words of the cluster
   await jobs.release(name);
   await eventually(
     'nothing is left',
-    async () => !(await namespace.kubectl(['get', 'jobs,pods,secrets', '-o', 'name'])).includes(name),
+    async () => !(await namespace.names('jobs', 'pods', 'secrets')).join().includes(name),
   );
 });

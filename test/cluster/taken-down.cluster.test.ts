@@ -26,10 +26,11 @@ async function answers(host: string, port: number): Promise<boolean> {
   return connected;
 }
 
-/** Paths of the programs that run on this machine. */
+/** Paths of the cluster's programs that run on this machine, where others may run a kubelet of theirs. */
 async function runningPrograms(): Promise<string[]> {
   const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  return Promise.all(processes.map((id) => readlink(`/proc/${id}/exe`).catch(() => '')));
+  const programs = await Promise.all(processes.map((id) => readlink(`/proc/${id}/exe`).catch(() => '')));
+  return programs.filter((path) => path.includes('/dev-cluster-'));
 }
 
 async function mounts(): Promise<string[]> {
@@ -86,7 +87,7 @@ describeNeeding(takingDownRefused(), 'a cluster that is taken down', () => {
         'containerd',
         'containerd-shim-runc-v2',
       ];
-      const left = (await runningPrograms()).filter((path) => path.includes('/dev-cluster-'));
+      const left = await runningPrograms();
       expect(left.filter((path) => names.some((name) => path.endsWith(`/${name}`)))).toEqual([]);
       expect(await mounts()).toEqual([]);
       expect(await links()).not.toContain(BRIDGE);

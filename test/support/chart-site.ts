@@ -143,9 +143,9 @@ export async function makeChartSite(
       await impose(objects.filter(({ kind }) => kind === 'NetworkPolicy'));
     },
     sessionPods: async () => {
-      const listed = await jobs.kubectl(['get', 'pods', '--selector', SESSIONS, '--output', 'json']);
+      const listed = await jobs.read<{ items: Manifest[] }>(`pods?labelSelector=${SESSIONS}`);
       return Object.fromEntries(
-        JSON.parse(listed).items.map(({ metadata, spec }: Manifest) => [
+        (listed?.items ?? []).map(({ metadata, spec }) => [
           metadata.labels.cfsession,
           { uid: metadata.uid, images: [...spec.initContainers, ...spec.containers].map(({ image }) => image) },
         ]),

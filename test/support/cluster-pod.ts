@@ -15,6 +15,15 @@ export interface PodRequest {
   serviceAccount?: string;
 }
 
+interface PodStatus {
+  status?: {
+    podIP?: string;
+    containerStatuses?: {
+      state: { waiting?: { reason?: string; message?: string }; terminated?: { exitCode: number } };
+    }[];
+  };
+}
+
 export interface TestPod {
   name: string;
   /** Its address, which this machine reaches; '' until it has one. */
@@ -64,7 +73,7 @@ export async function startRestrictedPod(namespace: TestNamespace, request: PodR
       volumes: writable.map((_, index) => ({ name: `folder-${index}`, emptyDir: {} })),
     },
   });
-  const status = async () => JSON.parse(await namespace.kubectl(['get', 'pod', name, '--output', 'json'])).status;
+  const status = async () => (await namespace.read<PodStatus>(`pods/${name}`))?.status ?? {};
   const log = () => namespace.kubectl(['logs', name]);
   return {
     name,
@@ -74,10 +83,10 @@ export async function startRestrictedPod(namespace: TestNamespace, request: PodR
       const code = await eventually(
         `${name} has ended`,
         async () => {
-          const { state } = (await status()).containerStatuses?.[0] ?? {};
-          const refused = /Invalid|Err|BackOff/.test(state?.waiting?.reason ?? '');
-          if (refused) throw new Error(`${state.waiting.reason}: ${state.waiting.message}`);
-          return state?.terminated === undefined ? null : { code: Number(state.terminated.exitCode) };
+          const { waiting, terminated } = (await status()).containerStatuses?.[0]?.state ?? {};
+          const refused = /Invalid|Err|BackOff/.test(waiting?.reason ?? '');
+          if (refused) throw new Error(`${waiting?.reason}: ${waiting?.message}`);
+          return terminated === undefined ? null : { code: terminated.exitCode };
         },
         END_LIMIT_MS,
       );

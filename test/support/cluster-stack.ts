@@ -51,10 +51,7 @@ export async function startClusterStack(
     namespace,
     git,
     repositoryUrl: (name) => `${git.origin}/${name}`,
-    leftovers: async () => {
-      const names = await namespace.kubectl(['get', 'jobs,pods,secrets', '--output', 'name']);
-      return names.split('\n').filter((name) => name !== '');
-    },
+    leftovers: () => namespace.names('jobs', 'pods', 'secrets'),
     remove: async () => {
       await git.stop();
       await stack.remove();

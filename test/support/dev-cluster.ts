@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { clusterCommand } from './cluster-command.ts';
+import { openClusterReads } from './cluster-reads.ts';
 import { eventually } from './eventually.ts';
 
 const ENDING_LIMIT_MS = 90_000;
@@ -84,58 +85,66 @@ export interface TestNamespace {
   name: string;
   /** kubectl in this namespace. */
   kubectl(args: string[], input?: string): Promise<string>;
+  /** An object by its path in the namespace (`pods/NAME`), or those of a kind (`jobs?labelSelector=...`); null: there is none. */
+  read<T>(path: string): Promise<T | null>;
+  /** Names of all objects of these kinds. */
+  names(...kinds: string[]): Promise<string[]>;
   /** Creates or changes objects. */
   apply(...objects: object[]): Promise<void>;
   /** Removes it with everything in it, finalizers or not, and waits until it is gone. */
   remove(): Promise<void>;
 }
 
+interface Listed {
+  items: { metadata: { name: string; finalizers?: string[]; deletionTimestamp?: string } }[];
+}
+
 /** Makes a namespace; pods can start in it when this returns. */
 export async function makeNamespace(prefix = 'muster-test'): Promise<TestNamespace> {
   const name = `${prefix}-${randomBytes(4).toString('hex')}`;
   const inNamespace = (args: string[], input?: string) => kubectl(['--namespace', name, ...args], input);
-  await kubectl(['create', 'namespace', name]);
-  await eventually('the service account of the namespace is there', () =>
-    inNamespace(['get', 'serviceaccount', 'default']).then(
-      () => true,
-      () => false,
-    ),
-  );
-  return {
+  const cluster = await openClusterReads(setting('MUSTER_TEST_KUBECTL'), kubeconfigPath());
+  const namespace: TestNamespace = {
     name,
     kubectl: inNamespace,
+    read: (path) => cluster.read(`${/^jobs\b/.test(path) ? '/apis/batch/v1' : '/api/v1'}/namespaces/${name}/${path}`),
+    names: async (...kinds) => {
+      const lists = await Promise.all(kinds.map((kind) => namespace.read<Listed>(kind)));
+      return lists.flatMap((list) => list?.items ?? []).map(({ metadata }) => metadata.name);
+    },
     apply: async (...objects) => {
       await inNamespace(
         ['apply', '--filename', '-'],
         JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
       );
     },
-    remove: () => removeNamespace(name),
-  };
-}
-
-async function removeNamespace(name: string): Promise<void> {
-  await kubectl(['delete', 'namespace', name, '--wait=false', '--ignore-not-found']);
-  await eventually(
-    `the namespace ${name} is gone`,
-    async () => {
-      await dropFinalizers(name);
-      return (await kubectl(['get', 'namespace', name, '--ignore-not-found', '--output', 'name'])) === '';
+    remove: async () => {
+      await kubectl(['delete', 'namespace', name, '--wait=false', '--ignore-not-found']);
+      await eventually(
+        `the namespace ${name} is gone`,
+        async () => {
+          await dropFinalizers(namespace);
+          return (await cluster.read(`/api/v1/namespaces/${name}`)) === null;
+        },
+        ENDING_LIMIT_MS,
+      );
+      await cluster.close();
     },
-    ENDING_LIMIT_MS,
-  );
+  };
+  await kubectl(['create', 'namespace', name]);
+  await eventually('the service account of the namespace is there', () => namespace.read('serviceaccounts/default'));
+  return namespace;
 }
 
 /** Of Jobs and pods that are being deleted; without it they would keep the namespace for ever. */
-async function dropFinalizers(namespace: string): Promise<void> {
-  const listed = await kubectl(['--namespace', namespace, 'get', 'jobs,pods', '--output', 'json']);
-  const { items } = JSON.parse(listed) as {
-    items: { kind: string; metadata: { name: string; finalizers?: string[]; deletionTimestamp?: string } }[];
-  };
-  for (const { kind, metadata } of items) {
-    if (metadata.deletionTimestamp === undefined || metadata.finalizers === undefined) continue;
-    const patch = ['--type', 'merge', '--patch', '{"metadata":{"finalizers":null}}'];
-    await kubectl(['--namespace', namespace, 'patch', kind, metadata.name, ...patch]).catch(() => {});
+async function dropFinalizers({ read, kubectl: inNamespace }: TestNamespace): Promise<void> {
+  for (const kind of ['jobs', 'pods']) {
+    const { items } = (await read<Listed>(kind)) ?? { items: [] };
+    for (const { metadata } of items) {
+      if (metadata.deletionTimestamp === undefined || metadata.finalizers === undefined) continue;
+      const patch = ['--type', 'merge', '--patch', '{"metadata":{"finalizers":null}}'];
+      await inNamespace(['patch', kind, metadata.name, ...patch]).catch(() => {});
+    }
   }
 }
 

@@ -44,8 +44,8 @@ export async function openInstalled(namespace: TestNamespace, token: string, ca?
     ask({ address, token, tls, method, path, body, headers });
   const pods: InstalledMuster['pods'] = async (part) => {
     const selector = `app.kubernetes.io/component=${part},app.kubernetes.io/part-of=muster`;
-    const { items } = JSON.parse(await namespace.kubectl(['get', 'pods', '--selector', selector, '--output', 'json']));
-    return items
+    const listed = await namespace.read<{ items: Manifest[] }>(`pods?labelSelector=${selector}`);
+    return (listed?.items ?? [])
       .filter(({ metadata, status }: Manifest) => metadata.deletionTimestamp === undefined && isReady(status))
       .map(({ metadata }: Manifest) => metadata.name);
   };
