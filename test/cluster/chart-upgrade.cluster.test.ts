@@ -3,6 +3,7 @@ import { type ChartSite, makeChartSite } from '../support/chart-site.ts';
 import { clusterStatus } from '../support/cluster-command.ts';
 import { hostAddress } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';
+import type { Manifest } from '../support/helm.ts';
 import { imageShellsMissing } from '../support/image-shells.ts';
 import { type ImagesForPods, serveImagesForPods } from '../support/images-for-pods.ts';
 import { type InstalledChart, ownRelease, type Release } from '../support/installed-chart.ts';
@@ -121,11 +122,10 @@ describeNeeding(
     /** Images that pods of API and worker run. */
     async function running(): Promise<string[]> {
       const selector = 'app.kubernetes.io/part-of=muster,app.kubernetes.io/component in (api,worker)';
-      const listed = await site.namespace.kubectl([
-        ...['get', 'pods', '--selector', selector],
-        ...['--output', 'jsonpath={.items[*].spec.containers[*].image}'],
-      ]);
-      return [...new Set(listed.split(' '))];
+      const listed = await site.namespace.read<{ items: Manifest[] }>(
+        `pods?labelSelector=${encodeURIComponent(selector)}`,
+      );
+      return [...new Set((listed?.items ?? []).flatMap(({ spec }) => spec.containers).map(({ image }) => image))];
     }
 
     const untilOnly = (release: Release) =>
@@ -175,8 +175,8 @@ describeNeeding(
       await start('alone');
       await site.gate.untilThere(['alone']);
       await site.namespace.kubectl(['scale', 'deployment/muster-worker', '--replicas=0']);
-      const workers = ['get', 'pods', '--selector', 'app.kubernetes.io/component=worker', '--output', 'name'];
-      await eventually('no worker is there', async () => (await site.namespace.kubectl(workers)) === '', 90_000);
+      const workers = 'pods?labelSelector=app.kubernetes.io/component=worker';
+      await eventually('no worker is there', async () => (await site.namespace.names(workers)).length === 0, 90_000);
       await muster.uninstall();
       const left = async () => (await site.namespace.kubectl(['get', 'all,secrets', '--output', 'name'])).split('\n');
       await eventually(

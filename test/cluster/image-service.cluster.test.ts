@@ -81,7 +81,8 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
   }, 180_000);
 
   const inPod = (...words: string[]) => site.namespace.kubectl(['exec', POD, '--', ...words]);
-  const podAddress = () => site.namespace.kubectl(['get', 'pod', POD, '--output', 'jsonpath={.status.podIP}']);
+  const podAddress = async () =>
+    (await site.namespace.read<{ status: { podIP?: string } }>(`pods/${POD}`))?.status.podIP ?? '';
   const programs = async () =>
     (await inPod('sh', '-c', 'cat /proc/[0-9]*/comm 2>/dev/null || true')).split('\n').filter((name) => name !== '');
   const unpacked = async (id: string) => {
@@ -161,7 +162,7 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
     await eventually(
       'the shell is open again elsewhere',
       async () => {
-        const now = await podAddress().catch(() => '');
+        const now = await podAddress();
         return now !== '' && now !== before && (await listens(now, shell.port));
       },
       180_000,

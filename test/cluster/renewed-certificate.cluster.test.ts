@@ -81,8 +81,8 @@ describeNeeding(sshMissing(), 'a session of two layers in a pod without any righ
 
   /** When the certificate in the Secret of its Job ends, ms. */
   async function inSecret(job: string): Promise<number> {
-    const { data } = JSON.parse(await cluster.namespace.kubectl(['get', 'secret', job, '--output', 'json']));
-    return endOf(Buffer.from(data.certificate, 'base64').toString());
+    const secret = await cluster.namespace.read<{ data: { certificate: string } }>(`secrets/${job}`);
+    return endOf(Buffer.from(secret?.data.certificate ?? '', 'base64').toString());
   }
 
   function endOf(line: string): number {
