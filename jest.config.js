@@ -23,8 +23,7 @@ const level = (name, patterns, withPostgres) => ({
 
 export default {
   testTimeout: 60_000,
-  // On two cores, or more: files wait for processes of theirs a third of the time.
-  maxWorkers: 3,
+  maxWorkers: 2,
   testSequencer: '<rootDir>/test/longest-first.js',
   watchman: false,
   projects: [

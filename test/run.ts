@@ -10,16 +10,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runBeside, type SuiteBeside } from './suite-beside.ts';
-import { type Counts, PARTS, SUITES, type Suite } from './suites.ts';
+import { type Counts, SUITES, type Suite } from './suites.ts';
 
 const strict = process.env.MUSTER_TEST_REQUIRE === 'all';
 let interrupted = false;
 
 function chosenSuites(name: string | undefined): Suite[] {
   if (name === undefined) return SUITES;
-  const suites = [...SUITES, ...PARTS].filter((suite) => (suite.group ?? suite.name) === name);
+  const suites = SUITES.filter((suite) => (suite.group ?? suite.name) === name);
   if (suites.length > 0) return suites;
-  const names = new Set([...SUITES, ...PARTS].map((suite) => suite.group ?? suite.name));
+  const names = new Set(SUITES.map((suite) => suite.group ?? suite.name));
   process.stderr.write(`There is no suite "${name}". Suites: ${[...names].join(', ')}\n`);
   process.exit(2);
 }

@@ -38,14 +38,6 @@ export interface SuiteOptions {
 /** Tests that break their cluster, or need all of its room, one at a time. */
 const FAULTS = '/(break-cluster|dev-cluster|job-trouble|taken-down)[.]cluster[.]';
 
-/** Levels that run together when all do, so that none of them waits for the last file of another. */
-export const PARTS: Suite[] = [
-  level('activity', 'drivers and activities'),
-  level('store', 'queries on a real Postgres'),
-  level('workflow', 'workflows on a real test server'),
-  level('api', 'HTTP routes'),
-];
-
 /** In the order in which they run. */
 export const SUITES: Suite[] = [
   {
@@ -61,15 +53,10 @@ export const SUITES: Suite[] = [
     beside: true,
     run: runPytest,
   },
-  {
-    name: 'levels',
-    title: PARTS.map(({ title }) => title).join(', '),
-    run: (options) =>
-      runJest(
-        PARTS.map(({ name }) => name),
-        options,
-      ),
-  },
+  level('activity', 'drivers and activities'),
+  level('store', 'queries on a real Postgres'),
+  level('workflow', 'workflows on a real test server'),
+  level('api', 'HTTP routes'),
   { name: 'fuzz', title: 'requests made from the API documents', run: runSchemathesis },
   {
     name: 'cluster-faults',
@@ -83,7 +70,7 @@ export const SUITES: Suite[] = [
     name: 'cluster',
     title: 'sessions on a Kubernetes cluster with real containers',
     after: ['cluster-faults'],
-    run: (options) => runCluster(options, ['--testPathIgnorePatterns', FAULTS]),
+    run: (options) => runCluster(options, ['--testPathIgnorePatterns', FAULTS, '--maxWorkers', '3']),
   },
 ];
 
@@ -93,7 +80,7 @@ function module(path: string): string {
 
 /** One level of jest tests, which is a project of jest.config.js. */
 function level(name: string, title: string): Suite {
-  return { name, title, run: (options) => runJest([name], options) };
+  return { name, title, run: (options) => runJest(name, options) };
 }
 
 /** A tool that has no tests of its own counts as one. */
@@ -110,13 +97,13 @@ interface JestReport {
 }
 
 async function runJest(
-  projects: string[],
+  project: string,
   { workDir, patterns, output }: SuiteOptions,
   more: string[] = [],
 ): Promise<Counts> {
-  const report = join(mkdtempSync(join(workDir, `${projects[0]}-`)), 'report.json');
+  const report = join(mkdtempSync(join(workDir, `${project}-`)), 'report.json');
   const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', module('jest/bin/jest.js')];
-  args.push('--selectProjects', ...projects, '--json', `--outputFile=${report}`, '--passWithNoTests', ...more);
+  args.push('--selectProjects', project, '--json', `--outputFile=${report}`, '--passWithNoTests', ...more);
   if (patterns.length > 0) args.push('--testPathPatterns', ...patterns);
   const status = await run(process.execPath, args, output);
   if (!existsSync(report)) return status === 0 ? nothing() : { ...nothing(), failed: 1 };
@@ -136,7 +123,7 @@ async function runCluster(options: SuiteOptions, more: string[]): Promise<Counts
   const missing = await missingForCluster();
   if (missing.length > 0) return { ...nothing(), skipped: [`cluster: missing on this machine: ${missing.join(', ')}`] };
   try {
-    return await runJest(['cluster'], options, more);
+    return await runJest('cluster', options, more);
   } finally {
     await takeDownWhatIsLeft();
   }
