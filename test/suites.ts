@@ -38,6 +38,9 @@ export interface SuiteOptions {
 /** Tests that break their cluster, or need all of its room, one at a time. */
 const FAULTS = '/(break-cluster|dev-cluster|job-trouble|taken-down)[.]cluster[.]';
 
+/** For suites whose files wait for what they started a third of the time; jest.config.js has the number for the others. */
+const THREE_AT_A_TIME = ['--maxWorkers', '3'];
+
 /** In the order in which they run. */
 export const SUITES: Suite[] = [
   {
@@ -55,7 +58,7 @@ export const SUITES: Suite[] = [
   },
   level('activity', 'drivers and activities'),
   level('store', 'queries on a real Postgres'),
-  level('workflow', 'workflows on a real test server'),
+  level('workflow', 'workflows on a real test server', THREE_AT_A_TIME),
   level('api', 'HTTP routes'),
   { name: 'fuzz', title: 'requests made from the API documents', run: runSchemathesis },
   {
@@ -65,12 +68,12 @@ export const SUITES: Suite[] = [
     beside: true,
     run: (options) => runCluster(options, ['--testPathIgnorePatterns', `^(?!.*${FAULTS})`, '--maxWorkers', '1']),
   },
-  level('e2e', 'the whole through its outer doors'),
+  level('e2e', 'the whole through its outer doors', THREE_AT_A_TIME),
   {
     name: 'cluster',
     title: 'sessions on a Kubernetes cluster with real containers',
     after: ['cluster-faults'],
-    run: (options) => runCluster(options, ['--testPathIgnorePatterns', FAULTS, '--maxWorkers', '3']),
+    run: (options) => runCluster(options, ['--testPathIgnorePatterns', FAULTS, ...THREE_AT_A_TIME]),
   },
 ];
 
@@ -79,8 +82,8 @@ function module(path: string): string {
 }
 
 /** One level of jest tests, which is a project of jest.config.js. */
-function level(name: string, title: string): Suite {
-  return { name, title, run: (options) => runJest(name, options) };
+function level(name: string, title: string, more: string[] = []): Suite {
+  return { name, title, run: (options) => runJest(name, options, more) };
 }
 
 /** A tool that has no tests of its own counts as one. */
@@ -118,7 +121,7 @@ async function runJest(
   };
 }
 
-/** Has a cluster for its tests, which share it and two cores with it. Most wait most of the time, so that more files than that run at a time. */
+/** Has a cluster for its tests, which share it and the machine with it. */
 async function runCluster(options: SuiteOptions, more: string[]): Promise<Counts> {
   const missing = await missingForCluster();
   if (missing.length > 0) return { ...nothing(), skipped: [`cluster: missing on this machine: ${missing.join(', ')}`] };
