@@ -75,6 +75,7 @@ describeNeeding(takingDownRefused(), 'a cluster that is taken down', () => {
       expect(await rules()).toContain('KUBE-');
     }
 
+    await namespace.close();
     await clusterCommand('down');
     expect((await clusterStatus()).up).toBe(false);
     if (provider === 'own') {

@@ -25,7 +25,7 @@ export async function openClusterReads(kubectl: string, kubeconfig: string): Pro
   const proxy = [kubectl, '--kubeconfig', kubeconfig, 'proxy', '--unix-socket', socketPath];
   const child = spawn('bash', ['-c', WHILE_HELD, 'reads', ...proxy], { stdio: ['pipe', 'ignore', 2] });
   const exit = once(child, 'exit');
-  // A test file that leaves it open ends nevertheless, and it with the file's process.
+  // A test file that failed before it closes it ends nevertheless, and it with the file's process.
   child.unref();
   (child.stdin as Socket).unref();
   const read = async <T>(path: string) => (await answerOf(socketPath, path)) as T | null;

@@ -93,6 +93,8 @@ export interface TestNamespace {
   apply(...objects: object[]): Promise<void>;
   /** Removes it with everything in it, finalizers or not, and waits until it is gone. */
   remove(): Promise<void>;
+  /** Ends the reading of one that is gone by other ways. */
+  close(): Promise<void>;
 }
 
 interface Listed {
@@ -109,8 +111,8 @@ export async function makeNamespace(prefix = 'muster-test'): Promise<TestNamespa
     kubectl: inNamespace,
     read: (path) => cluster.read(`${/^jobs\b/.test(path) ? '/apis/batch/v1' : '/api/v1'}/namespaces/${name}/${path}`),
     names: async (...kinds) => {
-      const lists = await Promise.all(kinds.map((kind) => namespace.read<Listed>(kind)));
-      return lists.flatMap((list) => list?.items ?? []).map(({ metadata }) => metadata.name);
+      const lists = await Promise.all(kinds.map((kind) => listOf(namespace, kind)));
+      return lists.flatMap(({ items }) => items).map(({ metadata }) => metadata.name);
     },
     apply: async (...objects) => {
       await inNamespace(
@@ -130,20 +132,28 @@ export async function makeNamespace(prefix = 'muster-test'): Promise<TestNamespa
       );
       await cluster.close();
     },
+    close: cluster.close,
   };
   await kubectl(['create', 'namespace', name]);
   await eventually('the service account of the namespace is there', () => namespace.read('serviceaccounts/default'));
   return namespace;
 }
 
+/** Those of a kind; a list that is empty is there, so that a kind of no such name is an error. */
+async function listOf({ read }: TestNamespace, kind: string): Promise<Listed> {
+  const list = await read<Listed>(kind);
+  if (list === null) throw new Error(`the cluster knows no ${kind}`);
+  return list;
+}
+
 /** Of Jobs and pods that are being deleted; without it they would keep the namespace for ever. */
-async function dropFinalizers({ read, kubectl: inNamespace }: TestNamespace): Promise<void> {
+async function dropFinalizers(namespace: TestNamespace): Promise<void> {
   for (const kind of ['jobs', 'pods']) {
-    const { items } = (await read<Listed>(kind)) ?? { items: [] };
+    const { items } = await listOf(namespace, kind);
     for (const { metadata } of items) {
       if (metadata.deletionTimestamp === undefined || metadata.finalizers === undefined) continue;
       const patch = ['--type', 'merge', '--patch', '{"metadata":{"finalizers":null}}'];
-      await inNamespace(['patch', kind, metadata.name, ...patch]).catch(() => {});
+      await namespace.kubectl(['patch', kind, metadata.name, ...patch]).catch(() => {});
     }
   }
 }
