@@ -180,8 +180,33 @@ def test_term_ends_the_playbook_and_ships_what_there_is(pod: Pod, muster: Muster
     assert time.monotonic() - began < 10
     assert not is_running(pid)
     run = muster.runs['run-1']
-    assert run.exit is not None and run.exit['code'] != 0
+    assert run.exit is not None and run.exit['code'] == 143
     assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()
+
+
+@pytest.mark.parametrize(
+    ('by_itself', 'told'), [(1, (143, 'SIGTERM')), (0, (0, None))], ids=['fails', 'ends well all the same']
+)
+def test_an_ansible_that_ends_by_itself_on_term(
+    pod: Pod, muster: Muster, by_itself: int, told: tuple[int, str | None]
+) -> None:
+    pod.inventory_done('h1')
+    pod.playbook('- hosts: "{{ \'all\' | waits }}"\n  gather_facts: false\n')
+    pod.playbook(
+        'import os, signal, time\n\n\ndef waits(hosts):\n'
+        f'    signal.signal(signal.SIGTERM, lambda *_: os._exit({by_itself}))\n'
+        f'    open({str(pod.path("up"))!r}, "w").close()\n    time.sleep(60)\n    return hosts\n\n\n'
+        'class FilterModule:\n    def filters(self):\n        return {"waits": waits}\n',
+        'filter_plugins/waits.py',
+    )
+    pod.order()
+    process = pod.start('ansible')
+    wait_until(pod.path('up').exists, 'the playbook')
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 128 + signal.SIGTERM
+    assert json.loads(pod.read('muster/work/runs/run-1/exit.json'))['code'] == by_itself
+    end = muster.runs['run-1'].exit
+    assert end is not None and (end['code'], end['signal']) == told
 
 
 def test_after_term_what_waits_for_a_muster_that_was_away_is_sent_at_once(pod: Pod, muster: Muster) -> None:

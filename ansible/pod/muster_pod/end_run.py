@@ -24,6 +24,7 @@ _EMPTY_LOOKS = 2
 def end_run(run: RunFiles, signals: Signals) -> None:
     """TERM, 3 s, then KILL until none is found. Harmless for a run that has ended or never began."""
     began = time.monotonic()
+    run.was_told_to_end = run.was_told_to_end or run.exit is None
     told: set[int] = set()
     left: dict[int, str] = {}
     empty = 0

@@ -9,6 +9,8 @@ from typing import Any
 
 from .files import put_file
 
+_TERMINATED = {'code': 143, 'signal': 'SIGTERM'}
+"""End of a process that TERM has ended, as the launcher gives it."""
 _RUN_ID = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,199}')
 
 
@@ -20,6 +22,8 @@ class RunFiles:
             raise ValueError('the id of a run is not one')
         self.run_id = run_id
         self.directory = os.path.join(runs, run_id)
+        self.was_told_to_end = False
+        """Whether TERM was sent to its processes before it had ended."""
 
     def path(self, name: str) -> str:
         return os.path.join(self.directory, name)
@@ -48,11 +52,15 @@ class RunFiles:
 
     @property
     def exit(self) -> dict[str, Any] | None:
-        """How the run ended; None when it has not."""
+        """How the run ended; None when it has not.
+
+        One that was told to end, and failed, has failed by that, whatever status its program gives for it.
+        """
         found = self._json('exit.json')
         if found is None or not isinstance(found.get('code'), int):
             return None
-        return {name: found.get(name) for name in ('code', 'signal', 'ended_at')}
+        end = {name: found.get(name) for name in ('code', 'signal', 'ended_at')}
+        return {**end, **_TERMINATED} if self.was_told_to_end and end['code'] != 0 else end
 
     @property
     def results(self) -> dict[str, Any] | None:
