@@ -23,7 +23,8 @@ const level = (name, patterns, withPostgres) => ({
 
 export default {
   testTimeout: 60_000,
-  maxWorkers: 2,
+  // One more than cores on a small machine: a third of the time a file waits for what it has started.
+  maxWorkers: 3,
   testSequencer: '<rootDir>/test/longest-first.js',
   watchman: false,
   projects: [

@@ -38,9 +38,6 @@ export interface SuiteOptions {
 /** Tests that break their cluster, or need all of its room, one at a time. */
 const FAULTS = '/(break-cluster|dev-cluster|job-trouble|taken-down)[.]cluster[.]';
 
-/** For suites whose files wait for what they started a third of the time; jest.config.js has the number for the others. */
-const THREE_AT_A_TIME = ['--maxWorkers', '3'];
-
 /** In the order in which they run. */
 export const SUITES: Suite[] = [
   {
@@ -58,7 +55,7 @@ export const SUITES: Suite[] = [
   },
   level('activity', 'drivers and activities'),
   level('store', 'queries on a real Postgres'),
-  level('workflow', 'workflows on a real test server', THREE_AT_A_TIME),
+  level('workflow', 'workflows on a real test server'),
   level('api', 'HTTP routes'),
   { name: 'fuzz', title: 'requests made from the API documents', run: runSchemathesis },
   {
@@ -68,12 +65,12 @@ export const SUITES: Suite[] = [
     beside: true,
     run: (options) => runCluster(options, ['--testPathIgnorePatterns', `^(?!.*${FAULTS})`, '--maxWorkers', '1']),
   },
-  level('e2e', 'the whole through its outer doors', THREE_AT_A_TIME),
+  level('e2e', 'the whole through its outer doors'),
   {
     name: 'cluster',
     title: 'sessions on a Kubernetes cluster with real containers',
     after: ['cluster-faults'],
-    run: (options) => runCluster(options, ['--testPathIgnorePatterns', FAULTS, ...THREE_AT_A_TIME]),
+    run: (options) => runCluster(options, ['--testPathIgnorePatterns', FAULTS]),
   },
 ];
 
@@ -82,8 +79,8 @@ function module(path: string): string {
 }
 
 /** One level of jest tests, which is a project of jest.config.js. */
-function level(name: string, title: string, more: string[] = []): Suite {
-  return { name, title, run: (options) => runJest(name, options, more) };
+function level(name: string, title: string): Suite {
+  return { name, title, run: (options) => runJest(name, options) };
 }
 
 /** A tool that has no tests of its own counts as one. */
