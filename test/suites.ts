@@ -57,7 +57,7 @@ export const SUITES: Suite[] = [
   level('store', 'queries on a real Postgres'),
   level('workflow', 'workflows on a real test server'),
   level('api', 'HTTP routes'),
-  { name: 'fuzz', title: 'requests made from the API documents', run: runSchemathesis },
+  { name: 'fuzz', title: 'requests made from the API documents', beside: true, run: runSchemathesis },
   {
     name: 'cluster-faults',
     title: 'a Kubernetes cluster whose parts are killed',
@@ -70,7 +70,8 @@ export const SUITES: Suite[] = [
     name: 'cluster',
     title: 'sessions on a Kubernetes cluster with real containers',
     after: ['cluster-faults'],
-    run: (options) => runCluster(options, ['--testPathIgnorePatterns', FAULTS]),
+    // Its files wait for the cluster half of the time.
+    run: (options) => runCluster(options, ['--testPathIgnorePatterns', FAULTS, '--maxWorkers', '4']),
   },
 ];
 
