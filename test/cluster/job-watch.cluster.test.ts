@@ -42,9 +42,12 @@ function following({ jobs }: ScriptedJobs, name: string, last = hasEnded, until 
   return { views, done, isOver: () => over };
 }
 
-/** A Job that runs until `file` is in its pod. */
+/** Until somebody has made the file and has gone: with the container its process would be killed, and its command fail. */
+const TOLD_TO_GO = '[ -e /tmp/go ] && ! grep -qsx touch /proc/[0-9]*/comm';
+
+/** A Job that runs until it is told to finish. */
 async function waitingJob(): Promise<{ name: string; finish(): Promise<void> }> {
-  const direct = scriptedJobs(settings(), { ansible: 'until [ -e /tmp/go ]; do sleep 0.1; done' });
+  const direct = scriptedJobs(settings(), { ansible: `until ${TOLD_TO_GO}; do sleep 0.1; done` });
   const spec = jobSpec();
   await direct.jobs.start(spec, signal);
   return {
