@@ -1,16 +1,10 @@
-const transform = {
-  '^.+\\.ts$': [
-    '@swc/jest',
-    { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' }, sourceMaps: 'inline' },
-  ],
-};
-
 /** One project a level, so that each runs alone (`jest --selectProjects store`); only the first needs no Postgres. */
 const level = (name, patterns, withPostgres) => ({
   displayName: name,
   testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
-  transform,
+  testRunner: '<rootDir>/test/node-runner.js',
+  // Node reads TypeScript itself.
+  transform: {},
   testMatch: patterns.map((pattern) => `<rootDir>/test/${pattern}`),
   modulePathIgnorePatterns: ['<rootDir>/.muster/'],
   ...(withPostgres

@@ -53,9 +53,9 @@ export const SUITES: Suite[] = [
     beside: true,
     run: runPytest,
   },
+  { ...level('workflow', 'workflows on a real test server'), beside: true },
   level('activity', 'drivers and activities'),
   level('store', 'queries on a real Postgres'),
-  level('workflow', 'workflows on a real test server'),
   level('api', 'HTTP routes'),
   { name: 'fuzz', title: 'requests made from the API documents', beside: true, run: runSchemathesis },
   {
@@ -65,7 +65,7 @@ export const SUITES: Suite[] = [
     beside: true,
     run: (options) => runCluster(options, ['--testPathIgnorePatterns', `^(?!.*${FAULTS})`, '--maxWorkers', '1']),
   },
-  level('e2e', 'the whole through its outer doors'),
+  { ...level('e2e', 'the whole through its outer doors'), after: ['python', 'workflow'] },
   {
     name: 'cluster',
     title: 'sessions on a Kubernetes cluster with real containers',
@@ -103,7 +103,7 @@ async function runJest(
   more: string[] = [],
 ): Promise<Counts> {
   const report = join(mkdtempSync(join(workDir, `${project}-`)), 'report.json');
-  const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', module('jest/bin/jest.js')];
+  const args = [module('jest/bin/jest.js')];
   args.push('--selectProjects', project, '--json', `--outputFile=${report}`, '--passWithNoTests', ...more);
   if (patterns.length > 0) args.push('--testPathPatterns', ...patterns);
   const status = await run(process.execPath, args, output);

@@ -31,6 +31,8 @@ class SshGit:
             'UsePAM no',
             'StrictModes no',
             'PermitRootLogin prohibit-password',
+            # To bash, a shell inside another one: it does not read the ~/.bashrc of whoever runs the tests.
+            'SetEnv SHLVL=2',
         ]
         (directory / 'sshd_config').write_text('\n'.join(lines) + '\n')
         if os.geteuid() == 0:

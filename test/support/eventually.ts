@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-const PAUSE_MIN_MS = 20;
-const PAUSE_MAX_MS = 250;
+const PAUSE_MIN_MS = 50;
+const PAUSE_MAX_MS = 500;
 /** Of the time that has passed: asking adds so much to it at most, and a long wait leaves the machine to what is waited for. */
-const PAUSE_PART = 0.05;
+const PAUSE_PART = 0.1;
 
 /**
  * Waits until `question` answers something other than null, false or undefined; fails with `what` after `withinMs`, and with what was

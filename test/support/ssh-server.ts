@@ -67,6 +67,8 @@ export async function startSshServer(
     'PasswordAuthentication no',
     'PermitRootLogin prohibit-password',
     'MaxStartups 100',
+    // To bash, a shell inside another one: it does not read the ~/.bashrc of whoever runs the tests, which may start anything.
+    'SetEnv SHLVL=2',
     ...(exposesAuth ? ['ExposeAuthInfo yes'] : []),
     ...(forceCommand === undefined ? [] : [`ForceCommand ${forceCommand}`]),
     '',
