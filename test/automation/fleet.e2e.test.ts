@@ -29,12 +29,12 @@ const playbook = (dir: string, version: string) => `
   gather_facts: false
   tasks:
     - name: begin
-      ansible.builtin.shell: |
+      ansible.builtin.raw: |
         mkdir '${dir}/busy/{{ inventory_hostname }}' || { echo '{{ inventory_hostname }}' >> '${dir}/overlaps'; exit 1; }
         echo ${version} >> '${dir}/runs/{{ inventory_hostname }}'
         sleep 3
     - name: end
-      ansible.builtin.command: rmdir '${dir}/busy/{{ inventory_hostname }}'
+      ansible.builtin.raw: rmdir '${dir}/busy/{{ inventory_hostname }}'
     - name: one never works
       ansible.builtin.fail:
         msg: never works

@@ -24,11 +24,11 @@ describeNeeding(stackMissing(), 'when processes are killed', () => {
   gather_facts: false
   tasks:
     - name: note the start
-      ansible.builtin.shell: echo "start $SESSION_NAME" >> ${journal}
+      ansible.builtin.raw: echo "start $SESSION_NAME" >> ${journal}
     - name: take a while
-      ansible.builtin.command: sleep 2
+      ansible.builtin.raw: sleep 2
     - name: note the end
-      ansible.builtin.shell: echo "end $SESSION_NAME" >> ${journal}
+      ansible.builtin.raw: echo "end $SESSION_NAME" >> ${journal}
 `,
     });
     const hosts = Array.from({ length: SESSIONS }, (_, index) => `h${index}`);

@@ -24,7 +24,7 @@ describeNeeding(stackMissing(), 'while sessions may not overlap', () => {
   gather_facts: false
   tasks:
     - name: work alone
-      ansible.builtin.shell: |
+      ansible.builtin.raw: |
         exec 9> ${stack.dataDir}/alone-{{ inventory_hostname }}
         flock -n 9 || exit 9
         echo "begin $SESSION_NAME {{ inventory_hostname }}" >> ${journal}

@@ -16,7 +16,7 @@ describeNeeding(stackMissing(), 'what is promised', () => {
     journal = join(stack.dataDir, 'journal');
     const repository = await stack.repository('promises');
     const play = (tasks: string) => `- hosts: all\n  gather_facts: false\n  tasks:\n${tasks}`;
-    const note = (word: string) => `    - ansible.builtin.shell: echo "${word} $SESSION_NAME" >> ${journal}\n`;
+    const note = (word: string) => `    - ansible.builtin.raw: echo "${word} $SESSION_NAME" >> ${journal}\n`;
     await repository.commit({
       'quick.yml': play(note('start')),
       'long.yml': play(`${note('start')}    - ansible.builtin.command: sleep 300\n`),

@@ -37,7 +37,9 @@ export async function openPlaybookJournal(): Promise<PlaybookJournal> {
   });
   await once(server.listen(0, hostAddress()), 'listening');
   const url = `http://${hostAddress()}:${(server.address() as AddressInfo).port}`;
-  const coming = (word: string) => `ansible.builtin.uri: { url: "${url}/${word}-{{ session }}", timeout: 900 }`;
+  // Ansible itself comes, and no program that a module would have to start.
+  const coming = (word: string) =>
+    `ansible.builtin.debug: { msg: "{{ lookup('ansible.builtin.url', '${url}/${word}-' ~ session, timeout=900) }}" }`;
   return {
     playbook: (middle = coming('middle')) => `
 - hosts: all
