@@ -16,13 +16,9 @@ const playbookIn = (dir: string) => `
 - hosts: all
   gather_facts: false
   tasks:
-    - ansible.builtin.copy:
-        content: at work
-        dest: ${dir}/{{ inventory_hostname }}-of-{{ ansible_play_hosts | length }}
-    - ansible.builtin.wait_for:
-        path: ${dir}/go-{{ ansible_play_hosts | length }}
-        sleep: 1
-        timeout: 120
+    - ansible.builtin.raw: |
+        echo at work >${dir}/{{ inventory_hostname }}-of-{{ ansible_play_hosts | length }}
+        while [ ! -e ${dir}/go-{{ ansible_play_hosts | length }} ]; do sleep 0.2; done
 `;
 
 describeNeeding(stackMissing(), 'nodes of the hardware manager', () => {

@@ -13,7 +13,7 @@ const PLAYBOOK = `
 - hosts: Compute
   gather_facts: false
   tasks:
-    - copy: {content: "{{ inventory_hostname }} {{ cray_cfs_image }}", dest: /tmp/hello}
+    - raw: printf "{{ inventory_hostname }} {{ cray_cfs_image }}" >/tmp/hello
     - fail: {msg: not this one}
       when: inventory_hostname in bad | default([])
 `;
@@ -21,14 +21,14 @@ const BASE = `
 - hosts: Compute
   gather_facts: false
   tasks:
-    - copy: {content: base, dest: /tmp/base}
+    - raw: printf base >/tmp/base
 `;
 /** Needs what the layer before has made, and fails on images until they are mended. */
 const TOP = `
 - hosts: Compute
   gather_facts: false
   tasks:
-    - command: test -e /tmp/base
+    - raw: test -e /tmp/base
     - fail: {msg: not yet}
       when: inventory_hostname in bad and query('fileglob', mended) | length == 0
 `;
@@ -36,15 +36,15 @@ const SLOW = `
 - hosts: cfs_image
   gather_facts: false
   tasks:
-    - copy: {content: begun, dest: /tmp/begun}
+    - raw: printf begun >/tmp/begun
     - command: sleep 300
 `;
 const GATE = `
 - hosts: cfs_image
   gather_facts: false
   tasks:
-    - copy: {content: begun, dest: /tmp/begun}
-    - wait_for: {path: /tmp/go, timeout: 120, sleep: 1}
+    - raw: printf begun >/tmp/begun
+    - raw: while [ ! -e /tmp/go ]; do sleep 0.2; done
 `;
 
 describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', () => {
