@@ -18,7 +18,8 @@ const playbookIn = (dir: string) => `
   tasks:
     - ansible.builtin.raw: |
         echo at work >${dir}/{{ inventory_hostname }}-of-{{ ansible_play_hosts | length }}
-        while [ ! -e ${dir}/go-{{ ansible_play_hosts | length }} ]; do sleep 0.2; done
+        for turn in $(seq 600); do [ -e ${dir}/go-{{ ansible_play_hosts | length }} ] && exit 0; sleep 0.2; done
+        exit 1
 `;
 
 describeNeeding(stackMissing(), 'nodes of the hardware manager', () => {

@@ -44,7 +44,7 @@ const GATE = `
   gather_facts: false
   tasks:
     - raw: printf begun >/tmp/begun
-    - raw: while [ ! -e /tmp/go ]; do sleep 0.2; done
+    - raw: for turn in $(seq 600); do [ -e /tmp/go ] && exit 0; sleep 0.2; done; exit 1
 `;
 
 describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', () => {
