@@ -13,7 +13,7 @@ export type ProcessIdentity = z.infer<typeof ProcessIdentitySchema>;
 
 /** Identity of a running process, or null when there is none with that pid (a zombie has ended). */
 export async function identify(pid: number): Promise<ProcessIdentity | null> {
-  const stat = await readStat(pid);
+  const stat = readStat(pid);
   return stat === null || stat.state === 'Z' ? null : { pid, start_time: stat.startTime, boot_id: await readBootId() };
 }
 

@@ -3,11 +3,11 @@
  * job; it lives on without us and is found again by its claim.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { open, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { open, readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { musterError } from '../../domain/errors.ts';
-import { isAlive, readStat, signal } from '../local-runner/process-table.ts';
+import { isAlive, livingProcesses, signal } from '../local-runner/process-table.ts';
 import { boundingSet } from './capabilities.ts';
 import { type JobFolder, makeJobFolder } from './job-folder.ts';
 
@@ -137,12 +137,9 @@ async function processesIn(namespaces: Set<string>): Promise<number[]> {
 
 /** Living processes for which the question is answered yes; one that may not be asked is none of ours. */
 async function processesWhere(question: (pid: number) => Promise<boolean>): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name)).map(Number);
   const found: number[] = [];
-  for (const pid of pids) {
-    if (pid === process.pid || !(await question(pid).catch(() => false))) continue;
-    const state = (await readStat(pid))?.state;
-    if (state !== undefined && state !== 'Z' && state !== 'X') found.push(pid);
+  for (const pid of (await livingProcesses()).keys()) {
+    if (pid !== process.pid && (await question(pid).catch(() => false))) found.push(pid);
   }
   return found;
 }

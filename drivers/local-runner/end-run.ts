@@ -45,9 +45,11 @@ async function endProcesses(runId: string, claim: ClaimFile | null): Promise<voi
   let left: Processes = new Map();
   let idleSince: number | null = null;
   let empty = 0;
+  // The launcher was there before every other process of its run.
+  const since = claim !== null && claim.boot_id === (await readBootId()) ? Number(claim.start_time) || 0 : 0;
   for (;;) {
     const launcher = claim !== null && (await isAlive(claim)) ? claim.pid : null;
-    left = await processesOf(runId, launcher, left);
+    left = await processesOf(runId, launcher, left, since);
     empty = left.size === 0 && launcher === null ? empty + 1 : 0;
     if (empty === EMPTY_LOOKS) return;
     const passed = Date.now() - began;
