@@ -19,7 +19,7 @@ describeNeeding(stackMissing(), 'a batcher whose processes are killed', () => {
   let stack: MusterStack;
   beforeAll(async () => {
     // No playbook has to run: what is tested is who makes which session.
-    stack = await startMusterStack({ MUSTER_PLAYBOOK_COMMAND: '/bin/true' });
+    stack = await startMusterStack({ MUSTER_PLAYBOOK_COMMAND: '/bin/true' }, 'own');
     const { url, commit } = await stack.repository('plays');
     await commit({ 'site.yml': PLAYBOOK });
     await stack.configure('site', url, ['site.yml'], HOSTS);

@@ -58,7 +58,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a fleet of 12 ssh hosts', () =>
       }
     }
     for (const node of AWAY) await servers[NODES.indexOf(node)]?.stop();
-    stack = await startMusterStack();
+    stack = await startMusterStack({}, 'own');
     const key = await readFile(servers[0]?.keyFile ?? '', 'utf8');
     await stack.call('PUT', '/api/v1/secrets/muster-ssh/private', { value: key });
     const knownHosts = servers.map((server) => server.knownHosts).join('');

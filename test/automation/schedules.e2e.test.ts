@@ -17,7 +17,7 @@ const MINUTES = 60_000;
 describeNeeding(stackMissing(), 'schedules of a stack', () => {
   let stack: MusterStack;
   beforeAll(async () => {
-    stack = await startMusterStack();
+    stack = await startMusterStack({}, 'own');
     const { url, commit } = await stack.repository('plays');
     await commit({ 'site.yml': PLAYBOOK });
     await stack.configure('web', url, ['site.yml'], ['h1', 'h2']);

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -36,9 +35,7 @@ describeNeeding(stackMissing(), 'the port for runs that are executed elsewhere',
 
   /** A run of the session on record, as whoever starts runs elsewhere leaves it. */
   async function remoteRun(sessionId: string): Promise<{ id: string; token: string }> {
-    const { muster } = JSON.parse(await readFile(join(stack.dataDir, 'postgres-passwords.json'), 'utf8'));
-    const url = `postgres://muster:${muster}@127.0.0.1:${stack.env.MUSTER_POSTGRES_PORT}/muster`;
-    const db = openDatabase({ url, name: 'test' });
+    const db = openDatabase({ url: await stack.databaseUrl(), name: 'test' });
     try {
       const id = `${sessionId}-9-0`;
       await ensureRun(db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 9, host: randomUUID() });

@@ -15,7 +15,7 @@ describeNeeding(stackMissing(), 'when processes are killed', () => {
   let journal: string;
 
   beforeAll(async () => {
-    stack = await startMusterStack({ MUSTER_LOCAL_RUNS: '4' });
+    stack = await startMusterStack({ MUSTER_LOCAL_RUNS: '4' }, 'own');
     journal = join(stack.dataDir, 'journal');
     const repository = await stack.repository('crash');
     await repository.commit({

@@ -14,7 +14,7 @@ describeNeeding(stackMissing(), 'while sessions may not overlap', () => {
   let hosts: string[];
 
   beforeAll(async () => {
-    stack = await startMusterStack({ MUSTER_LOCAL_RUNS: '4' });
+    stack = await startMusterStack({ MUSTER_LOCAL_RUNS: '4' }, 'own');
     journal = join(stack.dataDir, 'journal');
     const { url, commit } = await stack.repository('plays');
     // Fails where another playbook works on the host; works until the session's file is there.

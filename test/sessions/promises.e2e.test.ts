@@ -12,7 +12,7 @@ describeNeeding(stackMissing(), 'what is promised', () => {
   let journal: string;
 
   beforeAll(async () => {
-    stack = await startMusterStack({ MUSTER_LOCAL_RUNS: '4' });
+    stack = await startMusterStack({ MUSTER_LOCAL_RUNS: '4' }, 'own');
     journal = join(stack.dataDir, 'journal');
     const repository = await stack.repository('promises');
     const play = (tasks: string) => `- hosts: all\n  gather_facts: false\n  tasks:\n${tasks}`;

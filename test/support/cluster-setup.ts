@@ -1,10 +1,10 @@
 import clusterTeardown from './cluster-teardown.ts';
-import globalSetup from './global-setup.ts';
+import globalSetup, { type LevelOfTests } from './global-setup.ts';
 import { takeCluster } from './take-cluster.ts';
 
 /** Once per run of the cluster's tests: a Postgres, the cluster, and in it the images of this checkout. */
-export default async function clusterSetup(): Promise<void> {
-  await globalSetup();
+export default async function clusterSetup(run: unknown, level: LevelOfTests): Promise<void> {
+  await globalSetup(run, level);
   const scope = globalThis as { endTestCluster?: () => Promise<void> };
   try {
     scope.endTestCluster = await takeCluster();

@@ -7,17 +7,19 @@ import pg from 'pg';
 import { stackStatus, startStack, stopStack } from '../../deploy/stack/background.ts';
 import type { ComponentName, StackState } from '../../deploy/stack/stack-state.ts';
 import { endRun } from '../../drivers/local-runner/end-run.ts';
-import { isAlive, processesOf } from '../../drivers/local-runner/process-table.ts';
+import { isAlive } from '../../drivers/local-runner/process-table.ts';
 import { runPaths } from '../../drivers/local-runner/run-files.ts';
 import { ansibleBin, ansibleMissing } from './ansible.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { createRepository, type TestRepository } from './git-repository.ts';
 import { processEnvironment } from './process-environment.ts';
+import { processesOfSession } from './processes-of-session.ts';
+import { placeOnServers } from './shared-servers.ts';
 import { temporalBinary, temporalMissing } from './temporal-binary.ts';
 import { putBundle } from './test-bundles.ts';
 
-/** A whole stack of its own, everything real: Postgres, Temporal, API, worker, Ansible. */
+/** A whole stack, everything real: Postgres, Temporal, API, worker, Ansible. */
 export interface MusterStack {
   readonly dataDir: string;
   readonly url: string;
@@ -42,6 +44,8 @@ export interface MusterStack {
   killAll(): Promise<void>;
   start(): Promise<StackState>;
   stop(): Promise<void>;
+  /** URL of its database, with the password. */
+  databaseUrl(): Promise<string>;
   sql<T>(text: string, values?: unknown[]): Promise<T[]>;
   temporal<T>(work: (client: Client) => Promise<T>): Promise<T>;
   /** Processes of a session's runs. */
@@ -60,8 +64,15 @@ export function stackMissing(): string | null {
   return temporalMissing() ?? ansibleMissing();
 }
 
-/** Starts a stack in a folder and on ports of its own. */
-export async function startMusterStack(settings: Record<string, string> = {}): Promise<MusterStack> {
+/**
+ * Starts a stack in a folder and on ports of its own. Postgres and Temporal are those of the test run, with a database and a namespace
+ * of its own, which saves a third of the start; `own`: its own embedded ones, for tests that break them or look at them.
+ */
+export async function startMusterStack(
+  settings: Record<string, string> = {},
+  servers: 'own' | 'shared' = 'shared',
+): Promise<MusterStack> {
+  const place = servers === 'own' || settings.MUSTER_DATABASE_URL !== undefined ? null : await placeOnServers();
   const dataDir = await mkdtemp(join(tmpdir(), 'muster-e2e-'));
   const env: Record<string, string> = {
     ...processEnvironment(),
@@ -73,6 +84,7 @@ export async function startMusterStack(settings: Record<string, string> = {}): P
     MUSTER_TEMPORAL_UI_PORT: String(await freePort()),
     MUSTER_TEMPORAL_BINARY: temporalBinary() ?? '',
     MUSTER_ANSIBLE_BIN_DIR: ansibleBin(),
+    ...place?.settings,
     ...settings,
   };
   const url = `http://127.0.0.1:${env.MUSTER_API_PORT}`;
@@ -137,15 +149,13 @@ export async function startMusterStack(settings: Record<string, string> = {}): P
       return result.state;
     },
     stop: async () => void (await stopStack({ dataDir, keepRuns: true })),
-    sql: async (text, values) => {
+    databaseUrl: async () => {
+      if (env.MUSTER_DATABASE_URL !== undefined) return env.MUSTER_DATABASE_URL;
       const { muster } = JSON.parse(await readFile(join(dataDir, 'postgres-passwords.json'), 'utf8'));
-      const client = new pg.Client({
-        host: '127.0.0.1',
-        port: Number(env.MUSTER_POSTGRES_PORT),
-        user: 'muster',
-        password: muster,
-        database: 'muster',
-      });
+      return `postgres://muster:${muster}@127.0.0.1:${env.MUSTER_POSTGRES_PORT}/muster`;
+    },
+    sql: async (text, values) => {
+      const client = new pg.Client({ connectionString: await stack.databaseUrl() });
       await client.connect();
       try {
         return (await client.query(text, values)).rows;
@@ -154,28 +164,22 @@ export async function startMusterStack(settings: Record<string, string> = {}): P
       }
     },
     temporal: async (work) => {
-      const connection = await Connection.connect({ address: `127.0.0.1:${env.MUSTER_TEMPORAL_PORT}` });
+      const address = env.MUSTER_TEMPORAL_ADDRESS ?? `127.0.0.1:${env.MUSTER_TEMPORAL_PORT}`;
+      const connection = await Connection.connect({ address });
       try {
-        return await work(new Client({ connection }));
+        return await work(new Client({ connection, namespace: env.MUSTER_TEMPORAL_NAMESPACE ?? 'default' }));
       } finally {
         await connection.close();
       }
     },
-    processes: async (sessionId) => {
-      const found: number[] = [];
-      for (let layer = 0; layer < 3; layer += 1) {
-        for (let attempt = 1; attempt < 3; attempt += 1) {
-          found.push(...(await processesOf(`${sessionId}-${attempt}-${layer}`, null, new Map())).keys());
-        }
-      }
-      return found;
-    },
+    processes: processesOfSession,
     remove: async () => {
       await stack.stop();
       // Playbooks outlive their stack; here nobody comes back for them.
       const runs = join(dataDir, 'runs');
       const ids = existsSync(runs) ? readdirSync(runs) : [];
       await Promise.all(ids.map((id) => endRun(runPaths(runs, id), id)));
+      await place?.remove();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

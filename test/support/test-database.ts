@@ -13,19 +13,27 @@ export interface TestDatabase {
 
 /** A fresh, migrated database of its own on the test run's Postgres (about 60 ms). Call `close` in afterAll. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const server = process.env.MUSTER_TEST_POSTGRES_URL;
-  if (server === undefined) throw new Error('no test Postgres: run through jest, whose global set-up starts it');
-  const name = `t_${randomBytes(8).toString('hex')}`;
-  await statement(server, `create database ${name} template ${TEMPLATE}`);
-  const url = server.replace(/\/postgres$/, `/${name}`);
+  const { url, drop } = await makeDatabase();
   const db = openDatabase({ url, name: 'test' });
   return {
     url,
     db,
     close: async () => {
       await db.destroy();
-      await statement(server, `drop database ${name} with (force)`);
+      await drop();
     },
+  };
+}
+
+/** The same for whoever opens it himself; `drop` ends what is still connected. */
+export async function makeDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const server = process.env.MUSTER_TEST_POSTGRES_URL;
+  if (server === undefined) throw new Error('no test Postgres: run through jest, whose global set-up starts it');
+  const name = `t_${randomBytes(8).toString('hex')}`;
+  await statement(server, `create database ${name} template ${TEMPLATE}`);
+  return {
+    url: server.replace(/\/postgres$/, `/${name}`),
+    drop: () => statement(server, `drop database ${name} with (force)`),
   };
 }
 
