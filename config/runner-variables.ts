@@ -2,9 +2,13 @@
 import { z } from 'zod';
 import { flag } from './variable-forms.ts';
 
-const url = z
-  .url({ protocol: /^https?$/ })
-  .transform((value) => value.replace(/\/+$/, ''))
+const base = z.url({ protocol: /^https?$/ });
+const withoutSlash = (value: string) => value.replace(/\/+$/, '');
+const url = base.transform(withoutSlash).optional();
+/** Paths are put after it, and whoever may read Jobs sees it. */
+const plainUrl = base
+  .regex(/^[^?#@]*$/, 'must be a base URL, without user, ? and #')
+  .transform(withoutSlash)
   .optional();
 const seconds = z.coerce.number().int().min(1).max(2_592_000);
 
@@ -70,7 +74,7 @@ export const RUNNER_VARIABLES = {
   /** Service account of the pods, whose token only profile `compatible` gets. Default: the namespace's, without a token. */
   MUSTER_RUNNER_SERVICE_ACCOUNT: z.string().min(1).optional(),
   /** Base URL at which pods reach the ingest port. */
-  MUSTER_RUNNER_INGEST_URL: url,
+  MUSTER_RUNNER_INGEST_URL: plainUrl,
   /** Base URL of the API for runner images that record components themselves (profile `compatible`). */
   MUSTER_RUNNER_API_URL: url,
   /** Whether containers wait for a service mesh's proxy before they begin. */

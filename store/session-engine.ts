@@ -2,7 +2,8 @@
 
 import type { Selectable } from 'kysely';
 import { type Kysely, sql } from 'kysely';
-import type { Snapshot, Succeeded } from '../domain/sessions/schema.ts';
+import { firstStep } from '../domain/sessions/cluster-wait.ts';
+import type { RunnerKind, Snapshot, Succeeded } from '../domain/sessions/schema.ts';
 import type { Db } from './database.ts';
 import { deleteRequests, mayBeAtWork, releaseLeases } from './leases.ts';
 import { announceStream, STREAM_CHANNEL } from './streams.ts';
@@ -40,12 +41,14 @@ export interface AdmissionResult {
  * Takes `running`, `job` and a slot together if a slot is free and nobody waits longer; first come, first served. A
  * session that was admitted before is answered as admitted again. One that has to wait is told so without the lock: who
  * frees a slot, or is let in before it, wakes the next in line afterwards.
+ * @param defaultRunner where layers run of a session that does not say it; its record says what it does first
  */
 export async function admit(
   db: Kysely<Database>,
   id: string,
   job: string,
   maxRunning: number,
+  defaultRunner?: RunnerKind,
 ): Promise<AdmissionResult> {
   const line = await readLine(db, maxRunning, id);
   if (line.waits && (line.free === 0 || line.head !== id)) return { state: 'waiting', free: line.free };
@@ -66,8 +69,7 @@ export async function admit(
         job: sql`coalesce(job, ${job})`,
         admitted_at: now,
         updated_at: now,
-        phase: 'clone',
-        message: 'cloning',
+        ...firstStep(mine, defaultRunner),
         reason: null,
       })
       .where('id', '=', id)

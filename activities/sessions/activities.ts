@@ -10,7 +10,7 @@ import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import { recordsDrift, recordsState } from '../../domain/sessions/ansible-arguments.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
-import type { RunnerKind } from '../../domain/sessions/schema.ts';
+import { runnerOf } from '../../domain/sessions/cluster-wait.ts';
 import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type CloneDependencies, cloneLayers } from './clone-layers.ts';
@@ -25,7 +25,7 @@ export type SessionActivityDependencies = AdmitDependencies &
   RunDependencies & { client: Client };
 
 /** Short database writes, run beside the workflow. */
-export function createSessionRecords(deps: AdmitDependencies & { defaultRunner?: RunnerKind }): SessionRecords {
+export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
   const { db } = deps;
   return {
     admitSession: async ({ sessionId }) => {
@@ -41,7 +41,7 @@ export function createSessionRecords(deps: AdmitDependencies & { defaultRunner?:
           debugWaitSeconds: options.debug_wait_time,
           timeoutSeconds: options.session_timeout,
           check: isCheck(session),
-          runner: session.muster?.runner ?? deps.defaultRunner ?? 'local',
+          runner: runnerOf(session, deps.defaultRunner),
           ...(session.target.definition === 'image' ? { images: true } : {}),
         },
       };

@@ -4,6 +4,7 @@ import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
 import { type IdentityDependencies, writeIdentity } from './host-identity.ts';
 import type { Clones, SiteValues, Workspaces } from './ports.ts';
+import { placeVaultPassword } from './vault-password.ts';
 
 export interface CloneDependencies extends Pick<IdentityDependencies, 'trust'> {
   db: Kysely<Database>;
@@ -34,8 +35,7 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
   const { knownHosts } = await site.ssh();
   await workspaces.writePrivate(paths.knownHosts, knownHosts);
   const unsigned = await writeIdentity(deps, sessionId);
-  const vaultPassword = await site.vaultPassword();
-  if (vaultPassword !== null) await workspaces.writePrivate(paths.vaultPassword, vaultPassword);
+  await placeVaultPassword(deps, sessionId);
 
   const jobs: { repository: SnapshotRepository; dest: string; label: string }[] = snapshot.layers.map((layer) => ({
     repository: layer,

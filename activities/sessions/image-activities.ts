@@ -6,8 +6,9 @@ import {
   saveSessionImages,
   writeImageKey,
 } from '../../control/sessions/session-images.ts';
-import { loadSession } from '../../control/sessions/session-progress.ts';
+import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
+import { runnerOf, WAITS_FOR_CLUSTER } from '../../domain/sessions/cluster-wait.ts';
 import { imageKeyName, imagesOf, mappedName, resultNameOf, serviceImageId } from '../../domain/sessions/image-names.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { finishImage } from './finish-image.ts';
@@ -30,8 +31,7 @@ export function createImageActivities(deps: ImageDependencies): ImageActivities 
     makeImageKey: ({ sessionId }) =>
       doing(sessionId, 'images', 'the key for images', (signal) => makeImageKey(deps, sessionId, signal)),
     openImage: (input) => withHeartbeat((signal) => looking(() => openImage(deps, input, signal))),
-    removeImageKey: ({ sessionId }) =>
-      withHeartbeat(async (signal) => deleteImageKey(deps, await loadSession(db, sessionId), signal)),
+    removeImageKey: ({ sessionId }) => withHeartbeat((signal) => removeImageKey(deps, sessionId, signal)),
     judgeImages: ({ sessionId, exitCode }) =>
       withHeartbeat(async () => judgeImages(db, await loadSession(db, sessionId), exitCode)),
     finishImage: (input) => withHeartbeat((signal) => looking(() => finishImage(deps, input, signal))),
@@ -70,4 +70,16 @@ async function makeImageKey(deps: ImageDependencies, sessionId: string, signal: 
   const known = there.find((key) => key.publicKey.trim() === publicKey.trim());
   const id = known?.id ?? (await service.createPublicKey(name, publicKey, signal));
   await writeImageKey(db, sessionId, id);
+}
+
+/** Takes the key back when all shells are open, the last thing before the layers; on a cluster these need a worker that has one. */
+async function removeImageKey(deps: ImageDependencies, sessionId: string, signal: AbortSignal): Promise<void> {
+  const { db, defaultRunner } = deps;
+  const session = await loadSession(db, sessionId);
+  try {
+    await deleteImageKey(deps, session, signal);
+  } finally {
+    // The session goes on without that, too.
+    if (runnerOf(session, defaultRunner) === 'kubernetes') await noteProgress(db, sessionId, WAITS_FOR_CLUSTER);
+  }
 }

@@ -2,6 +2,7 @@
 import type { Database, Kysely } from '../../control/database.ts';
 import type { ImageKeys } from '../../control/sessions/image-keys.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
+import type { RunnerKind } from '../../domain/sessions/schema.ts';
 
 /** Runs commands in the shells of image jobs. */
 export interface ImageShells {
@@ -25,4 +26,6 @@ export interface ImageDependencies {
   imageWaitSeconds: number;
   /** Longest wait for the turn of an image at the image service, which does not count as the other; seconds. */
   imageQueueSeconds: number;
+  /** Where layers run of sessions that do not say it themselves. */
+  defaultRunner?: RunnerKind;
 }

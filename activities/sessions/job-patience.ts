@@ -74,7 +74,8 @@ export async function troubleOfSilence(
   if (!(await isSilent(db, job, view))) return null;
   const { waiting } = await waitedFor(db, job.session_id, { waits: true }, clock());
   if (waiting < Math.min(SILENCE, patience.waiting / 2)) return null;
-  return { code: 'pod_silent', kind: 'waiting', message: `its pod does not reach Muster at ${ingestUrl}` };
+  const message = `its pod does not reach Muster at ${ingestUrl}, or Muster does not take it: its log says why`;
+  return { code: 'pod_silent', kind: 'waiting', message };
 }
 
 /** Whether the repositories are there, and nobody has asked for an inventory yet, or for what to run. */

@@ -47,6 +47,7 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
   if (snapshot.additional_inventory !== null) {
     clones.push({ repository: snapshot.additional_inventory, layer: 'hosts', dest: 'hosts' });
   }
+  const { caPem: platformCa, credentials: vcs } = await site.repositoryAccess(null);
   const entries: CloneEntry[] = [];
   for (const { repository, layer, dest } of clones) {
     const source = repository.source === null ? null : await site.source(repository.source);
@@ -60,7 +61,8 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
       commit: repository.commit,
       dest,
       ...credentials,
-      ...(source?.ca_cert && caPem !== undefined ? { ca: caPem } : {}),
+      // The platform's is beside it in any case, and the pod takes that for an entry without its own.
+      ...(source?.ca_cert && caPem !== undefined && caPem !== platformCa ? { ca: caPem } : {}),
     });
   }
   const [{ privateKey, knownHosts }, vaultPassword, identity, tenant] = await Promise.all([
@@ -71,7 +73,6 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
   ]);
   const imageKey = session.target.definition === 'image' ? await deps.imageKeys.read(session.id) : null;
   const ara = deps.ara?.credentialsFile;
-  const { caPem: platformCa, credentials: vcs } = await site.repositoryAccess(null);
   return {
     values: {
       token,
@@ -110,7 +111,8 @@ export async function lastingSecrets(deps: SecretDependencies, session: SessionR
   return trimmed([vaultPassword, privateKey, identity.values.private, imageKey?.privateKey]);
 }
 
-function trimmed(secrets: (string | null | undefined)[]): string[] {
+/** Those that there are, as they are masked. */
+export function trimmed(secrets: (string | null | undefined)[]): string[] {
   return secrets.flatMap((secret) => (secret ? [secret.trim()] : []));
 }
 

@@ -3,7 +3,8 @@ import type { Database, Kysely } from '../../control/database.ts';
 import type { SessionJobRow } from '../../control/sessions/record-job.ts';
 import { noteWarnings } from '../../control/sessions/session-progress.ts';
 import type { ClusterJobs } from '../../domain/sessions/cluster-job.ts';
-import { jobIdentity, type SecretDependencies } from './job-secret.ts';
+import { secretChange } from '../../domain/sessions/secret-change.ts';
+import { jobIdentity, type SecretDependencies, trimmed } from './job-secret.ts';
 
 export interface KeepDependencies extends SecretDependencies {
   db: Kysely<Database>;
@@ -32,7 +33,8 @@ export async function keepSecret(
       const { values, warnings, lookAgainMs } = await jobIdentity(deps);
       const text = JSON.stringify(values);
       if (values.certificate !== undefined && text !== written && !signal.aborted) {
-        await deps.cluster.updateSecret(job.name, values);
+        const secrets = trimmed([values.private]);
+        await deps.cluster.updateSecret(job.name, (now) => secretChange(now, values, secrets));
         written = text;
       }
       const warning = warnings.join('; ');

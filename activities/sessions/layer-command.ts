@@ -19,7 +19,7 @@ export interface LayerDependencies extends Pick<IdentityDependencies, 'trust'> {
   ara?: { server: string; credentialsFile: string | undefined } | undefined;
 }
 
-/** Where the playbook finds its files; a key or password that it is not to have is left out of its environment. */
+/** Where the playbook finds its files; a key that it is not to have is left out of its environment. */
 export interface LayerPlace {
   /** PATH, HOME and the like for the playbook; `{}` where they are added later. */
   base: Record<string, string>;
@@ -27,7 +27,7 @@ export interface LayerPlace {
   limit: string;
   /** The file with ARA's credentials; undefined where there is none. */
   araCredentials: string | undefined;
-  paths: RunEnvironment['paths'] & { plainKey: string; vaultPassword: string };
+  paths: RunEnvironment['paths'] & { plainKey: string };
 }
 
 export interface LayerCommand {
@@ -88,11 +88,7 @@ export async function layerCommand(
       image: isImage ? { freeArguments } : undefined,
       recordsState: recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook, check }),
       ara: ara && { server: ara.server, credentials: place.araCredentials },
-      paths: {
-        ...place.paths,
-        plainKey: offersPlainKey ? place.paths.plainKey : undefined,
-        vaultPassword: (await site.vaultPassword()) === null ? null : place.paths.vaultPassword,
-      },
+      paths: { ...place.paths, plainKey: offersPlainKey ? place.paths.plainKey : undefined },
     }),
   };
 }

@@ -4,6 +4,7 @@ import type { LimitHosts } from '../../domain/components/inventory-tree.ts';
 import { effectiveLimit } from '../../domain/sessions/ansible-arguments.ts';
 import { runEnvironment } from '../../domain/sessions/run-environment.ts';
 import type { AnsibleHosts, AnsibleWorkspace, SiteValues, Workspaces } from './ports.ts';
+import { placeVaultPassword } from './vault-password.ts';
 
 export interface LimitDependencies {
   workspaces: Workspaces;
@@ -65,7 +66,7 @@ async function ansibleWorkspace(deps: LimitDependencies, session: SessionRow): P
       roles: `${workspaces.layerDir(session.id, layer?.index ?? 0)}/roles`,
       sshKey: paths.sshKey,
       controlPath: paths.controlPath,
-      vaultPassword: (await site.vaultPassword()) === null ? null : paths.vaultPassword,
+      vaultPassword: await placeVaultPassword(deps, session.id),
     },
   });
   return { cwd: paths.dir, env, masks: await site.masks(sources.filter((source) => source !== null)) };

@@ -9,10 +9,11 @@ import type { ClusterJobs } from '../../domain/sessions/cluster-job.ts';
 import type { RunOrder } from '../../domain/sessions/job-schema.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 import { POD_PATHS, podLayerDir } from '../../domain/sessions/pod-paths.ts';
+import { secretChange, secretNumber } from '../../domain/sessions/secret-change.ts';
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import type { RunLayer } from './contract.ts';
 import { finalFailure } from './final-failure.ts';
-import { jobIdentity, type SecretDependencies } from './job-secret.ts';
+import { jobIdentity, type SecretDependencies, trimmed } from './job-secret.ts';
 import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
 import { preparedJob } from './start-job.ts';
 
@@ -144,6 +145,7 @@ async function runOrder(
   const { layer, attempt } = input;
   const debug = session.snapshot.debug_playbook !== null;
   const cwd = debug ? POD_PATHS.debugPlaybooks : podLayerDir(layer);
+  const vaultPassword = await deps.site.vaultPassword();
   const { words, limitFile, environment } = await layerCommand(deps, session, input, {
     base: {},
     limit: POD_PATHS.limit,
@@ -156,10 +158,10 @@ async function runOrder(
       sshKey: POD_PATHS.sshKey,
       plainKey: POD_PATHS.plainKey,
       controlPath: POD_PATHS.controlPath,
-      vaultPassword: POD_PATHS.vaultPassword,
+      vaultPassword: vaultPassword === null ? null : POD_PATHS.vaultPassword,
     },
   });
-  const until = await showCertificate(deps, session.id);
+  const number = await refreshSecret(deps, input, vaultPassword);
   return {
     id: runId,
     layer,
@@ -171,22 +173,40 @@ async function runOrder(
     cwd,
     log_max: deps.logMaxBytes,
     environment,
-    ...(until === null ? {} : { certificate_until: until }),
+    ...(number === 0 ? {} : { certificate_until: number }),
   };
 }
 
 /**
- * Puts the certificate of now into the Secret of the Job: nobody may have done so for as long as it was good. Answers until when it is
- * good, seconds since 1970; null when the pod has to take what it has, since hosts may know its key itself.
+ * Puts the certificate and the password of vaults of now into the Secret of the Job: nobody may have done so since it was made. Answers
+ * the number that the Secret has then; 0 when the pod has to take what it has. A retry in place is for what was set right meanwhile,
+ * so without the cluster it fails where there is a password.
  */
-async function showCertificate(deps: OrderDependencies, sessionId: string): Promise<number | null> {
+async function refreshSecret(
+  deps: OrderDependencies,
+  { sessionId, attempt }: RunLayer,
+  vaultPassword: string | null,
+): Promise<number> {
+  const identity = await certified(deps);
+  const values = { ...identity, ...(vaultPassword === null ? {} : { vault_password: vaultPassword }) };
+  const secrets = trimmed([vaultPassword, identity.private]);
+  try {
+    const { name } = await preparedJob(deps.db, sessionId);
+    const has = await deps.cluster.updateSecret(name, (now) => secretChange(now, values, secrets));
+    return has === null ? 0 : secretNumber(has);
+  } catch (error) {
+    if (attempt > 1 && vaultPassword !== null) throw error;
+    return 0;
+  }
+}
+
+/** Key and certificate of now; nothing where there is no certificate that ends, since hosts may know the key itself. */
+async function certified(deps: OrderDependencies): Promise<Record<string, string>> {
   try {
     const { values, until } = await jobIdentity(deps);
-    if (until === null) return null;
-    const { name } = await preparedJob(deps.db, sessionId);
-    return (await deps.cluster.updateSecret(name, values)) ? until : null;
+    return until === null ? {} : values;
   } catch {
     // Whoever follows the Job tells what keeps a certificate from being renewed.
-    return null;
+    return {};
   }
 }

@@ -20,6 +20,7 @@ import { keepIdentity, refreshIdentity } from './host-identity.ts';
 import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
 import type { Runner, TenantVault, Workspaces } from './ports.ts';
 import { tenantLogin } from './tenant-login.ts';
+import { placeVaultPassword } from './vault-password.ts';
 
 export interface RunDependencies extends LayerDependencies {
   runner: Runner;
@@ -158,7 +159,7 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
       sshKey: paths.sshKey,
       plainKey: paths.plainKey,
       controlPath: paths.controlPath,
-      vaultPassword: paths.vaultPassword,
+      vaultPassword: await placeVaultPassword(deps, sessionId),
     },
   });
   if (limitFile !== null) await workspaces.writePrivate(paths.limit, limitFile);

@@ -12,6 +12,7 @@ import type { ClusterJobs, JobSpec } from '../../domain/sessions/cluster-job.ts'
 import { checkExecTexts } from '../../domain/sessions/exec-texts.ts';
 import { layersArgument } from '../../domain/sessions/layers-argument.ts';
 import { POD_PATHS } from '../../domain/sessions/pod-paths.ts';
+import { checkSecretSize } from '../../domain/sessions/secret-size.ts';
 import { joinShellWords } from '../../domain/sessions/shell-words.ts';
 import { jobSecret, type SecretDependencies } from './job-secret.ts';
 
@@ -78,7 +79,7 @@ function specOf(
     stateRecordingDisabled: !recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook, check }),
     configurationLimit: session.configuration_limit,
     debugWaitSeconds: session.debug_on_failure ? options.debug_wait_time : 0,
-    layersArgument: layersArgument(snapshot),
+    layersArgument: layersArgument(snapshot, job.profile),
     ttlSeconds: ageSeconds(options.session_ttl),
     deadlineSeconds: options.session_timeout > 0 ? options.session_timeout + DEADLINE_MARGIN : null,
     logLevel: options.logging_level,
@@ -86,5 +87,6 @@ function specOf(
     secret,
   };
   checkExecTexts(spec);
+  checkSecretSize(secret);
   return spec;
 }

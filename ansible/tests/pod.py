@@ -39,6 +39,7 @@ class Pod:
         self.write('secret-keys/id_ecdsa.pub', 'PUBLIC KEY 1\n')
         self.write('secret-certs/id_ecdsa-cert.pub', 'CERTIFICATE 1\n')
         self.write('tmp/ansible/ansible.cfg', '[defaults]\nforks = 5\n')
+        self.write('dev/termination-log', '')
 
     def path(self, name: str) -> Path:
         return self.root / name
@@ -73,6 +74,10 @@ class Pod:
 
     def log(self, step: str) -> str:
         return (self.root / f'{step}.log').read_text()
+
+    def last_words(self) -> str:
+        """What Kubernetes would tell of the container."""
+        return self.read('dev/termination-log')
 
     def inventory_done(self, *hosts: str) -> None:
         """Leaves what the steps before `ansible` leave, with hosts of a local connection."""

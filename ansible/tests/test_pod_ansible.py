@@ -332,6 +332,29 @@ def test_a_layer_waits_until_the_renewed_certificate_is_mounted(pod: Pod, muster
     assert used.read_text() == 'CERTIFICATE 1\nCERTIFICATE 2\n'
 
 
+def test_a_layer_has_a_password_and_masks_that_changed_with_the_time_that_it_waits_for(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    pod.write('muster/session/vault_password', 'wrong-word')
+    pod.write('muster/session/certificate_until', '1000\n')
+    pod.mask('wrong-word')
+    used = pod.path('used')
+    pod.playbook(
+        '- hosts: all\n  gather_facts: false\n  tasks:\n'
+        f'    - shell: cat {pod.path("muster/session/vault_password")} | tee {used}\n      register: said\n'
+        '    - debug: var=said.stdout\n'
+    )
+    pod.order(certificate_until=1001)
+    muster.finish()
+    process = pod.start('ansible')
+    wait_until(lambda: any('/next' in path for _, path in muster.requests), 'the order')
+    pod.write('muster/session/vault_password', 'right-word')
+    pod.mask('wrong-word', 'right-word')
+    pod.write('muster/session/certificate_until', '1001\n')
+    assert process.wait(60) == 0
+    assert used.read_text() == 'right-word'
+    assert '********' in muster.everything() and 'right-word' not in muster.everything()
+
+
 def test_a_layer_that_waits_for_a_certificate_ends_with_its_pod(pod: Pod, muster: Muster) -> None:
     pod.inventory_done('h1')
     pod.playbook(PLAIN)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from git_server import PASSWORD, USER, GitServer, git
+from muster_pod.clone_trouble import CloneTrouble
 from muster_pod.failure import StepFailure
 from muster_pod.git_address import parse_address
 from muster_pod.git_failure import read_git_failure
@@ -106,6 +107,64 @@ def test_what_may_pass_by_itself_is_tried_again(pod: Pod, repositories: GitServe
     assert pod.path('inventory/layer0/site.yml').exists()
 
 
+def test_why_it_is_tried_again_is_told_until_it_is_done(pod: Pod, muster: Muster, repositories: GitServer) -> None:
+    commit = repositories.repository('a', {'site.yml': 'x\n'})
+    repositories.faults = [answers(503)] * 3
+    url = f'{repositories.url}/a'
+    listed(pod, entry(url, commit))
+    assert pod.run('clone', GIT_RETRY_DELAY='1') == 0
+    started, trouble, *rest = [body for step, body in muster.reports if step == 'clone']
+    assert started == {'state': 'started'}
+    assert (trouble['state'], trouble['code']) == ('started', 'clone_failed')
+    assert trouble['message'].startswith(f'layer 0: {url}: ') and '503' in trouble['message']
+    assert rest == [{'state': 'started'}, {'state': 'done'}]
+
+
+def test_why_it_is_tried_again_has_no_secret(pod: Pod, muster: Muster, repositories: GitServer) -> None:
+    repositories.faults = [answers(503)] * 3
+    listed(pod, {**entry(f'{repositories.url}/hidden-word', ''), 'password': 'hidden-word'})
+    assert pod.run('clone', GIT_RETRY_DELAY='1', GIT_RETRY_MAX='3') == 1
+    troubles = [body['message'] for _, body in muster.reports if body['state'] == 'started' and 'message' in body]
+    assert troubles and all('********' in message for message in troubles)
+    assert 'hidden-word' not in json.dumps(muster.reports)
+
+
+def test_trouble_of_the_first_clone_is_told_once_and_again_when_it_was_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Port:
+        takes = True
+
+        def __init__(self) -> None:
+            self.said: list[str | None] = []
+
+        def report(self, _step: str, _state: str, failure: StepFailure | None) -> bool:
+            self.said.append(None if failure is None else failure.message)
+            return self.takes
+
+    port = Port()
+    trouble = CloneTrouble(port)  # type: ignore[arg-type]
+    trouble.tell()
+    assert port.said == []
+    trouble.begins(2, StepFailure('clone_failed', 'two'))
+    trouble.tell()
+    trouble.begins(2, StepFailure('clone_failed', 'two'))
+    trouble.tell()
+    assert port.said == ['two']
+    port.takes = False
+    trouble.begins(1, StepFailure('clone_failed', 'one'))
+    for _ in range(3):
+        trouble.tell()
+    assert port.said == ['two', 'one']
+    later = time.monotonic() + 6
+    monkeypatch.setattr('muster_pod.clone_trouble.time.monotonic', lambda: later)
+    port.takes = True
+    trouble.tell()
+    trouble.ends(1)
+    trouble.tell()
+    trouble.ends(2)
+    trouble.tell()
+    assert port.said == ['two', 'one', 'one', 'two', None]
+
+
 def test_tries_are_limited(pod: Pod, muster: Muster, repositories: GitServer) -> None:
     commit = repositories.repository('a', {'site.yml': 'x\n'})
     repositories.faults = [answers(503)] * 20
@@ -149,7 +208,7 @@ def test_no_secret_is_in_a_command_line_or_an_environment(
 def test_an_entry_brings_certificates_of_its_own(pod: Pod, muster: Muster, tmp_path: Path) -> None:
     certificate = tmp_path / 'certificate.pem'
     subprocess.run(
-        ['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=git', '-addext']
+        ['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', '/CN=git', '-addext']
         + ['subjectAltName=IP:127.0.0.1', '-keyout', tmp_path / 'key.pem', '-out', certificate],
         check=True,
         capture_output=True,

@@ -55,7 +55,7 @@ def test_it_says_whom_it_does_not_trust_and_asks_again(
 
 
 def _new_key(path: Path) -> list[str]:
-    return ['-newkey', 'rsa:2048', '-nodes', '-keyout', str(path)]
+    return ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', str(path)]
 
 
 def _openssl(*words: str) -> None:

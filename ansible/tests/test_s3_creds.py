@@ -36,7 +36,7 @@ class Cluster:
         (account / 'token').write_text(f'{TOKEN}\n')
         key, certificate = account / 'key.pem', account / 'ca.crt'
         subprocess.run(
-            ['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=cluster']
+            ['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', '/CN=cluster']
             + ['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate],
             check=True,
             capture_output=True,

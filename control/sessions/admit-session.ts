@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
+import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import { admit, findSessionById, isWithdrawn, type SessionRow, writeProgress } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { wakeQueue } from './wake-queue.ts';
@@ -14,6 +15,8 @@ export interface AdmitDependencies {
   /** Free bytes of the data directory's disk, and how many there must be. */
   freeDisk(): Promise<number>;
   minFreeDisk: number;
+  /** Where layers run of sessions that do not say it themselves. */
+  defaultRunner?: RunnerKind;
 }
 
 export type AdmitAnswer =
@@ -46,7 +49,7 @@ export async function admitSession(deps: AdmitDependencies, sessionId: string): 
       return wait(`waiting for disk space: ${need}`, 'disk_low', DISK_RETRY_SECONDS);
     }
   }
-  const result = await admit(db, sessionId, `cfs-${randomUUID()}`, limit);
+  const result = await admit(db, sessionId, `cfs-${randomUUID()}`, limit, deps.defaultRunner);
   if (result.state === 'withdrawn') return withdrawn(await findSessionById(db, sessionId));
   if (result.state === 'waiting') return wait(describeWait(limit, result.free), null, RETRY_SECONDS);
   // Also when it was let in before: the one who did may have died before it told the next in line.

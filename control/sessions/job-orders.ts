@@ -47,7 +47,10 @@ const BEGUN: Partial<Record<JobStep, { phase: string; message: string }>> = {
   inventory: { phase: 'inventory', message: 'writing the inventory' },
 };
 
-/** Stores what a container says of its step; the session's record shows it, a repetition changes nothing. */
+/**
+ * Stores what a container says of its step; the session's record shows it, a repetition changes nothing. The `message` of one that has begun says
+ * why it tries something again.
+ */
 export async function takeStep(
   db: Kysely<Database>,
   sessionId: string,
@@ -61,11 +64,15 @@ export async function takeStep(
   };
   if (!(await noteStep(db, sessionId, step, clean))) return;
   const begun = BEGUN[step];
-  if (clean.state === 'started' && begun !== undefined) await noteProgress(db, sessionId, begun);
+  const reason = isErrorCode(clean.code) ? clean.code : null;
+  if (clean.state === 'started' && begun !== undefined) {
+    const again =
+      clean.message === undefined ? {} : { message: `${step} failed, trying again: ${clean.message}`, reason };
+    await noteProgress(db, sessionId, { ...begun, ...again });
+  }
   if (clean.warnings !== undefined) await noteWarnings(db, sessionId, clean.warnings);
   if (clean.state === 'failed') {
     const message = `${step} failed: ${clean.message ?? 'it did not say why'}`;
-    const reason = isErrorCode(clean.code) ? clean.code : null;
     await noteProgress(db, sessionId, { phase: begun?.phase ?? 'layer', message, reason });
   }
 }

@@ -24,6 +24,7 @@ const BROKEN_OFF: ReadonlySet<string | null> = new Set([
   'session_timeout',
   'workflow_ended',
   'runner_gone',
+  'runner_unavailable',
 ]);
 
 /** Whether what the session found drifted is to be configured again at its end: asked for, and not broken off. */

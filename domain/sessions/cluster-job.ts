@@ -115,8 +115,14 @@ export interface ClusterJobs {
   end(name: string, patienceMs: number): Promise<JobEnding>;
   /** Drops the finalizers of the Job and its pods: what it left was stored. Harmless when they are gone. */
   release(name: string): Promise<void>;
-  /** Replaces keys of its Secret, and has its pod take notice; answers whether the Secret is there and has them now. */
-  updateSecret(name: string, values: Record<string, string>): Promise<boolean>;
+  /**
+   * Replaces those keys of its Secret that `change` answers for its values, and has its pod take notice; `change` may be asked more
+   * than once. Answers the values after that; null where the Secret is gone.
+   */
+  updateSecret(
+    name: string,
+    change: (now: Record<string, string>) => Record<string, string>,
+  ): Promise<Record<string, string> | null>;
   /**
    * Hands over the log of one container, from a byte on, until the container has ended or `signal`; `take` gets whole
    * parts with the bytes at which each begins and ends, and the session's secrets masked in the text.

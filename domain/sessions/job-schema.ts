@@ -10,7 +10,7 @@ export type JobStep = (typeof JOB_STEPS)[number];
 
 const MESSAGE_MAX = 4_000;
 
-/** A step as its container tells it; `code` is one of the error catalogue. */
+/** A step as its container tells it; `code` is one of the error catalogue. The `message` of a step that has started says why it tries again. */
 export const StepReportSchema = z.strictObject({
   state: z.enum(['started', 'done', 'failed']),
   code: z.string().max(100).optional(),
@@ -40,7 +40,10 @@ export interface RunOrder {
   environment: Record<string, string>;
   cwd: string;
   log_max: number;
-  /** The pod waits for a certificate that is good until then or longer, seconds since 1970; absent: it takes what it has. */
+  /**
+   * The pod waits until its Secret has this number or a larger one: the end of the certificate, seconds since 1970, or more where
+   * something else has changed since; absent: it takes what it has.
+   */
   certificate_until?: number;
 }
 

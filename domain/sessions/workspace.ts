@@ -24,6 +24,8 @@ export interface Workspaces {
   make(sessionId: string): Promise<WorkspacePaths>;
   /** Writes a file that only we may read, whole or not at all. */
   writePrivate(path: string, text: string): Promise<void>;
+  /** Removes such a file; harmless when there is none. */
+  removePrivate(path: string): Promise<void>;
   /** Real path of `relative` inside `dir`, or null when it is not there or lies outside. */
   inside(dir: string, relative: string): Promise<string | null>;
   remove(sessionId: string): Promise<void>;

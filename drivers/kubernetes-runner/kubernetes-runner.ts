@@ -35,7 +35,7 @@ export function createClusterJobs(client: ClusterClient, settings: RunnerSetting
     follow: watch.follow,
     end: (name, patienceMs) => endJob(client, paths, nodes, name, patienceMs),
     release: (name) => releaseJob(client, paths, name),
-    updateSecret: (name, values) => updateSecret(client, paths, name, values),
+    updateSecret: (name, change) => updateSecret(client, paths, name, change),
     followLog: (name, container, reading, take, signal) =>
       followLog(client, paths, { name, container, ...reading }, take, signal),
     list: () => readViews(client, paths),

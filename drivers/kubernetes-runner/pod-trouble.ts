@@ -7,7 +7,7 @@ import {
   type NodeObject,
   type PodObject,
 } from './objects.ts';
-import { isNotReady, schedulingKind } from './scheduling.ts';
+import { isNotReady, schedulingKind, untoldOf } from './scheduling.ts';
 import { isSilent, troubleOfEvents } from './silent-trouble.ts';
 
 type Code = JobTrouble['code'];
@@ -98,8 +98,11 @@ function endOf(pod: PodObject, nodes: readonly NodeObject[] | null): JobTrouble 
   return null;
 }
 
+/** A container that ended by it: one that still exits 0 has only lost a process that it could do without. */
 function memoryOf(pod: PodObject): JobTrouble | null {
-  const killed = statusesOf(pod).find(({ state }) => state?.terminated?.reason === 'OOMKilled');
+  const killed = statusesOf(pod).find(
+    ({ state }) => state?.terminated?.reason === 'OOMKilled' && state.terminated.exitCode !== 0,
+  );
   if (killed === undefined) return null;
   return over('out_of_memory', `container ${killed.name} used more memory than its limit (OOMKilled)`);
 }
@@ -139,7 +142,8 @@ function placeOf(pod: PodObject, nodes: readonly NodeObject[] | null): JobTroubl
   if (scheduled?.status !== 'False' || pod.spec?.nodeName !== undefined) return null;
   const message = scheduled.message ?? '';
   if (scheduled.reason !== 'Unschedulable') return null;
-  return { code: 'unschedulable', message, kind: schedulingKind(pod, message, nodes) };
+  const told = `${message}${untoldOf(message, nodes)}`;
+  return { code: 'unschedulable', message: told, kind: schedulingKind(pod, message, nodes) };
 }
 
 /** A pod whose node has gone quiet: the node says so, is gone itself, or Kubernetes has marked the pod. */

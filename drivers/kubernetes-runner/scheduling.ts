@@ -7,6 +7,8 @@ const PASSING_TAINT = /^node(\.cloudprovider)?\.kubernetes\.io\//;
 const BUSY = /\d+ (Insufficient |Too many pods|node\(s\) didn't have free ports)/;
 /** ... and of one that is only away for now. */
 const AWAY = /untolerated taint\(?s?\)? \{node(\.cloudprovider)?\.kubernetes\.io\/|were unschedulable/;
+/** From the patch releases of Kubernetes 1.34 on it does not say which taint it is: the site's, or that of a node which is away. */
+const SOME_TAINT = /untolerated taint\(s\)(?! \{)/;
 const NO_NODES = /^no nodes available/;
 
 /**
@@ -26,11 +28,22 @@ export function schedulingKind(
 }
 
 /**
+ * What the scheduler's sentence leaves open where nodes are unreadable, and what would tell it, as words to put after the sentence;
+ * '' for nothing.
+ */
+export function untoldOf(message: string, nodes: readonly NodeObject[] | null): string {
+  if (nodes !== null || !SOME_TAINT.test(message)) return '';
+  return ' (whether these taints pass is not known: Muster cannot read nodes, see runner.readNodes)';
+}
+
+/**
  * The sentence begins with a count for each thing that keeps nodes from it, and says at its end for how many pushing others
  * out would not help: when it would help nowhere though all that is missing is room, no node is large enough.
+ * Taints that it does not name are taken for those of nodes that are away: a session that waits in vain can be cancelled, one that
+ * was given up because a node was started again is lost.
  */
 function kindOfMessage(message: string): 'waiting' | 'impossible' {
-  if (NO_NODES.test(message) || AWAY.test(message)) return 'waiting';
+  if (NO_NODES.test(message) || AWAY.test(message) || SOME_TAINT.test(message)) return 'waiting';
   const [reasons = '', preemption = ''] = message.split(/preemption: /);
   if (!BUSY.test(reasons)) return 'impossible';
   const [, all] = /0\/(\d+) nodes/.exec(preemption) ?? [];

@@ -1,5 +1,6 @@
 import type { JobTrouble } from '../../domain/sessions/cluster-job.ts';
 import { type EventObject, holding, type JobObject, type PodObject } from './objects.ts';
+import { quantity } from './quantities.ts';
 
 /** Words of events for a pod whose containers cannot be made yet: its volumes or its network are not there. */
 const NOT_PREPARED = [
@@ -13,8 +14,10 @@ const NOT_PREPARED = [
 const NO_POD = 'FailedCreate';
 /** A volume is made from something that is not there. */
 const MISSING = /not found|non-existent|doesn't exist/;
-/** Room that others may give back. */
+/** Room that others may give back, unless more is asked for than there is in all. */
 const QUOTA = /exceeded quota/;
+/** What is asked for and what there is in all, each as `NAME=QUANTITY`, separated by commas. */
+const QUOTA_SHARES = /requested: (\S+), used: \S*, limited: (\S+)/;
 /** Says nothing about what holds a pod up. */
 const PLACED = 'Scheduled';
 
@@ -33,27 +36,43 @@ export function isSilent({ metadata, spec, status }: JobObject, pod: PodObject |
 }
 
 /**
- * What events say of that: of those after the last good one a reason that does not pass by itself, else the latest. Null: they tell
- * of nothing that is the matter.
+ * What events say of that: of those after the last good one a reason that does not pass by itself, else the latest; of pods that were
+ * refused the latest. Null: they tell of nothing that is the matter.
  */
 export function troubleOfEvents(events: readonly EventObject[]): JobTrouble | null {
   const told = events.filter(({ reason }) => reason !== PLACED);
   const good = told.filter(({ type }) => type !== 'Warning').map(timeOf);
   const lastGood = good.sort().at(-1) ?? '';
-  const troubles = told
+  const warnings = told
     .filter((event) => event.type === 'Warning' && timeOf(event) > lastGood)
-    .sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
-    .map(troubleOf)
-    .filter((trouble) => trouble !== null);
+    .sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
+  // Each try to make a pod is answered by itself: a quota may be larger now.
+  const counting = warnings[0]?.reason === NO_POD ? warnings.slice(0, 1) : warnings;
+  const troubles = counting.map(troubleOf).filter((trouble) => trouble !== null);
   return troubles.find(({ kind }) => kind === 'impossible') ?? troubles[0] ?? null;
 }
 
 function troubleOf({ reason = '', message = '' }: EventObject): JobTrouble | null {
   const words = `${reason}: ${message}`;
-  if (reason === NO_POD && QUOTA.test(message)) return { code: 'unschedulable', message: words, kind: 'waiting' };
+  if (reason === NO_POD && QUOTA.test(message)) {
+    return { code: 'unschedulable', message: words, kind: quotaKind(message) };
+  }
   if (reason === NO_POD) return { code: 'container_config_invalid', message: words, kind: 'impossible' };
   if (!NOT_PREPARED.includes(reason)) return null;
   return { code: 'container_config_invalid', message: words, kind: MISSING.test(message) ? 'impossible' : 'waiting' };
+}
+
+/** `impossible` when the pod would be beyond the quota even if nothing else were there. */
+function quotaKind(message: string): JobTrouble['kind'] {
+  const [, requested = '', limited = ''] = QUOTA_SHARES.exec(message) ?? [];
+  const whole = sharesOf(limited);
+  const isBeyond = [...sharesOf(requested)].some(([name, wanted]) => wanted > (whole.get(name) ?? Number.NaN));
+  return isBeyond ? 'impossible' : 'waiting';
+}
+
+function sharesOf(text: string): Map<string, number> {
+  const pairs = text.split(',').map((share) => share.split('='));
+  return new Map(pairs.map(([name = '', value = '']) => [name, quantity(value)]));
 }
 
 function timeOf({ lastTimestamp, eventTime, metadata }: EventObject): string {

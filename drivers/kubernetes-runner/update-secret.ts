@@ -2,8 +2,8 @@ import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { ANNOTATIONS, type Metadata } from './objects.ts';
 import { readPods } from './read-jobs.ts';
-import { encoded } from './secret-values.ts';
-import { ABSENT } from './statuses.ts';
+import { decoded, encoded } from './secret-values.ts';
+import { ABSENT, CONFLICT } from './statuses.ts';
 
 const MERGE = 'application/merge-patch+json';
 
@@ -13,30 +13,46 @@ interface SecretObject {
 }
 
 /**
- * Replaces keys of a Job's Secret where they differ, and has the node of its pod take notice: by itself it looks at the files of a
- * Secret once in a minute or so, but at once when the pod changes. Answers false when the Secret is gone, as it goes with its Job.
+ * Replaces those keys of a Job's Secret that `change` answers for its values, and has the node of its pod take notice: by itself it
+ * looks at the files of a Secret once in a minute or so, but at once when the pod changes. Answers the values after that; null when
+ * the Secret is gone, as it goes with its Job.
  */
 export async function updateSecret(
   client: ClusterClient,
   paths: ClusterPaths,
   name: string,
-  values: Record<string, string>,
-): Promise<boolean> {
+  change: (now: Record<string, string>) => Record<string, string>,
+): Promise<Record<string, string> | null> {
   const path = paths.secret(name);
-  const data = encoded(values);
-  const there = await client.ask<SecretObject>({ method: 'GET', path, expected: [ABSENT], secret: true });
-  if (there.status === ABSENT) return false;
-  if (Object.entries(data).every(([key, value]) => there.body.data?.[key] === value)) return true;
-  const changed = await client.ask<SecretObject>({
-    method: 'PATCH',
-    path,
-    body: { data },
-    contentType: MERGE,
-    expected: [ABSENT],
-    secret: true,
-  });
-  if (changed.status === ABSENT) return false;
-  const annotations = { [ANNOTATIONS.secret]: changed.body.metadata.resourceVersion };
+  for (;;) {
+    const there = await client.ask<SecretObject>({ method: 'GET', path, expected: [ABSENT], secret: true });
+    if (there.status === ABSENT) return null;
+    const now = decoded(there.body.data ?? {});
+    const changes = change(now);
+    if (Object.keys(changes).length === 0) return now;
+    const changed = await client.ask<SecretObject>({
+      method: 'PATCH',
+      path,
+      // The version: what somebody else has changed meanwhile may matter to `change`.
+      body: { metadata: { resourceVersion: there.body.metadata.resourceVersion }, data: encoded(changes) },
+      contentType: MERGE,
+      expected: [ABSENT, CONFLICT],
+      secret: true,
+    });
+    if (changed.status === ABSENT) return null;
+    if (changed.status === CONFLICT) continue;
+    await markPods(client, paths, name, changed.body.metadata.resourceVersion);
+    return { ...now, ...changes };
+  }
+}
+
+async function markPods(
+  client: ClusterClient,
+  paths: ClusterPaths,
+  name: string,
+  version: Metadata['resourceVersion'],
+): Promise<void> {
+  const annotations = { [ANNOTATIONS.secret]: version };
   for (const { metadata } of await readPods(client, paths, name)) {
     await client.ask({
       method: 'PATCH',
@@ -46,5 +62,4 @@ export async function updateSecret(
       expected: [ABSENT],
     });
   }
-  return true;
 }

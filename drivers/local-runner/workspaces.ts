@@ -53,6 +53,7 @@ export function createWorkspaces(options: { dir: string; shortDir: string }): Wo
       return made;
     },
     writePrivate,
+    removePrivate: (path) => rm(path, { force: true }),
     inside: async (dir, relative) => {
       try {
         const root = await realpath(dir);

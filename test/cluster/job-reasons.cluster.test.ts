@@ -145,7 +145,7 @@ describe('a session whose Job cannot do its work says why, while it waits and at
     });
     await stack.start();
     await stack.create('silent', 'ping', { ansible_limit: 'a' });
-    const why = `its pod does not reach Muster at ${wrong}`;
+    const why = `its pod does not reach Muster at ${wrong}, or Muster does not take it: its log says why`;
     await shown('silent', 'pod_silent', new RegExp(`^${why}$`));
     expect(await sessions.ended('silent')).toEqual({
       succeeded: 'false',

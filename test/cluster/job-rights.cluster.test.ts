@@ -53,7 +53,7 @@ describe('with a token that may only what the Role says', () => {
     const isRunning = async ({ containers }: { containers: { name: string; state: string }[] }) =>
       containers.some(({ name, state }) => name === 'ansible' && state === 'running');
     await jobs.follow(spec.name, isRunning, signal);
-    await jobs.updateSecret(spec.name, { certificate: 'new' });
+    await jobs.updateSecret(spec.name, () => ({ certificate: 'new' }));
     expect((await jobs.list()).map(({ name }) => name)).toContain(spec.name);
     let log = '';
     const stop = new AbortController();

@@ -138,13 +138,13 @@ describe('the Secret of a Job', () => {
     const spec = jobSpec({ secret: { token: 'a-token', certificate: 'first' } });
     await jobs.start(spec, signal);
     await jobs.follow(spec.name, async ({ phase }) => phase === 'running', signal);
-    await jobs.updateSecret(spec.name, { certificate: 'renewed' });
+    await jobs.updateSecret(spec.name, () => ({ certificate: 'renewed' }));
     expect(Object.keys((await secretOf(spec.name)).data).sort()).toEqual(['certificate', 'token']);
     await jobs.follow(spec.name, ended, signal);
     expect((await jobs.view(spec.name)).phase).toBe('complete');
     await jobs.release(spec.name);
     await jobs.end(spec.name, 10_000);
-    await jobs.updateSecret(spec.name, { certificate: 'too late' });
+    await jobs.updateSecret(spec.name, () => ({ certificate: 'too late' }));
   });
 
   test('that the cluster refuses fails the start without a word of it, and leaves a Job that ends', async () => {

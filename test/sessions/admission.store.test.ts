@@ -20,6 +20,7 @@ afterEach(async () => {
 });
 
 const END = { succeeded: 'true', message: 'done', reason: null } as const;
+const IMAGES = { definition: 'image' as const, groups: [{ name: 'g', members: ['i'] }], image_map: null };
 const job = 'cfs-job';
 
 async function queue(count: number): Promise<SessionRow[]> {
@@ -166,6 +167,18 @@ describe('the way in', () => {
     };
     return { deps, signalled };
   };
+
+  test.each([
+    ['a Job', { muster: { runner: 'kubernetes' as const } }, undefined, /^waiting for a worker with a cluster to /],
+    ['a Job by default', {}, 'kubernetes' as const, /^waiting for a worker with a cluster to /],
+    ['a Job on images', { target: IMAGES }, 'kubernetes' as const, /^preparing the images$/],
+    ['a run here', { muster: { runner: 'local' as const } }, 'kubernetes' as const, /^cloning$/],
+  ])('says what comes first for %s', async (_title, given, defaultRunner, message) => {
+    const { id } = await makeSession(database.db, given);
+    const deps = { ...dependencies(1).deps, ...(defaultRunner === undefined ? {} : { defaultRunner }) };
+    expect(await admitSession(deps, id)).toMatchObject({ state: 'admitted' });
+    expect(await sessionNow(database.db, id)).toMatchObject({ message: expect.stringMatching(message), reason: null });
+  });
 
   test.each([
     [1, 'waiting for one of 1 session slot (max_running_sessions)'],

@@ -112,6 +112,7 @@ test.each([
   ['deleted', { ...session, deleted_at: new Date() }, null, false],
   ['out of time', session, 'session_timeout', false],
   ['its machine is gone', session, 'runner_gone', false],
+  ['no worker takes it up any more', session, 'runner_unavailable', false],
 ])('what drifted is configured again: %s', (_name, given, reason, expected) => {
   expect(reconfigures(given, reason)).toBe(expected);
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const site = { ansibleConfig: async () => '', vaultPassword: async () => null };
+const site = { ansibleConfig: async () => '' };
 const place = { base: {}, limit: '/limit', araCredentials: undefined, paths: {} } as unknown as LayerPlace;
 
 /** The limit of layer 1, run again for what failed in it: on one image, and before it came to the next one. */

@@ -75,6 +75,23 @@ describe('the key', () => {
     await perform(() => one.activities.removeImageKey({ sessionId: session.id }));
     expect(bench.service.keys.has(ours[0]?.id ?? '')).toBe(false);
   });
+
+  test.each([
+    ['a Job', 'kubernetes', /^waiting for a worker with a cluster to prepare its Job/],
+    ['a run on a machine', 'local', /images open/],
+  ] as const)(
+    'is the last step of %s before the layers, and the record says what comes next',
+    async (_, runner, message) => {
+      const one = bench.worker();
+      const { session, ref } = await bench.planned(one, { muster: { runner } });
+      await bench.opened(one, ref);
+      bench.service.trouble = (method) => (method === 'DELETE' ? { kind: 'lost' } : null);
+      await expect(perform(() => one.activities.removeImageKey({ sessionId: session.id }))).rejects.toThrow();
+      bench.service.trouble = () => null;
+      // The session goes on all the same.
+      expect((await sessionNow(bench.db, session.id)).message).toMatch(message);
+    },
+  );
 });
 
 describe('opening an image', () => {

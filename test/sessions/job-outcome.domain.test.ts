@@ -151,14 +151,30 @@ describe('the argument of the ansible container', () => {
   };
   const snapshot = { layers: [layer], additional_inventory: null, debug_playbook: null, ansible_config: 'cfg' };
 
-  test('names each layer by its index as text, with the URL of its source', () => {
-    expect(JSON.parse(layersArgument(snapshot))).toEqual([
-      { name: 'base', clone_url: 'https://git/x', playbook: 'site.yml', commit: 'c'.repeat(40), layer: '3' },
-    ]);
+  test.each(['restricted', 'compatible'] as const)(
+    'names each layer by its index as text, with the URL of its source, in profile %s',
+    (profile) => {
+      expect(JSON.parse(layersArgument(snapshot, profile))).toEqual([
+        { name: 'base', clone_url: 'https://git/x', playbook: 'site.yml', commit: 'c'.repeat(40), layer: '3' },
+      ]);
+    },
+  );
+
+  test.each([
+    ['https://u:s3cret@git.x/a.git', 'https://git.x/a.git'],
+    ['https://s3cret@git.x:8443/a.git', 'https://git.x:8443/a.git'],
+    ['https://s3cret:x-oauth-basic@git.x/a.git', 'https://git.x/a.git'],
+    ['http://u:a/s3cret@git.x/a.git', 'http://git.x/a.git'],
+    ['ssh://u:s3cret@git.x/a.git', 'ssh://git.x/a.git'],
+    ['git@git.x:a.git', 'git@git.x:a.git'],
+  ])('has no credentials but for an image that records state by the URL: %s', (url, shown) => {
+    const given = { ...snapshot, layers: [{ ...layer, url }] };
+    expect(JSON.parse(layersArgument(given, 'restricted'))).toMatchObject([{ clone_url: shown }]);
+    expect(JSON.parse(layersArgument(given, 'compatible'))).toMatchObject([{ clone_url: url }]);
   });
 
   test('of a debugging session is the built-in playbook', () => {
-    expect(JSON.parse(layersArgument({ ...snapshot, layers: [], debug_playbook: 'noop' }))).toEqual([
+    expect(JSON.parse(layersArgument({ ...snapshot, layers: [], debug_playbook: 'noop' }, 'restricted'))).toEqual([
       { layer: '_debug', clone_url: '', playbook: 'noop.yaml', commit: '' },
     ]);
   });

@@ -10,7 +10,7 @@ import type { RunOrder } from '../../domain/sessions/job-schema.ts';
 import { ensureRun, findRun } from '../../store/runs.ts';
 import { findSessionById } from '../../store/session-engine.ts';
 import { findSessionJob } from '../../store/session-jobs.ts';
-import { makeSession } from '../support/engine-sessions.ts';
+import { makeSession, sessionNow } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const SPOOL = 600;
@@ -143,6 +143,25 @@ describe("a session's pod", () => {
     expect(session?.message).toMatch(/^clone failed: layer 0: nope$/);
     const events = await database.db.selectFrom('events').select('type').where('stream_id', '=', sessionId).execute();
     expect(events).toEqual([{ type: 'warning' }]);
+  });
+
+  test('says why a step tries again, and when it does no more', async () => {
+    const { sessionId, token } = await makeJob();
+    const says = async (report: object) => {
+      expect((await call('POST', `/jobs/${sessionId}/steps/clone`, token, report)).status).toBe(204);
+      const { phase, message, reason } = await sessionNow(database.db, sessionId);
+      return { phase, message, reason };
+    };
+    const cloning = { phase: 'clone', message: 'cloning', reason: null };
+    expect(await says({ state: 'started' })).toEqual(cloning);
+    const trouble = { state: 'started', code: 'clone_failed', message: 'layer 0: the server says 503' };
+    expect(await says(trouble)).toEqual({
+      phase: 'clone',
+      message: 'clone failed, trying again: layer 0: the server says 503',
+      reason: 'clone_failed',
+    });
+    expect(await says({ ...trouble, code: 'of another release' })).toMatchObject({ phase: 'clone', reason: null });
+    expect(await says({ state: 'started' })).toEqual(cloning);
   });
 });
 

@@ -69,6 +69,20 @@ describe('the Secret of a Job', () => {
     expect(without.values).not.toHaveProperty('certificate');
   });
 
+  test.each([
+    ["another CA bundle than the platform's", 'CA of the source', 'CA of the source'],
+    ["the platform's CA bundle, which the pod has beside it", 'CA of the platform', undefined],
+  ])('has in the entries of a source %s', async (_what, own, expected) => {
+    const site = {
+      ...deps.site,
+      source: async () => ({ ...SOURCE, ca_cert: { configmap_name: 'ca' } }),
+      repositoryAccess: async (source: unknown) => ({ caPem: source === null ? 'CA of the platform' : own }),
+    } as unknown as SecretDependencies['site'];
+    const { values } = await jobSecret({ ...deps, site }, session, 'the-token');
+    const [entry] = JSON.parse(values['credentials.json'] ?? '');
+    expect([entry.ca, values['ca.crt']]).toEqual([expected, 'CA of the platform']);
+  });
+
   describe('has the login of the tenant', () => {
     const tenantVault = { address: 'https://vault.test', tokenOf: async (tenant: string) => `token of ${tenant}` };
     const owned = { ...session, snapshot: { ...session.snapshot, tenant_name: 'blue' } };

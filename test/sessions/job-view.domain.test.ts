@@ -113,6 +113,17 @@ describe('what is the matter with a Job', () => {
     expect(view.trouble).toEqual({ code, kind: 'over', message: `container ansible: ${reason}: ${message}` });
   });
 
+  test('nothing, when a container that lost a process for want of memory has still done its work', () => {
+    const { job, pod } = undeleted('starting');
+    const terminated = { reason: 'OOMKilled', exitCode: 0 };
+    const statuses = [
+      { name: 'inventory', state: { terminated } },
+      { name: 'ansible', state: { running: {} } },
+    ];
+    const view = jobView(job, [{ ...pod, status: { phase: 'Running', containerStatuses: statuses } }], [node]);
+    expect(view).toMatchObject({ phase: 'running', trouble: null });
+  });
+
   test.each([
     ['Evicted', 'The node was low on resource: memory.', 'evicted'],
     ['NodeShutdown', 'Pod was terminated in response to imminent node shutdown.', 'node_lost'],

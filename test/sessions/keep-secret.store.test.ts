@@ -58,9 +58,9 @@ async function makeJob() {
 function counted(): { writes: number } {
   const count = { writes: 0 };
   const { updateSecret } = cluster;
-  cluster.updateSecret = async (name, values) => {
+  cluster.updateSecret = async (name, change) => {
     count.writes += 1;
-    return await updateSecret(name, values);
+    return await updateSecret(name, change);
   };
   return count;
 }

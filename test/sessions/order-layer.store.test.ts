@@ -108,7 +108,7 @@ describe('a layer as an order', () => {
   test.each<[string, (given: OrderDependencies) => OrderDependencies]>([
     ['the authority is away', (given) => ({ ...given, trust: { ...given.trust, identity: unavailable } })],
     ['the cluster is away', (given) => ({ ...given, cluster: { updateSecret: away } })],
-    ['the Secret is gone', (given) => ({ ...given, cluster: { updateSecret: async () => false } })],
+    ['the Secret is gone', (given) => ({ ...given, cluster: { updateSecret: async () => null } })],
   ])('waits for no certificate where %s', async (_what, changed) => {
     const { sessionId } = await makeJob();
     await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
@@ -119,6 +119,55 @@ describe('a layer as an order', () => {
     expect(current?.action === 'run' ? current.run : {}).not.toHaveProperty('certificate_until');
     await end(runId, 0);
     await running;
+  });
+
+  describe('has the password of vaults of now in the Secret', () => {
+    const attempted = (sessionId: string, attempt: number, password: string | null) => {
+      const site = { ...SITE, vaultPassword: async () => password };
+      const input = { sessionId, layer: 0, attempt, hosts: 'all' } as const;
+      return orderLayer({ ...deps(), site }, input, AbortSignal.timeout(30_000));
+    };
+    /** Orders an attempt that fails; answers the number that its pod has to wait for, and where it has the password. */
+    async function failed(sessionId: string, attempt: number, password: string | null) {
+      const running = attempted(sessionId, attempt, password);
+      const runId = await ordered(sessionId, attempt);
+      const current = await currentOrder(database.db, sessionId);
+      await end(runId, 2);
+      await running;
+      if (current?.action !== 'run') throw new Error('no order');
+      return [current.run.certificate_until, current.run.environment.ANSIBLE_VAULT_PASSWORD_FILE];
+    }
+    const file = '/muster/session/vault_password';
+
+    test('and its pod waits until it has one that was set or corrected, which is masked as the one before is', async () => {
+      const { sessionId, name } = await makeJob();
+      const certificate = { private: 'key', public: 'line\n', certificate: `${CERTIFICATE}\n` };
+      cluster.secrets.set(name, { ...certificate, certificate_until: `${UNTIL}\n`, 'masks.json': '["a-token","key"]' });
+      await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+      expect(await failed(sessionId, 1, null)).toEqual([UNTIL, undefined]);
+      expect(await failed(sessionId, 2, 'wrong')).toEqual([UNTIL + 1, file]);
+      expect(await failed(sessionId, 3, 'wrong')).toEqual([UNTIL + 1, file]);
+      expect(await failed(sessionId, 4, 'right\n')).toEqual([UNTIL + 2, file]);
+      expect(cluster.secrets.get(name)).toEqual({
+        ...certificate,
+        certificate_until: `${UNTIL + 2}\n`,
+        vault_password: 'right\n',
+        'masks.json': '["a-token","key","wrong","right"]',
+      });
+      expect(await failed(sessionId, 5, null)).toEqual([UNTIL + 2, undefined]);
+    });
+
+    test('before a retry in place, which fails until the cluster is there', async () => {
+      const { sessionId } = await makeJob();
+      await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+      const inCluster = cluster.updateSecret;
+      cluster.updateSecret = async () => Promise.reject(musterError('cluster_unavailable', 'no answer within 8 s'));
+      expect(await failed(sessionId, 1, 'wrong')).toEqual([undefined, file]);
+      await expect(attempted(sessionId, 2, 'right')).rejects.toMatchObject({ code: 'cluster_unavailable' });
+      expect(await currentOrder(database.db, sessionId)).toMatchObject({ run: { attempt: 1 } });
+      cluster.updateSecret = inCluster;
+      expect(await failed(sessionId, 2, 'right')).toEqual([UNTIL, file]);
+    });
   });
 
   test('is waited for without its inventory, which may be megabytes', async () => {

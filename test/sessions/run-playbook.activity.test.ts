@@ -73,7 +73,6 @@ describeNeeding(missing, 'a layer of Ansible', () => {
 `),
     });
     const paths = machine.deps.workspaces.paths(id);
-    await machine.deps.workspaces.writePrivate(paths.vaultPassword, 'vault-word');
     const worker = machine.worker({ site: secrets });
     const outcome = await perform(() => worker.runLayer(machine.ref(id)));
     expect(outcome).toEqual({ index: 0, playbook: 'site.yml', exitCode: 2, hosts: 3, failedHosts: 1 });
@@ -180,7 +179,7 @@ describeNeeding(missing, 'a layer of Ansible', () => {
     expect((await stat(limit)).mode & 0o777).toBe(0o600);
   });
 
-  test('opens vaults with the password of the installation', async () => {
+  test('opens vaults with the password of the installation, also with one that was set right before a retry', async () => {
     const id = await machine.session({});
     const paths = machine.deps.workspaces.paths(id);
     await machine.deps.workspaces.writePrivate(paths.vaultPassword, 'vault-word');
@@ -203,10 +202,16 @@ describeNeeding(missing, 'a layer of Ansible', () => {
       file,
       playbook('    - ansible.builtin.debug:\n        msg: "{{ sealed }}"\n      run_once: true\n', vars),
     );
-    const worker = machine.worker({ site: { ...machine.deps.site, vaultPassword: async () => 'vault-word' } });
-    expect(await perform(() => worker.runLayer(machine.ref(id)))).toMatchObject({ exitCode: 0 });
+    const attempt = async (number: number, password: string | null) => {
+      const worker = machine.worker({ site: { ...machine.deps.site, vaultPassword: async () => password } });
+      const { exitCode } = await perform(() => worker.runLayer({ ...machine.ref(id), attempt: number }));
+      return [exitCode === 0, await readFile(paths.vaultPassword, 'utf8').catch(() => null)];
+    };
+    expect(await attempt(1, null)).toEqual([false, null]);
+    expect(await attempt(2, 'another-word')).toEqual([false, 'another-word']);
+    expect(await attempt(3, 'vault-word')).toEqual([true, 'vault-word']);
     const results = (await machine.events(id)).filter(({ type }) => type === 'host_result');
-    expect(results.map(({ data }) => data.message)).toEqual(['opened']);
+    expect(results.at(-1)?.data).toMatchObject({ result: 'ok', message: 'opened' });
   });
 
   test('is ended within 10 s with tasks that ignore TERM and with what they left in the background', async () => {

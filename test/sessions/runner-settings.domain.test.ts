@@ -84,3 +84,21 @@ describe('quantities of the runner', () => {
     await expect(openCluster(env)).rejects.toThrow(words);
   });
 });
+
+describe('the address at which pods reach Muster', () => {
+  test.each([
+    ['http://ingest:8101', 'http://ingest:8101'],
+    ['https://muster.example/ingest/', 'https://muster.example/ingest'],
+    ['https://[fd00::1]:8101', 'https://[fd00::1]:8101'],
+  ])('%s', (text, address) => {
+    expect(load('MUSTER_RUNNER_INGEST_URL', text).MUSTER_RUNNER_INGEST_URL).toBe(address);
+  });
+
+  test.each(['http://ingest:8101/?site=a', 'http://ingest:8101?', 'http://ingest:8101/#a', 'http://u:pw@ingest:8101'])(
+    '%s is none that a pod can use',
+    (text) => {
+      const words = 'MUSTER_RUNNER_INGEST_URL: must be a base URL, without user, ? and #';
+      expect(() => load('MUSTER_RUNNER_INGEST_URL', text)).toThrow(words);
+    },
+  );
+});

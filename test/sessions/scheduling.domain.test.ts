@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { NodeObject, PodObject } from '../../drivers/kubernetes-runner/objects.ts';
+import { troubleOf } from '../../drivers/kubernetes-runner/pod-trouble.ts';
 import { quantity } from '../../drivers/kubernetes-runner/quantities.ts';
 import { schedulingKind } from '../../drivers/kubernetes-runner/scheduling.ts';
 
@@ -129,7 +130,13 @@ describe("whether a node will ever run a pod, by the scheduler's words", () => {
       'waiting',
     ],
     [`0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector. ${unhelpful(1)}`, 'impossible'],
-    [`0/2 nodes are available: 2 node(s) had untolerated taint(s). ${unhelpful(2)}`, 'impossible'],
+    [`0/2 nodes are available: 2 node(s) had untolerated taint(s). ${unhelpful(2)}`, 'waiting'],
+    [
+      `0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't match Pod's node affinity/selector. ${unhelpful(3)}`,
+      'waiting',
+    ],
+    [`0/2 nodes are available: 1 node(s) had untolerated taint(s), 1 Insufficient cpu. ${unhelpful(2)}`, 'waiting'],
+    [`0/2 nodes are available: 2 node(s) had untolerated taint(s) {team: a}. ${unhelpful(2)}`, 'impossible'],
     [`0/2 nodes are available: 2 node(s) had untolerated taint {team: a}. ${unhelpful(2)}`, 'impossible'],
     [
       `0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/unreachable: }. ${unhelpful(1)}`,
@@ -144,5 +151,32 @@ describe("whether a node will ever run a pod, by the scheduler's words", () => {
     ['no nodes available to schedule pods', 'waiting'],
   ])('%s', (message, kind) => {
     expect(schedulingKind(pod(), message, null)).toBe(kind);
+  });
+});
+
+describe('what is said of taints that the scheduler does not name', () => {
+  const job = { metadata: { name: 'cfs-1' } };
+  const unplaced = (message: string): PodObject => ({
+    ...pod(),
+    status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }] },
+  });
+  const unnamed = '0/1 nodes are available: 1 node(s) had untolerated taint(s).';
+  const site = { key: 'team', value: 'a', effect: 'NoSchedule' };
+
+  test('that it is not known whether they pass, where nodes are unreadable', () => {
+    expect(troubleOf(job, unplaced(unnamed), null, null)).toEqual({
+      code: 'unschedulable',
+      kind: 'waiting',
+      message: `${unnamed} (whether these taints pass is not known: Muster cannot read nodes, see runner.readNodes)`,
+    });
+  });
+
+  test('nothing where nodes are read, or the taint is named', () => {
+    expect(troubleOf(job, unplaced(unnamed), [node({ taints: [site] })], null)).toMatchObject({
+      kind: 'impossible',
+      message: unnamed,
+    });
+    const named = '0/1 nodes are available: 1 node(s) had untolerated taint {team: a}.';
+    expect(troubleOf(job, unplaced(named), null, null)).toMatchObject({ kind: 'impossible', message: named });
   });
 });

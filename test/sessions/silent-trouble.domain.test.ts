@@ -81,14 +81,42 @@ describe('a pod whose containers cannot be made', () => {
 });
 
 describe('a Job that gets no pod', () => {
+  const quota = (requested: string, used: string, limited: string) =>
+    `pods "cfs-1-" is forbidden: exceeded quota: small, requested: ${requested}, used: ${used}, limited: ${limited}`;
+
   test.each([
     ['pods "cfs-1-" is forbidden: exceeded quota: small', 'unschedulable', 'waiting'],
+    [quota('limits.cpu=8', 'limits.cpu=2', 'limits.cpu=8'), 'unschedulable', 'waiting'],
+    [quota('limits.cpu=8', 'limits.cpu=0', 'limits.cpu=4'), 'unschedulable', 'impossible'],
+    [quota('limits.cpu=500m', 'limits.cpu=0', 'limits.cpu=1'), 'unschedulable', 'waiting'],
+    [quota('requests.memory=4Gi', 'requests.memory=0', 'requests.memory=4G'), 'unschedulable', 'impossible'],
+    [
+      quota('limits.cpu=2,limits.memory=6Gi', 'limits.cpu=3,limits.memory=0', 'limits.cpu=4,limits.memory=4Gi'),
+      'unschedulable',
+      'impossible',
+    ],
+    [
+      quota('limits.cpu=2,limits.memory=6Gi', 'limits.cpu=3,limits.memory=3Gi', 'limits.cpu=4,limits.memory=8Gi'),
+      'unschedulable',
+      'waiting',
+    ],
+    [quota('count/pods=1', 'count/pods=3', 'count/pods=3'), 'unschedulable', 'waiting'],
+    [quota('limits.cpu=many', 'limits.cpu=0', 'limits.cpu=4'), 'unschedulable', 'waiting'],
     ['pods "cfs-1-" is forbidden: violates PodSecurity "restricted:latest"', 'container_config_invalid', 'impossible'],
     ['error looking up service account x/y: serviceaccount "y" not found', 'container_config_invalid', 'impossible'],
   ])('%s', (message, code, kind) => {
     const { trouble } = jobView(job, [], null, [said('FailedCreate', `Error creating: ${message}`, 1)]);
     expect(trouble).toEqual({ code, kind, message: `FailedCreate: Error creating: ${message}` });
   });
+});
+
+test('a quota that was too small for a pod and is larger now has only no room', () => {
+  const refused = (limited: string, second: number) => {
+    const words = `exceeded quota: small, requested: limits.cpu=8, used: limits.cpu=4, limited: limits.cpu=${limited}`;
+    return said('FailedCreate', `Error creating: pods "cfs-1-" is forbidden: ${words}`, second);
+  };
+  expect(jobView(job, [], null, [refused('4', 1)]).trouble?.kind).toBe('impossible');
+  expect(jobView(job, [], null, [refused('4', 1), refused('10', 2)]).trouble?.kind).toBe('waiting');
 });
 
 describe('whether a Job waits in silence', () => {

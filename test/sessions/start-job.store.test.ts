@@ -3,6 +3,7 @@ import { type StartDependencies, startJob } from '../../activities/sessions/star
 import { endJob } from '../../activities/sessions/watch-job.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { JobSpec, RunnerProfile } from '../../domain/sessions/cluster-job.ts';
+import { snapshotLayer } from '../support/engine-sessions.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
 import { recordedJob } from '../support/recorded-jobs.ts';
 import { SITE, TRUST } from '../support/site-stand-ins.ts';
@@ -88,6 +89,31 @@ describe('the words that the Job of a session is started with', () => {
       expect(started).toHaveLength(1);
     },
   );
+});
+
+test('a password in the address of a repository is in the Secret of the Job alone', async () => {
+  const layers = [snapshotLayer(0, { url: 'https://u:s3cret@git.test/plays.git' })];
+  const inventory = { url: 'https://u:s3cret@git.test/hosts.git', source: null, commit: 'c'.repeat(40) };
+  const snapshot = { layers, additional_inventory: inventory, debug_playbook: null, ansible_config: 'cfg' };
+  const { sessionId, name } = await recordedJob(database.db, cluster, 'open', { snapshot });
+  cluster.put(name, { phase: 'gone' });
+  await startJob(deps(), sessionId, new AbortController().signal);
+  const [{ secret, ...seen }] = started as [JobSpec];
+  expect(JSON.stringify(seen)).toContain('git.test/plays.git');
+  expect(JSON.stringify(seen)).not.toContain('s3cret');
+  expect(secret['credentials.json']).toContain('u:s3cret@git.test');
+});
+
+test('a Job whose Secret Kubernetes would not take is not made', async () => {
+  const { db } = database;
+  const { sessionId, name } = await recordedJob(db, cluster);
+  cluster.put(name, { phase: 'gone' });
+  const site = { ...SITE, ssh: async () => ({ privateKey: 'key', knownHosts: 'x'.repeat(2 ** 20) }) };
+  await expect(startJob({ ...deps(), site }, sessionId, new AbortController().signal)).rejects.toMatchObject({
+    code: 'container_config_invalid',
+    detail: expect.stringContaining('known_hosts 1048576'),
+  });
+  expect(started).toEqual([]);
 });
 
 test('a try that the engine has given up makes no Job when the session was ended meanwhile', async () => {

@@ -209,7 +209,8 @@ describe('following a Job', () => {
 
   describe('a pod that has cloned and does not reach Muster', () => {
     const cloned: ContainerState[] = [{ ...ansible(0), name: 'git-clone' }, ansible(null)];
-    const said = 'its pod does not reach Muster at http://muster-ingest.test:8101';
+    const said =
+      'its pod does not reach Muster at http://muster-ingest.test:8101, or Muster does not take it: its log says why';
     const clockAt = (clock: { now: number }) => ({ ...deps(), clock: () => new Date(clock.now) });
 
     test('is told of after a minute, and given up when its time is over', async () => {

@@ -37,6 +37,9 @@ describe('a workspace', () => {
     for (const path of [paths.dir, join(paths.dir, 'ssh'), paths.controlPath])
       expect([path, await mode(path)]).toEqual([path, 0o700]);
     expect(await mode(paths.sshKey)).toBe(0o600);
+    await workspaces.removePrivate(paths.sshKey);
+    await workspaces.removePrivate(paths.sshKey);
+    await expect(stat(paths.sshKey)).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await workspaces.list()).toEqual([SESSION]);
   });
 

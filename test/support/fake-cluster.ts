@@ -7,7 +7,7 @@ export interface FakeCluster extends ClusterJobs {
   done: string[];
   /** Makes a Job, or changes what is seen of it. */
   put(name: string, more?: Partial<JobView>): void;
-  /** Values that a Job's Secret got last. */
+  /** Values of the Secrets of Jobs. */
   secrets: Map<string, Record<string, string>>;
   /** What the end of any Job answers as unverified. */
   unverified: string | null;
@@ -53,9 +53,11 @@ export function fakeCluster(): FakeCluster {
       cluster.done.push(`release ${name}`);
       if (view(name).phase === 'deleting') jobs.delete(name);
     },
-    updateSecret: async (name, values) => {
+    updateSecret: async (name, change) => {
+      const now = cluster.secrets.get(name) ?? {};
+      const values = { ...now, ...change(now) };
       cluster.secrets.set(name, values);
-      return true;
+      return values;
     },
     followLog: async () => undefined,
     // As the real one, without what only pods tell.

@@ -14,7 +14,9 @@
 import { ActivityFailure, condition, patched, proxyActivities } from '@temporalio/workflow';
 import type { ClusterActivities, JobEnd, SessionPlan, SessionRef } from '../../activities/sessions/contract.ts';
 import type { PlannedImages } from '../../activities/sessions/image-contract.ts';
+import { CLUSTER_PATIENCE } from '../../domain/sessions/cluster-wait.ts';
 import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { clusterSilence } from './cluster-silence.ts';
 import { finishImages, prepareImages, releaseImages } from './image-steps.ts';
 import { type LayerRunner, runLayers, waitForLeases } from './layer-runs.ts';
 import { endingOf } from './session-ending.ts';
@@ -32,7 +34,7 @@ const queue = { taskQueue: hostQueueOf(CLUSTER_HOST) } as const;
 const { prepareJob, startJob, finishJob } = proxyActivities<ClusterActivities>({
   ...queue,
   // No worker with a cluster: that is a mistake of the installation, which the session's end should tell soon.
-  scheduleToStartTimeout: '10m',
+  scheduleToStartTimeout: `${CLUSTER_PATIENCE}m`,
   startToCloseTimeout: '10m',
   heartbeatTimeout: '10s',
   cancellationType: WHEN_IT_HAS_STOPPED,
@@ -68,7 +70,7 @@ export async function runOnCluster(input: SessionRef, state: State, plan: Sessio
     const images = plan.images ? await prepareImages(input, state) : null;
     ending = await runJob(input, state, plan, images);
   } catch (error) {
-    ending = endingOf(error, state);
+    ending = endingOf(error, state, clusterSilence);
   }
   return plan.images ? await releaseImages(input, state, ending) : ending;
 }
@@ -79,7 +81,7 @@ async function runJob(
   plan: SessionPlan,
   images: PlannedImages | null,
 ): Promise<Ending> {
-  show(state, { phase: 'inventory', message: 'preparing the Job' });
+  show(state, { phase: 'inventory', message: 'waiting until a worker with a cluster has prepared the Job' });
   const prepared = await unlessCancelled(state, () => prepareJob(input));
   const endsHolds = patched('hold-ends-with-its-pod');
   if (prepared.leases) await waitForLeases(input, state);
@@ -107,7 +109,7 @@ async function runJob(
     // One that could not be ended in all the time that this has is left to the sweep.
     const isInVain =
       error instanceof ActivityFailure && error.activityType === 'endJob' && patched('ends-its-job-once');
-    return withUnverified(endingOf(error, state), isInVain ? NO_ANSWER : await stopJob(input));
+    return withUnverified(endingOf(error, state, clusterSilence), isInVain ? NO_ANSWER : await stopJob(input));
   }
 }
 

@@ -2,8 +2,16 @@ import { ActivityFailure, ApplicationFailure, isCancellation, TemporalFailure } 
 import { isErrorCode } from '../../domain/errors.ts';
 import { cancelled, type Ending, type State } from './session-state.ts';
 
+/** Message and reason of an end because nobody answered for an activity. */
+export type Silence = (failure: ActivityFailure) => Pick<Ending, 'message' | 'reason'>;
+
+const machineSilence: Silence = ({ activityType }) => ({
+  message: `${activityType} got no answer from the machine that has the workspace`,
+  reason: 'runner_gone',
+});
+
 /** The end of a session that broke off: cancelled, refused by a rule, or something could not be found out. */
-export function endingOf(error: unknown, state: State): Ending {
+export function endingOf(error: unknown, state: State, silence: Silence = machineSilence): Ending {
   if (!(error instanceof TemporalFailure)) throw error;
   const cause = error instanceof ActivityFailure ? error.cause : error;
   const gone = error instanceof ActivityFailure && !(cause instanceof ApplicationFailure) && !isCancellation(error);
@@ -16,6 +24,5 @@ export function endingOf(error: unknown, state: State): Ending {
     return { succeeded, message: cause.message, reason: isErrorCode(cause.type) ? cause.type : 'internal' };
   }
   if (!gone) throw error;
-  const message = `${error.activityType} got no answer from the machine that has the workspace`;
-  return { succeeded: runIsLeft ? 'unknown' : 'false', message, reason: 'runner_gone' };
+  return { succeeded: runIsLeft ? 'unknown' : 'false', ...silence(error) };
 }

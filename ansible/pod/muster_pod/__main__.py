@@ -12,7 +12,8 @@ from importlib import import_module
 
 from .failure import TokenRefused
 from .ingest import Ingest, Interrupted
-from .settings import SettingsError, read_settings
+from .last_words import say_last
+from .settings import SettingsError, read_places, read_settings
 from .signals import Signals
 from .wording import log
 
@@ -29,7 +30,7 @@ def main(argv: list[str]) -> int:
     try:
         settings = read_settings(os.environ)
     except SettingsError as error:
-        log(str(error))
+        say_last(read_places(os.environ).last_words, str(error))
         return 2
     step = import_module(f'.{STEPS[argv[1]]}', __package__)
     ingest = Ingest(settings, signals)
@@ -39,7 +40,7 @@ def main(argv: list[str]) -> int:
         log(f'ended by signal {signals.ending}')
         return signals.exit_status
     except TokenRefused as error:
-        log(f'Muster does not take this session: {error}')
+        say_last(settings.places.last_words, f'Muster does not take this session: {error}')
         return 1
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from .back_off import BackOff
 from .clone_list import Clone
@@ -18,12 +18,18 @@ from .wording import log, reason_of
 
 
 def clone_one(
-    gits: Gits, clone: Clone, env: Mapping[str, str], tries: int, longest_pause: float, stop: threading.Event
+    gits: Gits,
+    clone: Clone,
+    env: Mapping[str, str],
+    tries: int,
+    longest_pause: float,
+    stop: threading.Event,
+    fails: Callable[[StepFailure], None],
 ) -> list[str]:
     """Makes `clone.dest` a full clone with the commit checked out, answers the warnings; raises StepFailure.
 
     What may pass by itself is tried again with growing pauses; wrong credentials, an unknown repository or commit and a full
-    disk are not (cfs-flows 2).
+    disk are not (cfs-flows 2). `fails` hears of each try that is followed by another one.
     """
     if clone.commit and not re.fullmatch(r'[0-9a-f]{40}', clone.commit):
         raise StepFailure('commit_not_found', f"{clone.label}: '{clone.commit}' is not a full commit id.")
@@ -40,7 +46,9 @@ def clone_one(
             if code != 'clone_failed' or tried >= tries or stop.is_set():
                 raise StepFailure(code, _sentence(clone, line)) from None
             pause = pauses.next()
-            log(f'{_sentence(clone, line)}; again in {pause:.1f} s')
+            failure = StepFailure(code, _sentence(clone, line))
+            fails(failure)
+            log(f'{failure.message}; again in {pause:.1f} s')
             stop.wait(pause)
         except OSError as error:
             raise StepFailure('clone_failed', _sentence(clone, reason_of(error))) from None

@@ -7,9 +7,11 @@ import shutil
 import tempfile
 import threading
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from functools import partial
 
 from .clone_list import Clone, read_clones
 from .clone_one import clone_one
+from .clone_trouble import CloneTrouble
 from .failure import StepFailure
 from .git import Gits
 from .git_access import access_of, copy_ssh_key
@@ -30,7 +32,7 @@ def run(settings: Settings, signals: Signals, ingest: Ingest) -> int:
     """Clones all of the list and reports; answers the exit status."""
     ingest.report('clone', 'started')
     try:
-        warnings = _clone_all(settings, signals)
+        warnings = _clone_all(settings, signals, CloneTrouble(ingest))
     except StepFailure as failure:
         log(failure.message)
         ingest.report('clone', 'failed', failure, patience=PATIENCE_FAILED)
@@ -41,7 +43,7 @@ def run(settings: Settings, signals: Signals, ingest: Ingest) -> int:
     return 0
 
 
-def _clone_all(settings: Settings, signals: Signals) -> list[str]:
+def _clone_all(settings: Settings, signals: Signals, trouble: CloneTrouble) -> list[str]:
     """Answers the warnings in the order of the list; the first failure ends all others."""
     where = settings.places
     clones = read_clones(where)
@@ -56,12 +58,15 @@ def _clone_all(settings: Settings, signals: Signals) -> list[str]:
 
         def work(clone: Clone) -> list[str]:
             env = access_of(clone, where, scratch, memory)
-            return clone_one(gits, clone, env, settings.retry_max, settings.retry_delay, stop)
+            fails = partial(trouble.begins, clone.number)
+            warnings = clone_one(gits, clone, env, settings.retry_max, settings.retry_delay, stop, fails)
+            trouble.ends(clone.number)
+            return warnings
 
         with ThreadPoolExecutor(_WIDTH) as pool:
             futures = [pool.submit(work, clone) for clone in clones]
             try:
-                _await(futures, signals)
+                _await(futures, signals, trouble)
             finally:
                 stop.set()
                 gits.stop()
@@ -77,10 +82,12 @@ def _clone_all(settings: Settings, signals: Signals) -> list[str]:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _await(futures: list[Future[list[str]]], signals: Signals) -> None:
-    """Waits until all are done, one has failed, or this process is to end; raises the first failure."""
+def _await(futures: list[Future[list[str]]], signals: Signals, trouble: CloneTrouble) -> None:
+    """Waits until all are done, one has failed, or this process is to end, and tells of trouble; raises the first failure."""
     left = set(futures)
     while left and not signals.ending:
         done, left = wait(left, _LOOK_SECONDS, FIRST_EXCEPTION)
         for future in done:
             future.result()
+        if not signals.ending:
+            trouble.tell()

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 
 from .back_off import BackOff, asked_for
 from .failure import StepFailure, TokenRefused
+from .last_words import leave_words
 from .settings import Settings
 from .signals import Signals
 from .wording import log, one_line
@@ -149,10 +150,11 @@ class Ingest:
         failure: StepFailure | None = None,
         warnings: list[str] | None = None,
         patience: float | None = 0.0,
-    ) -> None:
-        """Says what became of a step; when that cannot be said within `patience` seconds (None: however long it takes), the exit
-        status has to do."""
+    ) -> bool:
+        """Says what became of a step; when that cannot be said within `patience` seconds (None: however long it takes), the
+        container's last words and its exit status have to do. Answers whether it was said."""
         body: dict[str, Any] = {'state': state}
+        leave_words(self._settings.places.last_words, failure.message if failure is not None else '')
         if failure is not None:
             body['message'] = one_line(failure.message)
             if failure.code:
@@ -168,9 +170,10 @@ class Ingest:
             answer = self._insist('POST', self.job('steps', step), body, patience, 0.0, ending)
         except (Interrupted, TokenRefused) as error:
             log(f'not reported: {step} {state} {error}')
-            return
+            return False
         if not answer.good:
             log(f'not reported: {step} {state}: {answer.status or "no answer"} {answer.said}')
+        return answer.good
 
     def close(self) -> None:
         """Drops the connection."""

@@ -25,6 +25,8 @@ class Places(NamedTuple):
     """What the playbooks write: home, temporary folders, run directories."""
     memory: str
     """A place for short-lived private files that is no disk."""
+    last_words: str
+    """What Kubernetes tells of a container that has ended."""
 
     @property
     def hosts(self) -> str:
@@ -54,4 +56,5 @@ def places(root: str) -> Places:
         platform_ca=below('etc/cray/ca/certificate_authority.crt'),
         work=below('muster/work'),
         memory=below('dev/shm'),
+        last_words=below('dev/termination-log'),
     )

@@ -34,13 +34,18 @@ class Settings(NamedTuple):
     places: Places
 
 
+def read_places(environ: Mapping[str, str]) -> Places:
+    """Where things are; the tests have a root of their own."""
+    return places(environ.get('MUSTER_POD_ROOT', '').strip() or '/')
+
+
 def read_settings(environ: Mapping[str, str]) -> Settings:
     """The settings in `environ`; an empty variable is as good as none. Raises SettingsError."""
     given = {name: value.strip() for name, value in environ.items() if value.strip()}
     for name in ('MUSTER_INGEST_URL', 'MUSTER_SESSION_ID'):
         if name not in given:
             raise SettingsError(f'{name} is not set')
-    where = places(given.get('MUSTER_POD_ROOT', '/'))
+    where = read_places(environ)
     return Settings(
         ingest_url=_address(given['MUSTER_INGEST_URL']),
         session_id=given['MUSTER_SESSION_ID'],

@@ -58,11 +58,11 @@ def place_keys(where: Places, keys: Iterable[tuple[str, str, int]]) -> None:
 
 def await_certificate(where: Places, until: int, signals: Signals) -> None:
     """Waits until the mounted certificate is good until then or longer, until this process is to end, or for 90 s; hosts may know
-    the key itself."""
+    the key itself. Muster raises that time as well when something else of the Secret has changed."""
     end = time.monotonic() + _CERTIFICATE_SECONDS
     while _mounted_until(where) < until:
         if time.monotonic() >= end:
-            log('the renewed certificate does not come; going on with what is there')
+            log('what has changed in the Secret does not come; going on with what is there')
             return
         signals.pause(_LOOK_SECONDS)
         if signals.ending:

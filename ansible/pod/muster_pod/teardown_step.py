@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .ingest import Ingest
+from .last_words import say_last
 from .settings import Settings
 from .signals import Signals
-from .wording import log
 
 _WAIT = 25.0
 _SHORTEST = 1.0
@@ -18,7 +18,8 @@ def run(settings: Settings, signals: Signals, ingest: Ingest) -> int:
     while True:
         answer = ingest.insist('GET', f'{ingest.job("teardown")}?wait={_WAIT:.0f}', wait=_WAIT)
         if not answer.good or not isinstance(answer.body, dict):
-            log(f'Muster knows nothing of the teardown: {answer.status} {answer.said}')
+            words = f'Muster knows nothing of the teardown: {answer.status} {answer.said}'
+            say_last(settings.places.last_words, words)
             return 1
         if answer.body.get('done') is True:
             status = answer.body.get('exit_code')
