@@ -81,8 +81,13 @@ export async function imagesStoredIn(db: Db, storeId: string, ids: readonly stri
   return new Set(rows.map(({ id }) => id));
 }
 
+/** Makes the record of a key; one that has the id already stays as it is. */
 export async function insertPublicKey(db: Db, key: PublicKeyRow): Promise<void> {
-  await db.insertInto('image_public_keys').values(key).execute();
+  await db
+    .insertInto('image_public_keys')
+    .values(key)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 export async function findPublicKey(db: Db, id: string): Promise<PublicKeyRow | null> {

@@ -15,6 +15,8 @@ export interface SessionImagesTable {
   job_id: string | null;
   /** Whether a job was asked for: it may be there although nobody has its id. */
   posted: Generated<boolean>;
+  /** When it was asked for last; null also where a former release did. */
+  posted_at: OptionalTime;
   host: string | null;
   port: number | null;
   state: ImageState;

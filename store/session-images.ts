@@ -46,7 +46,9 @@ export async function findSessionImage(db: Db, sessionId: string, image: string)
 /** Which of these jobs belong to some session. */
 export async function findKnownImageJobs(db: Db, jobs: readonly string[]): Promise<Set<string>> {
   if (jobs.length === 0) return new Set();
-  const rows = await db.selectFrom('session_images').select('job_id').where('job_id', 'in', jobs).execute();
+  const query = db.selectFrom('session_images').select('job_id');
+  // One value, not one for each: a service may have more jobs than a statement takes values.
+  const rows = await query.where(sql<boolean>`job_id = any(${jobs}::text[])`).execute();
   return new Set(rows.flatMap(({ job_id }) => (job_id === null ? [] : [job_id])));
 }
 
@@ -77,7 +79,7 @@ export async function writeSessionImage(
 export async function writeImagePosted(db: Db, sessionId: string, image: string, now: Date): Promise<boolean> {
   const asked = await db
     .updateTable('session_images')
-    .set({ posted: true, updated_at: sql<Date>`case when posted then updated_at else ${now} end` })
+    .set({ posted: true, posted_at: now, updated_at: sql<Date>`case when posted then updated_at else ${now} end` })
     .where('session_id', '=', sessionId)
     .where('image_id', '=', image)
     .where('released_at', 'is', null)

@@ -6,7 +6,7 @@ import {
   writeImageResult,
 } from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
-import { isMusterError } from '../../domain/errors.ts';
+import { ERRORS, isMusterError } from '../../domain/errors.ts';
 import type { ImageJob } from '../../domain/images/image-service.ts';
 import { resultState, shellState } from '../../domain/sessions/image-jobs.ts';
 import type { FinishedImage, FinishImage } from './image-contract.ts';
@@ -53,7 +53,7 @@ export async function finishImage(
   } catch (error) {
     if (signal.aborted) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    if (isMusterError(error) && error.code !== 'image_service_unavailable') return failed(deps, row, message);
+    if (isMusterError(error) && !ERRORS[error.code].retryable) return failed(deps, row, message);
     await noteImage(db, row, { message: fault ?? message }, 'teardown');
     if (fault !== null) {
       if (!isOver(since, Math.min(imageWaitSeconds, FAILING_SECONDS))) throw error;

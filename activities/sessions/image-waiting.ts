@@ -18,7 +18,10 @@ export function notReady(message: string, pause: '5s' | '2s'): ApplicationFailur
 /** The image service; `image_target_unsupported` where there is none. */
 export function serviceOf({ imageService }: Pick<ImageDependencies, 'imageService'>): ImageService {
   if (imageService !== null) return imageService;
-  throw musterError('image_target_unsupported', 'images cannot be customised: no image service is connected');
+  throw musterError(
+    'image_target_unsupported',
+    'images cannot be customised: no image service is connected: set MUSTER_IMS_URL, or MUSTER_IMAGE_SERVICE=1',
+  );
 }
 
 /** Whether a wait that began at `since` is over. */

@@ -10,7 +10,7 @@ import {
   writeImageQueued,
 } from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
-import { isMusterError, musterError } from '../../domain/errors.ts';
+import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
 import type { ImageJob, ImageService } from '../../domain/images/image-service.ts';
 import { isWantedJob, shellState } from '../../domain/sessions/image-jobs.ts';
 import { serviceImageId } from '../../domain/sessions/image-names.ts';
@@ -47,7 +47,7 @@ export async function openImage(deps: ImageDependencies, input: ImageRef, signal
   } catch (error) {
     if (signal.aborted) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    const final = isMusterError(error) && error.code !== 'image_service_unavailable';
+    const final = isMusterError(error) && !ERRORS[error.code].retryable;
     await noteImage(db, row, { message, ...(final ? { state: 'failed' } : {}) }, 'images');
     if (final) throw error;
     if (queued) await writeImageQueued(db, session.id, row.image_id, new Date());

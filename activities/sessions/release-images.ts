@@ -36,51 +36,57 @@ export async function releaseImages(deps: ReleaseDependencies, sessionId: string
   const asked = rows.some(({ public_key_id, posted }) => public_key_id !== null || posted);
   if (asked || (await imageKeys.read(sessionId)) !== null) {
     const service = serviceOf(deps);
-    const doomed = await jobsToDelete(deps, service, session, rows, found, signal);
-    const ended = await Promise.allSettled([
-      ...doomed.map((job) => service.deleteJob(job, signal)),
+    await tryAll([
+      ...knownJobs(rows).map((job) => service.deleteJob(job, signal)),
+      deleteLostJobs(deps, service, session, rows, found, signal),
       deleteImageKey(deps, session, signal),
     ]);
-    const failure = ended.find((one) => one.status === 'rejected');
-    if (failure !== undefined) throw failure.reason;
   }
   await imageKeys.remove(sessionId);
   const now = Date.now();
   const late = rows.some(
-    ({ posted, job_id, image_id, updated_at }) =>
-      posted && job_id === null && !found.has(image_id) && now - updated_at.getTime() < LATE_MS,
+    ({ posted, job_id, image_id, posted_at, updated_at }) =>
+      posted && job_id === null && !found.has(image_id) && now - (posted_at ?? updated_at).getTime() < LATE_MS,
   );
   if (!late) await writeImageReleased(db, sessionId, new Date(now));
 }
 
-/** The jobs of a session that made no image, those of lost answers too; images of which a job is there are added to `found`. */
-async function jobsToDelete(
+/** The jobs of a session that made no image, as far as their ids are on record. */
+function knownJobs(rows: readonly SessionImageRow[]): string[] {
+  return rows.flatMap(({ state, job_id }) => (job_id === null || state === 'customized' ? [] : [job_id]));
+}
+
+/** Deletes jobs of a session whose making was never answered; images of which a job is there are added to `found`. */
+async function deleteLostJobs(
   { db }: ReleaseDependencies,
   service: ImageService,
   session: SessionRow,
   rows: readonly SessionImageRow[],
   found: Set<string>,
   signal: AbortSignal,
-): Promise<string[]> {
-  const done = new Set(
-    rows.flatMap(({ state, job_id }) => (state === 'customized' && job_id !== null ? [job_id] : [])),
+): Promise<void> {
+  if (!rows.some(({ posted }) => posted)) return;
+  const jobs = await service.listJobs(signal);
+  const known = await findKnownImageJobs(
+    db,
+    jobs.map(({ id }) => id),
   );
-  const own = new Set(rows.flatMap(({ job_id }) => (job_id === null ? [] : [job_id])));
-  const doomed = new Set([...own].filter((job) => !done.has(job)));
-  if (rows.some(({ posted }) => posted)) {
-    const jobs = await service.listJobs(signal);
-    const known = await findKnownImageJobs(
-      db,
-      jobs.map(({ id }) => id),
-    );
-    for (const job of jobs) {
-      const row = rows.find((candidate) => isWantedJob(job, wantedJob(session, candidate), known));
-      if (row === undefined) continue;
-      found.add(row.image_id);
-      if (!done.has(job.id)) doomed.add(job.id);
-    }
+  const own = new Set(rows.map(({ job_id }) => job_id));
+  const lost: string[] = [];
+  for (const job of jobs) {
+    if (own.has(job.id)) continue;
+    const row = rows.find((candidate) => isWantedJob(job, wantedJob(session, candidate), known));
+    if (row === undefined) continue;
+    found.add(row.image_id);
+    lost.push(job.id);
   }
-  return [...doomed];
+  await tryAll(lost.map((job) => service.deleteJob(job, signal)));
+}
+
+/** Waits for all, then throws the first failure. */
+async function tryAll(work: readonly Promise<void>[]): Promise<void> {
+  const failure = (await Promise.allSettled(work)).find((one) => one.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
 }
 
 /** Removes the session's public key from the image service, also one whose making was never answered. */
@@ -93,11 +99,23 @@ export async function deleteImageKey(
   const service = serviceOf(deps);
   const ids = new Set((await listSessionImages(db, session.id)).flatMap(({ public_key_id: id }) => (id ? [id] : [])));
   const pair = await imageKeys.read(session.id);
-  if (pair !== null) {
-    const found = await service.findPublicKeys(imageKeyName(session.name), signal);
-    for (const key of found) if (key.publicKey.trim() === pair.publicKey.trim()) ids.add(key.id);
-  }
-  for (const id of ids) await service.deletePublicKey(id, signal);
+  const known = [...ids].map((id) => service.deletePublicKey(id, signal));
+  await tryAll([...known, deleteLostKeys(service, session, pair, ids, signal)]);
+}
+
+/** Removes keys of the session whose making was never answered. */
+async function deleteLostKeys(
+  service: ImageService,
+  session: Pick<SessionRow, 'name'>,
+  pair: { publicKey: string } | null,
+  known: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (pair === null) return;
+  const own = (await service.findPublicKeys(imageKeyName(session.name), signal)).filter(
+    ({ id, publicKey }) => publicKey.trim() === pair.publicKey.trim() && !known.has(id),
+  );
+  await tryAll(own.map(({ id }) => service.deletePublicKey(id, signal)));
 }
 
 /**

@@ -27,7 +27,7 @@ export function operationOf(route: DescribedRoute, requests: JsonSchemas, answer
   const { schema } = route;
   const id = operationId(route.method, route.path);
   const body = requestBody(id, route, requests);
-  const parameters = parametersOf(route, requests);
+  const parameters = parametersOf(route, requests, BINARY_BODIES[id] !== undefined);
   const access = accessOfRoute(route);
   return {
     operationId: id,

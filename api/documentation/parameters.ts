@@ -45,7 +45,7 @@ export const PARAMETER_TEXTS: Record<string, string> = {
   result: 'Only events with this result of a task.',
 };
 
-/** Every write may be sent again with the same key. */
+/** Every write but an upload may be sent again with the same key. */
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -55,13 +55,13 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', pattern: '^[\\x20-\\x7e]{1,255}$' },
 };
 
-/** Path, query and header parameters of an operation. */
-export function parametersOf({ method, schema }: DescribedRoute, schemas: JsonSchemas): JsonSchema[] {
+/** Path, query and header parameters of an operation. `upload`: its body is a file. */
+export function parametersOf({ method, schema }: DescribedRoute, schemas: JsonSchemas, upload: boolean): JsonSchema[] {
   return [
     ...parametersIn('path', schema.params, schemas),
     ...parametersIn('query', schema.querystring, schemas),
     ...parametersIn('header', schema.headers, schemas),
-    ...(method === 'get' ? [] : [IDEMPOTENCY_KEY]),
+    ...(method === 'get' || upload ? [] : [IDEMPOTENCY_KEY]),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type AnswerOnce,
@@ -42,6 +43,11 @@ export function idempotency(app: ApiServer, deps: ApiDependencies): void {
   });
   app.addHook('preValidation', async (request) => {
     if (keyOf(request) === undefined) return;
+    if (request.body instanceof Readable) {
+      const detail =
+        'An upload takes no Idempotency-Key: its file is not kept for comparison. Ask for the image by name';
+      throw musterError('bad_request', `${detail} before it is sent again`);
+    }
     bodies.set(request, Buffer.isBuffer(request.body) ? request.body : NOTHING);
   });
   app.addHook('preHandler', async (request, reply) => {

@@ -4,7 +4,7 @@ import { type ImageJobRequest, withJobDefaults } from '../../domain/images/job-d
 import { publicKeyLine } from '../../domain/images/public-key.ts';
 import type { ImageJobCreate, ImageJobView } from '../../domain/images/schema.ts';
 import type { Db } from '../../store/database.ts';
-import { insertImageJob, listImageWorkers } from '../../store/image-jobs.ts';
+import { anyImageJob, insertImageJob, listImageWorkers } from '../../store/image-jobs.ts';
 import { findPublicKey, type ImageRow, lockImage } from '../../store/images.ts';
 import { viewOfImageJob } from './image-views.ts';
 import type { ActingOnImages } from './ports.ts';
@@ -18,12 +18,18 @@ export const WORKER_SILENT_MS = 70_000;
  * @throws `image_reference_unknown`, and `image_builder_unavailable` where no machine can do it
  */
 export async function createImageJob(
-  deps: Pick<ActingOnImages, 'db' | 'imageEngine' | 'imageSettings' | 'clock' | 'log' | 'actor'>,
+  deps: Pick<ActingOnImages, 'db' | 'imageEngine' | 'imageSettings' | 'clock' | 'log' | 'actor' | 'operation'>,
   wanted: ImageJobCreate,
 ): Promise<ImageJobView> {
   if (wanted.job_type !== 'customize') {
     const detail = 'This image service has no recipes: job_type must be customize';
     throw musterError('image_reference_unknown', detail, 'job_type');
+  }
+  // An earlier try of the same operation was killed before it answered.
+  const before = deps.operation ? await anyImageJob(deps.db, deps.operation) : null;
+  if (before !== null) {
+    if (before.deleted_at === null) await tellEngine(deps, 'start', before.id);
+    return viewOfImageJob(before);
   }
   const row = await deps.db.transaction().execute(async (trx) => {
     // Whoever removes the image meanwhile waits, and then sees the job.
@@ -34,7 +40,7 @@ export async function createImageJob(
     const publicKey = await keyLine(trx, wanted.public_key_id);
     await checkWorkers(trx, storeId, deps.clock());
     return insertImageJob(trx, {
-      id: randomUUID(),
+      id: deps.operation ?? randomUUID(),
       image_id: wanted.artifact_id,
       format: image?.format ?? null,
       request,

@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { musterError } from '../../domain/errors.ts';
 import type { ImageCreate, ImageLink, ImageView } from '../../domain/images/schema.ts';
-import { type ImageRow, insertImage } from '../../store/images.ts';
+import { findImage, type ImageRow, insertImage } from '../../store/images.ts';
 import type { StoredLink } from '../../store/tables.ts';
 import { viewOfImage } from './image-views.ts';
 import type { ActingOnImages } from './ports.ts';
 
 /** Makes the record of an image whose content, if any, is elsewhere. Throws `image_reference_unknown`. */
 export async function createImage(
-  deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor'>,
+  deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor' | 'operation'>,
   wanted: ImageCreate,
 ): Promise<ImageView> {
   const { name, arch = 'x86_64', link = null, metadata = {} } = wanted;
-  const row = { ...newImage(deps, name, arch), link: link && outerLink(link), metadata };
+  const id = deps.operation ?? randomUUID();
+  const row = { ...newImage(deps, name, arch, id), link: link && outerLink(link), metadata };
   await insertImage(deps.db, row);
-  return viewOfImage(row);
+  return viewOfImage((await findImage(deps.db, id)) ?? row);
 }
 
 /** A record with nothing in it. */
@@ -22,7 +23,7 @@ export function newImage(
   { clock, actor }: Pick<ActingOnImages, 'clock' | 'actor'>,
   name: string,
   arch: ImageRow['arch'],
-  id: string = randomUUID(),
+  id: string,
 ): ImageRow {
   const now = clock();
   return {

@@ -15,7 +15,10 @@ export async function deleteImage(deps: Pick<ActingOnImages, 'db' | 'imageFiles'
     const row = await lockImage(trx, id);
     if (row === null) throw imageNotFound(id);
     if ((await countReaders(trx, id)) > 0) {
-      throw musterError('image_in_use', `Image ${id} is about to be unpacked for an image job`);
+      throw musterError(
+        'image_in_use',
+        `Image ${id} is about to be unpacked for an image job: try again in a moment, or delete the job`,
+      );
     }
     await deleteRow(trx, id);
     return row.store_id;

@@ -47,5 +47,8 @@ export async function importImage(
 /** The directory of images; throws `image_builder_unavailable` where there is none. */
 export function filesOf({ imageFiles }: { imageFiles: ImageFiles | null }): ImageFiles {
   if (imageFiles !== null) return imageFiles;
-  throw musterError('image_builder_unavailable', 'This server keeps no images: its directory of images cannot be used');
+  throw musterError(
+    'image_builder_unavailable',
+    'This server keeps no images: its directory of images cannot be used (MUSTER_IMAGES_DIR), as its log says',
+  );
 }

@@ -23,6 +23,8 @@ export interface ImageDependencies {
 export interface ActingOnImages extends ImageDependencies {
   /** Who asks. */
   actor: string | null;
+  /** The work under an Idempotency-Key, which what it makes has as its id; null or undefined: there is none. */
+  operation?: string | null;
 }
 
 /** Limits of files that come in. */

@@ -13,12 +13,13 @@ function keyNotFound(id: string): MusterError {
 
 /** Makes the record of a key; names may repeat (cfs-flows 7). Whether it is one is seen when a job is to use it. */
 export async function createPublicKey(
-  deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor'>,
+  deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor' | 'operation'>,
   { name, public_key }: PublicKeyCreate,
 ): Promise<PublicKeyView> {
-  const row = { id: randomUUID(), name, public_key, created_at: deps.clock(), actor: deps.actor };
+  const id = deps.operation ?? randomUUID();
+  const row = { id, name, public_key, created_at: deps.clock(), actor: deps.actor };
   await insertPublicKey(deps.db, row);
-  return viewOfPublicKey(row);
+  return viewOfPublicKey((await findPublicKey(deps.db, id)) ?? row);
 }
 
 /** A key; throws `image_key_not_found`. */

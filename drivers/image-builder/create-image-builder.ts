@@ -69,8 +69,9 @@ async function closeEnvironment(folder: JobFolder): Promise<void> {
   await rm(folder.open, { force: true });
   if ((await stat(folder.opened).catch(() => null)) === null) return;
   await requireOwnRoot(folder);
-  await takeOut(folder);
+  // A folder that was made for the user goes when it is empty, as /tmp is without its marker.
   await removeMarkers(folder);
+  await takeOut(folder);
   await removeSockets(folder);
   await rm(folder.opened);
 }

@@ -25,6 +25,7 @@ import * as imageQueue from './0022-image-queue.ts';
 import * as impossibleSince from './0023-impossible-since.ts';
 import * as imageLine from './0024-image-line.ts';
 import * as imageJobFormat from './0025-image-job-format.ts';
+import * as imagePostedAt from './0026-image-posted-at.ts';
 
 /** In order of their names; a released migration never changes. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -53,6 +54,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0023-impossible-since': impossibleSince,
   '0024-image-line': imageLine,
   '0025-image-job-format': imageJobFormat,
+  '0026-image-posted-at': imagePostedAt,
 };
 
 /**

@@ -351,7 +351,10 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
     const dangling = expect.stringContaining('/tmp of the image');
     await expect(builder.open(await request(jobId), never)).rejects.toMatchObject({ detail: dangling });
     await run('sh', ['-c', `rm ${root}/tmp`]);
-    await builder.open(await request(jobId), never);
+    const asked = await request(jobId);
+    await builder.open(asked, never);
+    // The marker was in the /tmp that the image had only while it was open.
+    await inImage(asked.port, key, 'touch /tmp/complete');
     await builder.close(jobId);
     expect(await readdir(root)).toEqual(['bin', 'dev', 'etc', 'root', 'usr']);
   });

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { createAnswerOnce } from '../../control/requests/answer-once.ts';
+import { ableWorker, importedImage, PUBLIC_KEY, smallTar, upload } from '../images/fixtures.ts';
 import { type Answer, createTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -170,6 +171,13 @@ describe('what is not an outcome', () => {
   });
 });
 
+test('an upload with a key is refused, since its file could not be compared', async () => {
+  const { status, body } = await upload(api, '/api/v1/images?name=twice', smallTar(), { 'idempotency-key': 'upload' });
+  expect([status, body.code]).toEqual([400, 'bad_request']);
+  expect(body.detail).toMatch(/^An upload takes no Idempotency-Key/);
+  expect((await api.call('GET', '/apis/ims/images')).body).toEqual([]);
+});
+
 describe('a process that dies before it has answered', () => {
   /** Takes the answer away, as if the process had died between the effect and the answer. */
   const forget = () =>
@@ -196,6 +204,26 @@ describe('a process that dies before it has answered', () => {
     const again = await send('gone', 'POST', '/v3/sessions', session('gone'));
     expect([again.status, again.body.name]).toEqual([201, first.body.name]);
     expect((await api.call('GET', '/v3/sessions/gone')).status).toBe(404);
+  });
+
+  test('an image, a key and an image job that it has made are answered, and not made again', async () => {
+    await ableWorker(api);
+    const ims = (path: string, body: object) => send(path, 'POST', `/apis/ims/${path}`, body);
+    const artifact_id = await importedImage(api);
+    const image = { name: 'crashed' };
+    const key = { name: 'crashed', public_key: PUBLIC_KEY };
+    const made = [await ims('images', image), await ims('public-keys', key)];
+    const job = { job_type: 'customize', image_root_archive_name: 'out', artifact_id, public_key_id: made[1]?.body.id };
+    made.push(await ims('jobs', job));
+    await forget();
+    later(30);
+    const again = [await ims('images', image), await ims('public-keys', key), await ims('jobs', job)];
+    expect(again.map(({ status, body }) => [status, body])).toEqual(made.map(({ body }) => [201, body]));
+    for (const [index, path] of ['images', 'public-keys', 'jobs'].entries()) {
+      const all: { id: string }[] = (await api.call('GET', `/apis/ims/${path}`)).body;
+      expect(all.filter(({ id }) => id === made[index]?.body.id)).toHaveLength(1);
+      expect(all.filter(({ id }) => id !== artifact_id)).toHaveLength(1);
+    }
   });
 
   test('a source that it has made is answered', async () => {

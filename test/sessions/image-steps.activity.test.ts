@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { ImageDependencies } from '../../activities/sessions/image-ports.ts';
-import { releaseLeftImages } from '../../activities/sessions/release-images.ts';
+import { musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import { sessionNow, snapshotLayer } from '../support/engine-sessions.ts';
 import { type ImageBench, type ImageWorker, openImageBench } from '../support/image-bench.ts';
@@ -131,6 +131,29 @@ describe('opening an image', () => {
       job_id: job?.id,
     });
     expect(await sessionNow(bench.db, session.id)).toMatchObject({ ims_job: job?.id, ims_jobs: [job?.id] });
+  });
+
+  test('a store of secrets that is away is waited for as the service is', async () => {
+    const one = bench.worker();
+    const { session, ref } = await bench.planned(one);
+    let away = true;
+    const { read } = one.deps.imageKeys;
+    one.deps.imageKeys.read = async (id) => {
+      if (away) throw musterError('secret_store_unavailable', 'it does not answer');
+      return read(id);
+    };
+    const open = () => perform(() => one.activities.openImage(ref));
+    await expect(open()).rejects.toMatchObject({ type: 'image_not_ready' });
+    await expect(open()).rejects.toMatchObject({ code: 'secret_store_unavailable' });
+    expect((await bench.rows(session.id))[0]?.state).toBe('preparing');
+    away = false;
+    await bench.opened(one, ref);
+    away = true;
+    const finish = () => perform(() => one.activities.finishImage({ ...ref, fault: null }));
+    await expect(finish()).rejects.toMatchObject({ code: 'secret_store_unavailable' });
+    expect((await bench.rows(session.id))[0]?.state).toBe('open');
+    await bench.movedBack(session.id, 61);
+    expect(await finish()).toMatchObject({ resultId: null, message: expect.stringContaining('MUSTER_IMS_WAIT') });
   });
 
   test('of what a service says at length the beginning is kept', async () => {
@@ -452,39 +475,5 @@ describe('finishing', () => {
     await perform(() => one.activities.releaseImages({ sessionId: session.id }));
     expect(bench.jobsOf(session.name).map(({ artifact_id }) => artifact_id)).toEqual([within.image]);
     expect((await bench.rows(session.id)).map(({ state }) => state)).toEqual(['customized', 'dropped']);
-  });
-});
-
-describe('the release', () => {
-  test('deletes jobs of lost answers too, keys and secret, and is harmless to repeat', async () => {
-    const one = bench.worker();
-    const { session, ref } = await bench.planned(one);
-    bench.service.trouble = (method, path) => (method === 'POST' && path === '/jobs' ? { kind: 'lost' } : null);
-    await perform(() => one.activities.openImage(ref)).catch(() => undefined);
-    bench.service.trouble = () => null;
-    expect(bench.jobsOf(session.name)).toHaveLength(1);
-    await perform(() => one.activities.releaseImages({ sessionId: session.id }));
-    await perform(() => one.activities.releaseImages({ sessionId: session.id }));
-    expect(bench.jobsOf(session.name)).toEqual([]);
-    expect([...bench.service.keys.values()].filter(({ name }) => name === `cfs_${session.name}`)).toEqual([]);
-    expect(await one.secrets.list()).toEqual([]);
-    expect((await bench.rows(session.id))[0]?.state).toBe('dropped');
-  });
-
-  test('tries everything, and what it cannot end now the sweep ends later', async () => {
-    const one = bench.worker();
-    const { session, ref } = await bench.planned(one);
-    await bench.opened(one, ref);
-    bench.service.trouble = (method) => (method === 'DELETE' ? { kind: 'status', status: 500 } : null);
-    const release = perform(() => one.activities.releaseImages({ sessionId: session.id }));
-    await expect(release).rejects.toMatchObject({ code: 'image_service_unavailable' });
-    const { signal } = new AbortController();
-    expect(await releaseLeftImages(one.deps, signal)).toEqual([]);
-    await bench.db.updateTable('sessions').set({ stage: 'ended' }).where('id', '=', session.id).execute();
-    expect(await releaseLeftImages(one.deps, signal)).toContain(session.name);
-    bench.service.trouble = () => null;
-    expect(await releaseLeftImages(one.deps, signal)).toEqual([]);
-    expect(bench.jobsOf(session.name)).toEqual([]);
-    expect(await one.secrets.list()).toEqual([]);
   });
 });

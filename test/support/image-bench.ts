@@ -100,7 +100,7 @@ export async function openImageBench() {
 
   /** Makes everything that the images of a session have on record so much older. */
   async function movedBack(sessionId: string, seconds: number): Promise<void> {
-    for (const { image_id, started_at, finishing_at, queued_at, updated_at } of await rows(sessionId)) {
+    for (const { image_id, started_at, finishing_at, queued_at, posted_at, updated_at } of await rows(sessionId)) {
       const earlier = (time: Date | null) => (time === null ? null : new Date(time.getTime() - seconds * 1_000));
       await db
         .updateTable('session_images')
@@ -108,6 +108,7 @@ export async function openImageBench() {
           started_at: earlier(started_at),
           finishing_at: earlier(finishing_at),
           queued_at: earlier(queued_at),
+          posted_at: earlier(posted_at),
           updated_at: new Date(updated_at.getTime() - seconds * 1_000),
         })
         .where('session_id', '=', sessionId)

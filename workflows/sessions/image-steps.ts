@@ -12,6 +12,7 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, proxyActivities } from '@temporalio/workflow';
 import type { SessionRef } from '../../activities/sessions/contract.ts';
 import type { FinishedImage, ImageActivities, PlannedImages } from '../../activities/sessions/image-contract.ts';
+import { imageSilence } from './image-silence.ts';
 import { forEachImage } from './image-turns.ts';
 import {
   type Ending,
@@ -131,6 +132,7 @@ async function unlessItFails(work: () => Promise<void>): Promise<string | null> 
     return null;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    return error.cause instanceof ApplicationFailure ? error.cause.message : 'no worker took it up';
+    if (error.cause instanceof ApplicationFailure) return error.cause.message;
+    return imageSilence(error)?.message ?? 'no worker took it up';
   }
 }

@@ -1,5 +1,6 @@
 import { ActivityFailure, ApplicationFailure, isCancellation, TemporalFailure } from '@temporalio/workflow';
 import { isErrorCode } from '../../domain/errors.ts';
+import { imageSilence } from './image-silence.ts';
 import { cancelled, type Ending, type State } from './session-state.ts';
 
 /** Message and reason of an end because nobody answered for an activity. */
@@ -24,5 +25,5 @@ export function endingOf(error: unknown, state: State, silence: Silence = machin
     return { succeeded, message: cause.message, reason: isErrorCode(cause.type) ? cause.type : 'internal' };
   }
   if (!gone) throw error;
-  return { succeeded: runIsLeft ? 'unknown' : 'false', ...silence(error) };
+  return { succeeded: runIsLeft ? 'unknown' : 'false', ...(imageSilence(error) ?? silence(error)) };
 }
