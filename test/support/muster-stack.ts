@@ -93,6 +93,7 @@ export async function startMusterStack(
     if (state === null) throw new Error('no stack.json');
     return state;
   };
+  let database: pg.Pool | undefined;
   const stack: MusterStack = {
     dataDir,
     url,
@@ -155,13 +156,8 @@ export async function startMusterStack(
       return `postgres://muster:${muster}@127.0.0.1:${env.MUSTER_POSTGRES_PORT}/muster`;
     },
     sql: async (text, values) => {
-      const client = new pg.Client({ connectionString: await stack.databaseUrl() });
-      await client.connect();
-      try {
-        return (await client.query(text, values)).rows;
-      } finally {
-        await client.end();
-      }
+      database ??= openPool(await stack.databaseUrl());
+      return (await database.query(text, values)).rows;
     },
     temporal: async (work) => {
       const address = env.MUSTER_TEMPORAL_ADDRESS ?? `127.0.0.1:${env.MUSTER_TEMPORAL_PORT}`;
@@ -179,6 +175,7 @@ export async function startMusterStack(
       const runs = join(dataDir, 'runs');
       const ids = existsSync(runs) ? readdirSync(runs) : [];
       await Promise.all(ids.map((id) => endRun(runPaths(runs, id), id)));
+      await database?.end();
       await place?.remove();
       await rm(dataDir, { recursive: true, force: true });
     },
@@ -186,6 +183,11 @@ export async function startMusterStack(
   await putBundle(dataDir);
   await stack.start();
   return stack;
+}
+
+/** A new login takes both sides several milliseconds, so a connection stays for the next questions; one that breaks is not used again. */
+function openPool(connectionString: string): pg.Pool {
+  return new pg.Pool({ connectionString, max: 4, idleTimeoutMillis: 10_000 }).on('error', () => undefined);
 }
 
 /** Files of a run, for tests that look at what the launcher left. */

@@ -30,7 +30,8 @@ export async function makeDatabase(): Promise<{ url: string; drop(): Promise<voi
   const server = process.env.MUSTER_TEST_POSTGRES_URL;
   if (server === undefined) throw new Error('no test Postgres: run through jest, whose global set-up starts it');
   const name = `t_${randomBytes(8).toString('hex')}`;
-  await statement(server, `create database ${name} template ${TEMPLATE}`);
+  // The other way writes the whole database to the log, which takes twice the work.
+  await statement(server, `create database ${name} template ${TEMPLATE} strategy file_copy`);
   return {
     url: server.replace(/\/postgres$/, `/${name}`),
     drop: () => statement(server, `drop database ${name} with (force)`),
