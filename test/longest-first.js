@@ -8,7 +8,7 @@ import TestSequencer from '@jest/test-sequencer';
  */
 const FIRST = Object.entries({
   cluster: [
-    ...['worker-killed', 'image-service', 'job-reasons', 'break-jobs', 'chart-upgrade', 'job-watch'],
+    ...['worker-killed', 'image-service', 'chart-upgrade', 'break-jobs', 'job-reasons', 'job-watch'],
     ...['chart-install', 'renewed-certificate', 'compatible-runner', 'break-cluster'],
   ],
   e2e: [
