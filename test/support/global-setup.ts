@@ -16,11 +16,18 @@ export default async function globalSetup(_run: unknown, { displayName }: LevelO
   process.env.MUSTER_TEST_BUNDLES = await mkdtemp(join(tmpdir(), 'muster-test-bundles-'));
   const server = await startPostgresServer();
   process.env.MUSTER_TEST_POSTGRES_URL = server.url;
-  (globalThis as { stopTestPostgres?: () => Promise<void> }).stopTestPostgres = server.stop;
+  const scope = globalThis as StartedForTests;
+  scope.stopTestPostgres = server.stop;
   if (!WITH_STACKS.includes(displayName?.name ?? '') || temporalMissing() !== null) return;
-  // It ends with this process.
-  const { port } = await startDevServer([]);
+  const { port, stop } = await startDevServer([]);
+  scope.stopTestTemporal = stop;
   process.env.MUSTER_TEST_TEMPORAL_ADDRESS = `127.0.0.1:${port}`;
+}
+
+/** What has to be stopped when the tests have ended. */
+export interface StartedForTests {
+  stopTestPostgres?: () => Promise<void>;
+  stopTestTemporal?: () => void;
 }
 
 /** What Jest says of the project whose tests are to run. */

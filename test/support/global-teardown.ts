@@ -1,7 +1,10 @@
 import { rm } from 'node:fs/promises';
+import type { StartedForTests } from './global-setup.ts';
 
 export default async function globalTeardown(): Promise<void> {
-  await (globalThis as { stopTestPostgres?: () => Promise<void> }).stopTestPostgres?.();
+  const scope = globalThis as StartedForTests;
+  scope.stopTestTemporal?.();
+  await scope.stopTestPostgres?.();
   const bundles = process.env.MUSTER_TEST_BUNDLES;
   if (bundles !== undefined) await rm(bundles, { recursive: true, force: true });
 }

@@ -32,7 +32,10 @@ export async function startPostgresServer(tls?: { key: string; cert: string }): 
     password: 'postgres',
     persistent: false,
     createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
+    postgresFlags: ['fsync=off', 'jit=off', 'max_connections=300', 'listen_addresses=127.0.0.1'].flatMap((one) => [
+      '-c',
+      one,
+    ]),
     onLog: () => undefined,
     onError: () => undefined,
   });
