@@ -77,7 +77,7 @@ export const SUITES: Suite[] = [
     title: 'sessions on a Kubernetes cluster with real containers',
     after: ['cluster-faults'],
     // Its files wait for the cluster half of the time.
-    run: (options) => runCluster(options, ['--testPathIgnorePatterns', FAULTS, '--maxWorkers', '4']),
+    run: (options) => runCluster(options, ['--testPathIgnorePatterns', FAULTS, '--maxWorkers', '5']),
   },
 ];
 
