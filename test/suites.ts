@@ -65,13 +65,7 @@ export const SUITES: Suite[] = [
     beside: true,
     run: (options) => runCluster(options, ['--testPathIgnorePatterns', `^(?!.*${FAULTS})`, '--maxWorkers', '1']),
   },
-  {
-    name: 'e2e',
-    title: 'the whole through its outer doors',
-    after: ['python', 'workflow'],
-    // Its files wait for processes that they have started or killed.
-    run: (options) => runJest('e2e', options, ['--maxWorkers', '4']),
-  },
+  { ...level('e2e', 'the whole through its outer doors'), after: ['python', 'workflow'] },
   {
     name: 'cluster',
     title: 'sessions on a Kubernetes cluster with real containers',
