@@ -25,15 +25,12 @@ export async function createImageJob(
     const detail = 'This image service has no recipes: job_type must be customize';
     throw musterError('image_reference_unknown', detail, 'job_type');
   }
-  // An earlier try of the same operation was killed before it answered.
-  const before = deps.operation ? await anyImageJob(deps.db, deps.operation) : null;
-  if (before !== null) {
-    if (before.deleted_at === null) await tellEngine(deps, 'start', before.id);
-    return viewOfImageJob(before);
-  }
   const row = await deps.db.transaction().execute(async (trx) => {
     // Whoever removes the image meanwhile waits, and then sees the job.
     const image = await lockImage(trx, wanted.artifact_id);
+    // An earlier try of the same operation was killed before it answered.
+    const before = deps.operation ? await anyImageJob(trx, deps.operation) : null;
+    if (before !== null) return before;
     const storeId = storeOf(wanted.artifact_id, image);
     const arch = image?.arch ?? 'x86_64';
     const request: ImageJobRequest = withJobDefaults(wanted, arch, deps.imageSettings.dkms);
@@ -52,7 +49,7 @@ export async function createImageJob(
       actor: deps.actor,
     });
   });
-  await tellEngine(deps, 'start', row.id);
+  if (row.deleted_at === null) await tellEngine(deps, 'start', row.id);
   return viewOfImageJob(row);
 }
 

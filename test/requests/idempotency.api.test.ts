@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
+import { createImageJob } from '../../control/images/create-image-job.ts';
 import { createAnswerOnce } from '../../control/requests/answer-once.ts';
+import { ImageJobCreateSchema } from '../../domain/images/schema.ts';
 import { ableWorker, importedImage, PUBLIC_KEY, smallTar, upload } from '../images/fixtures.ts';
 import { type Answer, createTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -224,6 +226,16 @@ describe('a process that dies before it has answered', () => {
       expect(all.filter(({ id }) => id === made[index]?.body.id)).toHaveLength(1);
       expect(all.filter(({ id }) => id !== artifact_id)).toHaveLength(1);
     }
+  });
+
+  test('an image job that another try is about to make is answered, and not made again', async () => {
+    const artifact_id = await importedImage(api, 'raced');
+    const key = await api.call('POST', '/apis/ims/public-keys', { name: 'raced', public_key: PUBLIC_KEY });
+    const wanted = { job_type: 'customize', image_root_archive_name: 'raced', artifact_id, public_key_id: key.body.id };
+    const deps = { ...api.deps, actor: null, operation: randomUUID() };
+    const job = ImageJobCreateSchema.parse(wanted);
+    const [one, other] = await Promise.all([createImageJob(deps, job), createImageJob(deps, job)]);
+    expect([one.id, other]).toEqual([deps.operation, one]);
   });
 
   test('a source that it has made is answered', async () => {
