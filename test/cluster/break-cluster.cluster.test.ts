@@ -159,8 +159,10 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
     const { stack } = cluster;
     const driven = await sessions.running('taint-driven', 'long', on('a'));
     const [pod] = await sessions.pods(driven);
+    const taint = (...effects: string[]) =>
+      kubectl(['taint', 'nodes', pod?.spec?.nodeName ?? '', ...effects.map((effect) => `${TAINT}${effect}`)]);
     try {
-      await kubectl(['taint', 'nodes', pod?.spec?.nodeName ?? '', `${TAINT}=yes:NoExecute`]);
+      await taint('=yes:NoExecute', '=yes:NoSchedule');
       expect(await sessions.ended('taint-driven')).toEqual({
         succeeded: 'false',
         message: expect.stringMatching(/^DeletionByTaintManager: .*NoExecute taint/),
@@ -171,6 +173,8 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
         exit_codes: { 'git-clone': 0, ansible: expect.any(Number) },
         unverified: null,
       });
+      // Else the scheduler may see that the taint is gone before the controller does that drives pods away.
+      await taint(':NoExecute-');
       await stack.create('taint-waits', 'short', on('b'));
       await said('taint-waits', { code: 'unschedulable', message: /untolerated taint/ }, 60_000);
     } finally {
