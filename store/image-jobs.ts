@@ -235,16 +235,19 @@ export async function jobsToKeep(db: Db, storeId: string, ids: readonly string[]
   return new Set(rows.map(({ id }) => id));
 }
 
-/** How many jobs are about to read the file of an image. */
-export async function countReaders(db: Db, imageId: string): Promise<number> {
-  const { count } = await db
+/** The oldest of the jobs that are about to read the file of an image; null: none is. */
+export async function findReader(db: Db, imageId: string): Promise<string | null> {
+  const reader = await db
     .selectFrom('image_jobs')
-    .select(sql<number>`count(*)`.as('count'))
+    .select('id')
     .where('image_id', '=', imageId)
     .where('deleted_at', 'is', null)
     .where('status', 'in', ['creating', 'fetching_image'])
-    .executeTakeFirstOrThrow();
-  return count;
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return reader?.id ?? null;
 }
 
 /** A machine says that it works in a directory, and whether it can. */

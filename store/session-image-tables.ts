@@ -15,7 +15,10 @@ export interface SessionImagesTable {
   job_id: string | null;
   /** Whether a job was asked for: it may be there although nobody has its id. */
   posted: Generated<boolean>;
-  /** When it was asked for last; null also where a former release did. */
+  /**
+   * When the session's key, and later its job, was asked for last; null once nothing can appear of which nobody has the id, and where a former
+   * release asked.
+   */
   posted_at: OptionalTime;
   host: string | null;
   port: number | null;

@@ -87,6 +87,11 @@ export async function writeImagePosted(db: Db, sessionId: string, image: string,
   return asked.numUpdatedRows > 0n;
 }
 
+/** Notes that the key of a session is asked for: one may be there although nobody has its id. */
+export async function writeImageKeyPosted(db: Db, sessionId: string, now: Date): Promise<void> {
+  await db.updateTable('session_images').set({ posted_at: now }).where('session_id', '=', sessionId).execute();
+}
+
 /**
  * Records the session's key at the image service; the jobs that were made with it are known by it. One that comes after the release is to be
  * released too.
@@ -94,7 +99,12 @@ export async function writeImagePosted(db: Db, sessionId: string, image: string,
 export async function writeImageKey(db: Db, sessionId: string, keyId: string): Promise<void> {
   await db
     .updateTable('session_images')
-    .set({ public_key_id: keyId, released_at: null })
+    .set({
+      public_key_id: keyId,
+      // Of the key nothing more is to come; of a job that was asked for there may.
+      posted_at: sql<Date | null>`case when posted then posted_at end`,
+      released_at: null,
+    })
     .where('session_id', '=', sessionId)
     .execute();
 }
@@ -102,6 +112,7 @@ export async function writeImageKey(db: Db, sessionId: string, keyId: string): P
 /**
  * Records the job of an image, with the session too: `ims_job` is the last one that was made, `ims_jobs` are all. One that comes after the release
  * is to be released too.
+ * @param sole whether it answers the only request for it: then no other can appear
  */
 export async function writeImageJob(
   db: Kysely<Database>,
@@ -109,11 +120,18 @@ export async function writeImageJob(
   image: string,
   job: string,
   now: Date,
+  sole = false,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx
       .updateTable('session_images')
-      .set({ job_id: job, state: 'preparing', updated_at: now, released_at: null })
+      .set({
+        job_id: job,
+        state: 'preparing',
+        updated_at: now,
+        released_at: null,
+        ...(sole ? { posted_at: null } : {}),
+      })
       .where('session_id', '=', sessionId)
       .where('image_id', '=', image)
       .execute();

@@ -5,6 +5,7 @@ import {
   noteImages,
   saveSessionImages,
   writeImageKey,
+  writeImageKeyPosted,
 } from '../../control/sessions/session-images.ts';
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
@@ -68,6 +69,7 @@ async function makeImageKey(deps: ImageDependencies, sessionId: string, signal: 
   const name = imageKeyName(session.name);
   const there = await service.findPublicKeys(name, signal);
   const known = there.find((key) => key.publicKey.trim() === publicKey.trim());
+  if (known === undefined) await writeImageKeyPosted(db, sessionId, new Date());
   const id = known?.id ?? (await service.createPublicKey(name, publicKey, signal));
   await writeImageKey(db, sessionId, id);
 }

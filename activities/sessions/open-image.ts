@@ -81,7 +81,7 @@ async function jobOf(
   if (row.job_id !== null) return service.getJob(row.job_id, signal);
   const found = row.posted ? await lostJob(deps, service, session, row, signal) : null;
   const job = found ?? (await postJob(deps, service, session, row));
-  await writeImageJob(deps.db, session.id, row.image_id, job.id, new Date());
+  await writeImageJob(deps.db, session.id, row.image_id, job.id, new Date(), !row.posted);
   return job;
 }
 

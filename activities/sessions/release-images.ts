@@ -15,7 +15,7 @@ import type { ImageDependencies } from './image-ports.ts';
 import { serviceOf } from './image-waiting.ts';
 import { wantedJob } from './open-image.ts';
 
-/** A job that was asked for and never answered may still appear for so long, ms. */
+/** A key or a job that was asked for and never answered may still appear for so long, ms. */
 const LATE_MS = 60_000;
 /** Ended sessions that one sweep looks after, and for how long, ms. */
 const SWEEP_MAX = 50;
@@ -42,13 +42,17 @@ export async function releaseImages(deps: ReleaseDependencies, sessionId: string
       deleteImageKey(deps, session, signal),
     ]);
   }
-  await imageKeys.remove(sessionId);
   const now = Date.now();
-  const late = rows.some(
-    ({ posted, job_id, image_id, posted_at, updated_at }) =>
-      posted && job_id === null && !found.has(image_id) && now - (posted_at ?? updated_at).getTime() < LATE_MS,
-  );
-  if (!late) await writeImageReleased(db, sessionId, new Date(now));
+  // By its key pair a key that is late is known.
+  if (rows.some((row) => !found.has(row.image_id) && now - askedAt(row) < LATE_MS)) return;
+  await imageKeys.remove(sessionId);
+  await writeImageReleased(db, sessionId, new Date(now));
+}
+
+/** When something was asked for last of which there may be more than what is on record, ms; a former release did not note it. */
+function askedAt({ posted, posted_at, job_id, updated_at }: SessionImageRow): number {
+  const unanswered = posted && job_id === null ? updated_at : null;
+  return (posted_at ?? unanswered)?.getTime() ?? Number.NEGATIVE_INFINITY;
 }
 
 /** The jobs of a session that made no image, as far as their ids are on record. */
@@ -98,19 +102,19 @@ export async function deleteImageKey(
   const { db, imageKeys } = deps;
   const service = serviceOf(deps);
   const ids = new Set((await listSessionImages(db, session.id)).flatMap(({ public_key_id: id }) => (id ? [id] : [])));
-  const pair = await imageKeys.read(session.id);
   const known = [...ids].map((id) => service.deletePublicKey(id, signal));
-  await tryAll([...known, deleteLostKeys(service, session, pair, ids, signal)]);
+  await tryAll([...known, deleteLostKeys(imageKeys, service, session, ids, signal)]);
 }
 
 /** Removes keys of the session whose making was never answered. */
 async function deleteLostKeys(
+  imageKeys: ReleaseDependencies['imageKeys'],
   service: ImageService,
-  session: Pick<SessionRow, 'name'>,
-  pair: { publicKey: string } | null,
+  session: Pick<SessionRow, 'id' | 'name'>,
   known: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<void> {
+  const pair = await imageKeys.read(session.id);
   if (pair === null) return;
   const own = (await service.findPublicKeys(imageKeyName(session.name), signal)).filter(
     ({ id, publicKey }) => publicKey.trim() === pair.publicKey.trim() && !known.has(id),

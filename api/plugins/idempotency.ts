@@ -45,8 +45,8 @@ export function idempotency(app: ApiServer, deps: ApiDependencies): void {
     if (keyOf(request) === undefined) return;
     if (request.body instanceof Readable) {
       const detail =
-        'An upload takes no Idempotency-Key: its file is not kept for comparison. Ask for the image by name';
-      throw musterError('bad_request', `${detail} before it is sent again`);
+        'An upload takes no Idempotency-Key, since its file is not kept for comparison: leave the header out';
+      throw musterError('bad_request', `${detail}, and look for the image by its name before the file is sent again`);
     }
     bodies.set(request, Buffer.isBuffer(request.body) ? request.body : NOTHING);
   });

@@ -1,5 +1,5 @@
 import { musterError } from '../../domain/errors.ts';
-import { countReaders } from '../../store/image-jobs.ts';
+import { findReader } from '../../store/image-jobs.ts';
 import { deleteImage as deleteRow, lockImage } from '../../store/images.ts';
 import { isUuid } from './is-uuid.ts';
 import type { ActingOnImages } from './ports.ts';
@@ -14,11 +14,10 @@ export async function deleteImage(deps: Pick<ActingOnImages, 'db' | 'imageFiles'
   const storeId = await deps.db.transaction().execute(async (trx) => {
     const row = await lockImage(trx, id);
     if (row === null) throw imageNotFound(id);
-    if ((await countReaders(trx, id)) > 0) {
-      throw musterError(
-        'image_in_use',
-        `Image ${id} is about to be unpacked for an image job: try again in a moment, or delete the job`,
-      );
+    const job = await findReader(trx, id);
+    if (job !== null) {
+      const detail = `Image ${id} is about to be unpacked for image job ${job}: wait until that is done, or delete the job`;
+      throw musterError('image_in_use', detail);
     }
     await deleteRow(trx, id);
     return row.store_id;

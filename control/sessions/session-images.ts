@@ -21,6 +21,7 @@ export {
   sessionsWithLeftImages,
   writeImageJob,
   writeImageKey,
+  writeImageKeyPosted,
   writeImagePosted,
   writeImageQueued,
   writeImageReleased,

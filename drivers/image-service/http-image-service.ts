@@ -40,7 +40,7 @@ export function createHttpImageService(options: HttpImageServiceOptions): ImageS
   /** The answer's value, read by `read`; null for a refusal that is expected. */
   const ask = async <T>(request: Ask, read: (value: unknown) => T): Promise<T | null> => {
     const { method, path, body, expected = [], signal } = request;
-    const what = `${method} ${path} of the image service`;
+    const what = `${method} ${path} of the image service (MUSTER_IMS_URL)`;
     let answer: { status: number; text: string };
     try {
       const bearer = tokenFile === undefined ? token : (await readFile(tokenFile, 'utf8')).trim();

@@ -158,5 +158,6 @@ test('a server without a directory of images says so', async () => {
   const without = await createTestApi({ imageFiles: null });
   const answer = await upload(without, '/api/v1/images?name=a', smallTar());
   expect(answer.body).toMatchObject({ status: 503, code: 'image_builder_unavailable' });
+  expect(answer.body.detail).toContain('MUSTER_IMAGES_DIR');
   await without.close();
 });

@@ -218,7 +218,9 @@ test('the sole ssh container may be named; require_dkms of the request counts', 
 test('an image that a job is about to unpack cannot be removed', async () => {
   const { body } = await newJob();
   const path = `/apis/ims/images/${body.artifact_id}`;
-  expect((await api.call('DELETE', path)).body).toMatchObject({ status: 409, code: 'image_in_use' });
+  const refused = (await api.call('DELETE', path)).body;
+  expect(refused).toMatchObject({ status: 409, code: 'image_in_use' });
+  expect(refused.detail).toContain(`image job ${body.id}: wait until that is done, or delete the job`);
   await api.call('DELETE', `/apis/ims/jobs/${body.id}`);
   expect((await api.call('DELETE', path)).status).toBe(204);
 });

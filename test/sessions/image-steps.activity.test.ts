@@ -48,12 +48,12 @@ describe('planning', () => {
   });
 
   test.each([
-    ['image_unknown', {}],
-    ['image_target_unsupported', { imageService: null }],
-  ])('fails for good with %s', async (code, given) => {
+    ['image_unknown', {}, 'has no image'],
+    ['image_target_unsupported', { imageService: null }, 'set MUSTER_IMS_URL, or MUSTER_IMAGE_SERVICE=1'],
+  ])('fails for good with %s', async (code, given, says) => {
     const session = await bench.imageSession(['5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11']);
     const work = perform(() => bench.worker(given).activities.planImages({ sessionId: session.id }));
-    await expect(work).rejects.toMatchObject({ code });
+    await expect(work).rejects.toMatchObject({ code, detail: expect.stringContaining(says) });
     expect(await sessionNow(bench.db, session.id)).toMatchObject({ phase: 'images', reason: code });
   });
 });
@@ -74,6 +74,17 @@ describe('the key', () => {
     expect((await bench.rows(session.id))[0]?.public_key_id).toBe(ours[0]?.id);
     await perform(() => one.activities.removeImageKey({ sessionId: session.id }));
     expect(bench.service.keys.has(ours[0]?.id ?? '')).toBe(false);
+  });
+
+  test('is made and removed also where no group has an image', async () => {
+    const one = bench.worker();
+    const sessionId = (await bench.imageSession([])).id;
+    expect(await perform(() => one.activities.planImages({ sessionId }))).toMatchObject({ images: [] });
+    const before = bench.service.keys.size;
+    await perform(() => one.activities.makeImageKey({ sessionId }));
+    expect(bench.service.keys.size).toBe(before + 1);
+    await perform(() => one.activities.releaseImages({ sessionId }));
+    expect([bench.service.keys.size, await one.secrets.list()]).toEqual([before, []]);
   });
 
   test.each([

@@ -133,6 +133,6 @@ async function unlessItFails(work: () => Promise<void>): Promise<string | null> 
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     if (error.cause instanceof ApplicationFailure) return error.cause.message;
-    return imageSilence(error)?.message ?? 'no worker took it up';
+    return imageSilence(error)?.message ?? error.cause?.message ?? error.message;
   }
 }

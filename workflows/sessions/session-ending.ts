@@ -1,6 +1,5 @@
 import { ActivityFailure, ApplicationFailure, isCancellation, TemporalFailure } from '@temporalio/workflow';
-import { isErrorCode } from '../../domain/errors.ts';
-import { imageSilence } from './image-silence.ts';
+import { imageSilence, reasonOf } from './image-silence.ts';
 import { cancelled, type Ending, type State } from './session-state.ts';
 
 /** Message and reason of an end because nobody answered for an activity. */
@@ -22,7 +21,7 @@ export function endingOf(error: unknown, state: State, silence: Silence = machin
   if (cause instanceof ApplicationFailure) {
     // With its Job everything went that could tell (cfs-flows 1.1).
     const succeeded = cause.type === 'job_lost' ? 'unknown' : 'false';
-    return { succeeded, message: cause.message, reason: isErrorCode(cause.type) ? cause.type : 'internal' };
+    return { succeeded, message: cause.message, reason: reasonOf(cause) };
   }
   if (!gone) throw error;
   return { succeeded: runIsLeft ? 'unknown' : 'false', ...(imageSilence(error) ?? silence(error)) };

@@ -44,7 +44,8 @@ export async function imageRoutes(app: ApiServer, deps: ApiDependencies): Promis
         schema: {
           tags,
           summary: 'Import the file of a root file system as a new image',
-          description: 'The body is the file: a tar, a tar that gzip has packed, or a squashfs.',
+          description:
+            'The body is the file: a tar, a tar that gzip has packed, or a squashfs. An `Idempotency-Key` is refused: the file is not kept for comparison.',
           querystring: ImageImportQuerySchema,
           response: { 201: StoredImageSchema },
         },
