@@ -14,14 +14,14 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from pod import Pod
+from pod import RUN, SECOND_RUN, Pod
 from pod_server import Muster, answers, cuts, delays
 from runs import is_running, require_tmpfs, wait_until
 
 PLAIN = '- hosts: all\n  gather_facts: false\n  tasks:\n    - debug:\n        msg: hello of {{ inventory_hostname }}\n'
 
 
-def kinds(muster: Muster, run_id: str = 'run-1') -> list[str]:
+def kinds(muster: Muster, run_id: str = RUN) -> list[str]:
     return [json.loads(line)['type'] for line in muster.runs[run_id].lines]
 
 
@@ -31,13 +31,13 @@ def test_runs_what_is_ordered_and_hands_all_of_it_over(pod: Pod, muster: Muster)
     pod.order()
     muster.finish(0)
     assert pod.run('ansible') == 0
-    run = muster.runs['run-1']
+    run = muster.runs[RUN]
     assert run.exit is not None and run.exit['code'] == 0
     assert run.results is not None and set(run.results['hosts']) == {'h1', 'h2'}
     assert 'PLAY RECAP' in run.output.decode()
     assert kinds(muster)[-1] == 'stats'
-    assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()
-    assert run.output == pod.path('muster/work/runs/run-1/output.log').read_bytes()
+    assert run.lines == pod.read(f'muster/work/runs/{RUN}/events.jsonl').splitlines()
+    assert run.output == pod.path(f'muster/work/runs/{RUN}/output.log').read_bytes()
     assert muster.states('ansible') == ['started']
 
 
@@ -66,7 +66,7 @@ def test_the_exit_status_is_the_one_that_muster_orders(pod: Pod, muster: Muster)
     pod.order()
     muster.finish(2)
     assert pod.run('ansible') == 2
-    assert muster.runs['run-1'].exit['code'] == 2
+    assert muster.runs[RUN].exit['code'] == 2
 
 
 def test_an_order_given_again_only_ships_again(pod: Pod, muster: Muster) -> None:
@@ -75,14 +75,14 @@ def test_an_order_given_again_only_ships_again(pod: Pod, muster: Muster) -> None
     pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: echo x >> {count}\n')
     pod.order()
     process = pod.start('ansible')
-    wait_until(lambda: muster.runs.get('run-1') and muster.runs['run-1'].exit, 'the end of the first')
-    first = muster.runs.pop('run-1')
+    wait_until(lambda: muster.runs.get(RUN) and muster.runs[RUN].exit, 'the end of the first')
+    first = muster.runs.pop(RUN)
     pod.order()
     muster.finish()
     assert process.wait(60) == 0
     assert count.read_text() == 'x\n'
-    assert muster.runs['run-1'].lines == first.lines
-    assert muster.runs['run-1'].exit == first.exit
+    assert muster.runs[RUN].lines == first.lines
+    assert muster.runs[RUN].exit == first.exit
 
 
 def test_nothing_runs_after_an_inventory_that_failed(pod: Pod, muster: Muster) -> None:
@@ -99,7 +99,7 @@ def test_a_playbook_that_is_missing_is_said(pod: Pod, muster: Muster) -> None:
     muster.finish(1)
     assert pod.run('ansible') == 1
     assert muster.failure('ansible')['code'] == 'playbook_missing'
-    run = muster.runs['run-1']
+    run = muster.runs[RUN]
     assert run.exit['code'] == 127 and b'there is no playbook' in run.output
 
 
@@ -108,7 +108,7 @@ def test_a_debugging_playbook_is_that_of_the_image(pod: Pod, muster: Muster) -> 
     pod.order(playbook='fail.yaml', debug=True)
     muster.finish(2)
     assert pod.run('ansible') == 2
-    assert muster.runs['run-1'].exit['code'] == 2
+    assert muster.runs[RUN].exit['code'] == 2
 
 
 def test_events_come_within_a_second(pod: Pod, muster: Muster) -> None:
@@ -120,7 +120,7 @@ def test_events_come_within_a_second(pod: Pod, muster: Muster) -> None:
     pod.order()
     muster.finish()
     assert pod.run('ansible') == 0
-    run = muster.runs['run-1']
+    run = muster.runs[RUN]
     late = []
     for line, taken in zip(run.lines, run.times, strict=True):
         text = json.loads(line)['time'].replace('Z', '+0000')
@@ -144,9 +144,9 @@ def test_trouble_on_the_way_loses_nothing_and_sends_nothing_twice(pod: Pod, must
     pod.order()
     muster.finish()
     assert pod.run('ansible') == 0
-    run = muster.runs['run-1']
-    assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()
-    assert run.output == pod.path('muster/work/runs/run-1/output.log').read_bytes()
+    run = muster.runs[RUN]
+    assert run.lines == pod.read(f'muster/work/runs/{RUN}/events.jsonl').splitlines()
+    assert run.output == pod.path(f'muster/work/runs/{RUN}/output.log').read_bytes()
     assert run.results is not None and run.exit['code'] == 0 and run.exits == 1
     assert not muster.faults
 
@@ -162,7 +162,7 @@ def test_a_token_that_is_not_taken_any_more_ends_playbook_and_container(pod: Pod
     wait_until(pod.path('up').exists, 'the playbook')
     muster.token = 'another'
     assert process.wait(30) == 1
-    assert pod.path('muster/work/runs/run-1/exit.json').exists()
+    assert pod.path(f'muster/work/runs/{RUN}/exit.json').exists()
 
 
 def test_term_ends_the_playbook_and_ships_what_there_is(pod: Pod, muster: Muster) -> None:
@@ -179,9 +179,9 @@ def test_term_ends_the_playbook_and_ships_what_there_is(pod: Pod, muster: Muster
     assert process.wait(30) == 128 + signal.SIGTERM
     assert time.monotonic() - began < 10
     assert not is_running(pid)
-    run = muster.runs['run-1']
+    run = muster.runs[RUN]
     assert run.exit is not None and run.exit['code'] == 143
-    assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()
+    assert run.lines == pod.read(f'muster/work/runs/{RUN}/events.jsonl').splitlines()
 
 
 @pytest.mark.parametrize(
@@ -204,8 +204,8 @@ def test_an_ansible_that_ends_by_itself_on_term(
     wait_until(pod.path('up').exists, 'the playbook')
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 128 + signal.SIGTERM
-    assert json.loads(pod.read('muster/work/runs/run-1/exit.json'))['code'] == by_itself
-    end = muster.runs['run-1'].exit
+    assert json.loads(pod.read(f'muster/work/runs/{RUN}/exit.json'))['code'] == by_itself
+    end = muster.runs[RUN].exit
     assert end is not None and (end['code'], end['signal']) == told
 
 
@@ -232,10 +232,10 @@ def test_after_term_what_waits_for_a_muster_that_was_away_is_sent_at_once(pod: P
     assert process.wait(30) == 128 + signal.SIGTERM
     assert time.monotonic() - began < 6
     assert not muster.faults
-    run = muster.runs['run-1']
+    run = muster.runs[RUN]
     assert run.exit is not None
-    assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()
-    assert run.output == pod.path('muster/work/runs/run-1/output.log').read_bytes()
+    assert run.lines == pod.read(f'muster/work/runs/{RUN}/events.jsonl').splitlines()
+    assert run.output == pod.path(f'muster/work/runs/{RUN}/output.log').read_bytes()
 
 
 def test_term_while_it_waits_for_orders_ends_it_at_once(pod: Pod, muster: Muster) -> None:
@@ -260,7 +260,7 @@ def test_as_process_1_it_leaves_no_zombie_and_ends_on_term(pod: Pod, muster: Mus
     )
     pod.order()
     outer = pod.start('ansible', unshare)
-    wait_until(lambda: muster.runs.get('run-1') and muster.runs['run-1'].exit, 'the end of the run')
+    wait_until(lambda: muster.runs.get(RUN) and muster.runs[RUN].exit, 'the end of the run')
     inner = children_of(outer.pid)[0]
     wait_until(lambda: len(children_of(inner)) == 1, 'the orphan at process 1')
     wait_until(gone.exists, 'the end of the orphan')
@@ -289,7 +289,7 @@ def test_secrets_are_masked_the_token_too(pod: Pod, muster: Muster) -> None:
     everything = muster.everything() + pod.log('ansible')
     assert '********' in everything
     assert 's3cr3t-of-the-vault' not in everything and muster.token not in everything
-    assert not pod.path('muster/work/runs/run-1/mask.json').exists()
+    assert not pod.path(f'muster/work/runs/{RUN}/mask.json').exists()
 
 
 def test_keys_are_put_into_place_for_us_alone_and_renewed_while_a_playbook_runs(pod: Pod, muster: Muster) -> None:
@@ -321,7 +321,7 @@ def test_a_layer_waits_until_the_renewed_certificate_is_mounted(pod: Pod, muster
         f'    - shell: cat {pod.path("inventory/ssh/id_ecdsa-cert.pub")} >> {used}\n'
     )
     pod.order(certificate_until=900)
-    pod.order('run-2', certificate_until=2000)
+    pod.order(SECOND_RUN, certificate_until=2000)
     muster.finish()
     process = pod.start('ansible')
     asks = 'after=1&wait='
@@ -371,10 +371,10 @@ def test_a_launcher_that_is_killed_is_a_lost_run(pod: Pod, muster: Muster) -> No
     pod.order()
     process = pod.start('ansible')
     pid = int(wait_until(lambda: pod.path('up').exists() and pod.read('up').strip(), 'the playbook'))
-    os.kill(json.loads(pod.read('muster/work/runs/run-1/claim'))['pid'], signal.SIGKILL)
+    os.kill(json.loads(pod.read(f'muster/work/runs/{RUN}/claim'))['pid'], signal.SIGKILL)
     assert process.wait(30) == 1
     assert muster.failure('ansible')['code'] == 'run_lost'
-    assert muster.runs['run-1'].exit is None
+    assert muster.runs[RUN].exit is None
     assert not is_running(pid)
 
 
@@ -402,7 +402,7 @@ def test_a_playbook_that_fills_the_disk_ends_with_the_reason(pod: Pod, muster: M
     assert pod.run('ansible') == 2
     assert time.monotonic() - began < 60
     assert muster.failure('ansible')['code'] == 'disk_low'
-    run = muster.runs['run-1']
+    run = muster.runs[RUN]
     assert run.exit is not None and run.exit['code'] != 0
 
 
@@ -414,7 +414,7 @@ def test_a_disk_that_is_full_before_is_said_at_once(pod: Pod, muster: Muster, sm
     muster.finish(1)
     assert pod.run('ansible') == 1
     assert muster.failure('ansible')['code'] == 'disk_low'
-    run = muster.runs['run-1']
+    run = muster.runs[RUN]
     assert run.exit['code'] == 127 and b'is full' in run.output
 
 
@@ -430,7 +430,7 @@ def test_what_muster_does_not_want_any_more_is_ended(pod: Pod, muster: Muster) -
     muster.faults = [('/runs/', answers(404, {'code': 'not_found'}))] * 5
     muster.finish(4)
     assert process.wait(40) == 4
-    assert pod.path('muster/work/runs/run-1/exit.json').exists()
+    assert pod.path(f'muster/work/runs/{RUN}/exit.json').exists()
 
 
 def test_large_output_and_events_arrive_whole_in_parts(pod: Pod, muster: Muster) -> None:
@@ -443,7 +443,7 @@ def test_large_output_and_events_arrive_whole_in_parts(pod: Pod, muster: Muster)
     pod.order(log_max=8 << 20)
     muster.finish()
     assert pod.run('ansible') == 0
-    run = muster.runs['run-1']
+    run = muster.runs[RUN]
     assert len(run.output) > 800_000
-    assert run.output == pod.path('muster/work/runs/run-1/output.log').read_bytes()
-    assert run.lines == pod.read('muster/work/runs/run-1/events.jsonl').splitlines()
+    assert run.output == pod.path(f'muster/work/runs/{RUN}/output.log').read_bytes()
+    assert run.lines == pod.read(f'muster/work/runs/{RUN}/events.jsonl').splitlines()

@@ -10,7 +10,7 @@ import sys
 import pytest
 from git_server import PASSWORD, USER, GitServer
 from muster_pod.last_words import leave_words
-from pod import Pod
+from pod import SECOND_RUN, Pod
 from pod_server import Muster, answers, cuts
 from runs import wait_until
 
@@ -55,7 +55,7 @@ def test_nothing_of_a_layer_that_failed_when_another_has_begun(pod: Pod, muster:
     pod.inventory_done('h1')
     pod.playbook('- hosts: all\n  gather_facts: false\n')
     pod.order(playbook='none.yml')
-    pod.order('run-2')
+    pod.order(SECOND_RUN)
     muster.finish(2)
     assert pod.run('ansible') == 2
     assert muster.states('ansible') == ['started', 'failed', 'started']
