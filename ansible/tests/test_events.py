@@ -32,8 +32,8 @@ def test_a_run_is_told_from_its_plays_to_its_statistics(bench: Workbench, tmp_pa
     (role / 'tasks' / 'main.yml').write_text(
         '- name: Write\n  ansible.builtin.copy: {content: "a\\n", dest: "%s/{{ inventory_hostname }}"}\n'
         '  diff: true\n  notify: Restart\n'
-        '- name: Look\n  ansible.builtin.command: echo seen\n  changed_when: false\n'
-        '- name: Loop\n  ansible.builtin.command: "test {{ item }} != bad"\n  loop: [good, bad, worse]\n'
+        '- name: Look\n  ansible.builtin.raw: printf seen\n  changed_when: false\n'
+        '- name: Loop\n  ansible.builtin.raw: "test {{ item }} != bad"\n  loop: [good, bad, worse]\n'
         '  ignore_errors: true\n'
         '- name: Never\n  ansible.builtin.fail:\n  when: false\n'
         '- name: Include\n  ansible.builtin.include_tasks: more.yml\n' % tmp_path
@@ -128,14 +128,14 @@ NO_LOG = """
       ansible.builtin.debug: {msg: "{{ secret }}"}
       no_log: true
     - name: Templated
-      ansible.builtin.command: echo {{ secret }}
+      ansible.builtin.raw: echo {{ secret }}
       no_log: "{{ hide }}"
     - name: Loop
       ansible.builtin.command: echo {{ item }}
       loop: ["{{ secret }}1", "{{ secret }}2"]
       no_log: true
     - name: Some items
-      ansible.builtin.command: sh -c "echo {{ item }}; false"
+      ansible.builtin.raw: echo {{ item }}; false
       loop: ["open", "{{ secret }}3"]
       no_log: "{{ item != 'open' }}"
       ignore_errors: true
@@ -273,8 +273,8 @@ def test_an_ansible_playbook_inside_a_task_writes_nothing_here(bench: Workbench,
 - hosts: all
   gather_facts: false
   tasks:
-    - ansible.builtin.command: {PLAYBOOK} {inner}
-    - ansible.builtin.shell: env > {seen}
+    - ansible.builtin.raw: {PLAYBOOK} {inner}
+    - ansible.builtin.raw: env > {seen}
 """
     run = bench.play(playbook, hosts=('h1',), masks=['sesame'])
     assert run.exit['code'] == 0, run.output
@@ -313,8 +313,7 @@ def test_a_run_is_recorded_under_any_ansible_cfg(bench: Workbench, tmp_path: Pat
 def test_without_the_launcher_the_callback_does_nothing(tmp_path: Path, bench: Workbench) -> None:
     playbook = '- hosts: all\n  gather_facts: false\n  tasks: [{ansible.builtin.debug: {}}]\n'
     command = 'unset MUSTER_RUN_DIR; exec "$@"'
-    wrapped = bench.play(playbook)
-    spec = json.loads(wrapped.read('spec.json'))
+    spec = json.loads(bench.prepare(playbook).read('spec.json'))
     run = (
         Run(tmp_path / 'bare')
         .specify(['/bin/sh', '-c', command, 'sh', *spec['argv']], spec['env'], spec['cwd'])
