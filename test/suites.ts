@@ -17,7 +17,10 @@ export interface Suite {
   title: string;
   /** Of suites that are chosen by one name, this is the name. */
   group?: string;
-  /** Waits more than it works: it runs at the same time as the next ones, and its output follows once it or they have ended. */
+  /**
+   * It runs at the same time as the next ones, since it waits much or takes longer than any of them; its output follows once it or they
+   * have ended.
+   */
   beside?: true;
   /** Suites that have ended before it begins. */
   after?: string[];
@@ -53,8 +56,8 @@ export const SUITES: Suite[] = [
   },
   { name: 'types', title: 'TypeScript', run: (options) => check(module('typescript/bin/tsc'), ['--noEmit'], options) },
   level('domain', 'rules and architecture'),
-  { ...level('workflow', 'workflows on a real test server'), beside: true },
-  level('activity', 'drivers and activities'),
+  { ...level('activity', 'drivers and activities'), beside: true },
+  level('workflow', 'workflows on a real test server'),
   level('store', 'queries on a real Postgres'),
   level('api', 'HTTP routes'),
   { name: 'fuzz', title: 'requests made from the API documents', beside: true, run: runSchemathesis },
@@ -65,7 +68,7 @@ export const SUITES: Suite[] = [
     beside: true,
     run: (options) => runCluster(options, ['--testPathIgnorePatterns', `^(?!.*${FAULTS})`, '--maxWorkers', '1']),
   },
-  { ...level('e2e', 'the whole through its outer doors'), after: ['python', 'workflow'] },
+  { ...level('e2e', 'the whole through its outer doors'), after: ['python', 'activity'] },
   {
     name: 'cluster',
     title: 'sessions on a Kubernetes cluster with real containers',
