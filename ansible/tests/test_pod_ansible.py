@@ -47,7 +47,7 @@ def test_a_playbook_has_the_login_of_its_tenant_and_no_other_variables_of_the_co
 ) -> None:
     pod.inventory_done('h1')
     seen = pod.path('seen')
-    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: env > {seen}\n')
+    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - raw: env > {seen}\n')
     pod.order()
     muster.finish(0)
     store = 'https://vault.test'
@@ -72,7 +72,7 @@ def test_the_exit_status_is_the_one_that_muster_orders(pod: Pod, muster: Muster)
 def test_an_order_given_again_only_ships_again(pod: Pod, muster: Muster) -> None:
     pod.inventory_done('h1')
     count = pod.path('count')
-    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: echo x >> {count}\n')
+    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - raw: echo x >> {count}\n')
     pod.order()
     process = pod.start('ansible')
     wait_until(lambda: muster.runs.get(RUN) and muster.runs[RUN].exit, 'the end of the first')
@@ -115,7 +115,7 @@ def test_events_come_within_a_second(pod: Pod, muster: Muster) -> None:
     pod.inventory_done('h1')
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        + ''.join(f'    - shell: date +%s.%N > {pod.path("t")}{n}; sleep 1\n' for n in range(3))
+        + ''.join(f'    - raw: date +%s.%N > {pod.path("t")}{n}; sleep 1\n' for n in range(3))
     )
     pod.order()
     muster.finish()
@@ -133,7 +133,7 @@ def test_trouble_on_the_way_loses_nothing_and_sends_nothing_twice(pod: Pod, must
     pod.inventory_done('h1', 'h2', 'h3')
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        + ''.join(f'    - debug:\n        msg: text {n} of {{{{ inventory_hostname }}}}\n' for n in range(40))
+        + ''.join(f'    - debug:\n        msg: text {n} of {{{{ inventory_hostname }}}}\n' for n in range(15))
     )
     muster.fault('/next', answers(503), cuts, answers(429, None, Retry_After='1'))
     muster.fault('/steps', answers(500), cuts)
@@ -155,7 +155,7 @@ def test_a_token_that_is_not_taken_any_more_ends_playbook_and_container(pod: Pod
     pod.inventory_done('h1')
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        f'    - shell: touch {pod.path("up")}; sleep 2\n    - shell: sleep 60\n'
+        f'    - raw: touch {pod.path("up")}; sleep 2\n    - shell: sleep 60\n'
     )
     pod.order()
     process = pod.start('ansible')
@@ -213,7 +213,7 @@ def test_after_term_what_waits_for_a_muster_that_was_away_is_sent_at_once(pod: P
     pod.inventory_done('h1')
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        f'    - shell: touch {pod.path("up")}\n    - shell: sleep 60\n'
+        f'    - raw: touch {pod.path("up")}\n    - shell: sleep 60\n'
     )
     # It asks for a pause that its container does not live to see the end of, then it is away once more.
     asked = threading.Event()
@@ -256,7 +256,7 @@ def test_as_process_1_it_leaves_no_zombie_and_ends_on_term(pod: Pod, muster: Mus
     gone = pod.path('gone')
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        f'    - shell: (setsid sh -c "sleep 3; touch {gone}" > /dev/null 2>&1 &)\n'
+        f'    - raw: (setsid sh -c "sleep 3; touch {gone}" > /dev/null 2>&1 &)\n'
     )
     pod.order()
     outer = pod.start('ansible', unshare)
@@ -297,7 +297,7 @@ def test_keys_are_put_into_place_for_us_alone_and_renewed_while_a_playbook_runs(
     pod.write('muster/session/private', 'KEY 1\n')
     pod.write('muster/session/certificate', 'CERTIFICATE 1\n')
     go = pod.path('go')
-    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: until test -e {go}; do sleep 0.1; done\n')
+    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - raw: until test -e {go}; do sleep 0.1; done\n')
     pod.order()
     muster.finish()
     process = pod.start('ansible')
@@ -318,7 +318,7 @@ def test_a_layer_waits_until_the_renewed_certificate_is_mounted(pod: Pod, muster
     used = pod.path('used')
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        f'    - shell: cat {pod.path("inventory/ssh/id_ecdsa-cert.pub")} >> {used}\n'
+        f'    - raw: cat {pod.path("inventory/ssh/id_ecdsa-cert.pub")} >> {used}\n'
     )
     pod.order(certificate_until=900)
     pod.order(SECOND_RUN, certificate_until=2000)
@@ -340,7 +340,7 @@ def test_a_layer_has_a_password_and_masks_that_changed_with_the_time_that_it_wai
     used = pod.path('used')
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        f'    - shell: cat {pod.path("muster/session/vault_password")} | tee {used}\n      register: said\n'
+        f'    - raw: cat {pod.path("muster/session/vault_password")} | tee {used}\n      register: said\n'
         '    - debug: var=said.stdout\n'
     )
     pod.order(certificate_until=1001)
@@ -422,7 +422,7 @@ def test_what_muster_does_not_want_any_more_is_ended(pod: Pod, muster: Muster) -
     pod.inventory_done('h1')
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        f'    - shell: echo $$ > {pod.path("up")}; sleep 1\n    - shell: sleep 60\n'
+        f'    - raw: echo $$ > {pod.path("up")}; sleep 1\n    - shell: sleep 60\n'
     )
     pod.order()
     process = pod.start('ansible')
