@@ -40,7 +40,7 @@ def test_drift_made_by_hand_is_found_and_left_as_it_is(bench: Workbench, tmp_pat
         '  notify: Restart\n'
     )
     (role / 'handlers' / 'main.yml').write_text(
-        '- name: Restart\n  ansible.builtin.copy: {content: "x", dest: "{{ place }}/restarted"}\n'
+        '- name: Restart\n  ansible.builtin.file: {path: "{{ place }}/restarted", state: directory}\n'
     )
     playbook = (
         '- name: Web\n  hosts: all\n  gather_facts: false\n'
@@ -158,30 +158,28 @@ def test_no_log_hides_what_would_change_in_everything_that_is_left(bench: Workbe
     assert target.read_text() == 'former-staple\n'
 
 
-def vaulted(bench: Workbench, tmp_path: Path, text: str) -> str:
-    """The text encrypted with the password of the tests."""
+def encrypt(bench: Workbench, tmp_path: Path, *files: Path) -> None:
+    """Encrypts files, where they are, with the password of the tests."""
     (tmp_path / 'password').write_text('vault-password\n')
-    return subprocess.run(
-        [str(PLAYBOOK.parent / 'ansible-vault'), 'encrypt', '--vault-password-file', str(tmp_path / 'password')],
-        input=text,
+    subprocess.run(
+        [str(PLAYBOOK.parent / 'ansible-vault'), 'encrypt', '--vault-password-file', str(tmp_path / 'password'), *files],
         capture_output=True,
-        text=True,
         check=True,
         env=playbook_env(bench.home),
-    ).stdout
+    )
 
 
 def test_vaulted_values_are_in_no_difference(bench: Workbench, tmp_path: Path) -> None:
-    inline = vaulted(bench, tmp_path, 'inline-pa55word')
-    variables = tmp_path / 'vars.yml'
-    variables.write_text(vaulted(bench, tmp_path, 'db: {user: app, password: file-pa55word}\npin: 4711\n'))
-    key = tmp_path / 'key.pem'
-    key.write_text(vaulted(bench, tmp_path, 'BEGIN KEY\nabcdefgh12345678\nzz\nEND KEY\n'))
+    inline, variables, key = (tmp_path / name for name in ('inline', 'vars.yml', 'key.pem'))
+    inline.write_text('inline-pa55word')
+    variables.write_text('db: {user: app, password: file-pa55word}\npin: 4711\n')
+    key.write_text('BEGIN KEY\nabcdefgh12345678\nzz\nEND KEY\n')
+    encrypt(bench, tmp_path, inline, variables, key)
     target = tmp_path / 'target'
     target.write_text('port=1\nformer=rotated-out\nlisten=here\n')
     other = tmp_path / 'other'
     other.write_text('same\n')
-    indented = ''.join(f'        {line}\n' for line in inline.splitlines())
+    indented = ''.join(f'        {line}\n' for line in inline.read_text().splitlines())
     run = bench.play(
         '- hosts: all\n  gather_facts: false\n'
         f'  vars_files: ["{variables}"]\n  vars:\n    inline: !vault |\n{indented}'

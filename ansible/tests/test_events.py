@@ -88,14 +88,10 @@ def test_a_run_is_told_from_its_plays_to_its_statistics(bench: Workbench, tmp_pa
         assert told == {kind: stats[kind] for kind in counted}
 
 
-def test_free_strategies_tell_the_start_of_a_task_once(bench: Workbench) -> None:
-    tasks = '  tasks:\n    - {name: One, ansible.builtin.debug: {}}\n    - {name: Two, ansible.builtin.debug: {}}\n'
-    run = bench.play('- hosts: all\n  gather_facts: false\n  strategy: free\n' + tasks)
-    assert [event['task'] for event in run.events('task_start')] == ['One', 'Two']
-    assert len(run.events('host_result')) == 6
-
-
-def test_unreachable_hosts_unmatched_plays_and_warnings_are_told(bench: Workbench, tmp_path: Path) -> None:
+@pytest.fixture(scope='module')
+def several(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of plays that have nothing to do with one another."""
+    tmp_path = tmp_path_factory.mktemp('several')
     (tmp_path / 'library').mkdir()
     (tmp_path / 'library' / 'warner.py').write_text(
         'from ansible.module_utils.basic import AnsibleModule\n'
@@ -104,17 +100,28 @@ def test_unreachable_hosts_unmatched_plays_and_warnings_are_told(bench: Workbenc
         'module.exit_json(changed=False)\n'
     )
     playbook = (
+        '- name: Free\n  hosts: f1,f2,f3\n  gather_facts: false\n  strategy: free\n  tasks:\n'
+        '    - {name: One, ansible.builtin.debug: {}}\n    - {name: Two, ansible.builtin.debug: {}}\n'
         '- hosts: nobody\n  tasks: []\n'
-        '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Reach\n      ansible.builtin.raw: "true"\n'
+        '- hosts: h1,h3\n  gather_facts: false\n  tasks:\n    - name: Reach\n      ansible.builtin.raw: "true"\n'
         '    - {name: Warn, warner: {}}\n    - {name: Again, warner: {}}\n    - {name: Hidden, warner: {}, no_log: true}\n'
     )
     far = 'ansible_connection=ssh ansible_host=127.0.0.1 ansible_port=1'
     env = {'ANSIBLE_LIBRARY': str(tmp_path / 'library')}
-    run = bench.play(playbook, hosts={'h1': '', 'h3': far}, env=env)
-    assert run.exit['code'] == 4
-    lost = results_of(run, 'Reach')['h3']
+    hosts = {**dict.fromkeys(('f1', 'f2', 'f3', 'h1'), ''), 'h3': far}
+    return Workbench(tmp_path).play(playbook, hosts=hosts, env=env)
+
+
+def test_free_strategies_tell_the_start_of_a_task_once(several: Run) -> None:
+    assert [event['task'] for event in several.events('task_start') if event['play'] == 'Free'] == ['One', 'Two']
+    assert len([event for event in several.events('host_result') if event['play'] == 'Free']) == 6
+
+
+def test_unreachable_hosts_unmatched_plays_and_warnings_are_told(several: Run) -> None:
+    assert several.exit['code'] == 4
+    lost = results_of(several, 'Reach')['h3']
     assert lost['result'] == 'unreachable' and 'Connection refused' in lost['message']
-    assert [event['message'] for event in run.events('warning')] == ["no host matched play 'nobody'", 'be careful']
+    assert [event['message'] for event in several.events('warning')] == ["no host matched play 'nobody'", 'be careful']
 
 
 NO_LOG = """
