@@ -156,18 +156,6 @@ class Workbench:
         run: Path | None = None,
     ) -> Run:
         """Plays a playbook (its text) to the end; `hosts` may give a host variables of its own."""
-        return self.prepare(playbook, *args, hosts=hosts, env=env, masks=masks, run=run).launch().finish()
-
-    def prepare(
-        self,
-        playbook: str,
-        *args: str,
-        hosts: Mapping[str, str] | Sequence[str] = ('h1', 'h2', 'h3'),
-        env: Mapping[str, str] | None = None,
-        masks: Iterable[str] = (),
-        run: Path | None = None,
-    ) -> Run:
-        """A run of a playbook that is not launched yet."""
         self.count += 1
         place = self.directory / f'play{self.count}'
         place.mkdir()
@@ -181,9 +169,8 @@ class Workbench:
         (place / 'hosts').write_text('\n'.join(lines) + '\n')
         (place / 'site.yml').write_text(playbook)
         argv = [str(PLAYBOOK), '-i', str(place / 'hosts'), str(place / 'site.yml'), *args]
-        # The inventory is always such a file, so the other kinds are not loaded to try them; the runs of pods load all.
-        own_env = {**playbook_env(self.home), 'ANSIBLE_INVENTORY_ENABLED': 'ini', **(env or {})}
-        return Run(run or place / 'run').specify(argv, own_env, str(place), masks)
+        started = Run(run or place / 'run').specify(argv, {**playbook_env(self.home), **(env or {})}, str(place), masks)
+        return started.launch().finish()
 
 
 def require_tmpfs(mount_point: Path, size: str) -> str:

@@ -12,7 +12,7 @@ from threading import Thread
 
 import pytest
 from ara_server import AraServer
-from runs import Run, Workbench
+from runs import Workbench
 
 PLAYBOOK = """
 - hosts: all
@@ -22,17 +22,6 @@ PLAYBOOK = """
       ansible.builtin.command: echo hunter2secret
     - name: keep it
       ansible.builtin.command: echo hidden-by-no-log
-      no_log: true
-"""
-# As many reports, without a module: for what becomes of the reports, not of their texts.
-QUIET = """
-- hosts: all
-  gather_facts: false
-  tasks:
-    - name: say it
-      ansible.builtin.debug: {msg: said}
-    - name: keep it
-      ansible.builtin.debug: {msg: kept}
       no_log: true
 """
 LABELS = {'ARA_DEFAULT_LABELS': 'web', 'ARA_RECORD_CONTROLLER': 'false', 'ARA_RECORD_USER': 'false'}
@@ -78,41 +67,35 @@ def test_failure_is_reported_as_one(ara: AraServer, bench: Workbench) -> None:
     assert [found['status'] for found in ara.records('playbooks', label='failing')] == ['failed']
 
 
-@pytest.fixture(scope='module')
-def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, float]:
-    """A run without a server, and how many seconds it took."""
-    bench = Workbench(tmp_path_factory.mktemp('alone'))
-    started = time.monotonic()
-    run = bench.play(QUIET, env={**LABELS, 'ARA_DEFAULT_LABELS': 'silent'})
-    return run, time.monotonic() - started
-
-
-def test_nothing_is_reported_without_a_server(ara: AraServer, alone: tuple[Run, float]) -> None:
+def test_nothing_is_reported_without_a_server(ara: AraServer, bench: Workbench) -> None:
     """The label alone makes no report."""
-    assert alone[0].exit['code'] == 0
+    assert bench.play(PLAYBOOK, env={**LABELS, 'ARA_DEFAULT_LABELS': 'silent'}).exit['code'] == 0
     assert ara.records('playbooks', label='silent') == []
 
 
 def test_server_that_is_away_costs_a_warning(bench: Workbench) -> None:
     """Nobody listens there."""
-    run = bench.play(QUIET, env={**LABELS, 'ARA_API_SERVER': 'http://127.0.0.1:1'})
+    run = bench.play(PLAYBOOK, env={**LABELS, 'ARA_API_SERVER': 'http://127.0.0.1:1'})
     assert run.exit['code'] == 0
     assert set(run.statuses.values()) == {'applied'}
     [warning] = run.events('warning')
     assert 'not reported to ARA any more' in warning['message']
 
 
-def test_server_that_never_answers_is_waited_for_once(bench: Workbench, alone: tuple[Run, float]) -> None:
+def test_server_that_never_answers_is_waited_for_once(bench: Workbench) -> None:
     """Connections are taken, and that is all."""
+    started = time.monotonic()
+    bench.play(PLAYBOOK, env=LABELS)
+    alone = time.monotonic() - started
     with socket.create_server(('127.0.0.1', 0)) as mute:
         started = time.monotonic()
         url = f'http://127.0.0.1:{mute.getsockname()[1]}'
-        run = bench.play(QUIET, env={**LABELS, 'ARA_API_SERVER': url})
+        run = bench.play(PLAYBOOK, env={**LABELS, 'ARA_API_SERVER': url})
         slow = time.monotonic() - started
     assert run.exit['code'] == 0
     assert len(run.events('warning')) == 1
     # One limit of 3 s; ten requests that each wait for it would be 30.
-    assert slow - alone[1] < 15
+    assert slow - alone < 15
 
 
 class _Guarded(BaseHTTPRequestHandler):
@@ -137,7 +120,7 @@ def test_credentials_come_from_their_file(bench: Workbench, tmp_path: Path) -> N
     server = HTTPServer(('127.0.0.1', 0), _Guarded)
     Thread(target=server.serve_forever, daemon=True).start()
     env = {'ARA_API_SERVER': f'http://127.0.0.1:{server.server_port}', 'MUSTER_ARA_CREDENTIALS': str(credentials)}
-    run = bench.play(QUIET, env={**LABELS, **env})
+    run = bench.play(PLAYBOOK, env={**LABELS, **env})
     server.shutdown()
     assert run.exit['code'] == 0
     assert _Guarded.asked == ['Basic bXVzdGVyOm9wZW5zZXNhbWU=']

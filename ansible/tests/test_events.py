@@ -32,8 +32,8 @@ def test_a_run_is_told_from_its_plays_to_its_statistics(bench: Workbench, tmp_pa
     (role / 'tasks' / 'main.yml').write_text(
         '- name: Write\n  ansible.builtin.copy: {content: "a\\n", dest: "%s/{{ inventory_hostname }}"}\n'
         '  diff: true\n  notify: Restart\n'
-        '- name: Look\n  ansible.builtin.raw: printf seen\n  changed_when: false\n'
-        '- name: Loop\n  ansible.builtin.raw: "test {{ item }} != bad"\n  loop: [good, bad, worse]\n'
+        '- name: Look\n  ansible.builtin.command: echo seen\n  changed_when: false\n'
+        '- name: Loop\n  ansible.builtin.command: "test {{ item }} != bad"\n  loop: [good, bad, worse]\n'
         '  ignore_errors: true\n'
         '- name: Never\n  ansible.builtin.fail:\n  when: false\n'
         '- name: Include\n  ansible.builtin.include_tasks: more.yml\n' % tmp_path
@@ -88,10 +88,14 @@ def test_a_run_is_told_from_its_plays_to_its_statistics(bench: Workbench, tmp_pa
         assert told == {kind: stats[kind] for kind in counted}
 
 
-@pytest.fixture(scope='module')
-def several(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A run of plays that have nothing to do with one another."""
-    tmp_path = tmp_path_factory.mktemp('several')
+def test_free_strategies_tell_the_start_of_a_task_once(bench: Workbench) -> None:
+    tasks = '  tasks:\n    - {name: One, ansible.builtin.debug: {}}\n    - {name: Two, ansible.builtin.debug: {}}\n'
+    run = bench.play('- hosts: all\n  gather_facts: false\n  strategy: free\n' + tasks)
+    assert [event['task'] for event in run.events('task_start')] == ['One', 'Two']
+    assert len(run.events('host_result')) == 6
+
+
+def test_unreachable_hosts_unmatched_plays_and_warnings_are_told(bench: Workbench, tmp_path: Path) -> None:
     (tmp_path / 'library').mkdir()
     (tmp_path / 'library' / 'warner.py').write_text(
         'from ansible.module_utils.basic import AnsibleModule\n'
@@ -100,28 +104,17 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Run:
         'module.exit_json(changed=False)\n'
     )
     playbook = (
-        '- name: Free\n  hosts: f1,f2,f3\n  gather_facts: false\n  strategy: free\n  tasks:\n'
-        '    - {name: One, ansible.builtin.debug: {}}\n    - {name: Two, ansible.builtin.debug: {}}\n'
         '- hosts: nobody\n  tasks: []\n'
-        '- hosts: h1,h3\n  gather_facts: false\n  tasks:\n    - name: Reach\n      ansible.builtin.raw: "true"\n'
+        '- hosts: all\n  gather_facts: false\n  tasks:\n    - name: Reach\n      ansible.builtin.raw: "true"\n'
         '    - {name: Warn, warner: {}}\n    - {name: Again, warner: {}}\n    - {name: Hidden, warner: {}, no_log: true}\n'
     )
     far = 'ansible_connection=ssh ansible_host=127.0.0.1 ansible_port=1'
     env = {'ANSIBLE_LIBRARY': str(tmp_path / 'library')}
-    hosts = {**dict.fromkeys(('f1', 'f2', 'f3', 'h1'), ''), 'h3': far}
-    return Workbench(tmp_path).play(playbook, hosts=hosts, env=env)
-
-
-def test_free_strategies_tell_the_start_of_a_task_once(several: Run) -> None:
-    assert [event['task'] for event in several.events('task_start') if event['play'] == 'Free'] == ['One', 'Two']
-    assert len([event for event in several.events('host_result') if event['play'] == 'Free']) == 6
-
-
-def test_unreachable_hosts_unmatched_plays_and_warnings_are_told(several: Run) -> None:
-    assert several.exit['code'] == 4
-    lost = results_of(several, 'Reach')['h3']
+    run = bench.play(playbook, hosts={'h1': '', 'h3': far}, env=env)
+    assert run.exit['code'] == 4
+    lost = results_of(run, 'Reach')['h3']
     assert lost['result'] == 'unreachable' and 'Connection refused' in lost['message']
-    assert [event['message'] for event in several.events('warning')] == ["no host matched play 'nobody'", 'be careful']
+    assert [event['message'] for event in run.events('warning')] == ["no host matched play 'nobody'", 'be careful']
 
 
 NO_LOG = """
@@ -135,14 +128,14 @@ NO_LOG = """
       ansible.builtin.debug: {msg: "{{ secret }}"}
       no_log: true
     - name: Templated
-      ansible.builtin.raw: echo {{ secret }}
+      ansible.builtin.command: echo {{ secret }}
       no_log: "{{ hide }}"
     - name: Loop
       ansible.builtin.command: echo {{ item }}
       loop: ["{{ secret }}1", "{{ secret }}2"]
       no_log: true
     - name: Some items
-      ansible.builtin.raw: echo {{ item }}; false
+      ansible.builtin.command: sh -c "echo {{ item }}; false"
       loop: ["open", "{{ secret }}3"]
       no_log: "{{ item != 'open' }}"
       ignore_errors: true
@@ -280,8 +273,8 @@ def test_an_ansible_playbook_inside_a_task_writes_nothing_here(bench: Workbench,
 - hosts: all
   gather_facts: false
   tasks:
-    - ansible.builtin.raw: {PLAYBOOK} {inner}
-    - ansible.builtin.raw: env > {seen}
+    - ansible.builtin.command: {PLAYBOOK} {inner}
+    - ansible.builtin.shell: env > {seen}
 """
     run = bench.play(playbook, hosts=('h1',), masks=['sesame'])
     assert run.exit['code'] == 0, run.output
@@ -320,7 +313,8 @@ def test_a_run_is_recorded_under_any_ansible_cfg(bench: Workbench, tmp_path: Pat
 def test_without_the_launcher_the_callback_does_nothing(tmp_path: Path, bench: Workbench) -> None:
     playbook = '- hosts: all\n  gather_facts: false\n  tasks: [{ansible.builtin.debug: {}}]\n'
     command = 'unset MUSTER_RUN_DIR; exec "$@"'
-    spec = json.loads(bench.prepare(playbook).read('spec.json'))
+    wrapped = bench.play(playbook)
+    spec = json.loads(wrapped.read('spec.json'))
     run = (
         Run(tmp_path / 'bare')
         .specify(['/bin/sh', '-c', command, 'sh', *spec['argv']], spec['env'], spec['cwd'])
