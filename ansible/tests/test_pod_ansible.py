@@ -133,7 +133,8 @@ def test_trouble_on_the_way_loses_nothing_and_sends_nothing_twice(pod: Pod, must
     pod.inventory_done('h1', 'h2', 'h3')
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        + ''.join(f'    - debug:\n        msg: text {n} of {{{{ inventory_hostname }}}}\n' for n in range(15))
+        # Long enough that there are events to send after every one of the faults.
+        + ''.join(f'    - debug:\n        msg: text {n} of {{{{ inventory_hostname }}}}\n' for n in range(40))
     )
     muster.fault('/next', answers(503), cuts, answers(429, None, Retry_After='1'))
     muster.fault('/steps', answers(500), cuts)
