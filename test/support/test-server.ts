@@ -70,7 +70,8 @@ async function start(
 ): Promise<RunningServer> {
   const port = await freePort();
   // The CLI looks for settings in HOME and must not find the user's.
-  const env = { PATH: process.env.PATH, HOME: tmpdir() };
+  const { PATH, GOGC } = process.env;
+  const env = { PATH, GOGC, HOME: tmpdir() };
   const server = spawn(path, argumentsFor(port), { stdio: 'ignore', env });
   const stop = () => void server.kill('SIGKILL');
   process.once('exit', stop);
