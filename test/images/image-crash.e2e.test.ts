@@ -15,7 +15,7 @@ import { imagesMissing, makeBusyboxRoot } from '../support/root-file-systems.ts'
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
 /** Large enough that unpacking and packing are seen at work. */
-const PADDING = 512 * 2 ** 20;
+const PADDING = 256 * 2 ** 20;
 
 describeNeeding(stackMissing() ?? imagesMissing(), 'a worker that is killed while it works on images', () => {
   let stack: MusterStack;
