@@ -10,6 +10,7 @@ import {
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { runnerOf, WAITS_FOR_CLUSTER } from '../../domain/sessions/cluster-wait.ts';
+import { imageHosts } from '../../domain/sessions/image-inventory.ts';
 import { imageKeyName, imagesOf, mappedName, resultNameOf, serviceImageId } from '../../domain/sessions/image-names.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { finishImage } from './finish-image.ts';
@@ -41,12 +42,14 @@ export function createImageActivities(deps: ImageDependencies): ImageActivities 
   };
 }
 
-/** Gives each distinct image the name of its result and records it (cfs-flows 3.3). Throws `image_unknown`. */
+/** Gives each distinct image the name of its result and records it (cfs-flows 3.3). Throws `image_unknown` and `inventory_invalid`. */
 async function planImages(deps: ImageDependencies, sessionId: string, signal: AbortSignal): Promise<PlannedImages> {
   const { db, imageWaitSeconds: waitSeconds, imageQueueSeconds: queueSeconds } = deps;
   const service = serviceOf(deps);
   const session = await loadSession(db, sessionId);
   const { name, target } = session;
+  // What can be said against it now is not to wait until all images are open.
+  imageHosts(target);
   const images: { image: string; resultName: string }[] = [];
   for (const image of imagesOf(target)) {
     const resultName =

@@ -38,16 +38,22 @@ export const IMAGE_GROUP = 'cfs_image';
 export const IMAGE_TO_JOB = 'image_to_job.yaml';
 
 /**
- * The inventory of an `image` target: its groups at the top with the images' ids as hosts, and group `cfs_image` that says
- * where each is. Throws `inventory_invalid` for a group that Ansible would misread.
+ * The groups of an `image` target with the images' ids as hosts, and group `cfs_image` of all: what is known of its inventory before an
+ * image is open. Throws `inventory_invalid` for a group that Ansible would misread.
+ */
+export function imageHosts(target: { groups: readonly Group[] | null }): InventoryTree {
+  return specInventory([...imageGroups(target), { name: IMAGE_GROUP, members: imagesOf(target) }]);
+}
+
+/**
+ * The inventory of an `image` target: its groups at the top, and group `cfs_image` that says where each image is. Throws
+ * `inventory_invalid` as `imageHosts` does.
  */
 export function imageInventory(
   target: { groups: readonly Group[] },
   open: readonly OpenImage[],
   { keyFile, interpreter }: ImageLogin,
 ): InventoryTree {
-  const images = imagesOf(target);
-  const tree = specInventory([...imageGroups(target), { name: IMAGE_GROUP, members: images }]);
   const variables = new Map(
     open.map(({ image, host, port }) => [
       image,
@@ -60,7 +66,7 @@ export function imageInventory(
       },
     ]),
   );
-  return { ...tree, memberVariables: new Map([[IMAGE_GROUP, variables]]) };
+  return { ...imageHosts(target), memberVariables: new Map([[IMAGE_GROUP, variables]]) };
 }
 
 /** Text of `image_to_job.yaml`: by the name of each result its job and its image. JSON is YAML. */

@@ -48,10 +48,13 @@ describe('planning', () => {
   });
 
   test.each([
-    ['image_unknown', {}, 'has no image'],
-    ['image_target_unsupported', { imageService: null }, 'set MUSTER_IMS_URL, or MUSTER_IMAGE_SERVICE=1'],
-  ])('fails for good with %s', async (code, given, says) => {
-    const session = await bench.imageSession(['5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11']);
+    ['image_unknown', {}, 'has no image', 'g'],
+    ['image_target_unsupported', { imageService: null }, 'set MUSTER_IMS_URL, or MUSTER_IMAGE_SERVICE=1', 'g'],
+    ['inventory_invalid', {}, "Group 'web,db' cannot be written", 'web,db'],
+  ])('fails for good with %s', async (code, given, says, name) => {
+    const members = ['5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11'];
+    const target = { definition: 'image' as const, groups: [{ name, members }], image_map: null };
+    const session = await bench.imageSession(members, { target });
     const work = perform(() => bench.worker(given).activities.planImages({ sessionId: session.id }));
     await expect(work).rejects.toMatchObject({ code, detail: expect.stringContaining(says) });
     expect(await sessionNow(bench.db, session.id)).toMatchObject({ phase: 'images', reason: code });
