@@ -13,11 +13,8 @@ import { runBeside, type SuiteBeside } from './suite-beside.ts';
 import { type Counts, SUITES, type Suite } from './suites.ts';
 
 const strict = process.env.MUSTER_TEST_REQUIRE === 'all';
-/** Memory that the programs in Go may take for time, bytes. */
+/** Free memory from which programs in Go may take more of it to take less time, bytes. */
 const ROOM_FOR_GO = 6 * 1024 ** 3;
-// Those that many tests share (a Temporal, the parts of a cluster) and the tools collect garbage more seldom: that is a tenth of their work.
-// What a test starts of Muster's own gets nothing of this environment.
-if (process.availableMemory() >= ROOM_FOR_GO) process.env.GOGC ??= '400';
 let interrupted = false;
 
 function chosenSuites(name: string | undefined): Suite[] {
@@ -33,6 +30,14 @@ function line({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`;
 }
 
+/**
+ * Where there is room, programs in Go that many tests share (a Temporal, the parts of a cluster) and the tools collect garbage more seldom,
+ * which is a tenth of their work. What a test starts of Muster's own gets nothing of this environment.
+ */
+function collectMoreSeldom(): void {
+  if (process.availableMemory() >= ROOM_FOR_GO) process.env.GOGC ??= '400';
+}
+
 /** Under MUSTER_TEST_REQUIRE=all nothing may be left out, so what was skipped counts as failed. */
 function judged(counts: Counts): Counts {
   if (!strict || counts.skipped.length === 0) return counts;
@@ -41,6 +46,7 @@ function judged(counts: Counts): Counts {
 
 async function main(): Promise<number> {
   const [name, ...patterns] = process.argv.slice(2);
+  collectMoreSeldom();
   const workDir = mkdtempSync(join(tmpdir(), 'muster-tests-'));
   const total: Counts = { passed: 0, failed: 0, skipped: [] };
   const summary: string[] = [];

@@ -48,7 +48,7 @@ async function planImages(deps: ImageDependencies, sessionId: string, signal: Ab
   const service = serviceOf(deps);
   const session = await loadSession(db, sessionId);
   const { name, target } = session;
-  // What can be said against it now is not to wait until all images are open.
+  // Refuses a group now that would be refused when all images are open.
   imageHosts(target);
   const images: { image: string; resultName: string }[] = [];
   for (const image of imagesOf(target)) {

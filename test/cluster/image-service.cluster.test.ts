@@ -85,11 +85,9 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
     (await site.namespace.read<{ status: { podIP?: string } }>(`pods/${POD}`))?.status.podIP ?? '';
   const programs = async () =>
     (await inPod('sh', '-c', 'cat /proc/[0-9]*/comm 2>/dev/null || true')).split('\n').filter((name) => name !== '');
-  /** A file of an image, from the volume that the service keeps images on. */
-  const fileIn = async (id: string, path: string) => {
-    const tar = join(volumes.folderOf(CLAIMS.files), 'images', id, 'rootfs.tar');
-    return (await run('tar', ['-xOf', tar, `./${path}`])).stdout;
-  };
+  /** The tar of an image, on the volume that the service keeps images on. */
+  const tarOf = (id: string) => join(volumes.folderOf(CLAIMS.files), 'images', id, 'rootfs.tar');
+  const fileIn = async (id: string, path: string) => (await run('tar', ['-xOf', tarOf(id), `./${path}`])).stdout;
   const unpacked = async (id: string) => {
     const [file, root] = [join(dir, `${id}.tar`), join(dir, id)];
     await images.download(id, file);
@@ -242,11 +240,7 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
       const log = await site.namespace.kubectl(['logs', worker]);
       expect(log).not.toContain('cannot customise images');
     }
-    const { stdout } = await run('stat', [
-      '-c',
-      '%u:%g',
-      join(volumes.folderOf(CLAIMS.files), 'images', debian, 'rootfs.tar'),
-    ]);
+    const { stdout } = await run('stat', ['-c', '%u:%g', tarOf(debian)]);
     expect(stdout).toBe('1000:1000\n');
     expect((await muster.call('DELETE', `/api/v1/images/${debian}`)).status).toBe(204);
     expect(await readdir(join(volumes.folderOf(CLAIMS.files), 'images'))).not.toContain(debian);

@@ -35,7 +35,7 @@ describeNeeding(temporalMissing(), 'a session on many images', () => {
     });
     await session.result();
     expect(session.fake.end()).toMatchObject({ message: 'image i3: its job ended', reason: 'image_job_failed' });
-    // By their names: a try is told at least once.
+    // By their names: on a busy machine the server may begin a next try before its time.
     const begun = new Set(session.fake.inputs('openImage').map(({ image }) => image));
     expect(IMAGES.slice(200).filter((image) => begun.has(image))).toEqual([]);
   }, 120_000);
