@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { isAlive, readBootId, readStat } from '../../drivers/local-runner/process-table.ts';
+import { hasEnded, isAlive, readBootId, readStat } from '../../drivers/local-runner/process-table.ts';
 
 /** Names one process for good: a pid alone is given to another process sooner or later. */
 export const ProcessIdentitySchema = z.object({
@@ -14,7 +14,7 @@ export type ProcessIdentity = z.infer<typeof ProcessIdentitySchema>;
 /** Identity of a running process, or null when there is none with that pid (a zombie has ended). */
 export async function identify(pid: number): Promise<ProcessIdentity | null> {
   const stat = readStat(pid);
-  return stat === null || stat.state === 'Z' ? null : { pid, start_time: stat.startTime, boot_id: await readBootId() };
+  return stat === null || hasEnded(stat) ? null : { pid, start_time: stat.startTime, boot_id: await readBootId() };
 }
 
 /**

@@ -3,7 +3,7 @@
  * job; it lives on without us and is found again by its claim.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { open, readFile, readlink, rm } from 'node:fs/promises';
+import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { musterError } from '../../domain/errors.ts';
@@ -78,26 +78,20 @@ export async function findRoom(folder: JobFolder): Promise<RoomProcess | null> {
 }
 
 /**
- * Ends the job's room: with its process 1 the kernel ends every other process in it, and with the last of them its mounts are
- * gone. Resolves when that is so; safe to repeat.
+ * Ends the job's room. Its process 1 becomes a zombie only when the kernel has ended every other process in it and taken away its
+ * mounts, so nobody has to be looked for by the number of a namespace, which is another's as soon as that one is gone. Resolves
+ * when nothing is left; safe to repeat.
  */
 export async function endRoom(folder: JobFolder): Promise<void> {
   const deadline = Date.now() + KILL_PATIENCE_MS;
-  const namespaces = new Set<string>();
   for (;;) {
-    const outer = await outerProcesses(folder);
+    const left = new Set(await outerProcesses(folder));
     const room = await findRoom(folder);
-    if (room !== null) {
-      const namespace = await readlink(`/proc/${room.pid}/ns/pid`).catch(() => null);
-      // Not yet in it, or gone again, it has the machine's: that one is never to be emptied.
-      if (namespace !== null && namespace !== (await readlink('/proc/self/ns/pid'))) namespaces.add(namespace);
-      outer.push(room.pid);
-    }
-    const left = [...new Set([...outer, ...(await processesIn(namespaces))])];
-    if (left.length === 0) break;
+    if (room !== null) left.add(room.pid);
+    if (left.size === 0) break;
     for (const pid of left) signal(pid, 'SIGKILL');
     if (Date.now() > deadline) {
-      const names = left.slice(0, 10).join(', ');
+      const names = [...left].slice(0, 10).join(', ');
       throw musterError('image_environment_failed', `processes of the image cannot be ended: ${names}`);
     }
     await delay(PAUSE_MS);
@@ -124,22 +118,14 @@ async function readClaim(folder: JobFolder): Promise<RoomProcess | null> {
   }
 }
 
-/** Processes of the machine that hold a room of this job; they were given the job's folder as a variable. */
+/** Living processes of the machine that hold a room of this job; they were given the job's folder as a variable. */
 async function outerProcesses(folder: JobFolder): Promise<number[]> {
   const needle = Buffer.from(`MUSTER_IMAGE_JOB=${folder.path}\0`);
-  return processesWhere(async (pid) => (await readFile(`/proc/${pid}/environ`)).includes(needle));
-}
-
-async function processesIn(namespaces: Set<string>): Promise<number[]> {
-  if (namespaces.size === 0) return [];
-  return processesWhere(async (pid) => namespaces.has(await readlink(`/proc/${pid}/ns/pid`)));
-}
-
-/** Living processes for which the question is answered yes; one that may not be asked is none of ours. */
-async function processesWhere(question: (pid: number) => Promise<boolean>): Promise<number[]> {
   const found: number[] = [];
   for (const pid of (await livingProcesses()).keys()) {
-    if (pid !== process.pid && (await question(pid).catch(() => false))) found.push(pid);
+    // One that may not be asked is none of ours.
+    const environment = pid === process.pid ? null : await readFile(`/proc/${pid}/environ`).catch(() => null);
+    if (environment?.includes(needle)) found.push(pid);
   }
   return found;
 }

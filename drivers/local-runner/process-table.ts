@@ -7,6 +7,8 @@ interface ProcessStat {
   pid: number;
   parent: number;
   state: string;
+  /** A zombie keeps the place of those that still work, or end. */
+  threads: number;
   /** Clock ticks after boot at which it started: with the pid it names a process for good. */
   startTime: string;
 }
@@ -19,10 +21,16 @@ export function readStat(pid: number): ProcessStat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const rest = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { pid, state: rest[0] ?? '', parent: Number(rest[1]), startTime: rest[19] ?? '' };
+    const [state = '', parent] = rest;
+    return { pid, state, parent: Number(parent), threads: Number(rest[17]), startTime: rest[19] ?? '' };
   } catch {
     return null;
   }
+}
+
+/** Whether nothing of the process works any more; it may still be in the table. */
+export function hasEnded({ state, threads }: Pick<ProcessStat, 'state' | 'threads'>): boolean {
+  return state === 'X' || (state === 'Z' && threads <= 1);
 }
 
 let bootId: string | undefined;
@@ -33,11 +41,11 @@ export async function readBootId(): Promise<string> {
   return bootId;
 }
 
-/** Whether the process that is named by pid, start time and boot still runs; a zombie does not. */
+/** Whether the process that is named by pid, start time and boot still runs; a zombie does not, unless other threads of it do. */
 export async function isAlive(process: { pid: number; start_time: string; boot_id: string }): Promise<boolean> {
   if (process.boot_id !== (await readBootId())) return false;
   const stat = readStat(process.pid);
-  return stat !== null && stat.startTime === process.start_time && stat.state !== 'Z' && stat.state !== 'X';
+  return stat !== null && stat.startTime === process.start_time && !hasEnded(stat);
 }
 
 const SIGKILL_BIT = 1n << 8n;
@@ -73,7 +81,7 @@ export async function livingProcesses(): Promise<Map<number, ProcessStat>> {
     looked += 1;
     if (looked % IN_A_ROW === 0) await othersFirst();
     const stat = readStat(Number(entry));
-    if (stat !== null && stat.state !== 'Z' && stat.state !== 'X') living.set(stat.pid, stat);
+    if (stat !== null && !hasEnded(stat)) living.set(stat.pid, stat);
   }
   return living;
 }

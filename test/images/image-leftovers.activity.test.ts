@@ -1,6 +1,6 @@
 /** What makes the work on an image hard for who works from outside: half of it is there, it is too deep, too large or of another kind. */
-import { execFileSync } from 'node:child_process';
-import { lstat, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { lstat, mkdir, readdir, readFile, readlink, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
@@ -113,6 +113,47 @@ describeNeeding(imagesMissing(), 'an image that is hard to work on', () => {
     const claim = await eventually('it works', () => readFile(join(folder, 'claim'), 'utf8').catch(() => null));
     process.kill((JSON.parse(claim) as { pid: number }).pid, 'SIGKILL');
     await expect(packing).rejects.toMatchObject({ code: 'image_step_killed' });
+  });
+
+  test('ending it touches nobody who came into a namespace of its number', async () => {
+    const { jobId, folder } = await unpacked();
+    await open(jobId);
+    const { pid } = JSON.parse(await readFile(join(folder, 'claim'), 'utf8')) as { pid: number };
+    const number = await readlink(`/proc/${pid}/ns/pid`);
+    const machine = await readlink('/proc/self/ns/pid');
+    // It comes back however often it is ended, so that there is always one more look.
+    const stubborn = 'while [ -e "$0" ]; do echo >> "$0"; MUSTER_IMAGE_JOB="$1" sleep 60; done';
+    const rounds = join(dir, 'rounds');
+    await writeFile(rounds, '');
+    const outer = spawn('sh', ['-c', stubborn, rounds, folder], { stdio: 'ignore' });
+    let ended = false;
+    const closing = builder.close(jobId).finally(() => {
+      ended = true;
+    });
+    await eventually('the room is gone', async () => (await readlink(`/proc/${pid}/ns/pid`).catch(() => '')) === '');
+    const neighbours: ChildProcess[] = [];
+    try {
+      // The kernel gives the lowest number that is free. Another one may have taken it, who then is the one not to be touched.
+      for (let taken = ''; taken !== number && neighbours.length < 20; ) {
+        const neighbour = spawn('unshare', ['--pid', '--fork', '--kill-child', 'sleep', '60'], { stdio: 'ignore' });
+        neighbours.push(neighbour);
+        taken = await eventually('a namespace of its own, or its end', async () => {
+          if (neighbour.exitCode !== null) return number;
+          const namespace = await readlink(`/proc/${neighbour.pid}/ns/pid_for_children`).catch(() => machine);
+          return namespace !== machine && namespace;
+        });
+      }
+      const looks = async () => (await stat(rounds)).size;
+      const before = await looks();
+      await eventually('more looks', async () => (await looks()) > before + 3);
+      expect([ended, ...neighbours.map((neighbour) => neighbour.exitCode)]).toEqual([
+        false,
+        ...neighbours.map(() => null),
+      ]);
+    } finally {
+      for (const process_ of [outer, ...neighbours]) process_.kill('SIGKILL');
+      await closing;
+    }
   });
 
   test('folders deeper than a path may be long are removed like others', async () => {

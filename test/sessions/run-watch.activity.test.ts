@@ -4,7 +4,7 @@ import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ClaimFile } from '../../domain/runs/schema.ts';
-import { readBootId, readStat } from '../../drivers/local-runner/process-table.ts';
+import { isAlive, livingProcesses, readBootId, readStat } from '../../drivers/local-runner/process-table.ts';
 import { eventually } from '../support/eventually.ts';
 import { collect, type LocalRuns, launcherMissing, openLocalRuns, START } from '../support/local-runs.ts';
 import { describeNeeding } from '../support/requirement.ts';
@@ -244,6 +244,24 @@ describeNeeding(launcherMissing(), 'a watch', () => {
     }
     expect(parent.exitCode).toBeNull();
     parent.kill();
+  });
+
+  test('takes a launcher for gone only when each thread of it is', async () => {
+    const ends = 'import ctypes, threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); ';
+    // That ends the thread which calls it, the first one.
+    const child = spawn('/usr/bin/python3', ['-c', `${ends}ctypes.CDLL(None).pthread_exit(None)`], { stdio: 'ignore' });
+    const exited = once(child, 'exit');
+    await once(child, 'spawn');
+    const pid = Number(child.pid);
+    const zombie = await eventually('a first thread that ended', () => {
+      const stat = readStat(pid);
+      return stat?.state === 'Z' ? stat : null;
+    });
+    const process_ = { pid, start_time: zombie.startTime, boot_id: await readBootId() };
+    expect([zombie.threads, await isAlive(process_), (await livingProcesses()).has(pid)]).toEqual([2, true, true]);
+    child.kill('SIGKILL');
+    await exited;
+    expect(await isAlive(process_)).toBe(false);
   });
 
   test('leaves nothing of itself behind', async () => {
