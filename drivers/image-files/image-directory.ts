@@ -50,17 +50,24 @@ export async function openImageDirectory(dir: string, storeId: string, owner?: F
       }
     },
     keep: async ({ token, ...file }) => {
-      const folder = incomingDir(token);
-      const kept = await writeManifest(folder, file);
-      for (const name of await readdir(folder)) await giveAway(join(folder, name));
-      await giveAway(folder);
-      await syncFolder(folder);
-      const target = imageDir(file.imageId);
-      // Left by a try before, of which no record speaks.
-      await rm(target, { recursive: true, force: true });
-      await rename(folder, target);
-      await syncFolder(images);
-      return kept;
+      // From here on nobody else knows the place: the next try of a job, which knows its token, may begin while this one ends.
+      const folder = incomingDir(randomUUID());
+      await rename(incomingDir(token), folder);
+      try {
+        await requireWhole(folder, file);
+        const kept = await writeManifest(folder, file);
+        for (const name of await readdir(folder)) await giveAway(join(folder, name));
+        await giveAway(folder);
+        await syncFolder(folder);
+        const target = imageDir(file.imageId);
+        // Left by a try before, of which no record speaks.
+        await rm(target, { recursive: true, force: true });
+        await rename(folder, target);
+        await syncFolder(images);
+        return kept;
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
     },
     discard: (token) => rm(incomingDir(token), { recursive: true, force: true }),
     fileForJob: async (jobId, format) => {
@@ -93,6 +100,12 @@ async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
 function idOf(id: string): string {
   if (!ID.test(id)) throw new Error('not the id of an image');
   return id;
+}
+
+/** Throws unless the file is there with all its bytes: another try may have begun anew in its place. */
+async function requireWhole(folder: string, { imageId, facts }: Omit<FileToKeep, 'token'>): Promise<void> {
+  const size = (await stat(join(folder, FILE_NAMES[facts.format])).catch(() => null))?.size ?? null;
+  if (size !== facts.size) throw new Error(`the file of image ${imageId} has ${size} bytes instead of ${facts.size}`);
 }
 
 async function writeManifest(folder: string, { imageId, created, facts }: FileToKeep): Promise<KeptFile> {

@@ -133,6 +133,22 @@ describe('packing', () => {
     expect((await files()).incoming).toEqual([]);
   });
 
+  test('that is begun again while an earlier try keeps its file leaves no success without a file', async () => {
+    const job = await jobIn('packaging_artifacts');
+    const { deps } = await machine();
+    const { imageFiles } = deps;
+    const keep: typeof imageFiles.keep = async (file) => {
+      await imageFiles.fileForJob(job.id, 'tar');
+      return imageFiles.keep(file);
+    };
+    await expect(packForJob({ ...deps, imageFiles: { ...imageFiles, keep } }, job.id, never)).rejects.toThrow('bytes');
+    expect(await recorded(job)).toMatchObject({ status: 'packaging_artifacts', resultant_image_id: null });
+    expect(await files()).toEqual({ images: [], incoming: [] });
+    await packForJob(deps, job.id, never);
+    expect(await recorded(job)).toMatchObject({ status: 'success' });
+    expect(await fileOf(job)).toBe(CONTENT);
+  });
+
   test('again, after the image that came of it was removed, makes nothing', async () => {
     const job = await jobIn('packaging_artifacts');
     const { deps, did } = await machine();
