@@ -11,7 +11,7 @@ import { imageNotFound } from './read-images.ts';
  */
 export async function deleteImage(deps: Pick<ActingOnImages, 'db' | 'imageFiles' | 'log'>, id: string): Promise<void> {
   if (!isUuid(id)) throw imageNotFound(id);
-  const storeId = await deps.db.transaction().execute(async (trx) => {
+  const image = await deps.db.transaction().execute(async (trx) => {
     const row = await lockImage(trx, id);
     if (row === null) throw imageNotFound(id);
     const job = await findReader(trx, id);
@@ -20,12 +20,12 @@ export async function deleteImage(deps: Pick<ActingOnImages, 'db' | 'imageFiles'
       throw musterError('image_in_use', detail);
     }
     await deleteRow(trx, id);
-    return row.store_id;
+    return row;
   });
-  if (deps.imageFiles === null || storeId !== deps.imageFiles.storeId) return;
+  if (deps.imageFiles === null || image.store_id !== deps.imageFiles.storeId) return;
   try {
-    await deps.imageFiles.remove(id);
+    await deps.imageFiles.remove(image.id);
   } catch (error) {
-    deps.log.warn({ image: id, err: String(error) }, 'the file of an image could not be removed yet');
+    deps.log.warn({ image: image.id, err: String(error) }, 'the file of an image could not be removed yet');
   }
 }

@@ -12,7 +12,8 @@ export interface ImageFile {
 
 /** The file of an image; throws `image_not_found`, `image_file_missing`. */
 export async function exportImage(deps: { db: Db; imageFiles: ImageFiles | null }, id: string): Promise<ImageFile> {
-  const { format, store_id, sha256 } = await imageRow(deps.db, id);
+  const row = await imageRow(deps.db, id);
+  const { format, store_id, sha256 } = row;
   if (format === null || store_id === null) {
     throw musterError('image_file_missing', `Image ${id} is a record without a file: its content is elsewhere`);
   }
@@ -20,5 +21,5 @@ export async function exportImage(deps: { db: Db; imageFiles: ImageFiles | null 
   if (imageFiles === null || imageFiles.storeId !== store_id) {
     throw musterError('image_file_missing', `The file of image ${id} is on another machine`);
   }
-  return { name: `${id}.${format}`, sha256, ...(await imageFiles.read(id, format)) };
+  return { name: `${row.id}.${format}`, sha256, ...(await imageFiles.read(row.id, format)) };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { musterError } from '../../domain/errors.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { ImageImport, StoredImageView } from '../../domain/images/schema.ts';
+import { isConnectionError } from '../../store/database.ts';
 import { insertImage } from '../../store/images.ts';
 import { newImage } from './create-image.ts';
 import { viewOfStoredImage } from './image-views.ts';
@@ -35,7 +36,8 @@ export async function importImage(
       sha256: facts.sha256,
     };
     await insertImage(deps.db, row).catch(async (error) => {
-      await files.remove(imageId);
+      // Where no answer came the record may be made all the same; the sweep removes the file if it was not.
+      if (!isConnectionError(error)) await files.remove(imageId);
       throw error;
     });
     return viewOfStoredImage(row);

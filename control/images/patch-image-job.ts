@@ -30,6 +30,9 @@ export async function patchImageJob(
     throw musterError('image_job_status', detail, 'status');
   }
   const message = `ended by ${deps.actor ?? 'a request'}`;
-  if (await moveImageJob(deps.db, id, 'error', { message, ended_at: deps.clock() })) await tellEngine(deps, 'end', id);
+  if (await moveImageJob(deps.db, id, 'error', { message, ended_at: deps.clock() })) {
+    // By the id of the record: the one that was asked for may be in upper case, and would be another workflow's.
+    await tellEngine(deps, 'end', job.id);
+  }
   return getImageJob(deps, id);
 }

@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { KyselyPlugin } from 'kysely';
+import { importImage } from '../../control/images/import-image.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
 import { createTestApi, IMAGE_STORE, type TestApi } from '../support/test-api.ts';
 import { importedImage, smallTar, smallTarGz, upload } from './fixtures.ts';
@@ -140,6 +143,37 @@ describe('pages of a list', () => {
     expect(answer.body).toMatchObject({ status: 400, code: 'bad_request' });
     expect(answer.body.detail).toContain('must be the after_id of a page before');
   });
+});
+
+test('an import of which the database gives no answer keeps its file: the record may be made', async () => {
+  const silent: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    transformResult: () => Promise.reject(new Error('Connection terminated unexpectedly')),
+  };
+  const settings = { maxBytes: 2 ** 20, keepFree: 0, dkms: false };
+  const imageFiles = await openImageDirectory(dir, IMAGE_STORE);
+  const bytes = smallTar();
+  const deps = { ...api.deps, db: api.deps.db.withPlugin(silent), imageFiles, imageSettings: settings, actor: null };
+  const given = { name: 'unanswered', arch: 'x86_64' } as const;
+  await expect(importImage(deps, given, Readable.from([bytes]))).rejects.toThrow('terminated');
+  const { id } = await api.deps.db
+    .selectFrom('images')
+    .select('id')
+    .where('name', '=', given.name)
+    .executeTakeFirstOrThrow();
+  const out = await api.app.inject({ method: 'GET', url: `/api/v1/images/${id}/content` });
+  expect([out.statusCode, sha256(out.rawPayload)]).toEqual([200, sha256(bytes)]);
+  await api.call('DELETE', `/api/v1/images/${id}`);
+  expect(await readdir(join(dir, 'images'))).toEqual([]);
+});
+
+test('an id in upper case is the same', async () => {
+  const bytes = smallTar();
+  const id = (await importedImage(api, 'upper', bytes)).toUpperCase();
+  const out = await api.app.inject({ method: 'GET', url: `/api/v1/images/${id}/content` });
+  expect([out.statusCode, sha256(out.rawPayload)]).toEqual([200, sha256(bytes)]);
+  expect((await api.call('DELETE', `/api/v1/images/${id}`)).status).toBe(204);
+  expect(await readdir(join(dir, 'images'))).toEqual([]);
 });
 
 test('a record without a file has nothing to export, and an id that is none leads nowhere', async () => {

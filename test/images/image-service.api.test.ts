@@ -240,6 +240,13 @@ test('a patch sets an open job to error and nothing else', async () => {
   expect((await api.call('PATCH', `/apis/ims/jobs/${NOWHERE}`, {})).status).toBe(404);
 });
 
+test('a job that is ended by its id in upper case is told so by its own', async () => {
+  const { body } = await newJob();
+  const path = `/apis/ims/jobs/${body.id.toUpperCase()}`;
+  expect((await api.call('PATCH', path, { status: 'error' })).body).toMatchObject({ id: body.id, status: 'error' });
+  expect(told.filter((word) => word.startsWith('end'))).toEqual([`end ${body.id}`]);
+});
+
 describe('the bulk delete', () => {
   test.each([
     ['status=error', ['b']],
