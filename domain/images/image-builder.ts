@@ -95,7 +95,7 @@ export interface ImageBuilder {
    */
   open(request: OpenRequest, signal: AbortSignal): Promise<OpenImage>;
   state(jobId: string): Promise<ImageState>;
-  /** Bytes on disk of the job's root. */
+  /** Bytes on disk of all that the job has: its root, and what was written beside it. */
   size(jobId: string): Promise<number>;
   /**
    * Ends whatever works for the job: every process of its environment, or a step that another worker began. Resolves when none is

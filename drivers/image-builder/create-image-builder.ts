@@ -38,7 +38,7 @@ export function createImageBuilder({ jobsDir }: { jobsDir: string }): ImageBuild
     open: (request, signal) =>
       inTurn(request.jobId, signal, () => openEnvironment(folderOf(request.jobId), request, signal)),
     state: (jobId) => environmentState(folderOf(jobId)),
-    size: (jobId) => diskUsage(folderOf(jobId).root),
+    size: (jobId) => diskUsage(folderOf(jobId).path),
     close: (jobId, signal) => inTurn(jobId, signal, () => closeEnvironment(folderOf(jobId))),
     pack: (request, signal, progress) =>
       inTurn(request.jobId, signal, async () => {

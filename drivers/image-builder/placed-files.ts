@@ -4,7 +4,7 @@
  * our files stays as he left it. All this happens while nothing runs in the image.
  */
 import { execFile } from 'node:child_process';
-import { lstat, mkdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { writePrivate } from '../local-runner/run-files.ts';
@@ -76,10 +76,21 @@ export async function putIn(folder: JobFolder): Promise<void> {
     changes.push(change);
     await note();
     if (had) await rename(place, join(folder.saved, saved));
-    await writeFile(place, content, { mode, flag: 'wx' });
+    await writeWithMode(place, content, mode);
     change.after = await timeOf(dirname(place));
   }
   await note();
+}
+
+/** A new file with just this mode, whatever the umask. */
+async function writeWithMode(path: string, content: string, mode: number): Promise<void> {
+  const file = await open(path, 'wx', mode);
+  try {
+    await file.writeFile(content);
+    await file.chmod(mode);
+  } finally {
+    await file.close();
+  }
 }
 
 /** Takes out what was put in and puts back what was there; safe to repeat, and after a crash at any step. */

@@ -31,7 +31,7 @@ const FULL = 1_048_576;
 /** Characters kept of what a program says. */
 const KEPT_WORDS = 10_000;
 /** How tar, which ends well all the same, says that a file has lost a part of it. The labels of SELinux are the machine's matter. */
-const LOST = /^.*Cannot set (?:'(?!security\.selinux').*' extended attribute|POSIX ACLs).*$/m;
+const LOST = /Cannot set (?:'(?!security\.selinux').*' extended attribute|POSIX ACLs)/;
 
 /**
  * Lets a program work in a room to its end, within its limits. Whoever worked for the job before is ended first. On abort,
@@ -49,7 +49,7 @@ export async function runStep(
   const over = new AbortController();
   const child = await startRoom(folder, step.plan);
   const ended = once(child, 'close');
-  const words = listen(child);
+  const said = listen(child);
   const stop = AbortSignal.any([signal, tooLong, over.signal]);
   // The room's process 1 dies with the one that waits for it.
   const kill = () => child.kill('SIGKILL');
@@ -62,24 +62,37 @@ export async function runStep(
     signal.throwIfAborted();
     if (tooLong.aborted) throw musterError('image_wait_timeout', `it took longer than ${step.limits.seconds} s`);
     over.signal.throwIfAborted();
-    if (code !== 0) throw await failureOf(folder, step.failure, code, lastOf(words()));
-    const [lost] = LOST.exec(words()) ?? [];
-    if (lost !== undefined) throw musterError(step.failure, `not all of a file can be kept here: ${lastOf(lost)}`);
+    if (code !== 0) throw await failureOf(folder, step.failure, code, lastOf(said.words()));
+    const lost = said.lost();
+    if (lost !== null) throw musterError(step.failure, `not all of a file can be kept here: ${lastOf(lost)}`);
   } finally {
     stop.removeEventListener('abort', kill);
     if (stop.aborted) await endRoom(folder);
   }
 }
 
-/** Takes what a program says off its hands; answers the end of it when asked. */
-function listen(child: ChildProcess): () => string {
+/** What a program has said so far. */
+interface Said {
+  /** The end of it. */
+  words(): string;
+  /** The first line that says that a part of a file was lost, however much was said after it. */
+  lost(): string | null;
+}
+
+/** Takes what a program says off its hands. */
+function listen(child: ChildProcess): Said {
   let text = '';
+  let lost: string | null = null;
   for (const stream of [child.stdout, child.stderr]) {
+    let begun = '';
     stream?.setEncoding('utf8').on('data', (more: string) => {
       text = (text + more).slice(-KEPT_WORDS);
+      const lines = `${begun}${more}`.split('\n');
+      begun = (lines.pop() ?? '').slice(-KEPT_WORDS);
+      lost ??= lines.find((line) => LOST.test(line)) ?? null;
     });
   }
-  return () => text;
+  return { words: () => text, lost: () => lost };
 }
 
 /** Measures while the program works; throws when a limit is passed. */

@@ -1,4 +1,4 @@
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { musterError } from '../../domain/errors.ts';
 import type { BuildProgress, UnpackRequest } from '../../domain/images/image-builder.ts';
 import type { ImageFormat } from '../../domain/images/image-words.ts';
@@ -37,7 +37,9 @@ export async function unpackImage(
   for (const note of [folder.unpacked, folder.opened]) await rm(note, { force: true });
   await removeTree(folder.root);
   await makeJobFolder(folder);
-  await mkdir(folder.root, { mode: 0o755 });
+  await mkdir(folder.root);
+  // Whatever the umask: it stays so in the new image where the archive says nothing of it.
+  await chmod(folder.root, 0o755);
   const plan = { kind: 'tool' as const, hostname: 'unpack', source, argv: unpacker(format) };
   const measure = (until?: AbortSignal) => diskUsage(folder.root, until);
   const step = { plan, limits, failure: 'image_archive_invalid' as const, measure, maxBytes: limits.maxBytes };

@@ -44,6 +44,32 @@ describeNeeding(imagesMissing(), 'an image that is hard to work on', () => {
   };
   const HALF = { code: 'image_environment_failed', detail: expect.stringContaining('not unpacked to its end') };
 
+  test('the umask of who works on it is none of its business', async () => {
+    const bare = join(dir, 'bare.tar');
+    execFileSync('sh', ['-c', `mkdir bare && tar -C bare -xf ${tar} && tar -C bare -cf ${bare} bin etc usr`], {
+      cwd: dir,
+    });
+    const before = process.umask(0o077);
+    try {
+      const jobId = await images.unpacked();
+      await images.unpack(jobId, bare);
+      await open(jobId);
+      const modes = ['', 'etc/resolv.conf', 'usr/sbin/policy-rc.d'].map(async (path) => {
+        return (await stat(join(builder.rootOf(jobId), path))).mode & 0o7777;
+      });
+      expect(await Promise.all(modes)).toEqual([0o755, 0o644, 0o755]);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  test('what is written beside it counts as its size', async () => {
+    const { jobId, folder } = await unpacked();
+    const before = await builder.size(jobId);
+    await writeFile(join(folder, 'image', 'beside'), Buffer.alloc(5_000_000, 1));
+    expect(await builder.size(jobId)).toBeGreaterThanOrEqual(before + 5_000_000);
+  });
+
   test('one that is half unpacked is not opened', async () => {
     const { jobId, root } = await unpacked();
     const broken = join(dir, 'broken.tar');

@@ -14,6 +14,10 @@ with tarfile.open(sys.argv[1], "w", format=tarfile.PAX_FORMAT) as tar:
     entry = tarfile.TarInfo("ping")
     entry.pax_headers = {"SCHILY.xattr." + sys.argv[2]: sys.argv[3]}
     tar.addfile(entry, io.BytesIO())
+    for number in range(int(sys.argv[4])):
+        entry = tarfile.TarInfo(f"odd-{number}")
+        entry.pax_headers = {"UNKNOWN.word": "1"}
+        tar.addfile(entry, io.BytesIO())
 `;
 
 describeNeeding(imagesMissing(), 'attributes of files that cannot be kept', () => {
@@ -25,19 +29,21 @@ describeNeeding(imagesMissing(), 'attributes of files that cannot be kept', () =
   });
   afterAll(() => rm(dir, { recursive: true, force: true }));
 
-  const unpack = async (name: string, value: string) => {
+  /** Of an archive whose `odd` last files make tar say something harmless each. */
+  const unpack = async (name: string, value: string, odd = 0) => {
     const source = join(dir, 'root.tar');
-    await promisify(execFile)('python3', ['-c', TAR, source, name, value]);
+    await promisify(execFile)('python3', ['-c', TAR, source, name, value, String(odd)]);
     const limits = { maxBytes: 2 ** 30, seconds: 60, keepFree: 0 };
     const request = { jobId: 'job', source, format: 'tar', limits } as const;
     return builder.unpack(request, new AbortController().signal, () => undefined);
   };
 
   test.each([
-    ['security.capability', 'no capabilities'],
-    ['user.big', 'v'.repeat(70_000)],
-  ])('%s', async (name, value) => {
-    await expect(unpack(name, value)).rejects.toMatchObject({
+    ['security.capability', 'no capabilities', 0],
+    ['user.big', 'v'.repeat(70_000), 0],
+    ['user.big', 'v'.repeat(70_000), 300],
+  ])('%s', async (name, value, odd) => {
+    await expect(unpack(name, value, odd)).rejects.toMatchObject({
       code: 'image_archive_invalid',
       detail: expect.stringMatching(`^not all of a file can be kept here: .*'${name}'.*'ping'`),
     });
