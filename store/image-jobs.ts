@@ -208,19 +208,18 @@ export async function openImageJobs(db: Db, before: Date): Promise<ImageJobRow[]
 }
 
 /** Jobs that have something on a machine, oldest first. */
-export async function imageJobsOnDisk(
-  db: Db,
-  queue: string,
-): Promise<Pick<ImageJobRow, 'id' | 'status' | 'ended_at' | 'deleted_at'>[]> {
+export async function imageJobsOnDisk(db: Db, queue: string): Promise<Pick<ImageJobRow, (typeof ON_DISK)[number]>[]> {
   return db
     .selectFrom('image_jobs')
-    .select(['id', 'status', 'ended_at', 'deleted_at'])
+    .select(ON_DISK)
     .where('queue', '=', queue)
     .where('cleaned', '=', false)
     .orderBy('created_at')
     .orderBy('id')
     .execute();
 }
+
+const ON_DISK = ['id', 'status', 'waiting_since', 'turn_wanted_at', 'ended_at', 'deleted_at'] as const;
 
 /** Of these ids, those of jobs whose folders are to stay. */
 export async function jobsToKeep(db: Db, storeId: string, ids: readonly string[]): Promise<Set<string>> {
@@ -250,13 +249,14 @@ export async function findReader(db: Db, imageId: string): Promise<string | null
   return reader?.id ?? null;
 }
 
-/** A machine says that it works in a directory, and whether it can. */
-export async function noteImageWorker(db: Db, worker: ImageWorkerRow): Promise<void> {
+/** A machine says that it works in a directory, and whether it can; when it last could stays noted. */
+export async function noteImageWorker(db: Db, worker: Omit<ImageWorkerRow, 'able_at'>): Promise<void> {
   const { able, reason, seen_at } = worker;
+  const now = { able, reason, seen_at, ...(able ? { able_at: seen_at } : {}) };
   await db
     .insertInto('image_workers')
-    .values(worker)
-    .onConflict((conflict) => conflict.columns(['store_id', 'queue']).doUpdateSet({ able, reason, seen_at }))
+    .values({ ...worker, ...now })
+    .onConflict((conflict) => conflict.columns(['store_id', 'queue']).doUpdateSet(now))
     .execute();
 }
 

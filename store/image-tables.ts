@@ -88,4 +88,6 @@ export interface ImageWorkersTable {
   /** Why it cannot; else ''. */
   reason: string;
   seen_at: Time;
+  /** When it last could; null: not since this is noted. */
+  able_at: OptionalTime;
 }

@@ -96,7 +96,7 @@ export async function openImageMachine(
     let lacking: string[] = [];
     let count = 0;
     const say = async () => {
-      if (count++ % LOOK_EVERY === 0) {
+      if (lacking.length > 0 || count++ % LOOK_EVERY === 0) {
         lacking = await imageBuilder.check();
         if (lacking.length > 0) log.info({ lacking }, 'this machine cannot customise images');
       }

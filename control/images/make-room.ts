@@ -1,7 +1,7 @@
 /** Which job has to go when those that wait for their users fill the disk. */
 import type { Kysely } from 'kysely';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
-import { imageJobsOnDisk } from '../../store/image-jobs.ts';
+import { type ImageJobRow, imageJobsOnDisk } from '../../store/image-jobs.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Between two looks at the disk, ms. */
@@ -11,7 +11,7 @@ const REMOVAL_MS = 60_000;
 
 /**
  * Answers a function that says, asked again and again, whether this job has to go now: too little was free at two looks, nothing is about
- * to free some, and of all that wait for their users it has the largest root. So one goes at a time, and what is unpacked,
+ * to free some, and of all that wait for their users it has the largest folder. So one goes at a time, and what is unpacked,
  * which ends by itself when it finds no room, costs no other job.
  */
 export function watchDisk(
@@ -37,6 +37,14 @@ export function watchDisk(
   };
 }
 
+/** Whether its user has said so: since then it waits for its turn. What was noted before its user had it is of the wait to be opened. */
+function isDone({
+  turn_wanted_at: wanted,
+  waiting_since: since,
+}: Pick<ImageJobRow, 'turn_wanted_at' | 'waiting_since'>) {
+  return wanted !== null && (since === null || wanted >= since);
+}
+
 async function isFirstToGo(
   { db, imageBuilder }: { db: Kysely<Database>; imageBuilder: Pick<ImageBuilder, 'size'> },
   { jobId, queue }: { jobId: string; queue: string },
@@ -47,7 +55,9 @@ async function isFirstToGo(
     status === 'fetching_image' || [ended_at, deleted_at].some((time) => time !== null && time > removedSince);
   if (jobs.some(frees)) return false;
   let largest = { id: '', size: -1 };
-  for (const { id } of jobs.filter(({ status }) => status === 'waiting_on_user')) {
+  // One whose user is done waits for its turn to be packed, which nobody breaks off.
+  const mayGo = jobs.filter((job) => job.status === 'waiting_on_user' && !isDone(job));
+  for (const { id } of mayGo) {
     const size = await imageBuilder.size(id).catch(() => 0);
     if (size > largest.size) largest = { id, size };
   }

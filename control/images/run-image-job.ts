@@ -118,7 +118,7 @@ async function wait({ db }: ImageRunDependencies, jobId: string, message: string
   return { state: 'wait', message, retrySeconds };
 }
 
-/** Machines that could do what is next, there or away: what was unpacked lies on one of them. */
+/** Machines that do what is next when they are there and able: what was unpacked lies on one of them. */
 async function workersFor(
   { db }: ImageRunDependencies,
   job: ImageJobRow,
@@ -126,11 +126,19 @@ async function workersFor(
 ): Promise<ImageWorkerRow[]> {
   const isUnpacked = next === 'waiting_on_user' || next === 'packaging_artifacts';
   const workers = await listImageWorkers(db, job.store_id);
-  return workers.filter(({ able, queue }) => able && (!isUnpacked || queue === job.queue));
+  return workers.filter(({ queue }) => !isUnpacked || queue === job.queue);
 }
 
-function isThere({ clock }: ImageRunDependencies, { seen_at }: ImageWorkerRow): boolean {
-  return clock().getTime() - seen_at.getTime() < WORKER_SILENT_MS;
+/** Whether it is there and able. */
+function isThere({ clock }: ImageRunDependencies, { able, seen_at }: ImageWorkerRow): boolean {
+  return able && clock().getTime() - seen_at.getTime() < WORKER_SILENT_MS;
+}
+
+/** When one of the machines was last there and able; null: never. A former release does not note it of one that is not. */
+function lastThere(workers: readonly ImageWorkerRow[]): Date | null {
+  const times = workers.map(({ able, able_at, seen_at }) => (able ? seen_at : able_at)?.getTime() ?? 0);
+  const last = Math.max(0, ...times);
+  return last === 0 ? null : new Date(last);
 }
 
 function mayEndJobs({ since }: ImageRunDependencies, now: Date): boolean {
@@ -153,7 +161,7 @@ async function hasEnded(
       waitingSince: job.waiting_since,
       isDone,
       untakenSeconds,
-      machine: { isThere: workers.some((worker) => isThere(deps, worker)), seenAt: workers[0]?.seen_at ?? null },
+      machine: { isThere: workers.some((worker) => isThere(deps, worker)), seenAt: lastThere(workers) },
       userSeconds: deps.imageLimits.userSeconds,
     },
     now,

@@ -2,6 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
+import { isEnd } from '../../domain/images/job-status.ts';
 import { imageJobWorkflowId } from '../../domain/images/workflow-id.ts';
 import {
   forgetImageJobs,
@@ -22,8 +23,8 @@ const SETTLE_MS = 20_000;
 const UNNAMED_MS = 60 * 60_000;
 
 /**
- * Goes on with jobs whose workflow is not there, and forgets deleted ones of which nothing is left; ports of jobs that are over are given back. Answers
- * the queues of machines.
+ * Goes on with jobs whose workflow is not there, says those again that are over to workflows that may not have heard it, and forgets deleted ones of
+ * which nothing is left; ports of jobs that are over are given back. Answers the queues of machines.
  */
 export async function sweepImageJobs(deps: {
   db: Kysely<Database>;
@@ -35,7 +36,7 @@ export async function sweepImageJobs(deps: {
   for (const job of await openImageJobs(deps.db, new Date(now - SETTLE_MS))) {
     if (job.cleaned) await forgetImageJobs(deps.db, [job.id]);
     else if (!(await isRunning(deps.client, job.id))) await deps.imageEngine.start(job.id);
-    else if (job.deleted_at !== null) await deps.imageEngine.end(job.id);
+    else if (job.deleted_at !== null || isEnd(job.status)) await deps.imageEngine.end(job.id);
   }
   await releaseLeftPorts(deps.db, deps.clock());
   return { queues: await liveImageQueues(deps.db, new Date(now - WORKER_SILENT_MS)) };

@@ -13,7 +13,7 @@ export interface Wait {
   isDone: boolean;
   /** For how long no machine has taken up what the job asked of it. */
   untakenSeconds: number;
-  /** Whether a machine that can do what is next is there, and when one last was; null: never. */
+  /** Whether a machine that can do what is next is there, and when one last was there and could; null: never. */
   machine: { isThere: boolean; seenAt: Date | null };
   userSeconds: number;
 }

@@ -26,6 +26,7 @@ import * as impossibleSince from './0023-impossible-since.ts';
 import * as imageLine from './0024-image-line.ts';
 import * as imageJobFormat from './0025-image-job-format.ts';
 import * as imagePostedAt from './0026-image-posted-at.ts';
+import * as imageWorkerAble from './0027-image-worker-able.ts';
 
 /** In order of their names; a released migration never changes. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -55,6 +56,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0024-image-line': imageLine,
   '0025-image-job-format': imageJobFormat,
   '0026-image-posted-at': imagePostedAt,
+  '0027-image-worker-able': imageWorkerAble,
 };
 
 /**

@@ -91,6 +91,38 @@ describe('a machine that is there and takes up no work', () => {
   });
 });
 
+describe('a machine that is there and cannot do it for the moment', () => {
+  test('ends a job only when it could not for a day, however old that is', async () => {
+    const job = await jobIn('waiting_on_user');
+    const patient = { ...deps(), imageLimits: { ...deps().imageLimits, userSeconds: 10 * DAY } };
+    const turn = () => takeImageRunTurn(patient, job.id, 'packaging_artifacts');
+    later(DAY + HOUR);
+    await seen();
+    later(20);
+    await seen(queue, false);
+    expect(await turn()).toMatchObject({ state: 'wait' });
+    later(DAY - HOUR);
+    await seen(queue, false);
+    expect([(await turn()).state, await end(job)]).toEqual(['wait', 'waiting_on_user']);
+    later(2 * HOUR);
+    await seen(queue, false);
+    expect(await turn()).toEqual({ state: 'over' });
+    expect(await end(job)).toContain('no worker');
+  });
+
+  test('is as one that never was where nothing is noted of it', async () => {
+    const job = await jobIn('creating');
+    await database.db
+      .updateTable('image_workers')
+      .set({ able: false, able_at: null })
+      .where('queue', '=', queue)
+      .execute();
+    later(DAY + HOUR);
+    await seen(queue, false);
+    expect(await readImageRun(deps(), job.id)).toMatchObject({ over: true });
+  });
+});
+
 describe('a machine that does not come back', () => {
   test.each(['creating', 'fetching_image', 'packaging_artifacts'] as const)('ends a job in %s', async (status) => {
     const job = await jobIn(status);

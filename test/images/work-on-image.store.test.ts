@@ -9,6 +9,7 @@ import {
   findImageJob,
   type ImageJobRow,
   markImageJobCleaned,
+  markImageJobsDeleted,
   moveImageJob,
   takeImagePort,
 } from '../../store/image-jobs.ts';
@@ -170,6 +171,28 @@ describe('the port of a job', () => {
   });
 });
 
+describe('the sweep', () => {
+  test.each<[string, (job: ImageJobRow) => Promise<unknown>]>([
+    ['ended', ({ id }) => moveImageJob(database.db, id, 'error')],
+    ['deleted', ({ id }) => markImageJobsDeleted(database.db, { id }, new Date())],
+  ])('tells the workflow of a job that was %s and may not have heard it', async (_what, over) => {
+    const [job, other] = [await unpacked(), await unpacked()];
+    await over(job);
+    const told: string[] = [];
+    const describe_ = async () => ({ status: { name: 'RUNNING' } });
+    await sweepImageJobs({
+      db: database.db,
+      imageEngine: {
+        start: async (id) => void told.push(`start ${id}`),
+        end: async (id) => void told.push(`end ${id}`),
+      },
+      client: { workflow: { getHandle: () => ({ describe: describe_ }) } } as unknown as Client,
+      clock: () => new Date(Date.now() + 60_000),
+    });
+    expect([told.includes(`end ${job.id}`), told.filter((word) => word.includes(other.id))]).toEqual([true, []]);
+  });
+});
+
 describe('a full disk while jobs wait for their users', () => {
   /** A machine with roots of these sizes; each look at an environment is ten seconds later, and its user is done at the fifth. */
   async function waiting(sizes: readonly number[], free: () => number) {
@@ -209,6 +232,15 @@ describe('a full disk while jobs wait for their users', () => {
     await markImageJobCleaned(database.db, large, new Date());
     expect(await watch(next)).toEqual({ state: 'gone' });
     expect(await statusOf(small)).toBe('waiting_on_user');
+  }, 30_000);
+
+  test('one whose user is done, and that waits to be packed, stays', async () => {
+    const { ids, watch } = await waiting([50, 10], () => 99);
+    const [done = '', next = ''] = ids;
+    const line = { waiting_since: new Date(), turn_wanted_at: new Date() };
+    await database.db.updateTable('image_jobs').set(line).where('id', '=', done).execute();
+    expect(await watch(next)).toEqual({ state: 'gone' });
+    expect(await statusOf(done)).toBe('waiting_on_user');
   }, 30_000);
 
   test('no job ends that waits while another one is unpacked, which gives up by itself', async () => {
