@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
 import type { FileToKeep, ImageFiles, KeptFile, ReceivedFile } from '../../domain/images/image-files.ts';
 import { ARTIFACT_TYPES, FILE_NAMES } from '../../domain/images/image-format.ts';
+import { orDiskFull } from './disk-full.ts';
 import { receiveFile } from './receive-file.ts';
 
 const MANIFEST = 'manifest.json';
@@ -33,49 +34,53 @@ export async function openImageDirectory(dir: string, storeId: string, owner?: F
   const imageDir = (id: string) => join(images, idOf(id));
   const incomingDir = (token: string) => join(incoming, idOf(token));
 
+  const receive: ImageFiles['receive'] = async (source, limits) => {
+    const token = randomUUID();
+    const folder = incomingDir(token);
+    await mkdir(folder, { mode: 0o700 });
+    try {
+      const path = join(folder, 'received');
+      const facts = await receiveFile(source, path, limits);
+      await rename(path, join(folder, FILE_NAMES[facts.format]));
+      return { token, ...facts } satisfies ReceivedFile;
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  };
+  const keep: ImageFiles['keep'] = async ({ token, ...file }) => {
+    // From here on nobody else knows the place: the next try of a job, which knows its token, may begin while this one ends.
+    const folder = incomingDir(randomUUID());
+    await rename(incomingDir(token), folder);
+    try {
+      await requireWhole(folder, file);
+      const kept = await writeManifest(folder, file);
+      for (const name of await readdir(folder)) await giveAway(join(folder, name));
+      await giveAway(folder);
+      await syncFolder(folder);
+      const target = imageDir(file.imageId);
+      // Left by a try before, of which no record speaks.
+      await rm(target, { recursive: true, force: true });
+      await rename(folder, target);
+      await syncFolder(images);
+      return kept;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+  const fileForJob: ImageFiles['fileForJob'] = async (jobId, format) => {
+    const folder = incomingDir(jobId);
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { mode: 0o700 });
+    return { path: join(folder, FILE_NAMES[format]), token: jobId };
+  };
+
   return {
     storeId,
-    receive: async (source, limits) => {
-      const token = randomUUID();
-      const folder = incomingDir(token);
-      await mkdir(folder, { mode: 0o700 });
-      try {
-        const path = join(folder, 'received');
-        const facts = await receiveFile(source, path, limits);
-        await rename(path, join(folder, FILE_NAMES[facts.format]));
-        return { token, ...facts } satisfies ReceivedFile;
-      } catch (error) {
-        await rm(folder, { recursive: true, force: true });
-        throw error;
-      }
-    },
-    keep: async ({ token, ...file }) => {
-      // From here on nobody else knows the place: the next try of a job, which knows its token, may begin while this one ends.
-      const folder = incomingDir(randomUUID());
-      await rename(incomingDir(token), folder);
-      try {
-        await requireWhole(folder, file);
-        const kept = await writeManifest(folder, file);
-        for (const name of await readdir(folder)) await giveAway(join(folder, name));
-        await giveAway(folder);
-        await syncFolder(folder);
-        const target = imageDir(file.imageId);
-        // Left by a try before, of which no record speaks.
-        await rm(target, { recursive: true, force: true });
-        await rename(folder, target);
-        await syncFolder(images);
-        return kept;
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
-    },
+    receive: (source, limits) => orDiskFull(() => receive(source, limits)),
+    keep: (file) => orDiskFull(() => keep(file)),
     discard: (token) => rm(incomingDir(token), { recursive: true, force: true }),
-    fileForJob: async (jobId, format) => {
-      const folder = incomingDir(jobId);
-      await rm(folder, { recursive: true, force: true });
-      await mkdir(folder, { mode: 0o700 });
-      return { path: join(folder, FILE_NAMES[format]), token: jobId };
-    },
+    fileForJob: (jobId, format) => orDiskFull(() => fileForJob(jobId, format)),
     fileOf: (imageId, format) => join(imageDir(imageId), FILE_NAMES[format]),
     read: async (imageId, format) => {
       const path = join(imageDir(imageId), FILE_NAMES[format]);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { open, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isMusterError, musterError } from '../../domain/errors.ts';
+import { musterError } from '../../domain/errors.ts';
 import type { FileFacts } from '../../domain/images/image-files.ts';
 import { FORMAT_BYTES, formatOf, isCutOff } from '../../domain/images/image-format.ts';
+import { diskFull } from './disk-full.ts';
 
 /** Bytes between two looks at the disk. */
 const LOOK_BYTES = 64 * 2 ** 20;
@@ -55,9 +56,6 @@ export async function receiveFile(
     await file.sync();
     if ((await file.stat()).size !== size) throw diskFull();
     return { format, size, md5: md5.digest('hex'), sha256: sha256.digest('hex') };
-  } catch (error) {
-    if (!isMusterError(error) && codeOf(error) === 'ENOSPC') throw diskFull();
-    throw error;
   } finally {
     await file.close();
   }
@@ -73,15 +71,4 @@ function knownFormat(start: Buffer) {
 async function checkDisk(path: string, needed: number): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(path));
   if (bavail * bsize < needed) throw diskFull();
-}
-
-function diskFull() {
-  return musterError(
-    'image_disk_full',
-    'There is no room for the file on the disk of the images: make some, or set MUSTER_MIN_FREE',
-  );
-}
-
-function codeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
 }

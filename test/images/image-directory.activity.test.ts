@@ -105,7 +105,7 @@ describeNeeding(
     const small = () => join(dir, 'small');
     beforeEach(async () => {
       await mkdir(small());
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1028k,mode=755', 'small', small()]);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1028k,nr_inodes=200,mode=755', 'small', small()]);
     });
     afterEach(() => void execFileSync('umount', [small()]));
 
@@ -117,6 +117,27 @@ describeNeeding(
       const limits = { maxBytes: 2 ** 30, keepFree: -(2 ** 30) };
       await expect(files?.receive(once(large), limits)).rejects.toMatchObject({ code: 'image_disk_full' });
       expect(await readdir(join(small(), 'incoming'))).toEqual([]);
+    });
+
+    test('is said to be full too where there is no room for a folder, or for the word about a file', async () => {
+      const limits = { maxBytes: 2 ** 20, keepFree: 0 };
+      const files = await open(small());
+      const received = await files?.receive(once(smallTar()), limits);
+      if (received === undefined) throw new Error('nothing came in');
+      // Its last files: what is taken in and kept from here on finds none.
+      for (let count = 0; ; count += 1) {
+        const made = await writeFile(join(small(), `more-${count}`), '').then(
+          () => true,
+          (error: NodeJS.ErrnoException) => error.code !== 'ENOSPC',
+        );
+        if (!made) break;
+      }
+      const full = { code: 'image_disk_full' };
+      await expect(files?.receive(once(smallTar()), limits)).rejects.toMatchObject(full);
+      await expect(files?.fileForJob(randomUUID(), 'tar')).rejects.toMatchObject(full);
+      const file = { token: received.token, imageId: randomUUID(), created: new Date(), facts: received };
+      await expect(files?.keep(file)).rejects.toMatchObject(full);
+      expect([await readdir(join(small(), 'incoming')), await readdir(join(small(), 'images'))]).toEqual([[], []]);
     });
 
     test('leaves no half file of an export either', async () => {
