@@ -99,7 +99,7 @@ async function followRun(
   const { db, runner } = deps;
   const { id: runId, layer, attempt } = run;
   if (!(await runner.isStarted(runId))) {
-    const warnings = [`layer ${layer}: the files of its run are gone`];
+    const warnings = [`layer ${layer}: the files of its run are gone`, ...(await endLost(runner, run))];
     return closeRun(db, run, { exit: null, results: null, warnings });
   }
   await noteRunStarted(db, runId);
@@ -121,13 +121,27 @@ async function followRun(
       },
       signal,
     );
-    await closeRun(db, run, end);
+    const warnings = end.exit === null ? await endLost(runner, run) : [];
+    await closeRun(db, run, { ...end, warnings: [...end.warnings, ...warnings] });
   } catch (error) {
     // Nobody takes this run up again, so it must not go on.
     if (isMusterError(error) && !ERRORS[error.code].retryable) await runner.end(runId);
     throw error;
   } finally {
     await stopKeeping();
+  }
+}
+
+/**
+ * Ends what a lost run has left working, before others may have its hosts: its launcher is gone, the playbook need not be. Answers
+ * warnings: what belongs to another user cannot be ended by us, now or later.
+ */
+async function endLost(runner: Runner, { id, layer }: RunRow): Promise<string[]> {
+  try {
+    await runner.end(id);
+    return [];
+  } catch (error) {
+    return [`layer ${layer}: not all of its run could be ended: ${error instanceof Error ? error.message : error}`];
   }
 }
 

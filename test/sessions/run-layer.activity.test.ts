@@ -1,5 +1,5 @@
 /** The activity that runs a layer, with shell scripts for playbooks. */
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -124,6 +124,38 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     expect(await run(id)).toMatchObject({ exitCode: null });
     expect(await runRow(id)).toMatchObject({ state: 'lost', exit_code: null });
     expect(await machine.output(id)).toBe('begun\n');
+  });
+
+  test('whose launcher was killed leaves nothing at work on its hosts', async () => {
+    const id = await script("trap '' TERM; echo begun; exec sleep 600");
+    const first = run(id);
+    await eventually('its output', async () => (await machine.output(id)) !== '');
+    const pids = await processesWith(machine.runId(id));
+    const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')));
+    const launchers = pids.filter((_, index) => commands[index]?.includes(LAUNCHER));
+    expect([launchers.length, pids.length]).toEqual([1, 2]);
+    for (const pid of launchers) process.kill(pid, 'SIGKILL');
+    expect(await first).toMatchObject({ exitCode: null });
+    expect(await processesWith(machine.runId(id))).toEqual([]);
+    expect(await runRow(id)).toMatchObject({ state: 'lost' });
+  });
+
+  test('whose lost run cannot be ended says so, and is lost all the same', async () => {
+    const id = await script('echo begun; exec sleep 600');
+    const { end } = machine.deps.runner;
+    const runner = {
+      ...machine.deps.runner,
+      end: async (runId: string) => {
+        await end(runId);
+        throw new Error('processes of another user cannot be ended: 7');
+      },
+    };
+    const first = run(id, machine.worker({ runner }));
+    await eventually('its output', async () => (await machine.output(id)) !== '');
+    for (const pid of await processesWith(machine.runId(id))) process.kill(pid, 'SIGKILL');
+    expect(await first).toMatchObject({ exitCode: null });
+    const said = 'layer 0: not all of its run could be ended: processes of another user cannot be ended: 7';
+    expect((await machine.events(id)).map(({ data }) => data)).toContainEqual({ message: said });
   });
 
   test('whose run lost its files is never run again', async () => {
