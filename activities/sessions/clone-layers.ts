@@ -4,6 +4,7 @@ import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
 import { type IdentityDependencies, writeIdentity } from './host-identity.ts';
 import type { Clones, SiteValues, Workspaces } from './ports.ts';
+import { mayBeElsewhere } from './taken-from-us.ts';
 import { placeVaultPassword } from './vault-password.ts';
 
 export interface CloneDependencies extends Pick<IdentityDependencies, 'trust'> {
@@ -69,11 +70,6 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
   );
   await noteWarnings(db, sessionId, unsigned === null ? warnings : [unsigned, ...warnings]);
   await pinCommits(db, sessionId, withCommits(snapshot, found));
-}
-
-/** Whether another worker may have taken up the work, in the same folder: it was taken from us, not cancelled. */
-function mayBeElsewhere(signal: AbortSignal): boolean {
-  return signal.aborted && !(signal.reason instanceof Error && signal.reason.message === 'CANCELLED');
 }
 
 async function cloneOne(

@@ -8,9 +8,10 @@ import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { RunnerProfile } from '../../domain/sessions/cluster-job.ts';
 import { IMAGE_PYTHON, IMAGE_TO_JOB } from '../../domain/sessions/image-inventory.ts';
 import { COMPATIBLE_IMAGE_KEY, POD_PATHS } from '../../domain/sessions/pod-paths.ts';
-import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
+import type { Snapshot, SnapshotRepository, TargetDefinition } from '../../domain/sessions/schema.ts';
 import type { PreparedJob } from './contract.ts';
 import type { Clones, SiteValues, Workspaces } from './ports.ts';
+import { mayBeElsewhere } from './taken-from-us.ts';
 import { type InventoryDependencies, writeInventory } from './write-inventory.ts';
 
 /** The file that Muster generates, below the inventory folder (cfs-flows 3). */
@@ -58,22 +59,30 @@ export async function prepareJob(
         ? { keyFile: COMPATIBLE_IMAGE_KEY, interpreter: IMAGE_PYTHON.compatible }
         : { keyFile: POD_PATHS.imageKey, interpreter: IMAGE_PYTHON.own };
     const { leases } = await writeInventory(deps, sessionId, signal, login);
-    const files = await filesOf({ [`hosts/${GENERATED}`]: paths.hosts, [IMAGE_TO_JOB]: paths.dir });
+    const files = await filesOf(session.target.definition, paths);
+    // What another try has recorded meanwhile stays.
+    signal.throwIfAborted();
     await recordJob(db, { sessionId, name: session.job, profile, inventory: { files }, leases });
     return { leases, drivesItself: profile === 'compatible' };
   } finally {
-    await workspaces.remove(sessionId).catch(() => undefined);
+    if (!mayBeElsewhere(signal)) await workspaces.remove(sessionId).catch(() => undefined);
   }
 }
 
-/** Texts of the files that are there, by path below `/inventory`; each is given with its folder here. */
-async function filesOf(wanted: Record<string, string>): Promise<Record<string, string>> {
-  const files: Record<string, string> = {};
-  for (const [path, folder] of Object.entries(wanted)) {
-    const text = await readFile(join(folder, basename(path)), 'utf8').catch(() => null);
-    if (text !== null) files[path] = text;
-  }
-  return files;
+/**
+ * Texts of the files that were written for the target, by path below `/inventory`. Throws where one is missing: an earlier try that did
+ * not know yet that it was given up has removed the folder.
+ */
+async function filesOf(
+  definition: TargetDefinition,
+  paths: { dir: string; hosts: string },
+): Promise<Record<string, string>> {
+  const wanted = [
+    ...(definition === 'repo' ? [] : [{ path: `hosts/${GENERATED}`, folder: paths.hosts }]),
+    ...(definition === 'image' ? [{ path: IMAGE_TO_JOB, folder: paths.dir }] : []),
+  ];
+  const texts = wanted.map(async ({ path, folder }) => [path, await readFile(join(folder, basename(path)), 'utf8')]);
+  return Object.fromEntries(await Promise.all(texts));
 }
 
 /** Every repository with the commit that it has now, where the session has named none. */

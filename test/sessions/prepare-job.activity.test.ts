@@ -1,4 +1,5 @@
 /** What is found out before there is a Job, by real Ansible where the records do not tell. */
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -13,6 +14,11 @@ import { describeNeeding } from '../support/requirement.ts';
 import { openMachine, type SessionMachine } from '../support/session-machine.ts';
 
 const FLEET = ['db-1', 'web-1', 'web-2'];
+
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { wait: promise, open: resolve };
+}
 
 describeNeeding(
   findAnsible() === null ? 'no Ansible is installed' : null,
@@ -71,6 +77,63 @@ describeNeeding(
       const { components } = await requestedLeases(db, id);
       return { taken: components.sort(), absent: (await sessionNow(db, id)).absent_hosts };
     }
+
+    /** A session of which two tries are made at once; `first` is given up while `second` is at work. */
+    async function twoTries(reason: string) {
+      const { db } = machine.database;
+      const { id } = await makeSession(db, {
+        snapshot: {
+          layers: [{ ...snapshotLayer(0), commit: null }],
+          additional_inventory: null,
+          debug_playbook: null,
+          ansible_config: 'cfs-default-ansible-cfg',
+        },
+      });
+      const admitted = { stage: 'admitted', status: 'running', job: `cfs-${id}` } as const;
+      await db.updateTable('sessions').set(admitted).where('id', '=', id).execute();
+      const slow = dependencies(true);
+      const [begun, written, goOn] = [gate(), gate(), gate()];
+      const { write } = slow.inventories;
+      const givenUp = new AbortController();
+      const stuck = async () => {
+        begun.open();
+        await once(givenUp.signal, 'abort');
+        throw givenUp.signal.reason;
+      };
+      const first = prepareJob({ ...slow, inventories: { write: stuck } }, id, givenUp.signal);
+      first.catch(() => undefined);
+      await begun.wait;
+      const gated: typeof write = async (request) => {
+        const answer = await write(request);
+        written.open();
+        await goOn.wait;
+        return answer;
+      };
+      const second = prepareJob({ ...slow, inventories: { write: gated } }, id, AbortSignal.timeout(60_000));
+      second.catch(() => undefined);
+      await written.wait;
+      givenUp.abort(new Error(reason));
+      await expect(first).rejects.toThrow(reason);
+      goOn.open();
+      const recorded = async () => {
+        const row = db.selectFrom('session_jobs').select('inventory').where('session_id', '=', id);
+        return Object.keys((await row.executeTakeFirst())?.inventory.files ?? {});
+      };
+      return { second, recorded };
+    }
+
+    test('a try that was given up leaves the next one its folder', async () => {
+      const { second, recorded } = await twoTries('TIMED_OUT');
+      await second;
+      expect(await recorded()).toEqual(['hosts/01-cfs-generated.yaml']);
+    });
+
+    test('a try whose folder was taken away records no inventory without hosts', async () => {
+      // Such a one removes it, as one that failed by itself does.
+      const { second, recorded } = await twoTries('CANCELLED');
+      await expect(second).rejects.toMatchObject({ code: 'ENOENT' });
+      expect(await recorded()).toEqual([]);
+    });
 
     test('Ansible names the groups of additional inventory', async () => {
       const found = await prepared('storage,gone-1', { additional: true, overlap: true });
