@@ -63,7 +63,8 @@ export async function cleanJobs(deps: CleanJobsDependencies, budgetMs = BUDGET_M
     const owner = owners.get(view.name);
     if (owner?.open) continue;
     const work = async () => {
-      if (await cleanJob(deps, view, owner)) report.ended.push(view.name);
+      if (view.phase === 'gone') await endAndRelease(deps, view.name, owner?.begun ? owner : undefined);
+      else if (await cleanJob(deps, view, owner)) report.ended.push(view.name);
     };
     tasks.push({ name: view.name, owner, work });
   }

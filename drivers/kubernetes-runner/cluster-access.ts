@@ -11,6 +11,8 @@ export interface Access {
   server: URL;
   /** Certificates, headers and agent; nothing of it may be shown. */
   options: RequestOptions;
+  /** Agent for answers that go on. They keep their connections, so others would wait for one without end; none: as for others. */
+  streams?: PlainAgent;
 }
 
 /** What knows how to reach a cluster. */
@@ -37,9 +39,11 @@ export function openClusterAccess(kubeconfig: string | null): ClusterAccess {
       if (cluster === null) throw new Error('the kubeconfig names no cluster');
       const options: RequestOptions = {};
       await config.applyToHTTPSOptions(options);
-      if (cluster.proxyUrl === undefined) options.agent = agentOf(cluster.server, options);
-      else if (options.agent === undefined) delete options.agent;
-      const access = { server: new URL(cluster.server), options };
+      const access: Access = { server: new URL(cluster.server), options };
+      if (cluster.proxyUrl === undefined) {
+        options.agent = agentOf(cluster.server, options, CONNECTIONS_MAX);
+        access.streams = agentOf(cluster.server, options, Number.POSITIVE_INFINITY);
+      } else if (options.agent === undefined) delete options.agent;
       closeIdle(known?.access);
       known = { access, until: Date.now() + FRESH_MS };
       return access;
@@ -55,8 +59,9 @@ export function openClusterAccess(kubeconfig: string | null): ClusterAccess {
 function agentOf(
   server: string,
   { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized }: RequestOptions,
+  maxSockets: number,
 ): PlainAgent {
-  const kept = { keepAlive: true, maxSockets: CONNECTIONS_MAX, maxFreeSockets: 4 };
+  const kept = { keepAlive: true, maxSockets, maxFreeSockets: 4 };
   if (server.startsWith('http:')) return new PlainAgent(kept);
   const secureContext = createSecureContext(said({ ca, cert, key, pfx, passphrase }));
   return new Agent({ secureContext, ...said({ servername, rejectUnauthorized }), ...kept });
@@ -69,7 +74,8 @@ function said<T extends object>(given: T): Partial<T> {
 
 /** Closes what nobody uses; requests under way go on. */
 function closeIdle(access: Access | undefined): void {
-  const agent = access?.options.agent;
-  if (!(agent instanceof PlainAgent)) return;
-  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  for (const agent of [access?.options.agent, access?.streams]) {
+    if (!(agent instanceof PlainAgent)) continue;
+    for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  }
 }

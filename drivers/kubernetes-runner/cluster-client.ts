@@ -64,8 +64,9 @@ export interface ClusterClient {
 
 /** Plain requests to a cluster: what is sent and read is what stands, without typed models in between. */
 export function createClusterClient(access: ClusterAccess): ClusterClient {
-  const send = async (request: ClusterRequest, signal: AbortSignal): Promise<IncomingMessage> => {
-    const { server, options } = await access.read();
+  const send = async (request: ClusterRequest, signal: AbortSignal, goesOn = false): Promise<IncomingMessage> => {
+    const { server, options, streams } = await access.read();
+    signal.throwIfAborted();
     const payload = request.body === undefined ? undefined : JSON.stringify(request.body);
     const query = new URLSearchParams(request.query).toString();
     const base = server.pathname.replace(/\/+$/, '');
@@ -73,6 +74,7 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
     const outgoing = (server.protocol === 'https:' ? httpsRequest : httpRequest)(
       {
         ...options,
+        ...(goesOn && streams !== undefined ? { agent: streams } : {}),
         host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
         port: server.port || (server.protocol === 'https:' ? 443 : 80),
         method: request.method,
@@ -93,8 +95,11 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
       resolve,
     );
     outgoing.on('error', reject);
+    // Node tells this to a request only once it has a connection.
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
     outgoing.end(payload);
-    return await promise;
+    return await promise.finally(() => signal.removeEventListener('abort', abort));
   };
 
   const trouble = (request: ClusterRequest, words: string): MusterError =>
@@ -162,7 +167,7 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
       const late = new AbortController();
       const timer = setTimeout(() => late.abort(), OPEN_MS);
       try {
-        const answer = await send(request, AbortSignal.any([signal, late.signal]));
+        const answer = await send(request, AbortSignal.any([signal, late.signal]), true);
         if (answer.statusCode === GONE) throw new HistoryGone(wordsOf(await textOf(answer, REFUSAL_MAX), false));
         if ((answer.statusCode ?? 0) >= 400) throw await refused(request, answer);
         return read(request, answer, signal, late, lastsMs);

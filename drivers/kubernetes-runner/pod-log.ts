@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isMusterError } from '../../domain/errors.ts';
 import type { LogReading } from '../../domain/sessions/cluster-job.ts';
 import { isJobOver } from '../../domain/sessions/job-outcome.ts';
-import type { ClusterClient } from './cluster-client.ts';
+import { type ClusterClient, isForbidden } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { jobView, latestOf } from './job-view.ts';
 import { logMask } from './log-mask.ts';
@@ -42,6 +42,8 @@ export async function followLog(
   const position = createLogPosition(from);
   let mask: ((text: string) => string) | null = null;
   let awaySince: number | null = null;
+  /** Whether the cluster has just said that the container works: then it is its node that does not give the log, for the moment. */
+  let works = false;
   /** Whether what comes from now on is waited for. */
   let isCurrent = onCurrent === undefined;
   /** Whether it was followed to the end of its container: the node may have thrown it away since. */
@@ -52,11 +54,13 @@ export async function followLog(
   };
   while (!signal.aborted) {
     try {
+      works = false;
       // The Job first: its pods were there before it could say that it has ended.
       const job = await readJob(client, paths, name);
       const pod = latestOf(await readPods(client, paths, name));
       const state = pod === null ? stateWithoutPod(job) : stateOf(pod, container);
       if (state === 'gone') return;
+      works = state !== 'terminated';
       if (pod !== null && state !== 'waiting') {
         const ended = state === 'terminated';
         mask ??= await logMask(client, paths, name, known);
@@ -75,8 +79,9 @@ export async function followLog(
     } catch (error) {
       if (signal.aborted) return;
       if (!isAway(error)) throw error;
-      awaySince ??= Date.now();
-      if (Date.now() - awaySince > AWAY_MS) throw error;
+      if (works && !isForbidden(error)) awaySince = null;
+      else awaySince ??= Date.now();
+      if (awaySince !== null && Date.now() - awaySince > AWAY_MS) throw error;
       await delay(LOOK_MS, undefined, { signal }).catch(() => {});
     }
   }

@@ -3,7 +3,7 @@ import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { goneView, jobView, latestOf } from './job-view.ts';
 import type { Nodes } from './nodes.ts';
-import { type JobObject, LABELS, type ListObject, MUSTERS_OWN, type PodObject } from './objects.ts';
+import { type JobObject, LABELS, type ListObject, MUSTERS_OWN, type PodObject, UNRELEASED } from './objects.ts';
 import { ABSENT, GONE } from './statuses.ts';
 
 /** Objects of one piece of a list. */
@@ -57,11 +57,18 @@ export async function readAll<T>(
   }
 }
 
-/** Every Job of Muster's, without its pods, in order of names. */
+/**
+ * Every Job of Muster's, without its pods, in order of names; also those that are gone and have left a pod that Muster still holds: a
+ * controller may make one after its Job was ended.
+ */
 export async function readViews(client: ClusterClient, paths: ClusterPaths): Promise<JobView[]> {
   const views = new Map<string, JobView>();
   await readAll<JobObject>(client, paths.jobs, MUSTERS_OWN, (job) => {
     views.set(job.metadata.name, { ...jobView(job, [], null), trouble: null });
+  });
+  await readAll<PodObject>(client, paths.pods, UNRELEASED, ({ metadata }) => {
+    const name = metadata.labels?.[LABELS.job];
+    if (name !== undefined && !views.has(name)) views.set(name, goneView(name));
   });
   return [...views.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

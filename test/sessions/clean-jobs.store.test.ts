@@ -66,6 +66,22 @@ describe('the clean-up', () => {
     expect(await findSessionJob(database.db, sessionId)).toMatchObject({ released_at: expect.any(Date) });
   });
 
+  test('ends a pod that came after its Job was ended and let go', async () => {
+    const { name } = await makeJob('over');
+    await cleanJobs({ db: database.db, cluster });
+    expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+    cluster.put(name, { phase: 'gone' });
+    expect(await cleanJobs({ db: database.db, cluster })).toMatchObject({ problems: [] });
+    expect(cluster.done).toEqual([`end ${name}`, `release ${name}`, `end ${name}`, `release ${name}`]);
+  });
+
+  test('leaves a pod alone whose Job is gone while its session goes on: who follows it ends it', async () => {
+    const { name } = await makeJob();
+    cluster.put(name, { phase: 'gone' });
+    await cleanJobs({ db: database.db, cluster });
+    expect(cluster.done).toEqual([]);
+  });
+
   test('goes on with what could not be verified until it is', async () => {
     const { name, sessionId } = await makeJob('over');
     cluster.unverified = 'node not ready';

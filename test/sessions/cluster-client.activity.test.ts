@@ -1,7 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Agent, createServer, type Server, type ServerResponse } from 'node:http';
+import type { RequestOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openClusterAccess } from '../../drivers/kubernetes-runner/cluster-access.ts';
 import { type ClusterClient, createClusterClient } from '../../drivers/kubernetes-runner/cluster-client.ts';
 import { watchOnce } from '../../drivers/kubernetes-runner/watch-stream.ts';
 
@@ -66,6 +71,57 @@ describe('an answer that goes on', () => {
       error: { code: 'cluster_unavailable', detail: expect.stringMatching(/no end within 0.2 s$/) },
     });
     expect(forgotten).toBe(2);
+  });
+});
+
+describe('where connections are few', () => {
+  test('a request that waits for one gives up in its time', async () => {
+    const { port } = server.address() as AddressInfo;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const narrow = createClusterClient({
+      read: async () => ({ server: new URL(`http://127.0.0.1:${port}`), options: { agent } as RequestOptions }),
+      forget: () => undefined,
+    });
+    answer = begin;
+    const stop = new AbortController();
+    const first = (await narrow.open('/log', {}, stop.signal))[Symbol.asyncIterator]();
+    const late = await Promise.allSettled([
+      narrow.ask({ method: 'GET', path: '/jobs' }),
+      narrow.open('/other', {}, never),
+    ]);
+    expect(late.map((one) => one.status === 'rejected' && String(one.reason.detail))).toEqual([
+      'GET /jobs: no answer within 8 s',
+      'GET /other: no answer within 5 s',
+    ]);
+    const other = new AbortController();
+    const called = narrow.open('/third', {}, other.signal);
+    other.abort(new Error('not wanted any more'));
+    await expect(called).rejects.toThrow('not wanted any more');
+    stop.abort();
+    await first.return?.();
+    agent.destroy();
+  }, 20_000);
+
+  test('answers that go on take none from others', async () => {
+    const { port } = server.address() as AddressInfo;
+    const kubeconfig = join(await mkdtemp(join(tmpdir(), 'muster-kubeconfig-')), 'config');
+    await writeFile(
+      kubeconfig,
+      JSON.stringify({
+        clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
+        users: [{ name: 'u', user: {} }],
+        contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+        'current-context': 'x',
+      }),
+    );
+    const real = createClusterClient(openClusterAccess(kubeconfig));
+    answer = begin;
+    const stop = new AbortController();
+    await Promise.all(Array.from({ length: 40 }, () => real.open('/log', {}, stop.signal)));
+    answer = (response) => void response.end('{}');
+    expect(await real.ask({ method: 'GET', path: '/jobs' })).toEqual({ status: 200, body: {} });
+    stop.abort();
+    await rm(dirname(kubeconfig), { recursive: true });
   });
 });
 
