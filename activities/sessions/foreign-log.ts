@@ -100,17 +100,22 @@ function passes(error: unknown): boolean {
   return error instanceof RunOvertaken || failureOf(error).code === 'storage_unavailable';
 }
 
-/** Waits for the rest of the log, says so when it does not come within `patienceMs`, and ends its run as its container did. */
+/**
+ * Waits for the rest of the log, says so when it does not come within `patienceMs`, and ends its run as its container did. Rejects with
+ * `signal`: then the log was not read to its end either, and the next try goes on with it.
+ */
 export async function closeForeignLog(
   db: Kysely<Database>,
   sessionId: string,
   { runId, done }: FollowedLog,
   view: JobView,
   patienceMs: number,
+  signal: AbortSignal,
 ): Promise<void> {
   const over = new AbortController();
   const isWhole = await Promise.race([done.then(() => true), delay(patienceMs, false, { signal: over.signal })]);
   over.abort();
+  signal.throwIfAborted();
   if (!isWhole) await warn(db, sessionId, `its end was not there ${patienceMs / 1000} s after the Job's`);
   const run = await knownRun(db, runId);
   if (run === null) return;

@@ -36,6 +36,7 @@ const LOG_PATIENCE = 15_000;
 const LOG_BEFORE_END = 3_000;
 /** The rest of it after that, ms. */
 const LOG_REST = 8_000;
+const ENDED: JobOutcome = { succeeded: 'false', code: 'cancelled', message: 'its Job was ended' };
 
 /**
  * Follows the session's Job to its end, whoever ends it; says on the record what keeps its pod from running, and gives up what
@@ -65,7 +66,7 @@ export async function watchJob(
     const { view, unverified } = isEnded ? { ...seen, unverified: null } : await cluster.end(job.name, END_PATIENCE);
     const last = seen.view.phase === 'gone' ? view : seen.view;
     const outcome = seen.tooLong ?? jobOutcome(last, (await preparedJob(db, sessionId)).steps);
-    if (log !== null) await closeForeignLog(db, sessionId, log, view, logPatience);
+    if (log !== null) await closeForeignLog(db, sessionId, log, view, logPatience, signal);
     await settleJob(db, sessionId, { view, outcome, unverified });
     if (unverified === null) await release(deps, job.name);
     return storedEnd(await preparedJob(db, sessionId));
@@ -97,8 +98,10 @@ export async function endJob(
     const both = AbortSignal.any([signal, stop.signal]);
     const log = job.profile === 'compatible' ? await takeUpLog(deps, job, both, logPatience.before) : null;
     const { view, unverified } = await cluster.end(job.name, END_PATIENCE);
-    if (log !== null && unverified === null) await closeForeignLog(db, sessionId, log, view, logPatience.rest);
-    const outcome: JobOutcome = { succeeded: 'false', code: 'cancelled', message: 'its Job was ended' };
+    if (log !== null && unverified === null) await closeForeignLog(db, sessionId, log, view, logPatience.rest, signal);
+    // One that had done all its work before nobody heard of it has succeeded; whether its session was cancelled is another matter.
+    const reached = jobOutcome(view, (await preparedJob(db, sessionId)).steps);
+    const outcome = unverified === null && reached.succeeded === 'true' ? reached : ENDED;
     await settleJob(db, sessionId, { view, outcome, unverified });
     if (unverified === null) await release(deps, job.name);
     return { unverified };

@@ -446,6 +446,37 @@ describe('the log of a runner that hands in nothing by itself', () => {
     expect(await warningsOf(sessionId)).toEqual([]);
   });
 
+  test('is read on by the next worker where one is stopped before its end', async () => {
+    const { sessionId, name } = await compatible();
+    const begun = Promise.withResolvers<void>();
+    const { follow } = cluster;
+    const followed: string[] = [];
+    cluster.follow = async (job, take, signal) => {
+      await follow(job, take, signal);
+      followed.push(job);
+    };
+    cluster.followLog = (_name, _container, _reading, _take, signal) =>
+      new Promise((resolve) => {
+        begun.resolve();
+        signal.addEventListener('abort', () => resolve());
+      });
+    const stop = new AbortController();
+    const first = new MockActivityEnvironment().run(() => watchJob(deps(), sessionId, stop.signal));
+    first.catch(() => undefined);
+    await begun.promise;
+    cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
+    await eventually('it waits for the rest', () => followed.includes(name));
+    stop.abort(new Error('the worker stops'));
+    await expect(first).rejects.toThrow('the worker stops');
+    expect(await findSessionJob(database.db, sessionId)).toMatchObject({ ended_at: null });
+    cluster.followLog = async (_name, _container, { from }, take) => {
+      await take({ start: from, end: from + 4, text: 'end\n' });
+    };
+    expect(await watch(sessionId)).toMatchObject({ succeeded: 'true' });
+    const stored = database.db.selectFrom('output').select('text').where('run_id', '=', `${sessionId}-1-0`);
+    expect([await stored.execute(), await warningsOf(sessionId)]).toEqual([[{ text: 'end\n' }], []]);
+  });
+
   test('that does not come to its end is told of', async () => {
     const { sessionId, name } = await compatible();
     cluster.followLog = (_name, _container, _reading, _take, signal) =>
@@ -471,6 +502,13 @@ describe('ending a Job', () => {
     expect(await end(sessionId)).toEqual({ unverified: null });
     expect(await end(sessionId)).toEqual({ unverified: null });
     expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+  });
+
+  test('that had done all its work stores that it succeeded: whether its session was cancelled is another matter', async () => {
+    const { sessionId, name } = await makeJob();
+    cluster.put(name, { containers: [ansible(0)] });
+    expect(await end(sessionId)).toEqual({ unverified: null });
+    expect(await watch(sessionId)).toEqual({ succeeded: 'true', reason: null, message: 'complete' });
   });
 
   test('once more, when its node is back, adds the exit codes that nobody could tell before', async () => {

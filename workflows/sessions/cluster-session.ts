@@ -144,7 +144,17 @@ async function untilItEnds(input: SessionRef, state: State, ended: Promise<JobEn
   settled.catch(() => undefined);
   const news = () => over || state.cancel !== null;
   await (state.progress.phase === 'teardown' ? condition(news, LAST_WORDS) : condition(news));
-  if (!over) await endJob(input);
+  while (!over) {
+    try {
+      await endJob(input);
+      break;
+    } catch (error) {
+      // Nobody knows yet how a Job ends whose cluster is away. It may end by itself, and is given up only by a cancel.
+      if (!(error instanceof ActivityFailure) || state.cancel !== null || !patched('waits-out-its-cluster'))
+        throw error;
+      await condition(news);
+    }
+  }
   const end = await settled;
   throwIfCancelled(state);
   if (end.reason !== 'cancelled') return end;
