@@ -8,15 +8,19 @@ import { musterError } from '../../domain/errors.ts';
 const NAMES = ['all', 'all.yml', 'all.yaml', 'all.json'];
 const OWN_FILE = 'cray_cfs_environment.yaml';
 const LINE = 'cray_cfs_image: false\n';
+/** Names, which Ansible does not read, of the file in whose place a folder comes and of the folder until it is whole. */
+const ASIDE = '.all.aside';
+const MADE = '.all.made';
 
 /**
  * Adds `cray_cfs_image: false` for all hosts beside the inventory in `dir` (cfs-flows 3.5): in a folder as a file of its own, to a file
  * by a line at its end, else as a new file. A file that takes no line (encrypted, JSON, several documents) moves into a folder,
- * where Ansible reads both. Links of the repository are read inside `dir` only and never written through.
+ * where Ansible reads both; a try that is cut off at any step loses nothing for the next one. Links of the repository are read inside `dir` only and never written through.
  */
 export async function addEnvironmentVariables(dir: string): Promise<void> {
   const root = await realpath(dir);
   const folder = await groupVarsFolder(root);
+  await bringBack(folder);
   for (const name of NAMES) {
     const path = join(folder, name);
     const found = await stat(path).catch(() => null);
@@ -45,13 +49,25 @@ async function addToFile(root: string, path: string): Promise<void> {
   if (before !== null && after !== null && after.get('cray_cfs_image') === false && after.size >= before.size) {
     return replaceFile(path, text + line);
   }
-  const folder = join(dirname(path), 'all');
-  const aside = `${path}.${randomUUID()}`;
-  await rename(path, aside);
-  await mkdir(folder, { mode: 0o755 });
-  await replaceFile(join(folder, basename(path)), text);
-  await replaceFile(join(folder, OWN_FILE), LINE);
-  await rm(aside);
+  const groupVars = dirname(path);
+  const [folder, aside, made] = ['all', ASIDE, MADE].map((name) => join(groupVars, name)) as [string, string, string];
+  await rm(made, { recursive: true, force: true });
+  await mkdir(made, { mode: 0o755 });
+  await replaceFile(join(made, basename(path)), text);
+  await replaceFile(join(made, OWN_FILE), LINE);
+  // What is in the folder's place is the file itself, or a link that leads nowhere.
+  if (path === folder) await rename(path, aside);
+  else await rm(folder, { force: true });
+  await rename(made, folder);
+  await rm(path === folder ? aside : path);
+}
+
+/** Goes back to where a try began that was cut off while a file and the folder of the same name changed places. */
+async function bringBack(groupVars: string): Promise<void> {
+  const [folder, aside] = [join(groupVars, 'all'), join(groupVars, ASIDE)];
+  if ((await lstat(aside).catch(() => null)) === null) return;
+  if ((await lstat(folder).catch(() => null)) === null) await rename(aside, folder);
+  else await rm(aside, { recursive: true, force: true });
 }
 
 /** Top-level names of a block of YAML that could take one more line; `null` for anything else. */

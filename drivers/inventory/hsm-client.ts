@@ -1,6 +1,16 @@
 import type { HsmRecords } from '../../domain/components/hsm-inventory.ts';
 import { musterError } from '../../domain/errors.ts';
-import { getHsm, type HsmOptions, hsmUrl, list, member, memberIds, optionalText, text } from './hsm-requests.ts';
+import {
+  getHsm,
+  type HsmOptions,
+  hsmUrl,
+  list,
+  member,
+  memberIds,
+  optionalText,
+  shownUrl,
+  text,
+} from './hsm-requests.ts';
 
 export interface ReadHsm {
   signal: AbortSignal;
@@ -18,6 +28,7 @@ export function createHsmClient(options: HsmOptions): HsmClient {
     const both = AbortSignal.any([signal, giveUp.signal]);
     const query = async <T>(path: string, read: (answer: unknown) => T[]): Promise<T[]> => {
       const url = hsmUrl(options, path);
+      const shown = shownUrl(url);
       try {
         return read(await getHsm(url, options, both));
       } catch (error) {
@@ -25,9 +36,9 @@ export function createHsmClient(options: HsmOptions): HsmClient {
         const why = error instanceof Error ? error.message : String(error);
         if (!allowPartial) {
           giveUp.abort();
-          throw musterError('inventory_failed', `The hardware state manager did not answer ${url.href}: ${why}.`);
+          throw musterError('inventory_failed', `The hardware state manager did not answer ${shown}: ${why}.`);
         }
-        warnings.push(`The inventory is partial: ${url.href}: ${why}.`);
+        warnings.push(`The inventory is partial: ${shown}: ${why}.`);
         return [];
       }
     };

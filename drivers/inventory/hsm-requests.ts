@@ -24,6 +24,11 @@ export function hsmUrl({ baseUrl }: HsmOptions, path: string): URL {
   return new URL(path, baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`);
 }
 
+/** The address as it may be told to anybody: without a user and password that it may have. */
+export function shownUrl({ origin, pathname, search }: URL): string {
+  return `${origin}${pathname}${search}`;
+}
+
 /** The answer, parsed; connections that fail and answers of an overloaded server are tried again. Throws the last failure. */
 export async function getHsm(url: URL, options: HsmOptions, signal: AbortSignal): Promise<unknown> {
   const { caFile, retries = 10, backoffFactor = 0.5, idleTimeoutMs = 30_000 } = options;

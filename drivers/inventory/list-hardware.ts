@@ -1,5 +1,5 @@
 import type { HardwareEntry } from '../../domain/components/hardware-sync.ts';
-import { getHsm, type HsmOptions, hsmUrl, list, member } from './hsm-requests.ts';
+import { getHsm, type HsmOptions, hsmUrl, list, member, shownUrl } from './hsm-requests.ts';
 
 export type ListHardware = (signal: AbortSignal) => Promise<HardwareEntry[]>;
 
@@ -19,8 +19,7 @@ export function createHardwareList(given: HsmOptions): ListHardware {
     } catch (error) {
       signal.throwIfAborted();
       const why = error instanceof Error ? error.message : String(error);
-      // Without a user and password that the address may have.
-      throw new Error(`The hardware state manager did not answer ${url.origin}${url.pathname}: ${why}`);
+      throw new Error(`The hardware state manager did not answer ${shownUrl(url)}: ${why}`);
     }
   };
 }

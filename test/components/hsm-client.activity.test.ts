@@ -101,6 +101,16 @@ test('a failed query leaves its part empty, with a warning, where that is allowe
   expect(warnings).toEqual([expect.stringContaining('State/Components')]);
 });
 
+test('a password in its address is told nobody', async () => {
+  const { baseUrl } = await hsm(() => 404);
+  const read = createHsmClient({ baseUrl: baseUrl.replace('//', '//muster:s3cret@') });
+  const { warnings } = await read({ signal, allowPartial: true });
+  const failure = await read({ signal, allowPartial: false }).catch((error: unknown) => error);
+  expect(warnings).toHaveLength(3);
+  expect(failure).toMatchObject({ code: 'inventory_failed', detail: expect.stringContaining('/hsm/v2/') });
+  expect(`${warnings} ${failure}`).not.toContain('s3cret');
+});
+
 test('a server that says nothing counts as a failed connection', async () => {
   const { baseUrl } = await hsm((_path, call) => (call === 1 ? 'hang' : null));
   const read = createHsmClient({ baseUrl, idleTimeoutMs: 200 });
