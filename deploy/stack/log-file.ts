@@ -1,10 +1,15 @@
-import { copyFileSync, openSync, statSync, truncateSync } from 'node:fs';
+import { copyFileSync, mkdirSync, openSync, statSync, truncateSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /** Size (bytes) at which a log is moved aside; one older file is kept. */
 const MAX_BYTES = 16 * 2 ** 20;
 
-/** Opens a log for a child process. Appending matters: after a rotation the child goes on at the new end. */
+/**
+ * Opens a log for a child process, in a folder that is made where somebody has removed it. Appending matters: after a rotation
+ * the child goes on at the new end.
+ */
 export function openLog(path: string): number {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return openSync(path, 'a', 0o600);
 }
 

@@ -101,7 +101,12 @@ export class SupervisedProcess {
     } catch (error) {
       return `could not be prepared: ${error instanceof Error ? error.message : String(error)}`;
     }
-    const child = this.spawn();
+    let child: ChildProcess;
+    try {
+      child = this.spawn();
+    } catch (error) {
+      return `could not be started: ${error instanceof Error ? error.message : String(error)}`;
+    }
     this.child = child;
     const over = new AbortController();
     const end = new Promise<string>((resolve) => {
