@@ -134,6 +134,9 @@ async function clearLeftovers(path: string): Promise<void> {
   if (!(await exists(path))) return;
   await clearIn(path, (name) => name.endsWith('.lock'), false);
   await clearIn(join(path, 'refs'), (name) => name.endsWith('.lock'), true);
+  // One of them keeps git from ever packing the mirror again, without a word.
+  await clearIn(join(path, 'objects'), (name) => name.endsWith('.lock'), false);
+  await clearIn(join(path, 'objects', 'info'), (name) => name.endsWith('.lock'), true);
   await clearIn(join(path, 'objects', 'pack'), (name) => name.startsWith('tmp_') || name.startsWith('.tmp-'), false);
 }
 

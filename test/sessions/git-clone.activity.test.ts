@@ -289,6 +289,17 @@ describe('the mirror', () => {
     expect(gitIn(given.mirror, 'fsck', '--full')).not.toMatch(/missing|corrupt/);
   });
 
+  test('loses the locks that keep git from packing it again', async () => {
+    const given = await setting();
+    const commit = await given.repository.commit({ a: '1' });
+    await clone(given, commit, 'first');
+    const locks = ['objects/maintenance.lock', 'objects/info/commit-graphs/commit-graph-chain.lock'];
+    await mkdir(join(given.mirror, 'objects/info/commit-graphs'), { recursive: true });
+    for (const name of locks) await writeFile(join(given.mirror, name), '');
+    await clone(given, await given.repository.commit({ a: '2' }), 'newer');
+    expect(locks.filter((name) => existsSync(join(given.mirror, name)))).toEqual([]);
+  });
+
   test('is removed after the time without use, but not while somebody uses it', async () => {
     const given = await setting();
     const commit = await given.repository.commit({ a: '1' });
