@@ -1,18 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { timeLeft } from '../../activities/sessions/job-patience.ts';
-import { endJob, type WatchDependencies, watchJob } from '../../activities/sessions/watch-job.ts';
+import { type WatchDependencies, watchJob } from '../../activities/sessions/watch-job.ts';
 import { finishJob } from '../../control/sessions/record-job.ts';
 import type { ContainerState, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
 import { ensureRun, findRun } from '../../store/runs.ts';
 import { findSessionById } from '../../store/session-engine.ts';
 import { findSessionJob } from '../../store/session-jobs.ts';
-import { makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
 import { ansible, recordedJob } from '../support/recorded-jobs.ts';
-import { SITE } from '../support/site-stand-ins.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { watchDependencies } from '../support/watch-dependencies.ts';
 
 let database: TestDatabase;
 let cluster: FakeCluster;
@@ -29,21 +28,7 @@ const trouble = (kind: JobTrouble['kind'], message: string): JobTrouble => ({ co
 
 const makeJob = () => recordedJob(database.db, cluster);
 
-const deps = (patience = { waiting: 60_000, impossible: 60_000 }): WatchDependencies => ({
-  db: database.db,
-  cluster,
-  patience,
-  ingestUrl: 'http://muster-ingest.test:8101',
-  clock: () => new Date(),
-  site: { ...SITE, ssh: async () => ({ privateKey: 'k', knownHosts: '' }) },
-  trust: {
-    hasOwnKey: false,
-    identity: async () => ({ privateKey: 'k', publicKey: 'line', certificate: 'c', lookAgainMs: 1, problem: null }),
-  },
-  imageKeys: { read: async () => null },
-  publicKeyOf: async () => 'line',
-  logMaxBytes: 64 * 2 ** 20,
-});
+const deps = (patience?: WatchDependencies['patience']) => watchDependencies(database.db, cluster, patience);
 
 const watch = (sessionId: string, given = deps()) =>
   new MockActivityEnvironment().run(() => watchJob(given, sessionId, new AbortController().signal));
@@ -489,39 +474,5 @@ describe('the log of a runner that hands in nothing by itself', () => {
     expect(await warningsOf(sessionId)).toEqual([
       "the log of the Job is not complete: its end was not there 0.05 s after the Job's",
     ]);
-  });
-});
-
-describe('ending a Job', () => {
-  const end = (sessionId: string) => endJob(deps(), sessionId, new AbortController().signal);
-
-  test('is harmless without one, and twice', async () => {
-    const session = await makeSession(database.db);
-    expect(await end(session.id)).toEqual({ unverified: null });
-    const { sessionId, name } = await makeJob();
-    expect(await end(sessionId)).toEqual({ unverified: null });
-    expect(await end(sessionId)).toEqual({ unverified: null });
-    expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
-  });
-
-  test('that had done all its work stores that it succeeded: whether its session was cancelled is another matter', async () => {
-    const { sessionId, name } = await makeJob();
-    cluster.put(name, { containers: [ansible(0)] });
-    expect(await end(sessionId)).toEqual({ unverified: null });
-    expect(await watch(sessionId)).toEqual({ succeeded: 'true', reason: null, message: 'complete' });
-  });
-
-  test('once more, when its node is back, adds the exit codes that nobody could tell before', async () => {
-    const { sessionId, name } = await makeJob();
-    cluster.put(name, { containers: [ansible(null)] });
-    cluster.unverified = 'node not ready';
-    expect(await end(sessionId)).toEqual({ unverified: 'node not ready' });
-    cluster.put(name, { containers: [ansible(137)] });
-    cluster.unverified = null;
-    expect(await end(sessionId)).toEqual({ unverified: null });
-    expect(await findSessionJob(database.db, sessionId)).toMatchObject({
-      exit_codes: { ansible: 137 },
-      end_code: 'cancelled',
-    });
   });
 });
