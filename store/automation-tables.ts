@@ -1,11 +1,11 @@
 /** The tables of lane automation as Kysely sees them, and the findings of drift checks (see tables.ts). */
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
-import type { DriftCheckAnswer } from '../domain/automation/drift-check-schema.ts';
+import type { KeptCheckAnswer } from '../domain/automation/drift-check-schema.ts';
 import type { RolloutStage, RolloutState } from '../domain/automation/rollout.ts';
 import type {
+  KeptRunResult,
   ScheduleAction,
   ScheduleBody,
-  ScheduleRunResult,
   ScheduleRunState,
 } from '../domain/automation/schedule-schema.ts';
 import type { DeliveryState, WebhookEvent } from '../domain/automation/webhook-schema.ts';
@@ -36,7 +36,7 @@ export interface DriftTable {
 export interface DriftChecksTable {
   run_id: string;
   /** Null only inside the transaction that makes the sessions. */
-  answer: ColumnType<DriftCheckAnswer | null, null, string>;
+  answer: ColumnType<KeptCheckAnswer | null, null, string>;
   made_at: Time;
 }
 
@@ -147,7 +147,7 @@ export interface ScheduleRunsTable {
   action: JSONColumnType<ScheduleAction | null, string | null, string | null>;
   started_at: OptionalTime;
   ended_at: OptionalTime;
-  result: JSONColumnType<ScheduleRunResult | null, string | null, string | null>;
+  result: JSONColumnType<KeptRunResult | null, string | null, string | null>;
   error_code: string | null;
   error: string | null;
 }

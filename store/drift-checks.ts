@@ -1,6 +1,6 @@
 /** What calls for checks have made, by the id of the call. */
 import { sql } from 'kysely';
-import type { DriftCheckAnswer } from '../domain/automation/drift-check-schema.ts';
+import type { KeptCheckAnswer } from '../domain/automation/drift-check-schema.ts';
 import type { Db } from './database.ts';
 
 /** So long a call is remembered. */
@@ -10,7 +10,7 @@ const KEPT = sql`interval '30 days'`;
  * Takes the call for this transaction: null when it is new. One that was made before is answered as it was; one that another
  * transaction makes at the moment is waited for.
  */
-export async function claimCheck(trx: Db, runId: string, now: Date): Promise<DriftCheckAnswer | null> {
+export async function claimCheck(trx: Db, runId: string, now: Date): Promise<KeptCheckAnswer | null> {
   await sql`delete from drift_checks where made_at < ${now}::timestamptz - ${KEPT} and run_id <> ${runId}`.execute(trx);
   const mine = await trx
     .insertInto('drift_checks')
@@ -24,7 +24,7 @@ export async function claimCheck(trx: Db, runId: string, now: Date): Promise<Dri
 }
 
 /** Keeps what the call has made. */
-export async function saveCheckAnswer(trx: Db, runId: string, answer: DriftCheckAnswer): Promise<void> {
+export async function saveCheckAnswer(trx: Db, runId: string, answer: KeptCheckAnswer): Promise<void> {
   await trx
     .updateTable('drift_checks')
     .set({ answer: JSON.stringify(answer) })

@@ -1,6 +1,11 @@
 /** What schedules did. A run has one end, written once; those before the newest ones go by themselves. */
 import { type Selectable, sql } from 'kysely';
-import type { ScheduleAction, ScheduleRunResult, ScheduleRunState } from '../domain/automation/schedule-schema.ts';
+import type {
+  KeptRunResult,
+  ScheduleAction,
+  ScheduleRunResult,
+  ScheduleRunState,
+} from '../domain/automation/schedule-schema.ts';
 import type { Db } from './database.ts';
 import type { ScheduleRunsTable } from './tables.ts';
 
@@ -118,7 +123,7 @@ export async function startScheduleRun(
 }
 
 /** Notes what a run made while it goes on. */
-export async function noteScheduleRunResult(db: Db, id: string, result: ScheduleRunResult): Promise<void> {
+export async function noteScheduleRunResult(db: Db, id: string, result: KeptRunResult): Promise<void> {
   await db
     .updateTable('schedule_runs')
     .set({ result: JSON.stringify(result) })

@@ -12,14 +12,18 @@ export interface SessionEnd {
   message: string;
 }
 
-/** Those of these sessions that are there. */
-export async function findSessionEnds(db: Db, names: readonly string[]): Promise<SessionEnd[]> {
+/** Those of these sessions that are there; where ids are given, none of another id that has taken one of the names. */
+export async function findSessionEnds(
+  db: Db,
+  names: readonly string[],
+  ids: readonly string[] | undefined,
+): Promise<SessionEnd[]> {
   if (names.length === 0) return [];
-  return db
+  let sessions = db
     .selectFrom('sessions')
     .select(['name', 'status', 'succeeded', 'reason', 'message'])
     .where('name', '=', sql<string>`any(${names})`)
-    .where('deleted_at', 'is', null)
-    .orderBy('name')
-    .execute();
+    .where('deleted_at', 'is', null);
+  if (ids !== undefined) sessions = sessions.where(sql<boolean>`id = any(${ids}::uuid[])`);
+  return sessions.orderBy('name').execute();
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import type { DriftCheckAnswer } from '../../domain/automation/drift-check-schema.ts';
+import type { KeptCheckAnswer } from '../../domain/automation/drift-check-schema.ts';
 import { addLeftOut, type PlannedCheck, planChecks } from '../../domain/automation/plan-checks.ts';
 import type { ComponentFilter } from '../../domain/components/schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
@@ -34,10 +34,10 @@ const LATER: Dispatcher = { kick: () => undefined };
 
 /**
  * Makes the sessions that check the matching components against what they desire, all in one transaction: per desired
- * configuration one for every so many hosts. Answers their names. Components of a configuration that cannot run are left
- * out, with the reason. Throws `bad_tags`.
+ * configuration one for every so many hosts. Answers their names and ids. Components of a configuration that cannot run are
+ * left out, with the reason. Throws `bad_tags`.
  */
-export async function checkDrift(deps: CheckDriftDependencies, request: CheckDriftRequest): Promise<DriftCheckAnswer> {
+export async function checkDrift(deps: CheckDriftDependencies, request: CheckDriftRequest): Promise<KeptCheckAnswer> {
   const answer = await deps.db.transaction().execute(async (trx) => {
     const before = await claimCheck(trx, request.runId, deps.clock());
     if (before !== null) return before;
@@ -52,29 +52,30 @@ export async function checkDrift(deps: CheckDriftDependencies, request: CheckDri
   return answer;
 }
 
-async function makeChecks(deps: CheckDriftDependencies, request: CheckDriftRequest): Promise<DriftCheckAnswer> {
+async function makeChecks(deps: CheckDriftDependencies, request: CheckDriftRequest): Promise<KeptCheckAnswer> {
   const key = createHash('sha256').update(request.runId).digest('hex').slice(0, 12);
   const plan = planChecks(await candidates(deps.db, request.filter), key);
   const leftOut = new Map(plan.leftOut.map((entry) => [entry.reason, entry]));
-  const answer: DriftCheckAnswer = { sessions: [], components: 0, left_out: [] };
+  const answer = { sessions: [] as string[], session_ids: [] as string[], components: 0 };
   for (const check of plan.checks) {
-    const refusal = await makeCheck(deps, request, check);
-    if (refusal === null) {
+    const made = await makeCheck(deps, request, check);
+    if ('id' in made) {
       answer.sessions.push(check.name);
+      answer.session_ids.push(made.id);
       answer.components += check.hosts.length;
-    } else addLeftOut(leftOut, refusal, check.hosts);
+    } else addLeftOut(leftOut, made.refusal, check.hosts);
   }
   return { ...answer, left_out: [...leftOut.values()] };
 }
 
-/** Makes one session; answers why its configuration cannot run, or null. */
+/** Makes one session; answers its id, or why its configuration cannot run. */
 async function makeCheck(
   deps: CheckDriftDependencies,
   { reconfigure, actor }: CheckDriftRequest,
   { name, configuration, hosts }: PlannedCheck,
-): Promise<string | null> {
+): Promise<{ id: string } | { refusal: string }> {
   try {
-    await createSession(
+    const { session } = await createSession(
       { ...deps, actor },
       {
         name,
@@ -84,10 +85,10 @@ async function makeCheck(
       },
       { debugNames: false },
     );
-    return null;
+    return { id: session.id };
   } catch (error) {
     if (isMusterError(error) && (error.code === 'configuration_invalid' || error.code === 'source_unknown')) {
-      return error.detail;
+      return { refusal: error.detail };
     }
     throw error;
   }

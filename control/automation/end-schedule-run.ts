@@ -25,7 +25,8 @@ export async function followScheduleRun({ db, clock }: EndRunDependencies, runId
   const run = await findScheduleRun(db, runId);
   if (run === null || run.ended_at !== null) return true;
   const names = run.result?.sessions ?? [];
-  const found = new Map((await findSessionEnds(db, names)).map((session) => [session.name, session]));
+  const ends = await findSessionEnds(db, names, run.result?.session_ids);
+  const found = new Map(ends.map((session) => [session.name, session]));
   if ([...found.values()].some(({ status }) => status !== 'complete')) return false;
   const wrong = names.flatMap((name) => {
     const session = found.get(name);
@@ -54,12 +55,13 @@ export async function cancelScheduleRun(deps: EndRunDependencies, runId: string)
   const run = await findScheduleRun(deps.db, runId);
   const schedule = run && (await findScheduleById(deps.db, run.schedule_id));
   if (!run || !schedule || run.ended_at !== null) return;
-  for (const session of run.result?.sessions ?? []) {
+  for (const [index, session] of (run.result?.sessions ?? []).entries()) {
     try {
       await cancelSession(
         { ...deps, actor: scheduleActor(schedule.name) },
         session,
         `the run of schedule ${schedule.name} was cancelled`,
+        run.result?.session_ids?.[index],
       );
     } catch (error) {
       if (!isMusterError(error) || !['session_complete', 'session_not_found'].includes(error.code)) throw error;

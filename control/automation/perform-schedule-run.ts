@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { scheduleActor, scheduledSessionName } from '../../domain/automation/schedule-naming.ts';
-import type { ScheduleAction, ScheduleRunResult } from '../../domain/automation/schedule-schema.ts';
+import type { KeptRunResult, ScheduleAction, ScheduleRunResult } from '../../domain/automation/schedule-schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { endScheduleRun, findScheduleRun, noteScheduleRunResult } from '../../store/schedule-runs.ts';
 import { findScheduleById } from '../../store/schedules.ts';
@@ -28,6 +28,9 @@ interface Work {
   signal: AbortSignal;
 }
 
+/** What a run waits for. */
+type Made = Pick<KeptRunResult, 'sessions' | 'session_ids'>;
+
 /** Ids of components that the record of a run names. */
 const NAMED = 20;
 
@@ -45,17 +48,17 @@ export async function performScheduleRun(
   if (!run?.action || !schedule || run.ended_at !== null) return 'over';
   const actor = scheduleActor(schedule.name);
   const work = { deps, runId, schedule, scheduledAt: run.scheduled_at, actor, signal };
-  const sessions = await perform(work, run.action);
-  if (sessions === null) return 'over';
-  await noteScheduleRunResult(deps.db, runId, { sessions });
+  const made = await perform(work, run.action);
+  if (made === null) return 'over';
+  await noteScheduleRunResult(deps.db, runId, made);
   return 'following';
 }
 
 /** Answers the sessions that are to be waited for, or null when the run has ended. */
-async function perform(work: Work, { reconfigure, refresh, session, check }: ScheduleAction): Promise<string[] | null> {
+async function perform(work: Work, { reconfigure, refresh, session, check }: ScheduleAction): Promise<Made | null> {
   if (reconfigure) return reconfigureComponents(work, reconfigure);
   if (refresh) return refreshBranches(work, refresh);
-  if (session) return [await runSession(work, session)];
+  if (session) return runSession(work, session);
   if (check) return checkComponents(work, check);
   throw musterError('internal', `run ${work.runId} has an action of a later version of Muster`);
 }
@@ -95,18 +98,19 @@ async function refreshBranches(
 async function runSession(
   { deps, runId, schedule, scheduledAt, actor }: Work,
   { name_prefix, ...body }: NonNullable<ScheduleAction['session']>,
-): Promise<string> {
+): Promise<Made> {
   const name = scheduledSessionName(schedule, name_prefix, scheduledAt);
-  await createSession({ ...deps, actor, operation: runId }, { ...body, name });
-  return name;
+  const { session } = await createSession({ ...deps, actor, operation: runId }, { ...body, name });
+  return { sessions: [name], session_ids: [session.id] };
 }
 
 async function checkComponents(
   { deps, runId, actor }: Work,
   { filter, reconfigure = false }: NonNullable<ScheduleAction['check']>,
-): Promise<string[] | null> {
-  const { sessions, components, left_out } = await checkDrift(deps, { filter, reconfigure, actor, runId });
-  if (sessions.length > 0) return sessions;
+): Promise<Made | null> {
+  const checked = await checkDrift(deps, { filter, reconfigure, actor, runId });
+  const { sessions, session_ids, components, left_out } = checked;
+  if (sessions.length > 0) return { sessions, session_ids };
   const why = left_out.map(({ reason, components: count }) => `${reason} (${count})`).join('; ');
   await endScheduleRun(deps.db, runId, {
     state: left_out.length === 0 ? 'succeeded' : 'failed',

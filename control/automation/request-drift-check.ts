@@ -24,10 +24,11 @@ export async function requestDriftCheck(
   if (configuration !== undefined && (await findConfiguration(deps.db, configuration)) === undefined) {
     throw musterError('configuration_not_found', `Configuration ${configuration} could not be found`, 'configuration');
   }
-  return checkDrift(deps, {
+  const { session_ids: _, ...answer } = await checkDrift(deps, {
     filter: filter ?? { config_name: configuration },
     reconfigure,
     actor: deps.actor,
     runId: deps.operation ?? randomUUID(),
   });
+  return answer;
 }

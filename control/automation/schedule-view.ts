@@ -1,5 +1,10 @@
 /** Schedules and their runs as answers show them. */
-import type { ScheduleRunView, ScheduleView } from '../../domain/automation/schedule-schema.ts';
+import type {
+  KeptRunResult,
+  ScheduleRunResult,
+  ScheduleRunView,
+  ScheduleView,
+} from '../../domain/automation/schedule-schema.ts';
 import { wireTime } from '../../domain/times.ts';
 import type { ScheduleRunRow } from '../../store/schedule-runs.ts';
 import type { ScheduleRow } from '../../store/schedules.ts';
@@ -32,7 +37,12 @@ export function scheduleRunView(schedule: string, row: ScheduleRunRow): Schedule
     requested_by: row.requested_by,
     started_at: row.started_at && wireTime(row.started_at),
     ended_at: row.ended_at && wireTime(row.ended_at),
-    result: row.result,
+    result: row.result && shownResult(row.result),
     error: code === null ? null : { code, detail: detail ?? '' },
   };
+}
+
+/** Names say to a user which sessions are meant; the ids are for the run itself. */
+function shownResult({ session_ids: _, ...result }: KeptRunResult): ScheduleRunResult {
+  return result;
 }

@@ -5,19 +5,22 @@ import { requestCancel } from '../../store/sessions.ts';
 import { announceStream } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
-import { getSessionLocked } from './find-session.ts';
+import { getSessionLocked, sessionNotFound } from './find-session.ts';
 
 /**
  * Asks for the end of a session; it is complete when no process of it is left. The first request counts, another changes
  * nothing. Throws `session_not_found`, `session_complete`.
+ * @param id the only one that is meant: another that has taken the name since is `session_not_found`
  */
 export async function cancelSession(
   deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date; actor: string | null },
   name: string,
   reason: string | undefined,
+  id?: string,
 ): Promise<SessionRow> {
   const row = await deps.db.transaction().execute(async (trx) => {
     const before = await getSessionLocked(trx, name);
+    if (id !== undefined && before.id !== id) throw sessionNotFound(name);
     if (before.status === 'complete') throw musterError('session_complete', `Session ${name} is complete`);
     const text = reason ? `cancelled: ${reason}` : 'cancelled';
     const first = await requestCancel(trx, before.id, {

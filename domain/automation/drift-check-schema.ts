@@ -29,3 +29,9 @@ export const DriftCheckAnswerSchema = z.strictObject({
   left_out: z.array(LeftOutSchema),
 });
 export type DriftCheckAnswer = z.infer<typeof DriftCheckAnswerSchema>;
+
+/** What is kept of it. */
+export type KeptCheckAnswer = DriftCheckAnswer & {
+  /** Ids of `sessions`, in their order; absent in what the release before has made. */
+  session_ids?: string[] | undefined;
+};

@@ -158,6 +158,15 @@ export const ScheduleRunResultSchema = z.strictObject({
 });
 export type ScheduleRunResult = z.infer<typeof ScheduleRunResultSchema>;
 
+/** What is kept of it. */
+export type KeptRunResult = ScheduleRunResult & {
+  /**
+   * Ids of `sessions`, in their order: a name may be deleted and taken by somebody else. Absent in runs of the release
+   * before, which go by the names.
+   */
+  session_ids?: string[] | undefined;
+};
+
 export const ScheduleRunSchema = z.strictObject({
   id: z.string(),
   schedule: z.string(),

@@ -331,7 +331,7 @@ describe('check', () => {
     expect(body.sessions).toMatchObject([
       { configuration: { name: 'web' }, ansible: { limit: 'web1' }, muster: { check: true, reconfigure: true } },
     ]);
-    expect((await run(id)).result).toEqual({ sessions: [body.sessions[0].name] });
+    expect((await run(id)).result).toMatchObject({ sessions: [body.sessions[0].name] });
   });
 
   test('of nothing is over at once', async () => {
