@@ -8,11 +8,19 @@ import {
   type WebhookView,
 } from '../../domain/automation/webhook-schema.ts';
 import { musterError } from '../../domain/errors.ts';
+import type { Db } from '../../store/database.ts';
 import type { Database } from '../../store/tables.ts';
 import { deleteWebhook, insertNotification, insertWebhook, updateWebhook } from '../../store/webhooks.ts';
 import type { SecretStore } from '../configurations/ports.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { getWebhook, viewOfDelivery, viewOfWebhook, webhookNotFound } from './read-webhooks.ts';
 import { newWebhookSecret, storeWebhookSecret, webhookSecretName } from './webhook-secret.ts';
+
+/**
+ * A secret is written while the record is locked, so that both are the same one's, and its store may need a connection to the database
+ * of its own: many at once would take all of them and wait for each other.
+ */
+const inTurn = oneAtATime();
 
 export interface WebhookDependencies {
   db: Kysely<Database>;
@@ -30,7 +38,7 @@ export async function createWebhook(deps: WebhookDependencies, wanted: WebhookCr
   const { name, url, events, enabled = true, allow_private_redirects = false } = wanted;
   const secret = wanted.secret ?? newWebhookSecret();
   const now = deps.clock();
-  return deps.db.transaction().execute(async (trx) => {
+  const make = async (trx: Db) => {
     const row = await insertWebhook(trx, {
       name,
       url,
@@ -45,24 +53,30 @@ export async function createWebhook(deps: WebhookDependencies, wanted: WebhookCr
     // Before the record is there for others; one that is left over by a crash is replaced by the next create.
     await storeWebhookSecret(deps.secrets, name, secret, deps.actor);
     return { ...viewOfWebhook(row), secret };
-  });
+  };
+  return inTurn(() => deps.db.transaction().execute(make));
 }
 
 /** Changes the given members; throws `webhook_not_found`. */
 export async function patchWebhook(deps: WebhookDependencies, name: string, patch: WebhookPatch): Promise<WebhookView> {
   const { secret, ...members } = patch;
   const change = { ...members, actor: deps.actor, updated_at: deps.clock() };
-  await deps.db.transaction().execute(async (trx) => {
+  const write = async (trx: Db) => {
     if (!(await updateWebhook(trx, name, change))) throw webhookNotFound(name);
     if (secret !== undefined) await storeWebhookSecret(deps.secrets, name, secret, deps.actor);
-  });
+  };
+  await (secret === undefined ? write(deps.db) : inTurn(() => deps.db.transaction().execute(write)));
   return getWebhook(deps, name);
 }
 
 /** Removes a webhook, what it was still to be told, and its secret; throws `webhook_not_found`. */
 export async function removeWebhook(deps: WebhookDependencies, name: string): Promise<void> {
-  if (!(await deleteWebhook(deps.db, name))) throw webhookNotFound(name);
-  await deps.secrets.delete(webhookSecretName(name));
+  const remove = async (trx: Db) => {
+    if (!(await deleteWebhook(trx, name))) throw webhookNotFound(name);
+    // Whoever makes one of this name again waits until the record is gone, and writes his secret after that.
+    await deps.secrets.delete(webhookSecretName(name));
+  };
+  await inTurn(() => deps.db.transaction().execute(remove));
 }
 
 /** Sends a `ping` on its way; throws `webhook_not_found`. */
