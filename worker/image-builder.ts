@@ -11,7 +11,7 @@ import { openImages } from '../drivers/image-files/open-images.ts';
 import type { Db } from '../store/database.ts';
 import { noteImageWorker } from '../store/image-jobs.ts';
 
-/** How often a machine says that it is there, ms, and every how many times it looks whether it still can do it. */
+/** How often a machine says that it is there, ms, and every how many times one that can do it looks whether it still can. */
 const WORD_MS = 20_000;
 const LOOK_EVERY = 30;
 
@@ -97,8 +97,11 @@ export async function openImageMachine(
     let count = 0;
     const say = async () => {
       if (lacking.length > 0 || count++ % LOOK_EVERY === 0) {
+        const before = lacking.join('; ');
         lacking = await imageBuilder.check();
-        if (lacking.length > 0) log.info({ lacking }, 'this machine cannot customise images');
+        if (lacking.length > 0 && lacking.join('; ') !== before) {
+          log.info({ lacking }, 'this machine cannot customise images');
+        }
       }
       const reason = lacking.join('; ');
       const able = lacking.length === 0;

@@ -110,12 +110,12 @@ export async function closeForeignLog(
   { runId, done }: FollowedLog,
   view: JobView,
   patienceMs: number,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<void> {
   const over = new AbortController();
   const isWhole = await Promise.race([done.then(() => true), delay(patienceMs, false, { signal: over.signal })]);
   over.abort();
-  signal.throwIfAborted();
+  signal?.throwIfAborted();
   if (!isWhole) await warn(db, sessionId, `its end was not there ${patienceMs / 1000} s after the Job's`);
   const run = await knownRun(db, runId);
   if (run === null) return;

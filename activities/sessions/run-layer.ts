@@ -134,13 +134,14 @@ async function followRun(
 
 /**
  * Ends what a lost run has left working, before others may have its hosts: its launcher is gone, the playbook need not be. Answers
- * warnings: what belongs to another user cannot be ended by us, now or later.
+ * warnings: what belongs to another user cannot be ended by us, now or later. What the machine refuses for the moment is thrown.
  */
 async function endLost(runner: Runner, { id, layer }: RunRow): Promise<string[]> {
   try {
     await runner.end(id);
     return [];
   } catch (error) {
+    if (typeof error === 'object' && error !== null && 'code' in error) throw error;
     return [`layer ${layer}: not all of its run could be ended: ${error instanceof Error ? error.message : error}`];
   }
 }

@@ -66,7 +66,9 @@ export async function watchJob(
     const { view, unverified } = isEnded ? { ...seen, unverified: null } : await cluster.end(job.name, END_PATIENCE);
     const last = seen.view.phase === 'gone' ? view : seen.view;
     const outcome = seen.tooLong ?? jobOutcome(last, (await preparedJob(db, sessionId)).steps);
-    if (log !== null) await closeForeignLog(db, sessionId, log, view, logPatience, signal);
+    // What a Job is given up for is known to nobody else, so that is stored first of all.
+    const until = isEnded ? signal : undefined;
+    if (log !== null) await closeForeignLog(db, sessionId, log, view, logPatience, until);
     await settleJob(db, sessionId, { view, outcome, unverified });
     if (unverified === null) await release(deps, job.name);
     return storedEnd(await preparedJob(db, sessionId));

@@ -13,7 +13,9 @@ import { readJob, readPods } from './read-jobs.ts';
 /** A log that says nothing is asked for again after so long: it may have lost its cluster, ms. */
 const SILENT_MS = 15_000;
 const LOOK_MS = 1_000;
-/** How long a cluster that is away is tried, ms. */
+/** The same where a node has not given it for long, ms. */
+const SELDOM_MS = 5_000;
+/** How long a cluster that is away is tried, ms; a node may be away for longer while its container works. */
 const AWAY_MS = 60_000;
 const THROWN_AWAY = 'its node has thrown it away with its container, maybe before all of it was read';
 
@@ -79,10 +81,10 @@ export async function followLog(
     } catch (error) {
       if (signal.aborted) return;
       if (!isAway(error)) throw error;
-      if (works && !isForbidden(error)) awaySince = null;
-      else awaySince ??= Date.now();
-      if (awaySince !== null && Date.now() - awaySince > AWAY_MS) throw error;
-      await delay(LOOK_MS, undefined, { signal }).catch(() => {});
+      awaySince ??= Date.now();
+      const isLong = Date.now() - awaySince > AWAY_MS;
+      if (isLong && (!works || isForbidden(error))) throw error;
+      await delay(isLong ? SELDOM_MS : LOOK_MS, undefined, { signal }).catch(() => {});
     }
   }
 }

@@ -19,7 +19,7 @@ describeNeeding(testServerMissing(), 'the end of a Job whose cluster is away', (
   test('is waited for: what it has reached counts', async () => {
     const finish = gate();
     let [ends, looks] = [0, 0];
-    const away = (nextRetryDelay?: '30m') =>
+    const away = (nextRetryDelay?: '15m') =>
       ApplicationFailure.create({
         type: 'cluster_unavailable',
         message: 'GET /api: no answer within 8 s',
@@ -32,7 +32,7 @@ describeNeeding(testServerMissing(), 'the end of a Job whose cluster is away', (
       watchJob: async () => {
         await finish.pass();
         looks += 1;
-        if (looks === 1) throw away('30m');
+        if (looks === 1) throw away('15m');
         return JOB_DONE;
       },
       endJob: async () => {

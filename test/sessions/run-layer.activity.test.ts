@@ -158,6 +158,18 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     expect((await machine.events(id)).map(({ data }) => data)).toContainEqual({ message: said });
   });
 
+  test('whose lost run cannot be ended for the moment is not over', async () => {
+    const id = await script('echo begun; exec sleep 600');
+    const runner = { ...machine.deps.runner, end: failing('no space is left', 'ENOSPC') };
+    const first = run(id, machine.worker({ runner }));
+    await eventually('its output', async () => (await machine.output(id)) !== '');
+    for (const pid of await processesWith(machine.runId(id))) process.kill(pid, 'SIGKILL');
+    await expect(first).rejects.toThrow('no space is left');
+    expect(await runRow(id)).toMatchObject({ state: 'started' });
+    expect(await run(id)).toMatchObject({ exitCode: null });
+    expect(await runRow(id)).toMatchObject({ state: 'lost' });
+  });
+
   test('whose run lost its files is never run again', async () => {
     const id = await script('echo begun >> begun; exec sleep 600');
     const environment = activityEnvironment();

@@ -149,10 +149,10 @@ async function untilItEnds(input: SessionRef, state: State, ended: Promise<JobEn
       await endJob(input);
       break;
     } catch (error) {
-      // Nobody knows yet how a Job ends whose cluster is away. It may end by itself, and is given up only by a cancel.
+      // Nobody knows yet how a Job ends whose cluster is away: it may end by itself meanwhile.
       if (!(error instanceof ActivityFailure) || state.cancel !== null || !patched('waits-out-its-cluster'))
         throw error;
-      await condition(news);
+      await condition(news, LAST_WORDS);
     }
   }
   const end = await settled;
