@@ -7,7 +7,7 @@ import pg from 'pg';
 import { stackStatus, startStack, stopStack } from '../../deploy/stack/background.ts';
 import type { ComponentName, StackState } from '../../deploy/stack/stack-state.ts';
 import { endRun } from '../../drivers/local-runner/end-run.ts';
-import { isAlive } from '../../drivers/local-runner/process-table.ts';
+import { isAlive, signal } from '../../drivers/local-runner/process-table.ts';
 import { runPaths } from '../../drivers/local-runner/run-files.ts';
 import { ansibleBin, ansibleMissing } from './ansible.ts';
 import { eventually } from './eventually.ts';
@@ -135,9 +135,12 @@ export async function startMusterStack(
     pidOf: (name) => eventually(`${name} has a process`, async () => (await status()).components[name]?.process?.pid),
     kill: async (name) => process.kill(await stack.pidOf(name), 'SIGKILL') && undefined,
     killAll: async () => {
-      const { supervisor, components } = await status();
+      const { supervisor } = await status();
+      // First who would start others in the place of those that end.
+      signal(supervisor.pid, 'SIGKILL');
+      const { components } = await status();
       const parts = Object.values(components).flatMap((part) => (part.process ? [part.process] : []));
-      for (const { pid } of [supervisor, ...parts]) process.kill(pid, 'SIGKILL');
+      for (const { pid } of parts) signal(pid, 'SIGKILL');
       // A process that was killed is still there for a moment, and a start would take the stack for a running one.
       await eventually('all are gone', async () => {
         for (const part of [supervisor, ...parts]) if (await isAlive(part)) return false;

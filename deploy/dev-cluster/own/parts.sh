@@ -3,7 +3,10 @@
 
 kube() { "$BIN/kubectl" --kubeconfig "$KUBECONFIG_FILE" --request-timeout 10s "$@"; }
 api_answers() { kube get --raw /readyz; }
-node_is_ready() { [[ $(kube get node "$NODE" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}' 2>/dev/null) == True ]]; }
+# Of its state Ready, as kubelet last told it.   node_says FIELD
+node_says() { kube get node "$NODE" -o "jsonpath={.status.conditions[?(@.type=='Ready')].$1}" 2>/dev/null; }
+# What was told before kubelet was started last is of another one, whose word the new one may take back.
+node_is_ready() { [[ $(node_says lastHeartbeatTime) != "$(cat "$RUN/kubelet.before" 2>/dev/null)" && $(node_says status) == True ]]; }
 # It answers before it can do what kubelet asks, which ends when it is refused; it says when all of it is ready.
 containerd_is_ready() { [[ $(tail -c "+$(($(<"$RUN/containerd.begins") + 1))" "$LOG/containerd.log") == *"containerd successfully booted"* ]]; }
 
@@ -39,6 +42,7 @@ start_part() {
       PATH=$BIN:$PATH launch containerd --config "$CONF/containerd.toml"
       ;;
     kubelet)
+      runs kubelet || node_says lastHeartbeatTime >"$RUN/kubelet.before" || true
       launch kubelet --config "$CONF/kubelet.yaml" --kubeconfig "$KUBECONFIG_FILE" --root-dir "$STATE/kubelet" \
         --hostname-override "$NODE" --node-ip "$HOST"
       ;;
