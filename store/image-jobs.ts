@@ -252,11 +252,16 @@ export async function findReader(db: Db, imageId: string): Promise<string | null
 /** A machine says that it works in a directory, and whether it can; when it last could stays noted. */
 export async function noteImageWorker(db: Db, worker: Omit<ImageWorkerRow, 'able_at'>): Promise<void> {
   const { able, reason, seen_at } = worker;
-  const now = { able, reason, seen_at, ...(able ? { able_at: seen_at } : {}) };
+  // A former release says of a machine that can only that it was seen.
+  const before = sql<Date | null>`
+    coalesce(image_workers.able_at, case when image_workers.able then image_workers.seen_at end)`;
+  const now = { able, reason, seen_at };
   await db
     .insertInto('image_workers')
-    .values({ ...worker, ...now })
-    .onConflict((conflict) => conflict.columns(['store_id', 'queue']).doUpdateSet(now))
+    .values({ ...worker, able_at: able ? seen_at : null })
+    .onConflict((conflict) =>
+      conflict.columns(['store_id', 'queue']).doUpdateSet({ ...now, able_at: able ? seen_at : before }),
+    )
     .execute();
 }
 

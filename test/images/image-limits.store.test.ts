@@ -110,6 +110,19 @@ describe('a machine that is there and cannot do it for the moment', () => {
     expect(await end(job)).toContain('no worker');
   });
 
+  test('has what a former release has noted of it', async () => {
+    const job = await jobIn('creating');
+    later(DAY + HOUR);
+    await seen();
+    await database.db.updateTable('image_workers').set({ able_at: null }).where('queue', '=', queue).execute();
+    later(20);
+    await seen(queue, false);
+    expect(await readImageRun(deps(), job.id)).toMatchObject({ status: 'creating', over: false });
+    later(DAY);
+    await seen(queue, false);
+    expect(await readImageRun(deps(), job.id)).toMatchObject({ over: true });
+  });
+
   test('is as one that never was where nothing is noted of it', async () => {
     const job = await jobIn('creating');
     await database.db
