@@ -15,7 +15,8 @@ const MADE = '.all.made';
 /**
  * Adds `cray_cfs_image: false` for all hosts beside the inventory in `dir` (cfs-flows 3.5): in a folder as a file of its own, to a file
  * by a line at its end, else as a new file. A file that takes no line (encrypted, JSON, several documents) moves into a folder,
- * where Ansible reads both; a try that is cut off at any step loses nothing for the next one. Links of the repository are read inside `dir` only and never written through.
+ * where Ansible reads both; a try that is cut off at any step loses nothing for the next one. Links of the repository are read
+ * inside `dir` only and never written through.
  */
 export async function addEnvironmentVariables(dir: string): Promise<void> {
   const root = await realpath(dir);
@@ -50,7 +51,9 @@ async function addToFile(root: string, path: string): Promise<void> {
     return replaceFile(path, text + line);
   }
   const groupVars = dirname(path);
-  const [folder, aside, made] = ['all', ASIDE, MADE].map((name) => join(groupVars, name)) as [string, string, string];
+  const folder = join(groupVars, 'all');
+  const aside = join(groupVars, ASIDE);
+  const made = join(groupVars, MADE);
   await rm(made, { recursive: true, force: true });
   await mkdir(made, { mode: 0o755 });
   await replaceFile(join(made, basename(path)), text);
