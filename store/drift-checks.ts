@@ -19,7 +19,12 @@ export async function claimCheck(trx: Db, runId: string, now: Date): Promise<Kep
     .returning('run_id')
     .executeTakeFirst();
   if (mine !== undefined) return null;
-  const row = await trx.selectFrom('drift_checks').select('answer').where('run_id', '=', runId).executeTakeFirst();
+  return findCheckAnswer(trx, runId);
+}
+
+/** What the call has made; null when it made nothing yet, or long ago. */
+export async function findCheckAnswer(db: Db, runId: string): Promise<KeptCheckAnswer | null> {
+  const row = await db.selectFrom('drift_checks').select('answer').where('run_id', '=', runId).executeTakeFirst();
   return row?.answer ?? null;
 }
 

@@ -16,6 +16,14 @@ export type NotificationRow = Selectable<NotificationsTable>;
 const waiting = sql<number>`(select count(*) from notifications
   where notifications.webhook = webhooks.name and notifications.state = 'waiting')`.as('waiting');
 
+/**
+ * Until the transaction ends, nobody else makes or removes the webhook of this name, or writes its secret. The record itself stays
+ * free: whatever ends a session meanwhile refers to it.
+ */
+export async function lockWebhookName(trx: Db, name: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext(${`webhook/${name}`}))`.execute(trx);
+}
+
 /** Inserts a webhook; null when one of that name is there. */
 export async function insertWebhook(db: Db, webhook: Selectable<WebhooksTable>): Promise<WebhookRow | null> {
   const row = await db
@@ -65,18 +73,27 @@ export async function deleteWebhook(db: Db, name: string): Promise<boolean> {
   return result.numDeletedRows > 0n;
 }
 
-/** Makes a notification for one webhook, whatever events it is for. */
+/** Makes a notification for one webhook, whatever events it is for; null when there is no such webhook. */
 export async function insertNotification(
   db: Db,
   webhook: string,
   event: string,
   data: Record<string, unknown>,
-): Promise<NotificationRow> {
+): Promise<NotificationRow | null> {
   const row = await db
     .insertInto('notifications')
-    .values({ webhook, event, data: JSON.stringify(data) })
+    .columns(['webhook', 'event', 'data'])
+    // Locked, so that it is not removed meanwhile, which would be an error of the reference.
+    .expression((eb) =>
+      eb
+        .selectFrom('webhooks')
+        .select(['name', sql<string>`${event}::text`.as('event'), sql`${JSON.stringify(data)}::jsonb`.as('data')])
+        .where('name', '=', webhook)
+        .forKeyShare(),
+    )
     .returningAll()
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (row === undefined) return null;
   await sql`select pg_notify(${NOTIFICATION_CHANNEL}, '')`.execute(db);
   return row;
 }
@@ -141,7 +158,7 @@ export interface Delivery {
   error: string | null;
 }
 
-/** Notes what became of one try. */
+/** Notes what became of one try; a late one changes nothing once another has delivered it, or was the last. */
 export async function noteDelivery(db: Db, id: string, delivery: Delivery): Promise<void> {
   const { state, now, nextTryAt, status, error } = delivery;
   await db
@@ -155,6 +172,7 @@ export async function noteDelivery(db: Db, id: string, delivery: Delivery): Prom
       ...(nextTryAt === undefined ? {} : { next_try_at: nextTryAt }),
     }))
     .where('id', '=', id)
+    .where('state', '=', 'waiting')
     .execute();
 }
 

@@ -1,9 +1,18 @@
 import type { Kysely } from 'kysely';
 import { scheduleActor } from '../../domain/automation/schedule-naming.ts';
+import type { KeptRunResult } from '../../domain/automation/schedule-schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
-import { endScheduleRun, findScheduleRun } from '../../store/schedule-runs.ts';
+import type { Db } from '../../store/database.ts';
+import { findCheckAnswer } from '../../store/drift-checks.ts';
+import {
+  endScheduleRun,
+  findScheduleRun,
+  noteScheduleRunResult,
+  type ScheduleRunRow,
+} from '../../store/schedule-runs.ts';
 import { findScheduleById } from '../../store/schedules.ts';
 import { findSessionEnds } from '../../store/session-ends.ts';
+import { findSessionById } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import type { Dispatcher } from '../sessions/engine-port.ts';
@@ -55,13 +64,14 @@ export async function cancelScheduleRun(deps: EndRunDependencies, runId: string)
   const run = await findScheduleRun(deps.db, runId);
   const schedule = run && (await findScheduleById(deps.db, run.schedule_id));
   if (!run || !schedule || run.ended_at !== null) return;
-  for (const [index, session] of (run.result?.sessions ?? []).entries()) {
+  const made = run.result ?? (await notedResult(deps.db, run));
+  for (const [index, session] of (made?.sessions ?? []).entries()) {
     try {
       await cancelSession(
         { ...deps, actor: scheduleActor(schedule.name) },
         session,
         `the run of schedule ${schedule.name} was cancelled`,
-        run.result?.session_ids?.[index],
+        made?.session_ids?.[index],
       );
     } catch (error) {
       if (!isMusterError(error) || !['session_complete', 'session_not_found'].includes(error.code)) throw error;
@@ -69,4 +79,19 @@ export async function cancelScheduleRun(deps: EndRunDependencies, runId: string)
   }
   const detail = 'cancelled by a later run of the schedule, or in the engine';
   await endScheduleRun(deps.db, runId, { state: 'cancelled', error: { code: 'cancelled', detail }, now: deps.clock() });
+}
+
+/** Sessions of a run that was broken off between making and noting them, which its record then shows; null when it made none. */
+async function notedResult(db: Db, { id, action }: ScheduleRunRow): Promise<KeptRunResult | null> {
+  const made = action?.check ? await findCheckAnswer(db, id) : await sessionOf(db, id);
+  if (made === null) return null;
+  const result = { sessions: made.sessions, session_ids: made.session_ids };
+  await noteScheduleRunResult(db, id, result);
+  return result;
+}
+
+/** The one session of a run has its id. */
+async function sessionOf(db: Db, runId: string): Promise<KeptRunResult | null> {
+  const session = await findSessionById(db, runId);
+  return session && { sessions: [session.name], session_ids: [session.id] };
 }

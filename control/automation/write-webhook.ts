@@ -10,14 +10,21 @@ import {
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/database.ts';
 import type { Database } from '../../store/tables.ts';
-import { deleteWebhook, insertNotification, insertWebhook, updateWebhook } from '../../store/webhooks.ts';
+import {
+  deleteWebhook,
+  findWebhook,
+  insertNotification,
+  insertWebhook,
+  lockWebhookName,
+  updateWebhook,
+} from '../../store/webhooks.ts';
 import type { SecretStore } from '../configurations/ports.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { getWebhook, viewOfDelivery, viewOfWebhook, webhookNotFound } from './read-webhooks.ts';
 import { newWebhookSecret, storeWebhookSecret, webhookSecretName } from './webhook-secret.ts';
 
 /**
- * A secret is written while the record is locked, so that both are the same one's, and its store may need a connection to the database
+ * A secret is written while the name is locked, so that both are the same one's, and its store may need a connection to the database
  * of its own: many at once would take all of them and wait for each other.
  */
 const inTurn = oneAtATime();
@@ -39,6 +46,7 @@ export async function createWebhook(deps: WebhookDependencies, wanted: WebhookCr
   const secret = wanted.secret ?? newWebhookSecret();
   const now = deps.clock();
   const make = async (trx: Db) => {
+    await lockWebhookName(trx, name);
     const row = await insertWebhook(trx, {
       name,
       url,
@@ -62,6 +70,7 @@ export async function patchWebhook(deps: WebhookDependencies, name: string, patc
   const { secret, ...members } = patch;
   const change = { ...members, actor: deps.actor, updated_at: deps.clock() };
   const write = async (trx: Db) => {
+    if (secret !== undefined) await lockWebhookName(trx, name);
     if (!(await updateWebhook(trx, name, change))) throw webhookNotFound(name);
     if (secret !== undefined) await storeWebhookSecret(deps.secrets, name, secret, deps.actor);
   };
@@ -72,15 +81,18 @@ export async function patchWebhook(deps: WebhookDependencies, name: string, patc
 /** Removes a webhook, what it was still to be told, and its secret; throws `webhook_not_found`. */
 export async function removeWebhook(deps: WebhookDependencies, name: string): Promise<void> {
   const remove = async (trx: Db) => {
-    if (!(await deleteWebhook(trx, name))) throw webhookNotFound(name);
     // Whoever makes one of this name again waits until the record is gone, and writes his secret after that.
+    await lockWebhookName(trx, name);
+    if ((await findWebhook(trx, name)) === null) throw webhookNotFound(name);
     await deps.secrets.delete(webhookSecretName(name));
+    await deleteWebhook(trx, name);
   };
   await inTurn(() => deps.db.transaction().execute(remove));
 }
 
 /** Sends a `ping` on its way; throws `webhook_not_found`. */
 export async function testWebhook(deps: WebhookDependencies, name: string): Promise<DeliveryView> {
-  await getWebhook(deps, name);
-  return viewOfDelivery(await insertNotification(deps.db, name, PING, { actor: deps.actor }));
+  const notification = await insertNotification(deps.db, name, PING, { actor: deps.actor });
+  if (notification === null) throw webhookNotFound(name);
+  return viewOfDelivery(notification);
 }

@@ -135,6 +135,42 @@ describe('a session that is deleted and made again', () => {
   });
 });
 
+/** As a crash between making and noting them leaves it. */
+async function forgetMade(id: string): Promise<void> {
+  await api.database.db.updateTable('schedule_runs').set({ result: null }).where('id', '=', id).execute();
+}
+
+describe('a run that is broken off before it has noted its sessions', () => {
+  test.each([
+    ['session', SESSION],
+    ['check', CHECK],
+  ])('cancels them and shows them: a %s', async (_, action) => {
+    const { id, names } = await performed(action);
+    await forgetMade(id);
+    await cancelScheduleRun(api.deps, id);
+    for (const name of names) expect((await session(name)).cancel_requested_at).not.toBeNull();
+    expect(await run(id)).toMatchObject({ state: 'cancelled', result: { sessions: names } });
+  });
+
+  test('leaves another session of that name alone', async () => {
+    const { id, names } = await performed(SESSION);
+    await forgetMade(id);
+    await makeAgain(names[0]);
+    await cancelScheduleRun(api.deps, id);
+    expect((await session(names[0])).cancel_requested_at).toBeNull();
+  });
+
+  test('has nothing to cancel before it has made any', async () => {
+    const { id, schedule } = await performed(SESSION);
+    await forgetMade(id);
+    await api.database.db.deleteFrom('sessions').execute();
+    await cancelScheduleRun(api.deps, id);
+    expect((await api.call('GET', `/api/v1/schedules/${schedule}/runs/${id}`)).body).toMatchObject({
+      state: 'cancelled',
+    });
+  });
+});
+
 describe('a run of the release before', () => {
   test.each([
     ['session', SESSION],

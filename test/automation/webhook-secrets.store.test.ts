@@ -5,11 +5,20 @@ import {
   createWebhook,
   patchWebhook,
   removeWebhook,
+  testWebhook,
   type WebhookDependencies,
 } from '../../control/automation/write-webhook.ts';
 import { openDatabase } from '../../store/database.ts';
 import { createSecretStore } from '../../store/secrets.ts';
-import { insertWebhook } from '../../store/webhooks.ts';
+import {
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listNotifications,
+  lockWebhookName,
+  noteDelivery,
+} from '../../store/webhooks.ts';
+import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;
@@ -60,6 +69,7 @@ test('one that is made again while its predecessor is removed keeps its secret, 
     .transaction()
     .execute(async (trx) => {
       await sql`set local lock_timeout = '200ms'`.execute(trx);
+      await lockWebhookName(trx, 'again');
       await insertWebhook(trx, { name: 'again', ...members, created_at: new Date(), updated_at: new Date() });
     })
     .catch((error: Error) => error.message);
@@ -74,4 +84,52 @@ test('one whose secret cannot be removed is still there', async () => {
   await expect(removeWebhook({ ...deps, secrets: away }, 'kept')).rejects.toThrow('away');
   await removeWebhook(deps, 'kept');
   expect(await stored('kept')).toBeUndefined();
+});
+
+test('what ends meanwhile does not wait for the store of secrets', async () => {
+  await createWebhook(deps, wanted('held'));
+  const [removing, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const hangs = {
+    ...deps.secrets,
+    delete: () => {
+      removing.resolve();
+      return goOn.promise;
+    },
+  };
+  const removed = removeWebhook({ ...deps, secrets: hangs }, 'held');
+  await removing.promise;
+  const told = await few.transaction().execute(async (trx) => {
+    await sql`set local lock_timeout = '200ms'`.execute(trx);
+    await sql`select notify_webhooks('session.ended', '{}')`.execute(trx);
+    return listNotifications(trx, 'held', { state: undefined, afterId: '', limit: 10 });
+  });
+  goOn.resolve();
+  await removed;
+  expect([told.length, await findWebhook(few, 'held')]).toEqual([1, null]);
+});
+
+test('one that is tested while it is removed is not found', async () => {
+  await createWebhook(deps, wanted('gone'));
+  const tested = await few.transaction().execute(async (trx) => {
+    await deleteWebhook(trx, 'gone');
+    const outcome = testWebhook(deps, 'gone').catch((error: Error) => error);
+    const isBlocked = async () => {
+      const { rows } = await sql`select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+      return rows.length === 1;
+    };
+    await eventually('the test waits for the removal', isBlocked);
+    return { outcome };
+  });
+  expect(await tested.outcome).toMatchObject({ code: 'webhook_not_found' });
+});
+
+test('a late try does not send again what another has delivered', async () => {
+  await createWebhook(deps, wanted('late'));
+  const { id } = await testWebhook(deps, 'late');
+  const now = new Date();
+  await noteDelivery(few, id, { state: 'delivered', now, status: 200, error: null });
+  await noteDelivery(few, id, { state: 'waiting', now, nextTryAt: now, status: null, error: 'timed out' });
+  const [kept] = await listNotifications(few, 'late', { state: undefined, afterId: '', limit: 10 });
+  expect(kept).toMatchObject({ state: 'delivered', attempts: 1, last_status: 200, last_error: null });
 });
