@@ -50,7 +50,7 @@ async function readIfThere(file: string): Promise<string | null> {
 /** Whole or not at all, and one for all when two processes start at once. */
 async function makeFile(file: string): Promise<string> {
   const temporary = `${file}.${randomUUID()}.tmp`;
-  await writeFile(temporary, `${newToken('api')}\n`, { mode: 0o600, flag: 'wx' });
+  await writeFile(temporary, `${newToken('api')}\n`, { mode: 0o600, flag: 'wx', flush: true });
   await link(temporary, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });

@@ -45,17 +45,31 @@ export async function postgresPrograms(): Promise<PostgresPrograms> {
   }
 }
 
-/** Passwords of the two roles; made once, readable by the user alone. */
+/**
+ * Passwords of the two roles; made once, readable by the user alone.
+ * @throws {StackError} when the file is missing or damaged and a database is beside it
+ */
 export function readOrMakePasswords(dataDir: string): Passwords {
   const path = passwordFile(dataDir);
-  if (existsSync(path)) return PasswordsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  const kept = existsSync(path) ? passwordsIn(readFileSync(path, 'utf8')) : 'missing';
+  if (typeof kept === 'object') return kept;
   if (existsSync(clusterFolder(dataDir))) {
-    throw new StackError(`${path} is missing, so nobody can log in to the database beside it. Restore the file.`);
+    throw new StackError(`${path} is ${kept}, so nobody can log in to the database beside it. Restore the file.`);
   }
   const password = () => randomBytes(24).toString('base64url');
   const passwords = { superuser: password(), muster: password() };
-  writeFileSync(path, JSON.stringify(passwords), { mode: 0o600 });
+  const unfinished = `${path}.new`;
+  writeFileSync(unfinished, JSON.stringify(passwords), { mode: 0o600, flush: true });
+  renameSync(unfinished, path);
   return passwords;
+}
+
+function passwordsIn(text: string): Passwords | 'damaged' {
+  try {
+    return PasswordsSchema.parse(JSON.parse(text));
+  } catch {
+    return 'damaged';
+  }
 }
 
 /**

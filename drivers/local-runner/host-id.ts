@@ -19,7 +19,7 @@ export async function readHostId(dataDir: string): Promise<string> {
 async function makeHostId(dataDir: string, path: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomUUID()}.tmp`;
-  await writeFile(temporary, randomUUID());
+  await writeFile(temporary, randomUUID(), { flush: true });
   await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });

@@ -69,7 +69,7 @@ function readIfThere(keyFile: string): Buffer | null {
 function makeKey(keyFile: string): Buffer {
   mkdirSync(dirname(keyFile), { recursive: true, mode: 0o700 });
   const temporary = `${keyFile}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(temporary, randomBytes(KEY_BYTES), { mode: 0o600, flag: 'wx' });
+  writeFileSync(temporary, randomBytes(KEY_BYTES), { mode: 0o600, flag: 'wx', flush: true });
   try {
     linkSync(temporary, keyFile);
   } catch (error) {
