@@ -8,7 +8,7 @@ import { FINALIZER, type JobObject, LABELS, type PodObject } from './objects.ts'
 import { isOver } from './pod-trouble.ts';
 import { readJob, readPods } from './read-jobs.ts';
 import { GRACE_SECONDS } from './runner-settings.ts';
-import { ABSENT, CONFLICT, FORBIDDEN, INVALID } from './statuses.ts';
+import { ABSENT, BAD_REQUEST, CONFLICT, FORBIDDEN, INVALID } from './statuses.ts';
 import { whyUnverified } from './unverified.ts';
 
 const LOOK_MS = 250;
@@ -89,15 +89,18 @@ async function release(client: ClusterClient, path: string): Promise<void> {
   }
 }
 
+/** What a right, a policy or a webhook answers that keeps Muster from a deletion. */
+const REFUSALS = [BAD_REQUEST, FORBIDDEN, INVALID];
+
 /** Answers the cluster's words when it will not do so, else null. */
 async function deleteObject(client: ClusterClient, path: string, options: object): Promise<string | null> {
   const { status, body } = await client.ask<{ message?: string }>({
     method: 'DELETE',
     path,
     body: { apiVersion: 'v1', kind: 'DeleteOptions', ...options },
-    expected: [FORBIDDEN, ABSENT, CONFLICT, INVALID],
+    expected: [...REFUSALS, ABSENT, CONFLICT],
   });
-  return status === FORBIDDEN || status === INVALID ? (body.message ?? `status ${status}`) : null;
+  return REFUSALS.includes(status) ? (body.message ?? `status ${status}`) : null;
 }
 
 /** Whether nothing of the pod runs: it has ended, or is being deleted before any node had it. */

@@ -1,5 +1,7 @@
 /** Statuses of a cluster's answers that mean something to the runner. */
 
+/** What a webhook of the cluster that names no status of its own makes of a request that it does not let pass. */
+export const BAD_REQUEST = 400;
 /** The token is not good (any more). */
 export const UNAUTHORIZED = 401;
 /** The account has too few rights. */
