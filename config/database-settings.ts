@@ -1,13 +1,21 @@
 import { readFileSync } from 'node:fs';
+import { besideCa, tlsMistakes } from './database-tls.ts';
 import { type Environment, EnvironmentError } from './environment.ts';
 
-/** Address of the database and the CA of its certificate. The embedded stack tells its processes where its own is. */
+/**
+ * Address of the database and the CA of its certificate. The embedded stack tells its processes where its own is. With a CA the
+ * address says nothing of TLS that would win over it.
+ * @throws {EnvironmentError} when there is no address, or it asks for less than a check by that CA
+ */
 export function databaseSettings(env: Environment): { url: string; ca: string | undefined } {
-  const { MUSTER_DATABASE_URL: url, MUSTER_DATABASE_CA_FILE: ca } = env;
+  const { MUSTER_DATABASE_URL: url, MUSTER_DATABASE_CA_FILE: caFile } = env;
   if (url === undefined) {
     throw new EnvironmentError(
       'MUSTER_DATABASE_URL is not set: name a Postgres, or start the embedded stack (muster up)',
     );
   }
-  return { url, ca: ca === undefined ? undefined : readFileSync(ca, 'utf8') };
+  if (caFile === undefined) return { url, ca: undefined };
+  const mistakes = tlsMistakes(url);
+  if (mistakes.length > 0) throw new EnvironmentError(`MUSTER_DATABASE_URL: ${mistakes.join('\n  ')}`);
+  return { url: besideCa(url, caFile), ca: readFileSync(caFile, 'utf8') };
 }

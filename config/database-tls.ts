@@ -1,0 +1,54 @@
+/**
+ * What the address of the database may say of TLS beside a file with its CA. The driver takes what the address says for the whole
+ * answer, so that a CA of another setting would be lost.
+ */
+
+/** Parameters that ask for TLS, with the values that go together with a CA: its certificate is checked in any case. */
+const ASKING: Readonly<Record<string, readonly string[]>> = {
+  sslmode: ['require', 'verify-ca', 'verify-full'],
+  ssl: ['true', '1'],
+};
+/** Parameters that say more than the CA, and from which the driver makes TLS options of its own. */
+const MORE: readonly string[] = ['sslcert', 'sslkey', 'sslnegotiation'];
+
+interface Parameter {
+  /** As it is written. */
+  text: string;
+  name: string;
+  value: string;
+}
+
+/** Why an address cannot be used beside a file with a CA, one sentence each; the sentences hold no password. */
+export function tlsMistakes(url: string): string[] {
+  return parametersOf(url).flatMap(({ name, value }) => {
+    if (name === 'sslrootcert')
+      return ['sslrootcert names a CA, and MUSTER_DATABASE_CA_FILE another: leave out one of them'];
+    const fitting = Object.hasOwn(ASKING, name) ? ASKING[name] : undefined;
+    if (fitting === undefined || fitting.includes(value)) return [];
+    const fix = `leave it out or write sslmode=verify-full, or unset MUSTER_DATABASE_CA_FILE`;
+    return [`${name}=${value} does not check the server by the CA in MUSTER_DATABASE_CA_FILE: ${fix}`];
+  });
+}
+
+/**
+ * The address for a driver that is told the CA in `caFile` besides: without the parameters that ask for TLS. All others stay as
+ * they are written. Where one is left from which the driver makes options of its own, the address names the CA too.
+ */
+export function besideCa(url: string, caFile: string): string {
+  const kept = parametersOf(url).filter(({ name }) => !Object.hasOwn(ASKING, name));
+  const words = kept.map(({ text }) => text);
+  if (kept.some(({ name }) => MORE.includes(name))) {
+    words.push(`sslrootcert=${encodeURIComponent(caFile).replaceAll('%2F', '/')}`);
+  }
+  const [base = ''] = url.split('?', 1);
+  return words.length === 0 ? base : `${base}?${words.join('&')}`;
+}
+
+function parametersOf(url: string): Parameter[] {
+  const start = url.indexOf('?');
+  if (start < 0) return [];
+  return url
+    .slice(start + 1)
+    .split('&')
+    .flatMap((text) => [...new URLSearchParams(text)].map(([name, value]) => ({ text, name, value })));
+}

@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { databaseSettings } from '../../config/database-settings.ts';
+import { EnvironmentError, loadEnvironment } from '../../config/environment.ts';
+
+const SERVER = 'postgres://muster:p%40ss@db.example.com:5432/muster';
+
+let dir: string;
+let caFile: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'muster-database-'));
+  caFile = join(dir, 'ca.pem');
+  writeFileSync(caFile, 'the CA');
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const settings = (url: string, more: Record<string, string> = { MUSTER_DATABASE_CA_FILE: caFile }) =>
+  databaseSettings(loadEnvironment({ MUSTER_DATABASE_URL: url, ...more }));
+
+test.each([
+  ['', ''],
+  ['?sslmode=require', ''],
+  ['?sslmode=verify-ca', ''],
+  ['?sslmode=verify-full', ''],
+  ['?ssl=true', ''],
+  ['?ssl=1&sslmode=require', ''],
+  ['?ssl%6Dode=require', ''],
+  ['?application_name=a%20b%2Bc&sslmode=require&options=-c%20x%3D1', '?application_name=a%20b%2Bc&options=-c%20x%3D1'],
+  ['?sslmode=verify-full&host=/run/a&host=/run/b', '?host=/run/a&host=/run/b'],
+])('beside a CA, an address that ends in "%s" ends in "%s"', (written, used) => {
+  expect(settings(`${SERVER}${written}`)).toEqual({ url: `${SERVER}${used}`, ca: 'the CA' });
+});
+
+test.each([['sslcert=/a/cert.pem&sslkey=/a/key.pem'], ['sslnegotiation=direct']])(
+  'the CA is named in the address too where the driver makes options of %s',
+  (more) => {
+    expect(settings(`${SERVER}?sslmode=require&${more}`).url).toBe(`${SERVER}?${more}&sslrootcert=${caFile}`);
+  },
+);
+
+test.each([
+  'sslmode=disable',
+  'sslmode=no-verify',
+  'sslmode=allow',
+  'sslmode=prefer',
+  'sslmode=require&sslmode=disable',
+  'ssl=false',
+  'ssl=0',
+  'ssl=no-verify',
+])('%s beside a CA is refused, with both settings and the way out', (parameters) => {
+  const { message } = refusalOf(`${SERVER}?application_name=a&${parameters}`);
+  const [last = ''] = parameters.split('&').slice(-1);
+  expect(message).toContain(`MUSTER_DATABASE_URL: ${last} `);
+  expect(message).toMatch(/MUSTER_DATABASE_CA_FILE: .*sslmode=verify-full/);
+  expect(message).not.toContain('p%40ss');
+});
+
+test('two CAs are refused', () => {
+  const { message } = refusalOf(`${SERVER}?sslmode=verify-full&sslrootcert=/etc/ca.pem`);
+  expect(message).toMatch(/MUSTER_DATABASE_URL: sslrootcert .*MUSTER_DATABASE_CA_FILE/);
+});
+
+test.each(['sslmode=disable', 'sslmode=prefer', 'ssl=0', 'sslmode=verify-full&sslrootcert=/etc/ca.pem'])(
+  'without a CA %s stays what it is',
+  (parameters) => {
+    const url = `${SERVER}?${parameters}`;
+    expect(settings(url, {})).toEqual({ url, ca: undefined });
+  },
+);
+
+function refusalOf(url: string): Error {
+  try {
+    settings(url);
+  } catch (error) {
+    if (error instanceof EnvironmentError) return error;
+    throw error;
+  }
+  throw new Error('it is taken');
+}
