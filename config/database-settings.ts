@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { besideCa, tlsMistakes } from './database-tls.ts';
+import { tlsMistakes, withoutTlsWords } from './database-tls.ts';
 import { type Environment, EnvironmentError } from './environment.ts';
 
 /**
@@ -17,5 +17,5 @@ export function databaseSettings(env: Environment): { url: string; ca: string | 
   if (caFile === undefined) return { url, ca: undefined };
   const mistakes = tlsMistakes(url);
   if (mistakes.length > 0) throw new EnvironmentError(`MUSTER_DATABASE_URL: ${mistakes.join('\n  ')}`);
-  return { url: besideCa(url, caFile), ca: readFileSync(caFile, 'utf8') };
+  return { url: withoutTlsWords(url), ca: readFileSync(caFile, 'utf8') };
 }

@@ -3,13 +3,11 @@
  * answer, so that a CA of another setting would be lost.
  */
 
-/** Parameters that ask for TLS, with the values that go together with a CA: its certificate is checked in any case. */
+/** Parameters that ask for TLS, with the values that go together with a CA: the certificate is checked in any case. */
 const ASKING: Readonly<Record<string, readonly string[]>> = {
   sslmode: ['require', 'verify-ca', 'verify-full'],
   ssl: ['true', '1'],
 };
-/** Parameters that say more than the CA, and from which the driver makes TLS options of its own. */
-const MORE: readonly string[] = ['sslcert', 'sslkey', 'sslnegotiation'];
 
 interface Parameter {
   /** As it is written. */
@@ -21,27 +19,25 @@ interface Parameter {
 /** Why an address cannot be used beside a file with a CA, one sentence each; the sentences hold no password. */
 export function tlsMistakes(url: string): string[] {
   return parametersOf(url).flatMap(({ name, value }) => {
-    if (name === 'sslrootcert')
+    if (name === 'sslrootcert') {
       return ['sslrootcert names a CA, and MUSTER_DATABASE_CA_FILE another: leave out one of them'];
+    }
+    // From these the driver makes options of its own, and reads files for each connection: no CA can be added to them.
+    if (name === 'sslcert' || name === 'sslkey' || (name === 'sslnegotiation' && value === 'direct')) {
+      return [`${name} goes together with sslrootcert only: name the CA so, and unset MUSTER_DATABASE_CA_FILE`];
+    }
     const fitting = Object.hasOwn(ASKING, name) ? ASKING[name] : undefined;
     if (fitting === undefined || fitting.includes(value)) return [];
-    const fix = `leave it out or write sslmode=verify-full, or unset MUSTER_DATABASE_CA_FILE`;
+    const fix = 'leave it out or write sslmode=verify-full, or unset MUSTER_DATABASE_CA_FILE';
     return [`${name}=${value} does not check the server by the CA in MUSTER_DATABASE_CA_FILE: ${fix}`];
   });
 }
 
-/**
- * The address for a driver that is told the CA in `caFile` besides: without the parameters that ask for TLS. All others stay as
- * they are written. Where one is left from which the driver makes options of its own, the address names the CA too.
- */
-export function besideCa(url: string, caFile: string): string {
+/** The address without the parameters that ask for TLS, for a driver that is told the CA; all others stay as they are written. */
+export function withoutTlsWords(url: string): string {
   const kept = parametersOf(url).filter(({ name }) => !Object.hasOwn(ASKING, name));
-  const words = kept.map(({ text }) => text);
-  if (kept.some(({ name }) => MORE.includes(name))) {
-    words.push(`sslrootcert=${encodeURIComponent(caFile).replaceAll('%2F', '/')}`);
-  }
   const [base = ''] = url.split('?', 1);
-  return words.length === 0 ? base : `${base}?${words.join('&')}`;
+  return kept.length === 0 ? base : `${base}?${kept.map(({ text }) => text).join('&')}`;
 }
 
 function parametersOf(url: string): Parameter[] {

@@ -28,15 +28,18 @@ test.each([
   ['?ssl=1&sslmode=require', ''],
   ['?ssl%6Dode=require', ''],
   ['?application_name=a%20b%2Bc&sslmode=require&options=-c%20x%3D1', '?application_name=a%20b%2Bc&options=-c%20x%3D1'],
+  ['?sslmode=require&sslnegotiation=postgres', '?sslnegotiation=postgres'],
   ['?sslmode=verify-full&host=/run/a&host=/run/b', '?host=/run/a&host=/run/b'],
 ])('beside a CA, an address that ends in "%s" ends in "%s"', (written, used) => {
   expect(settings(`${SERVER}${written}`)).toEqual({ url: `${SERVER}${used}`, ca: 'the CA' });
 });
 
-test.each([['sslcert=/a/cert.pem&sslkey=/a/key.pem'], ['sslnegotiation=direct']])(
-  'the CA is named in the address too where the driver makes options of %s',
-  (more) => {
-    expect(settings(`${SERVER}?sslmode=require&${more}`).url).toBe(`${SERVER}?${more}&sslrootcert=${caFile}`);
+test.each(['sslcert=/a/cert.pem', 'sslkey=/a/key.pem', 'sslnegotiation=direct'])(
+  '%s beside a CA is refused, with the way in which the driver takes both',
+  (parameter) => {
+    const [name] = parameter.split('=');
+    const { message } = refusalOf(`${SERVER}?sslmode=verify-full&${parameter}`);
+    expect(message).toMatch(new RegExp(`MUSTER_DATABASE_URL: ${name} .*sslrootcert.*MUSTER_DATABASE_CA_FILE`));
   },
 );
 
