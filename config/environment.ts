@@ -17,7 +17,7 @@ function isDatabaseUrl(value: string): boolean {
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return false;
   return url.hash === '' && !`${url.pathname}${url.search}`.includes('@');
 }
-const hostAndPort = z.string().regex(/^[^\s:]+:[0-9]{1,5}$/, 'must be host:port');
+const hostAndPort = z.string().regex(/^(?:[^\s:[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}$/, 'must be host:port');
 const bytes = z
   .string()
   .regex(/^[0-9]+(KiB|MiB|GiB)?$/, 'must be a number, with KiB, MiB or GiB if not bytes')
@@ -81,9 +81,10 @@ const VariablesSchema = z.object({
   /** Namespace of those Secrets and ConfigMaps. The cluster is that of KUBECONFIG, or the one that Muster runs in. */
   MUSTER_SECRETS_NAMESPACE: z.string().min(1).default('muster'),
 
-  /** Postgres; unset: the embedded one. */
+  /** Postgres; unset: the embedded one. A line break at its end, as a Secret made from a file has, is no part of it. */
   MUSTER_DATABASE_URL: z
     .string()
+    .trim()
     .refine(
       isDatabaseUrl,
       'must be postgres://user:password@host:port/database; in user and password / ? # @ : % are written %2F %3F %23 %40 %3A %25',

@@ -4,8 +4,8 @@
  *
  *     node deploy/kubernetes/uninstall.ts PATIENCE NAMESPACE [DEPLOYMENT ...]
  *
- * PATIENCE: seconds for the pods of one Job to end, for workers to record it, and for rights that were just given to hold. The Deployments of API and worker in NAMESPACE
- * are scaled to nothing in between: first the workers store how each session ended, then nobody may start another.
+ * PATIENCE: seconds for the pods of all Jobs to end, then for workers to record it, then for API and worker to stop; and for rights that
+ * were just given to hold. The Deployments of API and worker in NAMESPACE are scaled to nothing in between: first the workers store how each session ended, then nobody may start another.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -20,8 +20,10 @@ const LOOK_MS = 1_000;
 const GIVE_UP_MS = 600_000;
 /** In which workers store how a session ended whose Job they have let go of, ms: its workflow comes to that a moment later. */
 const RECORD_MS = 5_000;
-/** Jobs ended at once. */
-const WIDTH = 8;
+/** Jobs ended at once; most of that is waiting. */
+const WIDTH = 16;
+/** For the pods of a Job whose end was ordered when there was time for that, ms: one look. */
+const LAST_LOOK_MS = 1_000;
 
 async function main([patience, namespace, ...deployments]: string[]): Promise<void> {
   const patienceMs = Number(patience) * 1_000;
@@ -68,13 +70,22 @@ async function main([patience, namespace, ...deployments]: string[]): Promise<vo
     }
   };
   const jobNames = () => asked(() => leftovers.jobNames());
-  const end = async (name: string) => {
-    const { unverified } = await asked(() => jobs.end(name, patienceMs));
-    log.info({ job: name, unverified }, 'ended');
+  /** Jobs with pods of which nobody knows whether they have stopped: their node is away. */
+  const unknown = new Set<string>();
+  /** Ends these Jobs, all within one patience: nobody waits anew for each of those whose node is away. */
+  const endAll = async (names: readonly string[]) => {
+    await inParallel(names, async (name) => void (await asked(() => jobs.end(name, 0))));
+    const latest = Date.now() + patienceMs;
+    await inParallel(names, async (name) => {
+      const left = unknown.has(name) ? 0 : latest - Date.now();
+      const { unverified } = await asked(() => jobs.end(name, Math.max(LAST_LOOK_MS, left)));
+      if (unverified !== null) unknown.add(name);
+      log.info({ job: name, unverified }, 'ended');
+    });
   };
 
   const open = await jobNames();
-  await inParallel(open, end);
+  await endAll(open);
   // Workers see that a Job is being deleted, store its result and let it go.
   await until(patienceMs, async () => (await jobNames()).length === 0);
   if (open.length > 0) await delay(RECORD_MS);
@@ -84,7 +95,7 @@ async function main([patience, namespace, ...deployments]: string[]): Promise<vo
   });
   // What nobody let go: the worker was away, or a session came in between.
   const rest = await jobNames();
-  await inParallel(rest, end);
+  await endAll(rest);
   await inParallel(rest, (name) => asked(() => jobs.release(name)));
   const gone = await until(patienceMs, async () => (await jobNames()).length === 0);
   if (!gone) throw new Error(`still there: ${(await jobNames()).join(', ')}`);
@@ -111,7 +122,7 @@ async function until(ms: number, done: () => Promise<boolean>): Promise<boolean>
 function wordsOf(error: unknown): string {
   if (error instanceof EnvironmentError) return error.message;
   if (isForbidden(error))
-    return `${error.detail}\nThe release's own Role, and the binding of this Job's account to it, allow this.`;
+    return `${error.detail}\nThe Role of the removal, and the binding of this Job's account to it, allow this.`;
   if (isMusterError(error)) return error.detail;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -98,7 +98,7 @@ describe('with every value set', () => {
     const objects = await renderChart(set(...EVERYTHING));
     expect([permissionMistakes(objects), rightsMistakes(objects)]).toEqual([[], []]);
     const roles = objects.filter(({ kind }) => kind === 'Role').map(({ metadata }) => metadata.namespace);
-    expect(roles).toEqual(['muster-jobs', 'muster']);
+    expect(roles).toEqual(['muster-jobs', 'muster-jobs', 'muster']);
   });
 
   test('what a value switches off is not there', async () => {
@@ -136,15 +136,71 @@ test('behind a gateway nobody is asked for a token, and it says who asks', async
   });
 });
 
-test('set-up and removal are hooks around the release', async () => {
+test('set-up and removal are hooks around the release, and what they need is there before them and gone after them', async () => {
+  const objects = (await renderChart(set('runner.namespace=jobs'))).filter(({ metadata }) =>
+    Object.hasOwn(metadata.annotations ?? {}, 'helm.sh/hook'),
+  );
+  const hooks = (hook: string) =>
+    objects
+      .filter(({ metadata }) => metadata.annotations['helm.sh/hook'] === hook)
+      .map(({ kind, metadata: { namespace, name, annotations } }) => [
+        `${namespace}/${kind}/${name}`,
+        annotations['helm.sh/hook-weight'] ?? '0',
+      ]);
+  expect(Object.fromEntries(hooks('pre-install,pre-upgrade'))).toEqual({
+    'muster/NetworkPolicy/muster-migrate-hook': '-1',
+    'muster/Job/muster-migrate': '0',
+  });
+  expect(Object.fromEntries(hooks('pre-delete'))).toEqual({
+    'muster/NetworkPolicy/muster-uninstall-hook': '-1',
+    'muster/ServiceAccount/muster-uninstall': '-1',
+    'jobs/Role/muster-uninstall': '-1',
+    'jobs/RoleBinding/muster-uninstall': '-1',
+    'muster/Role/muster-uninstall-scale': '-1',
+    'muster/RoleBinding/muster-uninstall-scale': '-1',
+    'muster/Job/muster-uninstall': '0',
+  });
+  const policies = objects.map(({ metadata }) => metadata.annotations['helm.sh/hook-delete-policy']);
+  expect(new Set(policies)).toEqual(new Set(['before-hook-creation,hook-succeeded']));
+});
+
+test('nothing of the release that is not a hook is needed by one: it may never have come to be', async () => {
   const objects = await renderChart(set());
-  const hooks = objects
-    .filter(({ kind }) => kind === 'Job')
-    .map(({ metadata }) => [metadata.name, metadata.annotations['helm.sh/hook']]);
-  expect(hooks.sort()).toEqual([
-    ['muster-migrate', 'pre-install,pre-upgrade'],
-    ['muster-uninstall', 'pre-delete'],
-  ]);
+  const [removal] = objects.filter(({ kind, metadata }) => kind === 'Job' && metadata.name === 'muster-uninstall');
+  const account = removal?.spec.template.spec.serviceAccountName;
+  const of = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === 'pre-delete');
+  expect(of.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name).toBe(account);
+  const bound = of.filter(({ kind }) => kind === 'RoleBinding');
+  expect(bound.map(({ subjects }) => subjects[0].name)).toEqual([account, account]);
+});
+
+test('the time of the removal grows with its patience', async () => {
+  const [removal] = (await renderChart(set('uninstall.patience=600'))).filter(
+    ({ kind, metadata }) => kind === 'Job' && metadata.name === 'muster-uninstall',
+  );
+  expect(removal?.spec.activeDeadlineSeconds).toBe(2700);
+  expect(removal?.spec.template.spec.containers[0].args[1]).toBe('600');
+});
+
+test('pods come to the ingest port through a gateway where there is one', async () => {
+  const ingress = async (...values: string[]) => {
+    const policies = (await renderChart(set(...values))).filter(({ kind }) => kind === 'NetworkPolicy');
+    const rules = policies.find(({ metadata }) => metadata.name === 'muster-api')?.spec.ingress as Manifest[];
+    return rules.filter(({ ports }) => ports[0].port === 8101).map(({ from }) => from?.[0]);
+  };
+  const runner = {
+    podSelector: { matchLabels: expect.objectContaining({ 'app.kubernetes.io/managed-by': 'muster' }) },
+  };
+  expect(await ingress()).toEqual([runner]);
+  expect(await ingress('ingest.url=https://muster-ingest.example.com')).toEqual([undefined, runner]);
+});
+
+test('every address that is listened on can be one of IPv6', async () => {
+  const objects = await renderChart(set('listenAddress=::', 'worker.metricsPort=8103', 'imageService.enabled=true'));
+  expect(settingsOf(objects, 'api')).toMatchObject({ MUSTER_API_HOST: '::', MUSTER_INGEST_HOST: '::' });
+  const probes = { MUSTER_WORKER_PROBES: '[::]:8102' };
+  expect(settingsOf(objects, 'worker')).toMatchObject({ ...probes, MUSTER_TEMPORAL_METRICS: '[::]:8103' });
+  expect(settingsOf(objects, 'images')).toMatchObject(probes);
 });
 
 describe('the image service', () => {
@@ -221,8 +277,11 @@ describe('the image service', () => {
     }
     expect([permissionMistakes(objects), rightsMistakes(objects)]).toEqual([[], []]);
     const chart = await renderChart(['--values', 'deploy/kustomize/values.yaml', '--set', ...ON]);
+    // Those of set-up and removal are beside their Jobs.
     const policies = (from: Manifest[]) =>
-      from.filter(({ kind }) => kind === 'NetworkPolicy').map(({ metadata, spec }) => [metadata.name, spec]);
+      from
+        .filter(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.annotations === undefined)
+        .map(({ metadata, spec }) => [metadata.name, spec]);
     expect(new Map(policies(objects) as never)).toEqual(new Map(policies(chart) as never));
     for (const part of ['api', 'images']) expect(claimsOf(objects, part)).toEqual(claimsOf(chart, part));
   });
@@ -247,6 +306,23 @@ describe('names of objects', () => {
     await expect(renderChart(set(), 'muster', '2muster')).rejects.toThrow('fullnameOverride');
     const objects = await renderChart(set('fullnameOverride=two'), 'muster', '2muster');
     expect(objects.find(({ kind }) => kind === 'Service')?.metadata.name).toBe('two');
+  });
+
+  test('that YAML takes for numbers or truths stay texts', async () => {
+    const texts = [
+      ...['fullnameOverride=on', 'nameOverride=2024', 'database.existingSecret=123', 'database.urlKey=1'],
+      ...['images.pullSecrets={1e3}', 'platformCa.secret=0x10', 'runner.namespace=1234', 'runner.serviceAccount=null'],
+    ];
+    const words = ['--values', 'deploy/kustomize/values.yaml', ...texts.flatMap((text) => ['--set-string', text])];
+    const objects = await renderChart(words, '2024', '2025');
+    const strange: unknown[] = [];
+    JSON.parse(JSON.stringify(objects), (key, value) => {
+      if (/^(name|namespace|key|secretName|app\.kubernetes\.io\/.*)$/.test(key) && typeof value !== 'string') {
+        strange.push([key, value]);
+      }
+      return value;
+    });
+    expect(strange).toEqual([]);
   });
 });
 
@@ -290,6 +366,8 @@ describe('a wrong value is refused, with its name', () => {
     ['api.allowedHosts={muster.example.com:8443}', '/api/allowedHosts/0'],
     ['access.oidc.issuer=https://issuer.example.com', '/access/oidc/audience'],
     ['access.oidc.audience=muster', '/access/oidc/issuer'],
+    ['access.mode=gateway,access.oidc.issuer=https://issuer.example.com,access.oidc.audience=muster', 'access.oidc'],
+    ['listenAddress=everywhere', '/listenAddress'],
     ['ingress.host=*.example.com', '/ingress/host'],
     ['ingress.host=https://muster.example.com', '/ingress/host'],
     ['ingest.port=8100', 'ingest.port'],

@@ -97,7 +97,7 @@ describe('with a token that may only what the Role says', () => {
     await expect(removal).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^GET .*403 Forbidden: .*cannot list resource "jobs"[^\n]*\nThe release's own Role.*\n$/,
+        /^GET .*403 Forbidden: .*cannot list resource "jobs"[^\n]*\nThe Role of the removal.*\n$/,
       ),
     });
   }, 40_000);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const part = (name: string) => relative(dir, join(ROOT, 'deploy', 'kustomize', name));
   const file = {
     namespace: ELSEWHERE,
-    resources: ['base', 'migrate', 'uninstall'].map(part),
+    resources: ['base', 'migrate', 'uninstall', 'claims'].map(part),
     components: [part('images')],
   };
   await writeFile(join(dir, 'kustomization.yaml'), stringify(file));
@@ -73,9 +73,9 @@ test('where Jobs have a namespace of their own, policies name the other end by i
   expect(Object.fromEntries(spaces)).toEqual({
     'muster-api': ['jobs'],
     'muster-images': ['jobs'],
-    'muster-migrate': [],
+    'muster-migrate-hook': [],
     'muster-runner': [ELSEWHERE, ELSEWHERE],
-    'muster-uninstall': [],
+    'muster-uninstall-hook': [],
     'muster-worker': [],
   });
 });

@@ -14,6 +14,10 @@ test.each([
   expect(read(url)).toBe(url);
 });
 
+test('a line break at the end, as of a Secret that was made from a file, is no part of it', () => {
+  expect(read('postgres://muster:p%20w@db/muster\n')).toBe('postgres://muster:p%20w@db/muster');
+});
+
 test.each([
   ['in which the password holds a #', 'postgres://muster:pa#ss@db:5432/muster'],
   ['in which the password holds a /', 'postgres://muster:pa/ss@db:5432/muster'],

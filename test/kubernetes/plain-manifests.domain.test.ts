@@ -8,11 +8,11 @@ import { environmentOf, permissionMistakes, podTemplates, rightsMistakes } from 
 import { ROOT } from '../support/source-tree.ts';
 
 const FOLDER = join(ROOT, 'deploy', 'kustomize');
-const objects = ['base', 'migrate', 'uninstall'].flatMap((folder) =>
+const objectsIn = (folder: string) =>
   readdirSync(join(FOLDER, folder))
     .filter((name) => name !== 'kustomization.yaml')
-    .flatMap((name) => manifestsOf(readFileSync(join(FOLDER, folder, name), 'utf8'))),
-);
+    .flatMap((name) => manifestsOf(readFileSync(join(FOLDER, folder, name), 'utf8')));
+const objects = ['base', 'migrate', 'uninstall'].flatMap(objectsIn);
 const pods = podTemplates(objects);
 const of = (kind: string) => objects.filter((object) => object.kind === kind);
 const flows = readFlows();
@@ -51,10 +51,10 @@ describe('rights', () => {
     expect(rightsMistakes([rule(['pods/exec'], ['create'])])).toEqual(['r: pods/exec']);
     expect(rightsMistakes([rule(['*'], ['get'])])).toEqual(['r: all of']);
   });
-  test('one role for Jobs, and one to scale down before the removal', () => {
-    expect(of('Role').map(({ metadata }) => metadata.name)).toEqual(['muster', 'muster-uninstall']);
-    const [, scale] = of('Role');
-    expect(scale?.rules).toEqual([
+  test('one role for Jobs, and for the removal two: what it ends, and what it scales down', () => {
+    const roles = Object.fromEntries(of('Role').map(({ metadata, rules }) => [metadata.name, rules]));
+    expect(Object.keys(roles)).toEqual(['muster', 'muster-uninstall', 'muster-uninstall-scale']);
+    expect(roles['muster-uninstall-scale']).toEqual([
       {
         apiGroups: ['apps'],
         resources: ['deployments/scale'],
@@ -62,14 +62,17 @@ describe('rights', () => {
         verbs: ['get', 'patch'],
       },
     ]);
-    expect(of('Role')[0]?.rules.map(({ resources }: Manifest) => resources[0])).toEqual([
-      'jobs',
-      'pods',
-      'pods/log',
-      'secrets',
-      'configmaps',
-      'events',
-    ]);
+    const resources = (role: string) => roles[role].map(({ resources: [one] }: Manifest) => one);
+    expect(resources('muster')).toEqual(['jobs', 'pods', 'pods/log', 'secrets', 'configmaps', 'events']);
+    expect(resources('muster-uninstall')).toEqual(['jobs', 'pods', 'secrets']);
+  });
+  test('the removal may do nothing that Muster may not do in the namespace of Jobs', () => {
+    const [muster, removal] = of('Role').map(({ rules }) => rules as Manifest[]);
+    const wider = removal?.filter(({ resources: [resource], verbs }) => {
+      const own = muster?.find(({ resources }) => resources[0] === resource)?.verbs ?? [];
+      return verbs.some((verb: string) => !own.includes(verb));
+    });
+    expect(wider).toEqual([]);
   });
   test('every account that is named is there', () => {
     const accounts = of('ServiceAccount').map(({ metadata }) => metadata.name);
@@ -79,6 +82,23 @@ describe('rights', () => {
     ];
     expect(named.filter((name) => !accounts.includes(name))).toEqual([]);
   });
+});
+
+test('what is removed with Muster has no volume with images: they are a folder of their own', () => {
+  const removed = ['base', 'migrate', 'uninstall', 'images'].flatMap(objectsIn);
+  expect(removed.filter(({ kind }) => kind === 'PersistentVolumeClaim')).toEqual([]);
+  expect(objectsIn('claims').map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
+    ['PersistentVolumeClaim', 'muster-images'],
+    ['PersistentVolumeClaim', 'muster-images-jobs'],
+  ]);
+});
+
+test('what a Job needs before the rest is there, and before it goes, comes with it', () => {
+  const kinds = (folder: string) => objectsIn(folder).map(({ kind }) => kind);
+  expect(kinds('migrate').sort()).toEqual(['Job', 'NetworkPolicy']);
+  expect(new Set(kinds('uninstall'))).toEqual(
+    new Set(['Job', 'NetworkPolicy', 'Role', 'RoleBinding', 'ServiceAccount']),
+  );
 });
 
 describe('settings', () => {
@@ -157,10 +177,14 @@ describe('who talks to whom', () => {
     matchLabels['app.kubernetes.io/name'] === 'cray-cfs-aee' ? 'runner' : matchLabels['app.kubernetes.io/component'];
   const numbersOf = (flow: { port: string }) =>
     flow.port in flows.ports ? [flows.ports[flow.port]] : flows.defaults[flow.port];
-  // In the base there are no metrics of the SDK and no images, and runners do not record components themselves.
+  // In the base there are no metrics of the SDK, no images and no gateway to the ingest port, and runners do not record components themselves.
   const open = flows.flows.filter(
     ({ from, to, port }) =>
-      port !== 'metrics' && !(from === 'runner' && port === 'api') && from !== 'images' && to !== 'images',
+      port !== 'metrics' &&
+      !(from === 'runner' && port === 'api') &&
+      !(from === 'client' && port === 'ingest') &&
+      from !== 'images' &&
+      to !== 'images',
   );
 
   test('every flow is between those that are known', () => {

@@ -9,6 +9,8 @@ import type { ServersForPods } from './servers-for-pods.ts';
 import { ROOT } from './source-tree.ts';
 
 const PATIENCE = '300s';
+/** Folders of an overlay: Muster, and the Jobs before it comes and before it goes. */
+const PARTS = ['.', 'migrate', 'uninstall'];
 
 /** Muster as the plain manifests install it. */
 export interface PlainMuster extends InstalledMuster {
@@ -58,13 +60,13 @@ export async function installPlainly(options: PlainOptions): Promise<PlainMuster
     const patch = stringify([{ op: 'add', path: '/spec/egress/-', value }]);
     file.patches.push({ target: { kind: 'NetworkPolicy' }, patch });
   });
-  for (const part of ['.', 'migrate', 'uninstall']) {
+  for (const part of PARTS) {
     await change(join(overlay, part, 'kustomization.yaml'), (file) => {
       file.namespace = namespace.name;
     });
   }
 
-  const objects = await renderKustomize(overlay);
+  const objects = (await Promise.all(PARTS.map((part) => renderKustomize(join(overlay, part))))).flat();
   await impose?.(objects.filter(({ kind }) => kind === 'NetworkPolicy'));
 
   const token = await makeSiteSecrets(namespace, servers);
@@ -81,7 +83,7 @@ export async function installPlainly(options: PlainOptions): Promise<PlainMuster
     ...(await openInstalled(namespace, token)),
     uninstall: async () => {
       await completes('uninstall');
-      for (const part of ['.', 'migrate', 'uninstall']) {
+      for (const part of PARTS) {
         await namespace.kubectl(['delete', '-k', join(overlay, part), `--timeout=${PATIENCE}`]);
       }
     },

@@ -8,8 +8,9 @@ import { ROOT } from './source-tree.ts';
 const FOLDER = join(ROOT, 'deploy', 'kustomize');
 const HEAD = '# Made from the chart by "npm run manifests": change that, or an overlay.\n';
 
-/** Which file an object stands in, by its kind; Jobs are applied on their own. */
+/** Which file an object stands in, by its kind. */
 const FILES: Record<string, string> = {
+  Job: 'job',
   ServiceAccount: 'accounts',
   Role: 'rights',
   RoleBinding: 'rights',
@@ -17,6 +18,8 @@ const FILES: Record<string, string> = {
   PodDisruptionBudget: 'disruption',
   NetworkPolicy: 'network',
 };
+/** Parts whose Job is applied on its own, with what it needs: before the rest is there, and before it goes. */
+const ON_THEIR_OWN = ['migrate', 'uninstall'];
 
 /** The plain manifests as the chart makes them: text by path below `deploy/kustomize`. */
 export async function plainManifests(): Promise<Map<string, string>> {
@@ -30,7 +33,8 @@ export async function plainManifests(): Promise<Map<string, string>> {
     const { apiVersion, kind, metadata } = object;
     const base = objects.find((one) => one.kind === kind && one.metadata.name === metadata.name);
     const patch = mergePatch(base, object);
-    if (base === undefined) add('images/images.yaml', object);
+    if (kind === 'PersistentVolumeClaim') add('claims/claims.yaml', object);
+    else if (base === undefined) add('images/images.yaml', object);
     else if (patch !== undefined)
       add('images/changes.yaml', { apiVersion, kind, metadata: nameOf(metadata), ...patch });
   }
@@ -50,8 +54,7 @@ export async function writeManifests(): Promise<void> {
 
 function pathOf({ kind, metadata }: Manifest): string {
   const part = metadata.labels['app.kubernetes.io/component'];
-  if (kind === 'Job') return `${part}/job.yaml`;
-  return `base/${FILES[kind] ?? part}.yaml`;
+  return `${ON_THEIR_OWN.includes(part) ? part : 'base'}/${FILES[kind] ?? part}.yaml`;
 }
 
 /** The component stands in whatever namespace the rest is brought to. */

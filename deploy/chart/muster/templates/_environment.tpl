@@ -20,17 +20,18 @@
 {{- $space := "$(RELEASE_NAMESPACE)" -}}
 {{- $jobs := default $space $v.runner.namespace -}}
 {{- $flows := .root.Files.Get "flows.yaml" | fromYaml -}}
+{{- $listen := ternary (printf "[%s]" $v.listenAddress) $v.listenAddress (contains ":" $v.listenAddress) -}}
 {{- $serves := or (eq .part "api") (eq .part "worker") -}}
 - name: RELEASE_NAMESPACE
   valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
 - {name: HOME, value: /tmp}
 - {name: MUSTER_DATA_DIR, value: /var/lib/muster}
 - {name: MUSTER_CACHE_DIR, value: /var/lib/muster/cache}
-- {name: MUSTER_RUNNER_NAMESPACE, value: {{ $jobs }}}
+- {name: MUSTER_RUNNER_NAMESPACE, value: {{ $jobs | quote }}}
 {{- if ne .part "uninstall" }}
 - name: MUSTER_DATABASE_URL
   valueFrom:
-    secretKeyRef: {name: {{ required "database.existingSecret: name the Secret with the URL of the database" $v.database.existingSecret }}, key: {{ $v.database.urlKey }}}
+    secretKeyRef: {name: {{ required "database.existingSecret: name the Secret with the URL of the database" $v.database.existingSecret | quote }}, key: {{ $v.database.urlKey | quote }}}
 {{- if or $v.database.ca.secret $v.database.ca.configMap }}
 - {name: MUSTER_DATABASE_CA_FILE, value: /etc/muster/database-ca/ca.crt}
 {{- end }}
@@ -52,7 +53,7 @@
 {{- if $v.temporal.apiKey.existingSecret }}
 - name: MUSTER_TEMPORAL_API_KEY
   valueFrom:
-    secretKeyRef: {name: {{ $v.temporal.apiKey.existingSecret }}, key: {{ $v.temporal.apiKey.key }}}
+    secretKeyRef: {name: {{ $v.temporal.apiKey.existingSecret | quote }}, key: {{ $v.temporal.apiKey.key | quote }}}
 {{- end }}
 {{- with $v.temporal.uiUrl }}
 - {name: MUSTER_TEMPORAL_UI_URL, value: {{ . | quote }}}
@@ -64,7 +65,7 @@
 {{- if $serves }}
 - {name: MUSTER_SECRETS, value: kubernetes}
 - {name: MUSTER_CONFIGMAPS, value: kubernetes}
-- {name: MUSTER_SECRETS_NAMESPACE, value: {{ $jobs }}}
+- {name: MUSTER_SECRETS_NAMESPACE, value: {{ $jobs | quote }}}
 - {name: MUSTER_RUNNER, value: kubernetes}
 - {name: MUSTER_RUNNER_PROFILE, value: {{ $v.runner.profile }}}
 - {name: MUSTER_RUNNER_AEE_IMAGE, value: {{ include "muster.image" (dict "root" .root "image" $v.images.aee) | quote }}}
@@ -74,7 +75,7 @@
 - {name: MUSTER_RUNNER_LIMITS, value: {{ include "muster.quantities" $v.runner.limits | quote }}}
 - {name: MUSTER_RUNNER_NODE_SELECTOR, value: {{ toJson $v.runner.nodeSelector | quote }}}
 - {name: MUSTER_RUNNER_TOLERATIONS, value: {{ toJson $v.runner.tolerations | quote }}}
-- {name: MUSTER_RUNNER_SERVICE_ACCOUNT, value: {{ include "muster.runnerAccount" .root }}}
+- {name: MUSTER_RUNNER_SERVICE_ACCOUNT, value: {{ include "muster.runnerAccount" .root | quote }}}
 - {name: MUSTER_RUNNER_INGEST_URL, value: {{ default (printf "%s://%s-ingest.%s.svc:%v" (include "muster.scheme" .root) $full $space $v.ingest.port) $v.ingest.url | quote }}}
 {{- if eq $v.runner.profile "compatible" }}
 - {name: MUSTER_RUNNER_API_URL, value: {{ default (printf "%s://%s.%s.svc:%v" (include "muster.scheme" .root) $full $space $v.api.service.port) $v.runner.apiUrl | quote }}}
@@ -88,9 +89,9 @@
 - {name: MUSTER_RUNNER_IMPOSSIBLE, value: {{ include "muster.text" $v.runner.impossible | quote }}}
 {{- end }}
 {{- if eq .part "api" }}
-- {name: MUSTER_API_HOST, value: 0.0.0.0}
+- {name: MUSTER_API_HOST, value: {{ $v.listenAddress | quote }}}
 - {name: MUSTER_API_PORT, value: {{ $flows.ports.api | quote }}}
-- {name: MUSTER_INGEST_HOST, value: 0.0.0.0}
+- {name: MUSTER_INGEST_HOST, value: {{ $v.listenAddress | quote }}}
 - {name: MUSTER_INGEST_PORT, value: {{ $v.ingest.port | quote }}}
 - {name: MUSTER_PUBLIC_URL, value: {{ default (printf "%s://%s.%s.svc:%v" (include "muster.scheme" .root) $full $space $v.api.service.port) $v.api.publicUrl | quote }}}
 {{- $own := list $full (printf "%s.%s" $full $space) (printf "%s.%s.svc" $full $space) (printf "%s.%s.svc.cluster.local" $full $space) }}
@@ -120,12 +121,12 @@
 {{- end }}
 {{- if eq .part "worker" }}
 - {name: MUSTER_WORKER_ROLE, value: sessions}
-- {name: MUSTER_WORKER_PROBES, value: "0.0.0.0:{{ $flows.ports.probes }}"}
+- {name: MUSTER_WORKER_PROBES, value: {{ printf "%s:%v" $listen $flows.ports.probes | quote }}}
 {{- if $v.ara.credentials.existingSecret }}
 - {name: MUSTER_ARA_CREDENTIALS_FILE, value: /etc/muster/ara-credentials/credentials.json}
 {{- end }}
 {{- if $v.worker.metricsPort }}
-- {name: MUSTER_TEMPORAL_METRICS, value: "0.0.0.0:{{ $v.worker.metricsPort }}"}
+- {name: MUSTER_TEMPORAL_METRICS, value: {{ printf "%s:%v" $listen $v.worker.metricsPort | quote }}}
 {{- end }}
 {{- end }}
 {{- if $serves }}
@@ -136,7 +137,7 @@
 {{- end }}
 {{- if eq .part "images" }}
 - {name: MUSTER_WORKER_ROLE, value: images}
-- {name: MUSTER_WORKER_PROBES, value: "0.0.0.0:{{ $flows.ports.probes }}"}
+- {name: MUSTER_WORKER_PROBES, value: {{ printf "%s:%v" $listen $flows.ports.probes | quote }}}
 - {name: MUSTER_IMAGE_JOBS_DIR, value: /var/lib/muster-image-jobs}
 - {name: MUSTER_IMAGES_OWNER, value: "1000:1000"}
 - {name: MUSTER_IMAGE_PORTS, value: {{ $flows.ports.shells | quote }}}
@@ -155,7 +156,7 @@
 {{- if hasKey $v.settings $name }}{{ fail (printf "%s is in settings and in secretSettings" $name) }}{{ end }}
 - name: {{ $name }}
   valueFrom:
-    secretKeyRef: {name: {{ $from.secret }}, key: {{ $from.key }}}
+    secretKeyRef: {name: {{ $from.secret | quote }}, key: {{ $from.key | quote }}}
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -28,8 +28,8 @@
 
 {{/* What pods of one part are selected by: (dict "root" $ "part" "api") */}}
 {{- define "muster.selector" -}}
-app.kubernetes.io/name: {{ include "muster.name" .root }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/name: {{ include "muster.name" .root | quote }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 app.kubernetes.io/component: {{ .part }}
 {{- end -}}
 
@@ -52,4 +52,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 
 {{- define "muster.scheme" -}}
 {{- if .Values.tls.existingSecret -}}https{{- else -}}http{{- end -}}
+{{- end -}}
+
+{{/* Annotations of what a hook of this kind needs: there before it, gone after it. */}}
+{{- define "muster.beforeHook" -}}
+helm.sh/hook: {{ . }}
+helm.sh/hook-weight: "-1"
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end -}}

@@ -2,6 +2,8 @@
 {{- define "muster.partSelector" -}}
 {{- if eq .part "runner" -}}
 app.kubernetes.io/name: cray-cfs-aee
+{{- /* CFS's own pods may be in the same namespace. */}}
+app.kubernetes.io/managed-by: muster
 {{- else -}}
 {{- include "muster.selector" . -}}
 {{- end -}}
@@ -45,7 +47,7 @@ app.kubernetes.io/name: cray-cfs-aee
   {{- if ne $there (include "muster.partNamespace" .) }}
   namespaceSelector:
     matchLabels:
-      kubernetes.io/metadata.name: {{ $there }}
+      kubernetes.io/metadata.name: {{ $there | quote }}
   {{- end }}
 {{- else -}}
 {{- with index .root.Values.networkPolicy.peers .peer -}}

@@ -19,7 +19,7 @@ securityContext:
 {{- with .root.Values.images.pullSecrets }}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ . }}
+  - name: {{ . | quote }}
   {{- end }}
 {{- end }}
 {{- end -}}
@@ -135,22 +135,22 @@ env: {{- include "muster.env" . | nindent 2 }}
 {{- $claim := printf "%s-images" (include "muster.fullname" .root) }}
 {{- with .root.Values.imageService }}
 {{- if and .enabled (or (eq $.part "api") (eq $.part "images")) }}
-- {name: images, persistentVolumeClaim: {claimName: {{ default $claim .files.existingClaim }}}}
+- {name: images, persistentVolumeClaim: {claimName: {{ default $claim .files.existingClaim | quote }}}}
 {{- end }}
 {{- if eq $.part "images" }}
-- {name: image-jobs, persistentVolumeClaim: {claimName: {{ default (printf "%s-jobs" $claim) .jobs.existingClaim }}}}
+- {name: image-jobs, persistentVolumeClaim: {claimName: {{ default (printf "%s-jobs" $claim) .jobs.existingClaim | quote }}}}
 {{- end }}
 {{- end }}
 {{- range (include "muster.files" . | fromJson).files }}
 - name: {{ .name }}
   {{- if .secret }}
   secret:
-    secretName: {{ .secret }}
+    secretName: {{ .secret | quote }}
     {{- /* 0440: written so it means the same to every reader of YAML. */}}
     defaultMode: 288
   {{- else }}
   configMap:
-    name: {{ .configMap }}
+    name: {{ .configMap | quote }}
   {{- end }}
     items: {{- toYaml .items | nindent 6 }}
 {{- end }}

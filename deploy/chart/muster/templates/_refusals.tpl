@@ -12,6 +12,9 @@
 {{- if eq (int $v.worker.metricsPort) (int $ports.probes) -}}
 {{- fail (printf "worker.metricsPort: %v is the port of the probes in the same pod" $v.worker.metricsPort) -}}
 {{- end -}}
+{{- if and (eq $v.access.mode "gateway") $v.access.oidc.issuer -}}
+{{- fail "access.oidc: with access.mode gateway the gateway checks tokens, and nobody else: leave it out" -}}
+{{- end -}}
 {{- /* Each would take the other's Jobs for leftovers and end them. Only a cluster that is asked can tell: nothing comes of "template". */ -}}
 {{- $space := include "muster.runnerNamespace" . -}}
 {{- range (lookup "rbac.authorization.k8s.io/v1" "Role" $space "").items -}}
