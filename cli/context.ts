@@ -53,6 +53,6 @@ export interface StackCommands {
 }
 
 /** A message for people on stderr; what could steer a terminal is made visible. */
-export function say(context: CliContext, text: string): void {
+export function say(context: Pick<CliContext, 'err'>, text: string): void {
   context.err.write(`${manyLines(text)}\n`);
 }

@@ -30,6 +30,7 @@ export class CliFailure extends Error {
 }
 
 const FIXES: Record<string, string> = {
+  output_not_written: 'make room and ask again; what the command has changed stays changed',
   unreachable: 'start the stack with `./muster up`, or name a running one with --url or MUSTER_URL',
   unauthenticated:
     'name a token with MUSTER_TOKEN_FILE or MUSTER_TOKEN; an administrator makes one: `./muster token create`',

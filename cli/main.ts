@@ -3,45 +3,63 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readOwnStack } from '../deploy/stack/own-stack.ts';
 import { trustCertificates } from '../deploy/stack/trusted-certificates.ts';
-import type { CliContext, Sink } from './context.ts';
+import type { CliContext } from './context.ts';
 import { EXIT } from './failure.ts';
-import { runCli } from './program.ts';
+import { outputNotWritten, processSink } from './process-sink.ts';
+import { printFailure, runCli } from './program.ts';
 import { embeddedStack } from './stack.ts';
 import { openTokens } from './token.ts';
 
 /** One press arrives twice when the launcher passes it on too; a second press later than this (ms) ends at once. */
 const SAME_PRESS = 500;
 
-const sink = (stream: NodeJS.WriteStream): Sink => ({
-  write: (text) => {
-    stream.write(text);
-  },
-  terminal: stream.isTTY === true && process.env.TERM !== 'dumb',
-  columns: () => stream.columns || 80,
-});
-
-/** Aborts at Ctrl-C, so that commands can say how to go on; a second press ends the process. */
-function interruptSignal(): { signal: AbortSignal; release(): void } {
+/**
+ * Aborts at Ctrl-C, so that commands can say how to go on; a second press ends the process. So does the first after `commandEnded`,
+ * when only what was written is waited for.
+ */
+function interruptSignal(): { signal: AbortSignal; release(): void; commandEnded(): void } {
   const controller = new AbortController();
   let first: number | undefined;
+  let ended = false;
   const interrupt = (): void => {
-    if (first !== undefined && performance.now() - first > SAME_PRESS) process.exit(EXIT.interrupted);
+    const again = first === undefined ? ended : performance.now() - first > SAME_PRESS;
+    if (again) process.exit(EXIT.interrupted);
     first ??= performance.now();
     controller.abort();
   };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  const listen = (): void => {
+    process.on('SIGINT', interrupt);
+    process.on('SIGTERM', interrupt);
+  };
+  const release = (): void => {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  };
+  listen();
   return {
     signal: controller.signal,
-    release: () => {
-      process.off('SIGINT', interrupt);
-      process.off('SIGTERM', interrupt);
+    release,
+    commandEnded: () => {
+      ended = true;
+      release();
+      listen();
     },
   };
 }
 
-// A reader that has seen enough (`| head`) is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+// Messages that nobody can read any more (`2>&1 | head`, a terminal that is gone) end nothing.
+process.stderr.on('error', () => undefined);
+const err = processSink(process.stderr, () => undefined);
+let status: number = EXIT.done;
+// A reader that has seen enough (`| head`) is no failure, and hides none.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(status);
+  printFailure({ err }, outputNotWritten(error));
+  process.exit(EXIT.failed);
+});
+const out = processSink(process.stdout, (error) => {
+  throw outputNotWritten(error);
+});
 
 const interrupts = interruptSignal();
 const { env } = process;
@@ -53,8 +71,8 @@ trustCertificates([env.MUSTER_CA_FILE, env.MUSTER_TLS_CERT]);
 const ownUrl = (): string => `${env.MUSTER_TLS_CERT ? 'https' : 'http'}://127.0.0.1:${env.MUSTER_API_PORT || 8100}`;
 const defaultUrl = env.MUSTER_URL || (!env.MUSTER_API_PORT && readOwnStack(dataDir)?.url) || ownUrl();
 const context: CliContext = {
-  out: sink(process.stdout),
-  err: sink(process.stderr),
+  out,
+  err,
   stdin: process.stdin,
   version,
   defaultUrl,
@@ -69,4 +87,7 @@ const context: CliContext = {
     releaseSignals: interrupts.release,
   }),
 };
-process.exit(await runCli(process.argv.slice(2), context));
+status = await runCli(process.argv.slice(2), context);
+interrupts.commandEnded();
+await Promise.all([out.flushed(), err.flushed()]);
+process.exit(status);

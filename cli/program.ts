@@ -63,8 +63,13 @@ export async function runCli(args: string[], context: CliContext): Promise<numbe
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     const failure = context.signal.aborted && !(error instanceof CliFailure) ? interrupted() : error;
     if (!(failure instanceof CliFailure)) throw failure;
-    say(context, `error: ${failure.code}: ${failure.message}`);
-    if (failure.fix !== undefined) say(context, `  ${failure.fix}`);
+    printFailure(context, failure);
     return failure.exit;
   }
+}
+
+/** Says on stderr what failed, and what the user can do about it. */
+export function printFailure(context: Pick<CliContext, 'err'>, failure: CliFailure): void {
+  say(context, `error: ${failure.code}: ${failure.message}`);
+  if (failure.fix !== undefined) say(context, `  ${failure.fix}`);
 }

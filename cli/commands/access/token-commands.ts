@@ -4,6 +4,7 @@ import type { TokenCreated, TokenView } from '../../../domain/access/schema.ts';
 import { segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
+import { CliFailure } from '../../failure.ts';
 import {
   apiOf,
   type OutputOptions,
@@ -53,6 +54,15 @@ function lifetime(text: string): number {
   return seconds;
 }
 
+/** It cannot be shown again, so it is worth nothing to anybody. */
+const lost = (name: string, { code, message, exit }: CliFailure): CliFailure =>
+  new CliFailure(
+    code,
+    `${message}; token ${name} exists all the same`,
+    exit,
+    `\`./muster token revoke ${name}\` ends it`,
+  );
+
 /** `muster token ...`; a token is written to stdout once and nowhere else. */
 export function tokenCommands(program: Command, context: CliContext): void {
   const noun = program.command('token').description('who may use the API');
@@ -70,7 +80,12 @@ export function tokenCommands(program: Command, context: CliContext): void {
       const created = await perform<TokenCreated>(context, apiOf(context, options), request, options);
       if (created === undefined) return;
       const { output } = options;
-      writeData(context, isValueFormat(output) ? await renderValue(created, output) : `${created.token}\n`);
+      const text = isValueFormat(output) ? await renderValue(created, output) : `${created.token}\n`;
+      try {
+        writeData(context, text);
+      } catch (error) {
+        throw error instanceof CliFailure ? lost(created.name, error) : error;
+      }
       const until = created.expires_at === null ? 'does not expire' : `expires ${created.expires_at}`;
       say(context, `token ${created.name} of role ${created.role} created; it ${until}, and it is not shown again`);
     });
