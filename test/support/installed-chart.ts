@@ -77,7 +77,7 @@ export async function writeValues(dir: string, values: object): Promise<string> 
 }
 
 /** What a site would say, with small pods. */
-export function valuesFor({ temporalAddress: address }: ServersForPods, { images }: Release) {
+export function valuesFor({ temporalAddress: address }: Pick<ServersForPods, 'temporalAddress'>, { images }: Release) {
   const resources = { requests: { cpu: '20m', memory: '64Mi' }, limits: { memory: '1Gi' } };
   return {
     database: { existingSecret: 'muster-database' },
