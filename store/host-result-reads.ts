@@ -144,3 +144,14 @@ export async function readHostsNotApplied(db: Db, sessionId: string): Promise<{ 
   `.execute(db);
   return rows;
 }
+
+/** What the session recorded on components: of each host and layer the latest attempt, hosts in order. */
+export async function readRecordedResults(
+  db: Db,
+  sessionId: string,
+): Promise<{ host: string; layer: number; status: HostStatus }[]> {
+  const { rows } = await sql<{ host: string; layer: number; status: HostStatus }>`
+    select distinct on (host, layer) host, layer, status from host_results
+    where session_id = ${sessionId} and recorded order by host, layer, attempt desc`.execute(db);
+  return rows;
+}

@@ -8,6 +8,8 @@ export interface SentBatch {
   id: string;
   key: string;
   configuration: string;
+  /** Comma list of the indices of its layers. */
+  layers: string;
   sentAt: Date;
   waitedUntil: Date | null;
   sessionId: string;
@@ -38,7 +40,7 @@ export async function sentBatches(db: Db, maxRunning: number, only?: string): Pr
         (select id from sessions where stage = 'queued' and deleted_at is null and cancel_requested_at is null
           and status <> 'complete' order by queue limit 1) as head
     )
-    select b.id, b.key, b.configuration, b.sent_at, b.waited_until, b.session_id, b.session_name, b.desired,
+    select b.id, b.key, b.configuration, b.layers, b.sent_at, b.waited_until, b.session_id, b.session_name, b.desired,
       s.id is not null as there, s.status, s.succeeded, s.stage, s.message, s.admitted_at, s.absent_hosts,
       s.stage = 'queued' and (line.running >= ${maxRunning} or line.head <> s.id or s.reason is not distinct from 'disk_low')
         as waiting
@@ -58,6 +60,7 @@ interface SentRow {
   id: string;
   key: string;
   configuration: string;
+  layers: string;
   sent_at: Date;
   waited_until: Date | null;
   session_id: string;
@@ -78,6 +81,7 @@ function toSentBatch(row: SentRow): SentBatch {
     id: row.id,
     key: row.key,
     configuration: row.configuration,
+    layers: row.layers,
     sentAt: row.sent_at,
     waitedUntil: row.waited_until,
     sessionId: row.session_id,

@@ -1,10 +1,11 @@
 import { afterFailure } from '../../domain/automation/after-failure.ts';
 import { afterSuccess } from '../../domain/automation/after-success.ts';
 import { judgeSession, type SessionVerdict } from '../../domain/automation/judge-session.ts';
-import type { MemberNow, MemberWrite } from '../../domain/automation/member-writes.ts';
+import type { EndedSession, MemberNow, MemberWrite } from '../../domain/automation/member-writes.ts';
 import { lockBatch, markEnded, membersOf } from '../../store/batches.ts';
 import { lockComponents } from '../../store/components.ts';
 import type { Db } from '../../store/database.ts';
+import { readRecordedResults } from '../../store/host-result-reads.ts';
 import { releaseLeases } from '../../store/leases.ts';
 import { type SentBatch, sentBatches } from '../../store/sent-batches.ts';
 import { deleteSessionRows } from '../../store/session-queries.ts';
@@ -72,10 +73,15 @@ async function writeMembers(
     admittedAt: batch.session?.admittedAt ?? null,
     absent: batch.session?.absent ?? [],
   });
-  await appendEntries(trx, locked, writesOf(verdict, members, batch.sessionName), { actor: BATCHER, now });
+  const session = {
+    name: batch.sessionName,
+    layers: batch.layers,
+    results: Map.groupBy(await readRecordedResults(trx, batch.sessionId), ({ host }) => host),
+  };
+  await appendEntries(trx, locked, writesOf(verdict, members, session), { actor: BATCHER, now });
 }
 
-function writesOf(verdict: 'succeeded' | 'failed', members: MemberNow[], session: string): MemberWrite[] {
+function writesOf(verdict: 'succeeded' | 'failed', members: MemberNow[], session: EndedSession): MemberWrite[] {
   if (verdict === 'failed') return afterFailure(members, session);
   return members.flatMap((member) => afterSuccess(member, session) ?? []);
 }

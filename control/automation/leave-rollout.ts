@@ -4,18 +4,23 @@ import type { Options } from '../../domain/configurations/schema.ts';
 import { lockComponents } from '../../store/components.ts';
 import type { Db } from '../../store/database.ts';
 import { openMembers, writeOutcomes } from '../../store/rollout-members.ts';
+import type { SentBatch } from '../../store/sent-batches.ts';
 import { membersNow } from './members-now.ts';
 
 /** Tells the rollout of a batch that ends what became of its components; the batch's own writes into them are done. */
 export async function leaveRollout(
   trx: Db,
-  batch: { id: string; sessionName: string; desired: string },
+  batch: Pick<SentBatch, 'id' | 'sessionName' | 'desired' | 'session'>,
   options: Options,
 ): Promise<void> {
   const ids = await openMembers(trx, batch.id);
   if (ids.length === 0) return;
   const components = (await lockComponents(trx, ids)).values();
-  const members = await membersNow(trx, components, options, { desired: batch.desired, admittedAt: null, absent: [] });
+  const members = await membersNow(trx, components, options, {
+    desired: batch.desired,
+    admittedAt: batch.session?.admittedAt ?? null,
+    absent: [],
+  });
   await writeOutcomes(trx, batch.id, {
     done: idsOf(members, batch.sessionName, 'done'),
     failed: idsOf(members, batch.sessionName, 'failed'),

@@ -87,7 +87,7 @@ async function takeHeld(
   const locked = await lockComponents(trx, ids);
   const held = await heldMembers(trx, batch.key, locked.values(), options);
   const nameless = held.filter(({ id }) => !isPlainHostName(id));
-  const writes = nameless.map((member) => failureWrite(member, session));
+  const writes = nameless.flatMap((member) => failureWrite(member, { name: session, layers: batch.layers }) ?? []);
   await appendEntries(trx, locked, writes, { actor: BATCHER, now });
   const hosts = held.filter(({ id }) => isPlainHostName(id)).flatMap(({ id }) => locked.get(id)?.component ?? []);
   const staying = new Set(hosts.map(({ id }) => id));

@@ -1,4 +1,5 @@
 import type { ConfigurationStatus, StateLayer } from '../components/schema.ts';
+import type { HostStatus } from '../runs/schema.ts';
 
 /** A desired layer with its status as it is now; a pending one has all three of repository, playbook and commit. */
 export interface LayerNow {
@@ -23,6 +24,15 @@ export interface MemberNow {
   absent: boolean;
 }
 
+/** The session of a batch that ends. */
+export interface EndedSession {
+  name: string;
+  /** Comma list of the indices of layers that it was made for; empty: all. */
+  layers: string;
+  /** By host, what it recorded on components that were there; empty where its runner reports to the components itself. */
+  results: ReadonlyMap<string, readonly { layer: number; status: HostStatus }[]>;
+}
+
 /** What the end of a batch writes into one member, in this order. */
 export interface MemberWrite {
   id: string;
@@ -36,18 +46,25 @@ export function isOpenQuestion(member: MemberNow): boolean {
   return member.status === 'pending' && !member.desiredChanged;
 }
 
-/** The failure entry: `failed` for the first pending layer only, and one more error. */
-export function failureWrite(member: MemberNow, session: string): MemberWrite {
-  return { id: member.id, entries: pendingEntries(member, 'failed', session).slice(0, 1), errors: 1 };
+/**
+ * The failure entry: `failed` for the first pending layer of the session only, and one more error. Null when none of its layers
+ * is pending.
+ */
+export function failureWrite(member: MemberNow, session: Pick<EndedSession, 'name' | 'layers'>): MemberWrite | null {
+  const entries = pendingEntries(member, 'failed', session).slice(0, 1);
+  return entries.length === 0 ? null : { id: member.id, entries, errors: 1 };
 }
 
-/** Entries of a status for every pending layer, in the configuration's order. */
+/** Entries of a status for pending layers of the session, those that `counts` lets through, in the configuration's order. */
 export function pendingEntries(
   member: MemberNow,
   status: 'skipped' | 'failed',
-  session: string,
+  { name, layers }: Pick<EndedSession, 'name' | 'layers'>,
+  counts: (layer: number) => boolean = () => true,
 ): MemberWrite['entries'] {
-  return member.layers
-    .filter((layer) => layer.status === 'pending')
-    .map(({ clone_url, playbook, commit }) => ({ clone_url, playbook, commit, status, session_name: session }));
+  const chosen = layers === '' ? null : new Set(layers.split(',').map(Number));
+  return member.layers.flatMap(({ clone_url, playbook, commit, status: now }, index) => {
+    if (now !== 'pending' || chosen?.has(index) === false || !counts(index)) return [];
+    return [{ clone_url, playbook, commit, status, session_name: name }];
+  });
 }

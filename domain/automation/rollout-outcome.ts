@@ -6,10 +6,10 @@ import type { MemberNow } from './member-writes.ts';
  * meanwhile, it desires something else), as if it had not been sent.
  */
 export function outcomeOf(
-  { status, last, desiredChanged }: Pick<MemberNow, 'status' | 'last' | 'desiredChanged'>,
+  { status, last, desiredChanged, rebooted }: Pick<MemberNow, 'status' | 'last' | 'desiredChanged' | 'rebooted'>,
   session: string,
 ): 'done' | 'failed' | null {
   if (desiredChanged) return null;
   if (status === 'configured') return 'done';
-  return last?.status === 'failed' && last.session_name === session ? 'failed' : null;
+  return !rebooted && last?.status === 'failed' && last.session_name === session ? 'failed' : null;
 }

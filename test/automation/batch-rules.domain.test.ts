@@ -5,8 +5,9 @@ import { batchKey, desiredText, pendingLayers } from '../../domain/automation/ba
 import { commonTags } from '../../domain/automation/common-tags.ts';
 import { type Candidate, joinBatches, type UnsentBatch } from '../../domain/automation/join-batches.ts';
 import { judgeSession, type SessionFacts, type SessionVerdict } from '../../domain/automation/judge-session.ts';
-import type { LayerNow, MemberNow } from '../../domain/automation/member-writes.ts';
+import type { EndedSession, LayerNow, MemberNow } from '../../domain/automation/member-writes.ts';
 import { revalidate } from '../../domain/automation/revalidate.ts';
+import type { HostStatus } from '../../domain/runs/schema.ts';
 
 describe('key and desired state', () => {
   test.each([
@@ -158,6 +159,15 @@ describe('what the end of a batch writes', () => {
     status,
     session_name: 's',
   });
+  const session = (change: Partial<EndedSession> = {}): EndedSession => ({
+    name: 's',
+    layers: '1,2',
+    results: new Map(),
+    ...change,
+  });
+  const results = (host: string, layer: number, status: HostStatus) => ({
+    results: new Map([[host, [{ layer, status }]]]),
+  });
   const skipped = { id: 'a', entries: [entry('1', 'skipped'), entry('2', 'skipped')], errors: 0 };
   const failed = { id: 'a', entries: [entry('1', 'failed')], errors: 1 };
 
@@ -170,13 +180,43 @@ describe('what the end of a batch writes', () => {
     ['was not in the inventory', { absent: true }, failed],
     ['was not in the inventory and booted', { absent: true, rebooted: true }, null],
   ])('success, a member that is: %s', (_, change, expected) => {
-    expect(afterSuccess(member(change), 's')).toEqual(expected);
+    expect(afterSuccess(member(change), session())).toEqual(expected);
+  });
+
+  test.each<[string, Partial<EndedSession>, unknown]>([
+    ['all layers', { layers: '' }, skipped],
+    ['another layer', { layers: '0' }, null],
+    ['one of the layers', { layers: '2' }, { ...skipped, entries: [entry('2', 'skipped')] }],
+    ['a layer whose number begins alike', { layers: '12' }, null],
+    ['a layer that it recorded', results('a', 1, 'applied'), { ...skipped, entries: [entry('2', 'skipped')] }],
+    ['a layer that failed all the same', results('a', 2, 'failed'), { ...skipped, entries: [entry('1', 'skipped')] }],
+    ['what it recorded of another', results('b', 1, 'applied'), skipped],
+  ])('success of a session of %s', (_, change, expected) => {
+    expect(afterSuccess(member(), session(change))).toEqual(expected);
+  });
+
+  test.each<[string, Partial<EndedSession>, unknown]>([
+    ['all layers', { layers: '' }, [failed]],
+    ['another layer', { layers: '0' }, []],
+    ['the second of them', { layers: '2' }, [{ ...failed, entries: [entry('2', 'failed')] }]],
+    ['one that Ansible failed', results('b', 1, 'failed'), []],
+    ['one that it recorded as good', results('a', 1, 'applied'), [failed]],
+    ['one that was broken off', results('a', 1, 'incomplete'), [failed]],
+  ])('failure of a session of %s', (_, change, expected) => {
+    expect(afterFailure([member()], session(change))).toEqual(expected);
   });
 
   test.each<[string, Partial<MemberNow>[], unknown[]]>([
     ['no report', [{}], [failed]],
     ['one is done', [{ id: 'b', status: 'configured' }, {}], [failed]],
     ['one desires something else', [{ desiredChanged: true }], []],
+    ['one booted meanwhile', [{ id: 'b', rebooted: true }, {}], [failed]],
+    [
+      'one booted meanwhile, and its report came then',
+      [{}, { id: 'b', rebooted: true, last: { status: 'incomplete', session_name: 's' } }],
+      [],
+    ],
+    ['one was broken off', [{ last: { status: 'incomplete', session_name: 's' } }], [failed]],
     ['Ansible failed on another member', [{}, { id: 'b', last: { status: 'failed', session_name: 's' } }], []],
     ['the last report is of another session', [{ last: { status: 'failed', session_name: 'older' } }], [failed]],
     ['the last report of this session is good', [{ last: { status: 'applied', session_name: 's' } }], [failed]],
@@ -186,7 +226,7 @@ describe('what the end of a batch writes', () => {
       [],
     ],
   ])('failure: %s', (_, members, expected) => {
-    expect(afterFailure(members.map(member), 's')).toEqual(expected);
+    expect(afterFailure(members.map(member), session())).toEqual(expected);
   });
 });
 

@@ -83,13 +83,26 @@ describe('what the batcher may do', () => {
 });
 
 test.each([
-  [{ status: 'configured', last: null, desiredChanged: false }, 'done'],
-  [{ status: 'configured', last: null, desiredChanged: true }, null],
-  [{ status: 'pending', last: { status: 'failed', session_name: 's' }, desiredChanged: false }, 'failed'],
-  [{ status: 'failed', last: { status: 'failed', session_name: 's' }, desiredChanged: false }, 'failed'],
-  [{ status: 'pending', last: { status: 'failed', session_name: 'older' }, desiredChanged: false }, null],
-  [{ status: 'pending', last: { status: 'incomplete', session_name: 's' }, desiredChanged: false }, null],
-  [{ status: 'pending', last: null, desiredChanged: false }, null],
+  [{ status: 'configured', last: null, desiredChanged: false, rebooted: false }, 'done'],
+  [{ status: 'configured', last: null, desiredChanged: true, rebooted: false }, null],
+  [
+    { status: 'pending', last: { status: 'failed', session_name: 's' }, desiredChanged: false, rebooted: false },
+    'failed',
+  ],
+  [
+    { status: 'failed', last: { status: 'failed', session_name: 's' }, desiredChanged: false, rebooted: false },
+    'failed',
+  ],
+  [
+    { status: 'pending', last: { status: 'failed', session_name: 'older' }, desiredChanged: false, rebooted: false },
+    null,
+  ],
+  [
+    { status: 'pending', last: { status: 'incomplete', session_name: 's' }, desiredChanged: false, rebooted: false },
+    null,
+  ],
+  [{ status: 'pending', last: null, desiredChanged: false, rebooted: false }, null],
+  [{ status: 'pending', last: { status: 'failed', session_name: 's' }, desiredChanged: false, rebooted: true }, null],
 ] as const)('what session s was for %j is %s', (member, outcome) => {
   expect(outcomeOf(member, 's')).toBe(outcome);
 });
@@ -186,8 +199,8 @@ test('2,000 rollouts keep their limits, stop when they should, and are done when
       batcher.onEnd = (_, __, session) => {
         for (const id of session.hosts) {
           const component = batcher.components.get(id);
-          const member = { status: status(id), last: component?.state.at(-1) ?? null, desiredChanged: false } as const;
-          const outcome = outcomeOf(member, session.name);
+          const member = { status: status(id), last: component?.state.at(-1) ?? null };
+          const outcome = outcomeOf({ ...member, desiredChanged: false, rebooted: false }, session.name);
           if (outcome === null) outcomes.delete(id);
           else outcomes.set(id, outcome);
         }

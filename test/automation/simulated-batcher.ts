@@ -53,6 +53,8 @@ export interface SimulatedSession {
   succeeded: Succeeded;
   waiting: boolean;
   deletedAt: number | null;
+  /** What it recorded, by host. */
+  results: Map<string, { layer: number; status: 'applied' | 'failed' }[]>;
 }
 
 interface SentBatch extends UnsentBatch {
@@ -157,8 +159,9 @@ export class SimulatedBatcher {
       const component = this.components.get(id);
       return component === undefined ? [] : [this.#memberNow(component, batch)];
     });
-    if (verdict === 'failed') return afterFailure(members, batch.session.name);
-    return members.flatMap((member) => afterSuccess(member, batch.session.name) ?? []);
+    const session = { name: batch.session.name, layers: batch.layers, results: batch.session.results };
+    if (verdict === 'failed') return afterFailure(members, session);
+    return members.flatMap((member) => afterSuccess(member, session) ?? []);
   }
 
   #memberNow(component: Component, batch: SentBatch): MemberNow {
@@ -281,6 +284,7 @@ export class SimulatedBatcher {
       succeeded: 'none',
       waiting: false,
       deletedAt: null,
+      results: new Map(),
     };
   }
 }

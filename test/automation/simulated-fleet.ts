@@ -253,6 +253,7 @@ function finish(
       const isFailure = does !== 'applied';
       const status = isFailure ? ('failed' as const) : ('applied' as const);
       batcher.report(id, [{ ...layer, status, session_name: session.name }], isFailure ? 1 : 0);
+      session.results.set(id, [...(session.results.get(id) ?? []), { layer: index, status }]);
       if (!isFailure) {
         component.error_count = 0;
         failures.set(id, 0);
