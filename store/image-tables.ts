@@ -91,3 +91,18 @@ export interface ImageWorkersTable {
   /** When it last could; null: not since this is noted. */
   able_at: OptionalTime;
 }
+
+/** Images that were deleted and whose files may still be in their directory. */
+export interface ImageRemovalsTable {
+  id: string;
+  store_id: string;
+  deleted_at: Time;
+}
+
+/** What this database is known by where its directory of images is; no row before that was asked for. */
+export interface InstallationTable {
+  /** Always true: there is one record. */
+  single: Generated<boolean>;
+  id: string;
+  made_at: Generated<Date>;
+}

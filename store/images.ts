@@ -81,6 +81,32 @@ export async function imagesStoredIn(db: Db, storeId: string, ids: readonly stri
   return new Set(rows.map(({ id }) => id));
 }
 
+/** Notes that the file of an image is to be removed from its directory, by whoever comes to it first. */
+export async function noteImageRemoval(db: Db, { id, store_id }: ImageRow, now: Date): Promise<void> {
+  if (store_id === null) return;
+  await db
+    .insertInto('image_removals')
+    .values({ id, store_id, deleted_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Deleted images whose files may still be in a directory. */
+export async function listImageRemovals(db: Db, storeId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('image_removals')
+    .select('id')
+    .where('store_id', '=', storeId)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Notes that the file of a deleted image is gone. */
+export async function forgetImageRemoval(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('image_removals').where('id', '=', id).execute();
+}
+
 /** Makes the record of a key; one that has the id already stays as it is. */
 export async function insertPublicKey(db: Db, key: PublicKeyRow): Promise<void> {
   await db

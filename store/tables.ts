@@ -24,8 +24,10 @@ import type {
   ImageJobsTable,
   ImagePortsTable,
   ImagePublicKeysTable,
+  ImageRemovalsTable,
   ImagesTable,
   ImageWorkersTable,
+  InstallationTable,
 } from './image-tables.ts';
 import type { JobTokensTable, SessionJobsTable } from './job-tables.ts';
 import type { SessionImagesTable } from './session-image-tables.ts';
@@ -350,6 +352,8 @@ export interface Database {
   image_jobs: ImageJobsTable;
   image_ports: ImagePortsTable;
   image_workers: ImageWorkersTable;
+  image_removals: ImageRemovalsTable;
+  installation: InstallationTable;
   rollouts: RolloutsTable;
   rollout_members: RolloutMembersTable;
   webhooks: WebhooksTable;

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { createImageRecords, createImageSweep, createImageWork } from '../activities/images/activities.ts';
 import type { Environment } from '../config/environment.ts';
+import { createAnnouncement } from '../control/images/announce-machine.ts';
 import { createBuiltInImages } from '../control/images/built-in-service.ts';
 import { createImageEngine } from '../control/images/image-engine.ts';
 import type { ImageService } from '../domain/images/image-service.ts';
@@ -9,11 +10,9 @@ import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createImageBuilder } from '../drivers/image-builder/create-image-builder.ts';
 import { openImages } from '../drivers/image-files/open-images.ts';
 import type { Db } from '../store/database.ts';
-import { noteImageWorker } from '../store/image-jobs.ts';
 
-/** How often a machine says that it is there, ms, and every how many times one that can do it looks whether it still can. */
+/** How often a machine says that it is there, ms. */
 const WORD_MS = 20_000;
-const LOOK_EVERY = 30;
 
 interface Log {
   info(fields: object, message: string): void;
@@ -93,20 +92,7 @@ export async function openImageMachine(
     bootFiles: env.MUSTER_IMAGE_BOOT_FILES,
   });
   const announce = () => {
-    let lacking: string[] = [];
-    let count = 0;
-    const say = async () => {
-      if (lacking.length > 0 || count++ % LOOK_EVERY === 0) {
-        const before = lacking.join('; ');
-        lacking = await imageBuilder.check();
-        if (lacking.length > 0 && lacking.join('; ') !== before) {
-          log.info({ lacking }, 'this machine cannot customise images');
-        }
-      }
-      const reason = lacking.join('; ');
-      const able = lacking.length === 0;
-      await noteImageWorker(db, { store_id: imageFiles.storeId, queue, able, reason, seen_at: clock() });
-    };
+    const say = createAnnouncement({ db, imageFiles, check: imageBuilder.check, clock, log }, queue);
     const quietly = () =>
       say().catch((error) => log.warn({ err: String(error) }, 'the image service is not announced'));
     void quietly();

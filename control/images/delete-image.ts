@@ -1,6 +1,6 @@
 import { musterError } from '../../domain/errors.ts';
 import { findReader } from '../../store/image-jobs.ts';
-import { deleteImage as deleteRow, lockImage } from '../../store/images.ts';
+import { deleteImage as deleteRow, forgetImageRemoval, lockImage, noteImageRemoval } from '../../store/images.ts';
 import { isUuid } from './is-uuid.ts';
 import type { ActingOnImages } from './ports.ts';
 import { imageNotFound } from './read-images.ts';
@@ -9,7 +9,10 @@ import { imageNotFound } from './read-images.ts';
  * Removes an image, its file too where this machine has it; else the machine that has it does so within some minutes. Throws
  * `image_not_found`, and `image_in_use` while a job is about to unpack it.
  */
-export async function deleteImage(deps: Pick<ActingOnImages, 'db' | 'imageFiles' | 'log'>, id: string): Promise<void> {
+export async function deleteImage(
+  deps: Pick<ActingOnImages, 'db' | 'imageFiles' | 'clock' | 'log'>,
+  id: string,
+): Promise<void> {
   if (!isUuid(id)) throw imageNotFound(id);
   const image = await deps.db.transaction().execute(async (trx) => {
     const row = await lockImage(trx, id);
@@ -20,11 +23,13 @@ export async function deleteImage(deps: Pick<ActingOnImages, 'db' | 'imageFiles'
       throw musterError('image_in_use', detail);
     }
     await deleteRow(trx, id);
+    await noteImageRemoval(trx, row, deps.clock());
     return row;
   });
   if (deps.imageFiles === null || image.store_id !== deps.imageFiles.storeId) return;
   try {
     await deps.imageFiles.remove(image.id);
+    await forgetImageRemoval(deps.db, image.id);
   } catch (error) {
     deps.log.warn({ image: image.id, err: String(error) }, 'the file of an image could not be removed yet');
   }

@@ -5,6 +5,7 @@ import type { ImageImport, StoredImageView } from '../../domain/images/schema.ts
 import { isConnectionError } from '../../store/database.ts';
 import { insertImage } from '../../store/images.ts';
 import { newImage } from './create-image.ts';
+import { foreignDirectory } from './foreign-directory.ts';
 import { viewOfStoredImage } from './image-views.ts';
 import type { ActingOnImages } from './ports.ts';
 
@@ -18,6 +19,8 @@ export async function importImage(
   source: AsyncIterable<Uint8Array>,
 ): Promise<StoredImageView> {
   const files = filesOf(deps);
+  const foreign = await foreignDirectory({ db: deps.db, imageFiles: files });
+  if (foreign !== null) throw musterError('image_builder_unavailable', `No image can be taken in: ${foreign}`);
   const { token, ...facts } = await files.receive(source, deps.imageSettings);
   try {
     if (sha256 !== undefined && sha256.toLowerCase() !== facts.sha256) {

@@ -34,6 +34,8 @@ export interface FileToKeep {
 export interface ImageFiles {
   /** Id of the directory, made with it: work that needs its files is for machines that have it. */
   readonly storeId: string;
+  /** Says whose directory it is, unless that is said already; answers what is said: a text that is no id where somebody else wrote it. */
+  claim(installation: string): Promise<string>;
   /** Takes a file in. What breaks off leaves nothing. */
   receive(source: AsyncIterable<Uint8Array>, limits: { maxBytes: number; keepFree: number }): Promise<ReceivedFile>;
   /** Makes what came in the file of an image, with its manifest. */
@@ -46,8 +48,14 @@ export interface ImageFiles {
   fileOf(imageId: string, format: ImageFormat): string;
   /** The bytes of an image's file. */
   read(imageId: string, format: ImageFormat): Promise<{ size: number; bytes: AsyncIterable<Uint8Array> }>;
-  /** Removes the file of an image; harmless when it is gone. */
+  /** Removes the file of an image, also one that is set aside; harmless when it is gone. */
   remove(imageId: string): Promise<void>;
+  /** Sets the file of an image aside: nobody finds it there but who looks for it by hand. */
+  setAside(imageId: string): Promise<void>;
+  /** Brings back what was set aside, unless there is a file of the image. */
+  bringBack(imageId: string): Promise<void>;
+  /** Ids of images that are set aside for so long, ms. */
+  aside(olderThanMs: number): Promise<string[]>;
   /** Ids of images that have something here since so long, ms. */
   list(olderThanMs: number): Promise<string[]>;
   /** What came in and that nobody has touched for so long, ms. */

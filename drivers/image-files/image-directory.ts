@@ -1,15 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { chown, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
 import type { FileToKeep, ImageFiles, KeptFile, ReceivedFile } from '../../domain/images/image-files.ts';
 import { ARTIFACT_TYPES, FILE_NAMES } from '../../domain/images/image-format.ts';
+import { makeOnce } from '../local-runner/make-once.ts';
 import { orDiskFull } from './disk-full.ts';
 import { receiveFile } from './receive-file.ts';
 
 const MANIFEST = 'manifest.json';
-const FOLDERS = { images: 'images', incoming: 'incoming' } as const;
+const FOLDERS = { images: 'images', incoming: 'incoming', lost: 'lost' } as const;
+/** File that says whose directory it is. */
+const CLAIM = 'installation-id';
 /** What this store itself has made: nothing else is ever read, moved or removed. */
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -20,19 +23,47 @@ export interface FileOwner {
 }
 
 /**
- * Images in a directory: `images/<id>/` with the file and its manifest, and `incoming/` for what is not whole yet, on the same file
- * system, so that an image appears by one rename. `storeId` is the directory's own. With `owner` all of it belongs to that user.
+ * Images in a directory: `images/<id>/` with the file and its manifest, `incoming/` for what is not whole yet, and `lost/<id>/` for what is
+ * set aside, on the same file system, so that an image appears by one rename. `storeId` is the directory's own. With `owner` all of it belongs to that user.
  */
 export async function openImageDirectory(dir: string, storeId: string, owner?: FileOwner): Promise<ImageFiles> {
   const images = join(dir, FOLDERS.images);
   const incoming = join(dir, FOLDERS.incoming);
+  const lost = join(dir, FOLDERS.lost);
   const giveAway = async (path: string) => {
     if (owner !== undefined) await chown(path, owner.uid, owner.gid);
   };
-  for (const folder of [images, incoming]) await mkdir(folder, { recursive: true, mode: 0o700 });
-  for (const folder of [incoming, images, dir]) await giveAway(folder);
+  for (const folder of [images, incoming, lost]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const folder of [lost, incoming, images, dir]) await giveAway(folder);
   const imageDir = (id: string) => join(images, idOf(id));
   const incomingDir = (token: string) => join(incoming, idOf(token));
+  const lostDir = (id: string) => join(lost, idOf(id));
+
+  const claim: ImageFiles['claim'] = async (installation) => {
+    const path = join(dir, CLAIM);
+    const said = () => readFile(path, 'utf8').catch(orNull);
+    let text = await said();
+    if (text === null) {
+      await makeOnce(path, `${installation}\n`, async (made) => {
+        // Whoever else works in the directory reads it.
+        await chmod(made, 0o644);
+        await giveAway(made);
+      });
+      await syncFolder(dir);
+      text = await said();
+    }
+    return text?.trim() ?? '';
+  };
+  const setAside: ImageFiles['setAside'] = async (imageId) => {
+    const folder = imageDir(imageId);
+    // From now on its time counts, also where this breaks off: then it is younger than what is set aside.
+    await utimes(folder, new Date(), new Date());
+    await rm(lostDir(imageId), { recursive: true, force: true });
+    await rename(folder, lostDir(imageId));
+  };
+  const bringBack: ImageFiles['bringBack'] = async (imageId) => {
+    if ((await stat(imageDir(imageId)).catch(orNull)) === null) await rename(lostDir(imageId), imageDir(imageId));
+  };
 
   const receive: ImageFiles['receive'] = async (source, limits) => {
     const token = randomUUID();
@@ -77,6 +108,7 @@ export async function openImageDirectory(dir: string, storeId: string, owner?: F
 
   return {
     storeId,
+    claim,
     receive: (source, limits) => orDiskFull(() => receive(source, limits)),
     keep: (file) => orDiskFull(() => keep(file)),
     discard: (token) => rm(incomingDir(token), { recursive: true, force: true }),
@@ -90,7 +122,12 @@ export async function openImageDirectory(dir: string, storeId: string, owner?: F
       });
       return { size, bytes: bytesOf(path) };
     },
-    remove: (imageId) => rm(imageDir(imageId), { recursive: true, force: true }),
+    remove: async (imageId) => {
+      for (const folder of [imageDir(imageId), lostDir(imageId)]) await rm(folder, { recursive: true, force: true });
+    },
+    setAside,
+    bringBack,
+    aside: (olderThanMs) => idleFolders(lost, olderThanMs),
     list: (olderThanMs) => idleFolders(images, olderThanMs),
     stale: (olderThanMs) => idleFolders(incoming, olderThanMs),
   };
@@ -105,6 +142,12 @@ async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
 function idOf(id: string): string {
   if (!ID.test(id)) throw new Error('not the id of an image');
   return id;
+}
+
+/** For what is not there; every other failure is one. */
+function orNull(error: NodeJS.ErrnoException): null {
+  if (error.code !== 'ENOENT') throw error;
+  return null;
 }
 
 /** Throws unless the file is there with all its bytes: another try may have begun anew in its place. */

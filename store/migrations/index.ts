@@ -27,6 +27,7 @@ import * as imageLine from './0024-image-line.ts';
 import * as imageJobFormat from './0025-image-job-format.ts';
 import * as imagePostedAt from './0026-image-posted-at.ts';
 import * as imageWorkerAble from './0027-image-worker-able.ts';
+import * as installation from './0028-installation.ts';
 
 /** In order of their names; a released migration never changes. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -57,6 +58,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0025-image-job-format': imageJobFormat,
   '0026-image-posted-at': imagePostedAt,
   '0027-image-worker-able': imageWorkerAble,
+  '0028-installation': installation,
 };
 
 /**

@@ -35,13 +35,13 @@ const clean = async (stuck: string[] = []) => {
     imageFiles: {
       ...files,
       discard: (token) => (stuck.includes(token) ? Promise.reject(new Error('stuck')) : files.discard(token)),
-      remove: (id) => (stuck.includes(id) ? Promise.reject(new Error('stuck')) : files.remove(id)),
+      setAside: (id) => (stuck.includes(id) ? Promise.reject(new Error('stuck')) : files.setAside(id)),
     },
     imageBuilder: {
       ...builder,
       remove: (id) => (stuck.includes(id) ? Promise.reject(new Error('stuck')) : builder.remove(id)),
     },
-    log: { warn: (fields) => void told.push(fields) },
+    log: { warn: (fields) => void ('err' in fields && told.push(fields)) },
   });
   return told;
 };

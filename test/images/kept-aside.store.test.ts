@@ -1,0 +1,162 @@
+/** Files of images that no record names: whose directory it is, what is set aside for a while, and what comes back. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createAnnouncement } from '../../control/images/announce-machine.ts';
+import { newImage } from '../../control/images/create-image.ts';
+import { deleteImage } from '../../control/images/delete-image.ts';
+import { foreignDirectory } from '../../control/images/foreign-directory.ts';
+import { importImage } from '../../control/images/import-image.ts';
+import { cleanImageHost } from '../../control/images/sweep-images.ts';
+import type { ImageFiles } from '../../domain/images/image-files.ts';
+import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
+import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
+import type { Db } from '../../store/database.ts';
+import { listImageWorkers, liveImageQueues } from '../../store/image-jobs.ts';
+import { insertImage } from '../../store/images.ts';
+import { installationId } from '../../store/installation.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { smallTar } from './fixtures.ts';
+
+const DAY = 24 * 3_600_000;
+const STORE = randomUUID();
+let own: TestDatabase;
+let other: TestDatabase;
+let dir: string;
+let files: ImageFiles;
+const warnings: string[] = [];
+const log = { warn: (_: object, message: string) => void warnings.push(message), info: () => undefined };
+
+beforeAll(async () => {
+  [own, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+});
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'muster-kept-aside-'));
+  files = await openImageDirectory(dir, STORE);
+  warnings.length = 0;
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+afterAll(() => Promise.all([own.close(), other.close()]));
+
+const clock = () => new Date();
+const clean = (db = own.db) =>
+  cleanImageHost({ db, imageFiles: files, imageBuilder: createImageBuilder({ jobsDir: join(dir, 'jobs') }), log });
+const named = (where: string) => readdir(join(dir, where));
+
+/** A file of an image that nobody has touched for so long. */
+async function oldImage(where: 'images' | 'lost', ageMs: number, id: string = randomUUID()): Promise<string> {
+  const folder = join(dir, where, id);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'rootfs.tar'), smallTar());
+  const then = new Date(Date.now() - ageMs);
+  for (const path of [join(folder, 'rootfs.tar'), folder]) await utimes(path, then, then);
+  return id;
+}
+/** The record of an image whose file is in the directory. */
+async function record(db: Db, id: string): Promise<void> {
+  const row = newImage({ clock, actor: null }, 'base', 'x86_64', id);
+  await insertImage(db, { ...row, store_id: STORE, format: 'tar' });
+}
+
+describe('a directory of images', () => {
+  test('belongs to the installation that came first, whoever asks at the same moment', async () => {
+    const ids = await Promise.all(Array.from({ length: 8 }, () => installationId(own.db)));
+    expect(new Set(ids).size).toBe(1);
+    const said = await Promise.all(Array.from({ length: 8 }, () => files.claim(randomUUID())));
+    expect(new Set(said).size).toBe(1);
+    expect(await readFile(join(dir, 'installation-id'), 'utf8')).toBe(`${said[0]}\n`);
+    expect((await stat(join(dir, 'installation-id'))).mode & 0o777).toBe(0o644);
+    expect((await readdir(dir)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  test('of a former release is taken over', async () => {
+    const id = await oldImage('images', DAY);
+    await record(own.db, id);
+    await clean();
+    expect([await named('images'), warnings]).toEqual([[id], []]);
+    expect(await foreignDirectory({ db: own.db, imageFiles: files })).toBeNull();
+  });
+
+  test('loses nothing with another database: nothing is swept, announced or taken in', async () => {
+    await files.claim(await installationId(own.db));
+    const id = await oldImage('images', DAY);
+    const token = await oldImage('images', DAY).then(async (gone) => {
+      await mkdir(join(dir, 'incoming', gone));
+      await utimes(join(dir, 'incoming', gone), 0, 0);
+      return gone;
+    });
+    await clean(other.db);
+    expect((await named('images')).sort()).toEqual([id, token].sort());
+    expect([await named('incoming'), await named('lost')]).toEqual([[token], []]);
+    const foreign = expect.stringMatching(/belongs to the installation .*installation-id$/);
+    expect(warnings).toEqual([foreign]);
+
+    const say = createAnnouncement({ db: other.db, imageFiles: files, check: async () => [], clock, log }, 'here');
+    await say();
+    await say();
+    expect(warnings).toEqual([foreign, foreign]);
+    expect(await listImageWorkers(other.db, STORE)).toMatchObject([{ able: false, reason: foreign }]);
+    expect(await liveImageQueues(other.db, new Date(0))).toEqual([]);
+
+    const deps = { db: other.db, imageFiles: files, clock, actor: null };
+    const imageSettings = { maxBytes: 2 ** 20, keepFree: 0, dkms: true };
+    const source = async function* () {
+      yield smallTar();
+    };
+    await expect(
+      importImage({ ...deps, imageSettings }, { name: 'new', arch: 'x86_64' }, source()),
+    ).rejects.toMatchObject({
+      code: 'image_builder_unavailable',
+      detail: foreign,
+    });
+
+    // As the remedy says.
+    await rm(join(dir, 'installation-id'));
+    await say();
+    expect(await liveImageQueues(other.db, new Date(0))).toEqual(['here']);
+  });
+});
+
+describe('the file of an image', () => {
+  test('that no record names is set aside for a week, and comes back when one does', async () => {
+    const id = await oldImage('images', 30 * DAY);
+    await clean();
+    expect([await named('images'), await named('lost')]).toEqual([[], [id]]);
+    await clean();
+    expect(await named('lost')).toEqual([id]);
+    expect(warnings).toEqual([expect.stringContaining('folder lost')]);
+    await record(own.db, id);
+    await clean();
+    expect([await named('images'), await named('lost')]).toEqual([[id], []]);
+    expect(await named(`images/${id}`)).toEqual(['rootfs.tar']);
+  });
+
+  test('goes after that week', async () => {
+    const young = await oldImage('lost', 6 * DAY);
+    await oldImage('lost', 8 * DAY);
+    await clean();
+    expect(await named('lost')).toEqual([young]);
+  });
+
+  test('that is set aside takes the place of one that was before', async () => {
+    const id = await oldImage('lost', DAY);
+    await oldImage('images', DAY, id);
+    await clean();
+    expect([await named('images'), await named('lost')]).toEqual([[], [id]]);
+  });
+
+  test('of an image that was deleted on purpose is not kept, also where the one that deletes it has no directory', async () => {
+    const [here, elsewhere] = [await oldImage('images', 0), await oldImage('images', 0)];
+    for (const id of [here, elsewhere]) await record(own.db, id);
+    const deps = { db: own.db, clock, log };
+    await deleteImage({ ...deps, imageFiles: files }, here);
+    await deleteImage({ ...deps, imageFiles: null }, elsewhere);
+    expect(await named('images')).toEqual([elsewhere]);
+    expect(await own.db.selectFrom('image_removals').select('id').execute()).toEqual([{ id: elsewhere }]);
+    await clean();
+    expect([await named('images'), await named('lost')]).toEqual([[], []]);
+    expect(await own.db.selectFrom('image_removals').select('id').execute()).toEqual([]);
+  });
+});
