@@ -14,10 +14,12 @@ const PYTHONS = ['usr/bin/python3', 'usr/local/bin/python3', 'bin/python3', 'usr
 /** Accounts in a larger file are not looked for, bytes. */
 const MAX_ACCOUNTS = 1_048_576;
 const FALLBACK_SHELL = '/bin/sh';
+/** Programs that stand in passwd to say that nobody is to log in: on the machine that the image becomes, not where it is worked on. */
+const NO_SHELL = /\/(nologin|false)$/;
 /** Machines of ELF programs, as node calls them. */
 const MACHINES: Readonly<Record<number, string>> = { 3: 'ia32', 62: 'x64', 183: 'arm64', 243: 'riscv64' };
 
-/** Root's home and shell by the image's own accounts; a shell that is not there is replaced by /bin/sh. */
+/** Root's home and shell by the image's own accounts; a shell that is not there, or is none, is replaced by /bin/sh. */
 export async function lookIntoImage(root: string): Promise<ImageLogin> {
   const accounts = await resolveInRoot(root, 'etc/passwd');
   const entry = accounts === null ? null : await lstat(accounts);
@@ -25,7 +27,7 @@ export async function lookIntoImage(root: string): Promise<ImageLogin> {
   const text = accounts !== null && isReadable ? await readFile(accounts, 'utf8') : '';
   const fields = /^root:.*$/m.exec(text)?.[0].split(':') ?? [];
   const home = isPath(fields[5]) ? fields[5] : '/root';
-  const shells = [...(isPath(fields[6]) ? [fields[6]] : []), FALLBACK_SHELL];
+  const shells = [fields[6], FALLBACK_SHELL].filter(isPath).filter((shell) => !NO_SHELL.test(shell));
   for (const shell of shells) {
     const program = await programIn(root, shell);
     if (program === null) continue;
