@@ -7,6 +7,7 @@ import { isOnLoopback } from '../config/access-variables.ts';
 import { dataPaths } from '../config/data-paths.ts';
 import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
+import { startFiles } from '../config/start-files.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
 import { tlsSettings } from '../config/tls-settings.ts';
 import { attributeTo } from '../control/access/attribute-writes.ts';
@@ -22,6 +23,7 @@ import { readWorkers } from '../control/sessions/read-workers.ts';
 import { createSessionEngine } from '../control/sessions/session-engine.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
+import { rememberPemFiles } from '../drivers/certificates/follow-renewal.ts';
 import { createGit } from '../drivers/git/create-git.ts';
 import { keepOpeningImages } from '../drivers/image-files/open-images.ts';
 import { collectAfterStart } from '../drivers/memory/collect-after-start.ts';
@@ -61,6 +63,7 @@ async function main(): Promise<void> {
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
 
+  const pemFiles = await rememberPemFiles(startFiles(env, 'api'));
   const database = databaseSettings(env);
   const tls = tlsSettings(env);
   for (const warning of tls?.warnings ?? []) log.warn(warning);
@@ -190,6 +193,7 @@ async function main(): Promise<void> {
     if (tracing) await tracing.close();
     process.exit(0);
   };
+  pemFiles.stopWhenRenewed({ stop, log });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 

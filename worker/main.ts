@@ -15,6 +15,7 @@ import { createSweepActivities } from '../activities/sessions/sweep-activities.t
 import { dataPaths } from '../config/data-paths.ts';
 import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
+import { startFiles } from '../config/start-files.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
 import { followChanges } from '../control/automation/follow-changes.ts';
 import { followNotifications } from '../control/automation/follow-notifications.ts';
@@ -29,6 +30,7 @@ import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
 import { CLUSTER_HOST, hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
+import { rememberPemFiles } from '../drivers/certificates/follow-renewal.ts';
 import { createGit } from '../drivers/git/create-git.ts';
 import { createAnsibleHosts } from '../drivers/inventory/ansible-hosts.ts';
 import { createInventories, type InventoryProvider } from '../drivers/inventory/create-inventories.ts';
@@ -87,6 +89,9 @@ async function main(): Promise<void> {
   let stop: () => void = () => process.exit(0);
   process.on('SIGTERM', () => stop());
   process.on('SIGINT', () => stop());
+  const role = env.MUSTER_WORKER_ROLE === 'images' ? 'images' : 'worker';
+  const pemFiles = await rememberPemFiles(startFiles(env, role));
+  pemFiles.stopWhenRenewed({ stop: () => stop(), log });
   const probes = env.MUSTER_WORKER_PROBES === undefined ? undefined : await listenForProbes(env.MUSTER_WORKER_PROBES);
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   const tracing = env.MUSTER_TRACES_URL && (await loadTracing(env.MUSTER_TRACES_URL, 'muster-worker', version));

@@ -1,0 +1,181 @@
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { loadEnvironment } from '../../config/environment.ts';
+import { startFiles } from '../../config/start-files.ts';
+import { rememberPemFiles } from '../../drivers/certificates/follow-renewal.ts';
+import { eventually } from '../support/eventually.ts';
+import { findProgram } from '../support/find-program.ts';
+import { makeCertificates } from '../support/git-http-server.ts';
+import { describeNeeding } from '../support/requirement.ts';
+
+const EVERY_MS = 20;
+const NAMES = ['ca.crt', 'tls.crt', 'tls.key'] as const;
+
+describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'certificates of a process', () => {
+  let made: string;
+  let mounted: string;
+  let version: number;
+  let stops: number;
+  let log: { fields: object; text: string }[];
+  let end: () => void;
+  const path = (name: (typeof NAMES)[number]) => join(mounted, name);
+
+  beforeAll(async () => {
+    made = await mkdtemp(join(tmpdir(), 'muster-renewal-'));
+    for (const name of ['old', 'new']) {
+      makeCertificates(join(made, name));
+      for (const [from, to] of [
+        ['ca.pem', 'ca.crt'],
+        ['server.pem', 'tls.crt'],
+        ['server.key', 'tls.key'],
+      ] as const) {
+        await copyFile(join(made, name, from), join(made, name, to));
+      }
+    }
+  });
+  afterAll(() => rm(made, { recursive: true, force: true }));
+  beforeEach(async () => {
+    mounted = await mkdtemp(join(made, 'mounted-'));
+    version = 0;
+    await mount('old');
+    for (const name of NAMES) await symlink(join('..data', name), path(name));
+    stops = 0;
+    log = [];
+  });
+  afterEach(() => end());
+
+  /** As Kubernetes renews a Secret: a new folder, and one link that is moved to it at once. */
+  async function mount(which: 'old' | 'new'): Promise<void> {
+    version += 1;
+    await mkdir(join(mounted, `..${version}`));
+    for (const name of NAMES) await copyFile(join(made, which, name), join(mounted, `..${version}`, name));
+    await symlink(`..${version}`, join(mounted, '..data_tmp'));
+    await rename(join(mounted, '..data_tmp'), join(mounted, '..data'));
+  }
+  /** Files of their own, as on a machine without mounts. */
+  async function unmount(): Promise<void> {
+    for (const name of NAMES) {
+      await rm(path(name));
+      await copyFile(join(made, 'old', name), path(name));
+    }
+  }
+  const readNew = (name: (typeof NAMES)[number]) => readFile(join(made, 'new', name), 'utf8');
+
+  async function follow(waits = 0, everyMs = EVERY_MS): Promise<void> {
+    const note = (fields: object, text: string) => void log.push({ fields, text });
+    const env = loadEnvironment({
+      MUSTER_DATABASE_CA_FILE: path('ca.crt'),
+      MUSTER_TEMPORAL_TLS_CERT: path('tls.crt'),
+      MUSTER_TEMPORAL_TLS_KEY: path('tls.key'),
+    });
+    const files = await rememberPemFiles(startFiles(env, 'worker'));
+    const stop = () => {
+      stops += 1;
+    };
+    end = files.stopWhenRenewed({ stop, log: { info: note, warn: note }, everyMs, waitMs: () => waits });
+  }
+  const looks = (count: number) => pause(count * 2 * EVERY_MS);
+
+  test('that are renewed by a link stop it once, with a line that names them', async () => {
+    await follow();
+    await looks(5);
+    expect([stops, log]).toEqual([0, []]);
+    await mount('new');
+    await eventually('it is stopped', () => stops > 0, 5_000);
+    await looks(5);
+    expect(stops).toBe(1);
+    const files = [
+      `MUSTER_DATABASE_CA_FILE: ${path('ca.crt')}`,
+      `MUSTER_TEMPORAL_TLS_CERT: ${path('tls.crt')}`,
+      `MUSTER_TEMPORAL_TLS_KEY: ${path('tls.key')}`,
+    ];
+    expect(log).toEqual([{ fields: { files, seconds: 0 }, text: expect.stringContaining('to be started again') }]);
+  });
+
+  test('that are renewed between start and first look stop it too', async () => {
+    await follow();
+    await mount('new');
+    await eventually('it is stopped', () => stops > 0, 5_000);
+  });
+
+  test('that are the same again stop nothing, nor does a link to the same', async () => {
+    await unmount();
+    await follow();
+    await writeFile(path('ca.crt'), await readFile(path('ca.crt')));
+    await looks(5);
+    await rm(path('tls.crt'));
+    await rm(path('tls.key'));
+    for (const name of ['tls.crt', 'tls.key'] as const) await symlink(join('..data', name), path(name));
+    await mount('old');
+    await looks(5);
+    expect([stops, log]).toEqual([0, []]);
+  });
+
+  test('of which one is missing stop nothing until it is there', async () => {
+    await unmount();
+    await follow();
+    await rm(path('tls.key'));
+    await looks(5);
+    await writeFile(path('tls.crt'), await readNew('tls.crt'));
+    await looks(5);
+    expect([stops, log]).toEqual([0, []]);
+    await writeFile(path('tls.key'), await readNew('tls.key'));
+    await eventually('it is stopped', () => stops > 0, 5_000);
+  });
+
+  test('that are half written, or do not fit yet, are told once and stop nothing until they do', async () => {
+    await unmount();
+    await follow();
+    const ca = await readNew('ca.crt');
+    await writeFile(path('ca.crt'), ca.slice(0, ca.length / 2));
+    await eventually('it is told', () => log.length > 0, 5_000);
+    await writeFile(path('ca.crt'), ca);
+    await writeFile(path('tls.crt'), await readNew('tls.crt'));
+    await eventually('it is told', () => log.length > 1, 5_000);
+    await looks(5);
+    expect(stops).toBe(0);
+    expect(log.map(({ fields }) => fields)).toEqual([
+      { reason: 'MUSTER_DATABASE_CA_FILE holds no whole certificates' },
+      { reason: 'MUSTER_TEMPORAL_TLS_KEY is not the key of the certificate in MUSTER_TEMPORAL_TLS_CERT' },
+    ]);
+    await writeFile(path('tls.key'), await readNew('tls.key'));
+    await eventually('it is stopped', () => stops > 0, 5_000);
+  });
+
+  test('that change at every look stop nothing before they stay', async () => {
+    await unmount();
+    await follow(0, 100);
+    const ca = await readNew('ca.crt');
+    for (let index = 0; index < 20; index += 1) {
+      await writeFile(path('ca.crt'), `${index}\n${ca}`);
+      await pause(25);
+    }
+    expect(stops).toBe(0);
+    await eventually('it is stopped', () => stops > 0, 5_000);
+  });
+
+  test('leave it the time that it is given, and none to one that ends meanwhile', async () => {
+    await follow(300);
+    await mount('new');
+    await eventually('it is told', () => log.length > 0, 5_000);
+    expect([stops, log[0]?.fields]).toEqual([0, expect.objectContaining({ seconds: 1 })]);
+    end();
+    await pause(500);
+    expect(stops).toBe(0);
+  });
+});
+
+test('a process looks at the files that it has read, and no others', () => {
+  const env = loadEnvironment({
+    MUSTER_CA_FILE: '/a',
+    MUSTER_DATABASE_CA_FILE: '/b',
+    MUSTER_TEMPORAL_TLS_CA: '/c',
+    MUSTER_TEMPORAL_TLS_CERT: '/d',
+  });
+  const servers = { MUSTER_DATABASE_CA_FILE: '/b', MUSTER_TEMPORAL_TLS_CA: '/c', MUSTER_TEMPORAL_TLS_CERT: '/d' };
+  expect(startFiles(env, 'images')).toEqual({ files: servers, pair: undefined });
+  expect(startFiles(env, 'api')).toEqual({ files: { ...servers, MUSTER_CA_FILE: '/a' }, pair: undefined });
+});
