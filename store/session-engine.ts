@@ -277,14 +277,31 @@ export async function openSessions(db: Db, settledBefore: Date): Promise<Session
     .execute();
 }
 
-/** Deleted sessions whose traces are still there and whose work has ended. */
-export async function unpurgedSessions(db: Db, limit: number): Promise<{ id: string }[]> {
+/**
+ * Deleted sessions whose traces are still there and whose work has ended. Those with jobs at an image service are left out until these are deleted;
+ * where they were deleted themselves before `givenUpBefore` that is not waited for.
+ */
+export async function unpurgedSessions(db: Db, limit: number, givenUpBefore = new Date(0)): Promise<{ id: string }[]> {
   return db
     .selectFrom('sessions')
     .select('id')
     .where('deleted_at', 'is not', null)
     .where('purged_at', 'is', null)
     .where('stage', '=', 'ended')
+    .where((eb) =>
+      eb.or([
+        eb('deleted_at', '<', givenUpBefore),
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('session_images')
+              .select('session_images.session_id')
+              .whereRef('session_images.session_id', '=', 'sessions.id')
+              .where('job_id', 'is not', null),
+          ),
+        ),
+      ]),
+    )
     .limit(limit)
     .execute();
 }

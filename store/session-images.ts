@@ -219,3 +219,20 @@ export async function sessionsWithLeftImages(db: Db, limit: number): Promise<{ i
     .limit(limit)
     .execute();
 }
+
+/**
+ * Deleted sessions that are to be purged and had jobs at the image service, with these, in another order each time; the row of an image
+ * keeps its job until that of the session goes.
+ */
+export async function deletedSessionsWithJobs(
+  db: Db,
+  limit: number,
+): Promise<{ id: string; name: string; jobs: string[] }[]> {
+  const { rows } = await sql<{ id: string; name: string; jobs: string[] }>`
+    select s.id, s.name, array_agg(i.job_id order by i.place) as jobs
+    from sessions s join session_images i on i.session_id = s.id and i.job_id is not null
+    where s.deleted_at is not null and s.purged_at is null and s.stage = 'ended'
+    group by s.id, s.name order by random() limit ${limit}
+  `.execute(db);
+  return rows;
+}

@@ -11,6 +11,7 @@ import { isMusterError } from '../../domain/errors.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
 import { isWantedJob } from '../../domain/sessions/image-jobs.ts';
 import { imageKeyName } from '../../domain/sessions/image-names.ts';
+import { deleteEndedJobs } from './delete-ended-jobs.ts';
 import type { ImageDependencies } from './image-ports.ts';
 import { serviceOf } from './image-waiting.ts';
 import { wantedJob } from './open-image.ts';
@@ -123,8 +124,8 @@ async function deleteLostKeys(
 }
 
 /**
- * Ends what ended sessions have left; answers the names of those of which something could not be ended yet. Others wait for that:
- * after `withinMs`, and when the image service is not there, the rest is left to the next sweep.
+ * Ends what ended sessions have left, and the jobs of deleted ones; answers the names of those of which something could not be ended yet. Others
+ * wait for that: after `withinMs`, and when the image service is not there, the rest is left to the next sweep.
  */
 export async function releaseLeftImages(
   deps: ReleaseDependencies,
@@ -139,8 +140,8 @@ export async function releaseLeftImages(
       await releaseImages(deps, session.id, enough);
     } catch (error) {
       left.push(session.name);
-      if (isMusterError(error) && error.code === 'image_service_unavailable') break;
+      if (isMusterError(error) && error.code === 'image_service_unavailable') return left;
     }
   }
-  return left;
+  return [...left, ...(await deleteEndedJobs(deps, signal))];
 }

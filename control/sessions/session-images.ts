@@ -14,6 +14,7 @@ import { noteProgress } from './session-progress.ts';
 
 export type { SessionImageRow } from '../../store/session-images.ts';
 export {
+  deletedSessionsWithJobs,
   findKnownImageJobs,
   findSessionImage,
   listSessionImages,

@@ -3,17 +3,11 @@ import type { Kysely } from 'kysely';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { releaseLeftLeases } from '../../store/leases.ts';
 import { addToOutbox, hasOutboxItem } from '../../store/outbox.ts';
-import { deleteSessionRuns, runHosts, sessionHasRuns } from '../../store/runs.ts';
-import {
-  forgetSessions,
-  markPurged,
-  openSessions,
-  type SessionRow,
-  unpurgedSessions,
-} from '../../store/session-engine.ts';
-import { deleteStream } from '../../store/streams.ts';
+import { runHosts, sessionHasRuns } from '../../store/runs.ts';
+import { forgetSessions, openSessions, type SessionRow, unpurgedSessions } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { endSession } from './end-session.ts';
+import { purgeSession } from './purge-session.ts';
 import { refreshLeaseWaits } from './reword-lease-waits.ts';
 import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
@@ -76,16 +70,17 @@ export async function sweepSessions(deps: { db: Kysely<Database>; client: Client
   return report;
 }
 
-/** Removes events, output and results of deleted sessions, one session after the other: one alone may have a million. */
+/**
+ * Removes events, output and results of deleted sessions, one session after the other: one alone may have a million. Those that have jobs at an image
+ * service wait until these are gone, but not for ever: that service may be away.
+ */
 async function purge(db: Kysely<Database>): Promise<number> {
   const until = Date.now() + PURGE_MS;
   for (let purged = 0; ; ) {
-    const sessions = await unpurgedSessions(db, PURGES);
+    const sessions = await unpurgedSessions(db, PURGES, new Date(Date.now() - KNOWN_MS));
     for (const { id } of sessions) {
       if (Date.now() > until) return purged;
-      await deleteStream(db, id);
-      await deleteSessionRuns(db, id);
-      await markPurged(db, id);
+      await purgeSession(db, id);
       purged += 1;
     }
     if (sessions.length < PURGES) return purged;
