@@ -78,10 +78,14 @@ export async function troubleOfSilence(
   return { code: 'pod_silent', kind: 'waiting', message };
 }
 
-/** Whether the repositories are there, and nobody has asked for an inventory yet, or for what to run. */
+/**
+ * Whether the repositories are there, and nobody has asked for an inventory yet, or for what to run. That it is asked for may be lost, so an
+ * inventory that was made counts as well, where nobody is to say more: a foreign `ansible` says nothing.
+ */
 async function isSilent(db: Kysely<Database>, job: SessionJobRow, { phase, containers }: JobView): Promise<boolean> {
-  if (job.profile === 'compatible' || phase !== 'running') return false;
-  if (containers.find(({ name }) => name === 'git-clone')?.exitCode !== 0) return false;
+  const exitCodeOf = (container: string) => containers.find(({ name }) => name === container)?.exitCode ?? null;
+  if (phase !== 'running' || exitCodeOf('git-clone') !== 0) return false;
+  if (job.profile === 'compatible' && exitCodeOf('inventory') !== null) return false;
   const { inventory, ansible } = (await preparedJob(db, job.session_id)).steps;
   return inventory === undefined && ansible === undefined;
 }

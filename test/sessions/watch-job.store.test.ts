@@ -198,30 +198,34 @@ describe('following a Job', () => {
       'its pod does not reach Muster at http://muster-ingest.test:8101, or Muster does not take it: its log says why';
     const clockAt = (clock: { now: number }) => ({ ...deps(), clock: () => new Date(clock.now) });
 
-    test('is told of after a minute, and given up when its time is over', async () => {
-      const { sessionId, name } = await makeJob();
-      const clock = { now: Date.now() };
-      const given = { ...clockAt(clock), patience: { waiting: 1_800_000, impossible: 60_000 } };
-      cluster.put(name, { containers: cloned });
-      const watched = watch(sessionId, given);
-      await eventually('it is noted', async () => (await findSessionJob(database.db, sessionId))?.waiting_since);
-      expect((await findSessionById(database.db, sessionId))?.message).not.toBe(said);
-      clock.now += 60_000;
-      cluster.put(name, { message: 'a change' });
-      await eventually(
-        'it is said',
-        async () => (await findSessionById(database.db, sessionId))?.reason === 'pod_silent',
-      );
-      expect((await findSessionById(database.db, sessionId))?.message).toBe(said);
-      clock.now += 1_740_000;
-      cluster.put(name, { message: 'another' });
-      expect(await watched).toEqual({
-        succeeded: 'false',
-        reason: 'pod_silent',
-        message: `its pod waited too long: ${said}`,
-      });
-      expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
-    });
+    test.each(['restricted', 'compatible'] as const)(
+      'is told of after a minute, then given up: %s',
+      async (profile) => {
+        const { sessionId, name } = await makeJob();
+        await database.db.updateTable('session_jobs').set({ profile }).where('name', '=', name).execute();
+        const clock = { now: Date.now() };
+        const given = { ...clockAt(clock), patience: { waiting: 1_800_000, impossible: 60_000 } };
+        cluster.put(name, { containers: cloned });
+        const watched = watch(sessionId, given);
+        await eventually('it is noted', async () => (await findSessionJob(database.db, sessionId))?.waiting_since);
+        expect((await findSessionById(database.db, sessionId))?.message).not.toBe(said);
+        clock.now += 60_000;
+        cluster.put(name, { message: 'a change' });
+        await eventually(
+          'it is said',
+          async () => (await findSessionById(database.db, sessionId))?.reason === 'pod_silent',
+        );
+        expect((await findSessionById(database.db, sessionId))?.message).toBe(said);
+        clock.now += 1_740_000;
+        cluster.put(name, { message: 'another' });
+        expect(await watched).toEqual({
+          succeeded: 'false',
+          reason: 'pod_silent',
+          message: `its pod waited too long: ${said}`,
+        });
+        expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
+      },
+    );
 
     test('goes on as soon as it does, though the cluster tells nothing new', async () => {
       const { sessionId, name } = await makeJob();
@@ -238,18 +242,24 @@ describe('following a Job', () => {
       expect(await watched).toMatchObject({ succeeded: 'true' });
     });
 
-    test('may take its time for the repositories, and is nobody of whom that is known in profile compatible', async () => {
+    test('may take its time for the repositories; in profile compatible its inventory tells that it does', async () => {
       const { sessionId, name } = await makeJob();
-      const job = await findSessionJob(database.db, sessionId);
-      if (job === null) throw new Error('no Job');
       const left = async (containers: ContainerState[], profile: 'restricted' | 'compatible') => {
+        const job = await findSessionJob(database.db, sessionId);
+        if (job === null) throw new Error('no Job');
         cluster.put(name, { containers });
-        const since = { impossible: null, hopeless: null };
-        return await timeLeft(deps(), { ...job, profile }, await cluster.view(name), since);
+        return await timeLeft(deps(), { ...job, profile }, await cluster.view(name), { hopeless: null });
       };
+      const inventory = { ...ansible(0), name: 'inventory' };
       expect(await left([{ ...ansible(null), name: 'git-clone' }], 'restricted')).toBeNull();
-      expect(await left(cloned, 'compatible')).toBeNull();
       expect(await left(cloned, 'restricted')).toBe(60_000);
+      expect(await left([...cloned, inventory], 'restricted')).toBeGreaterThan(0);
+      expect(await left(cloned, 'compatible')).toBeGreaterThan(0);
+      // Its only report may be lost.
+      expect(await left([...cloned, inventory], 'compatible')).toBeNull();
+      const steps = JSON.stringify({ inventory: { state: 'started' } });
+      await database.db.updateTable('session_jobs').set({ steps }).where('name', '=', name).execute();
+      expect(await left(cloned, 'compatible')).toBeNull();
     });
   });
 
