@@ -5,11 +5,12 @@ import {
   type SessionImageRow,
   sessionsWithLeftImages,
   writeImageReleased,
+  writeImageResult,
 } from '../../control/sessions/session-images.ts';
 import { loadSession } from '../../control/sessions/session-progress.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
-import { isWantedJob } from '../../domain/sessions/image-jobs.ts';
+import { isWantedJob, resultState } from '../../domain/sessions/image-jobs.ts';
 import { imageKeyName } from '../../domain/sessions/image-names.ts';
 import { deleteEndedJobs } from './delete-ended-jobs.ts';
 import type { ImageDependencies } from './image-ports.ts';
@@ -38,7 +39,7 @@ export async function releaseImages(deps: ReleaseDependencies, sessionId: string
   if (asked || (await imageKeys.read(sessionId)) !== null) {
     const service = serviceOf(deps);
     await tryAll([
-      ...knownJobs(rows).map((job) => service.deleteJob(job, signal)),
+      ...rows.map((row) => endKnownJob(deps, service, row, signal)),
       deleteLostJobs(deps, service, session, rows, found, signal),
       deleteImageKey(deps, session, signal),
     ]);
@@ -56,9 +57,21 @@ function askedAt({ posted, posted_at, job_id, updated_at }: SessionImageRow): nu
   return (posted_at ?? unanswered)?.getTime() ?? Number.NEGATIVE_INFINITY;
 }
 
-/** The jobs of a session that made no image, as far as their ids are on record. */
-function knownJobs(rows: readonly SessionImageRow[]): string[] {
-  return rows.flatMap(({ state, job_id }) => (job_id === null || state === 'customized' ? [] : [job_id]));
+/**
+ * Deletes the job of an image, if its id is on record, unless it made a new one: that is an artifact of the session also where it was cancelled in
+ * the moment before it heard of it.
+ */
+async function endKnownJob(
+  { db }: ReleaseDependencies,
+  service: ImageService,
+  { session_id, image_id, state, job_id }: SessionImageRow,
+  signal: AbortSignal,
+): Promise<void> {
+  if (job_id === null || state === 'customized') return;
+  const result = state === 'packaging' ? resultState(await service.getJob(job_id, signal)) : null;
+  if (result?.state !== 'done') return service.deleteJob(job_id, signal);
+  const artifact = { image_id, result_id: result.resultId, type: 'ims_customized_image' };
+  await writeImageResult(db, session_id, artifact, new Date());
 }
 
 /** Deletes jobs of a session whose making was never answered; images of which a job is there are added to `found`. */

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { releaseLeftImages } from '../../activities/sessions/release-images.ts';
 import { musterError } from '../../domain/errors.ts';
+import { sessionNow } from '../support/engine-sessions.ts';
 import { type ImageBench, openImageBench } from '../support/image-bench.ts';
 import { perform } from '../support/session-machine.ts';
 
@@ -141,4 +142,39 @@ test('tries everything, and what it cannot end now the sweep ends later', async 
   expect(await releaseLeftImages(one.deps, signal)).toEqual([]);
   expect(bench.jobsOf(session.name)).toEqual([]);
   expect(await one.secrets.list()).toEqual([]);
+});
+
+test('records a new image that is ready when the session is cancelled, and deletes the job of one that is not', async () => {
+  const one = bench.worker();
+  const { session, refs } = await bench.plannedPair(one);
+  for (const ref of refs) {
+    await bench.opened(one, ref);
+    await expect(perform(() => one.activities.finishImage({ ...ref, fault: null }))).rejects.toMatchObject({
+      type: 'image_not_ready',
+    });
+  }
+  const [ready, other] = bench.jobsOf(session.name);
+  if (ready === undefined || other === undefined) throw new Error('two jobs were made');
+  bench.service.complete(ready);
+  other.status = 'packaging_artifacts';
+  // A look that fails deletes nothing.
+  bench.service.trouble = (method) => (method === 'GET' ? { kind: 'status', status: 500 } : null);
+  const release = () => perform(() => one.activities.releaseImages({ sessionId: session.id }));
+  await expect(release()).rejects.toMatchObject({ code: 'image_service_unavailable' });
+  expect(bench.jobsOf(session.name)).toHaveLength(2);
+  bench.service.trouble = () => null;
+  await release();
+  await release();
+  expect(bench.jobsOf(session.name).map(({ id }) => id)).toEqual([ready.id]);
+  const artifact = {
+    image_id: ready.artifact_id,
+    result_id: ready.resultant_image_id,
+    type: 'ims_customized_image',
+  };
+  expect((await sessionNow(bench.db, session.id)).artifacts).toEqual([artifact]);
+  const states = (await bench.rows(session.id)).map(({ image_id, state }) => [image_id === ready.artifact_id, state]);
+  expect(states.sort()).toEqual([
+    [false, 'dropped'],
+    [true, 'customized'],
+  ]);
 });
