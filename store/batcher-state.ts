@@ -151,13 +151,23 @@ export async function writeKeyPaused(
 /** Key of the advisory lock that one pass holds. */
 const PASS_LOCK = 0x6d627463;
 
-/** Runs `work` unless another process does so now; answers null then. The lock goes with its connection. */
-export async function withPassLock<T>(db: Kysely<Database>, work: () => Promise<T>): Promise<T | null> {
+/**
+ * Runs `work` unless another process does so now; answers null then. The lock goes with its connection, which may stand for a
+ * while when its machine is gone: where the last pass began before `staleBefore`, work goes on without the lock.
+ */
+export async function withPassLock<T>(
+  db: Kysely<Database>,
+  staleBefore: Date,
+  work: () => Promise<T>,
+): Promise<T | null> {
   return db.connection().execute(async (connection) => {
     const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${PASS_LOCK}) as taken`.execute(
       connection,
     );
-    if (!rows[0]?.taken) return null;
+    if (!rows[0]?.taken) {
+      const { lastPassAt } = await readBatcherState(connection);
+      return lastPassAt !== null && lastPassAt < staleBefore ? work() : null;
+    }
     try {
       return await work();
     } finally {

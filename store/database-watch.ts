@@ -1,6 +1,7 @@
 /** Notices a database that has stopped to answer without closing its connections: a frozen server, a dead network. */
 import { Duplex } from 'node:stream';
 import pg from 'pg';
+import { beginConnection } from './vanished-clients.ts';
 
 /** Time between two looks, ms. */
 const TICK_MS = 500;
@@ -139,6 +140,7 @@ export function watchDatabase(config: pg.ClientConfig, statementMs?: number): Da
           if (idle === client) idle = null;
         });
         await client.connect();
+        await client.query(beginConnection());
       }
       const { rows } = await client.query<{ pid: number }>(IDLE_PROCESSES, [
         old.map((entry) => processOf(entry.client)),

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { AttributingDialect } from './attribution.ts';
 import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
 import type { Database } from './tables.ts';
+import { beginConnection } from './vanished-clients.ts';
 
 /** A connection or a transaction: what every repository function takes first. */
 export type Db = Kysely<Database> | Transaction<Database>;
@@ -57,7 +58,7 @@ export function openDatabase(options: DatabaseOptions): Kysely<Database> {
     application_name: name,
     types: parsers as pg.CustomTypesConfig,
     Client: watch.Client,
-    ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
+    onConnect: (client) => client.query(beginConnection({ statementMs })),
   });
   pool.on('error', () => undefined);
   // The pool listens only while a connection is idle. One that breaks in use fails its query, and that is enough: an

@@ -1,5 +1,6 @@
 /** One connection that hears what other processes announce on a channel of Postgres. */
 import pg from 'pg';
+import { beginConnection } from './vanished-clients.ts';
 
 export interface ListenerOptions {
   url: string;
@@ -51,7 +52,7 @@ export function openListener(options: ListenerOptions): Listener {
     opened.on('notification', ({ payload }) => onNotification(payload ?? ''));
     opened
       .connect()
-      .then(() => opened.query(`listen ${channel}`))
+      .then(() => opened.query(`${beginConnection()}; listen ${channel}`))
       .then(onConnected, () => lost(opened));
   };
   connect();

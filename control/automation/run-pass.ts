@@ -15,6 +15,8 @@ import { sendBatch } from './send-batch.ts';
 
 /** Ended batches are shown for so long, ms. */
 const SHOWN_MS = 7 * 24 * 3_600_000;
+/** A process that has the lock and has made no pass for so long may be gone, ms. */
+const STALE_MS = 180_000;
 /** That a key is still seen is written down this often, ms. */
 const SEEN_AGAIN_MS = 3_600_000;
 
@@ -34,15 +36,16 @@ export interface PassReport extends Collected {
 /**
  * One pass of the batcher (cfs-flows 5.2): end what has ended, collect what is behind, send what is due. Made of short
  * transactions, each of which leaves everything consistent, so a pass that is broken off is gone on with by the next one. Two at
- * once do no harm, but only one works: null when another process does. Without `collect` nothing is collected unless a batch ended.
+ * once do no harm, but only one works: null when another process does, unless nothing came of it for minutes. Without `collect`
+ * nothing is collected unless a batch ended.
  */
 export async function runPass(
   deps: BatcherDependencies,
   { collect = true }: { collect?: boolean } = {},
 ): Promise<PassReport | null> {
-  return withPassLock(deps.db, async () => {
+  const at = deps.clock();
+  return withPassLock(deps.db, new Date(at.getTime() - STALE_MS), async () => {
     const began = performance.now();
-    const at = deps.clock();
     const pass = { ...deps, options: await readOptions(deps.db) };
     const ended = await followBatches(pass);
     await countEnds(pass);

@@ -6,7 +6,7 @@ import { runPass } from '../../control/automation/run-pass.ts';
 import { takeLeases } from '../../control/components/take-leases.ts';
 import { deleteSession } from '../../control/sessions/delete-session.ts';
 import { dropStaleMembers } from '../../store/batch-candidates.ts';
-import { writePaused } from '../../store/batcher-state.ts';
+import { withPassLock, writePaused } from '../../store/batcher-state.ts';
 import { readOptions } from '../../store/options.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { openRealBatcher, type RealBatcher } from './real-batcher.ts';
@@ -143,6 +143,26 @@ test('passes at the same moment make each session once', async () => {
   const all = (await limits()).flatMap((limit) => limit?.split(',') ?? []);
   expect(all).toHaveLength(50);
   expect(new Set(all).size).toBe(50);
+});
+
+test('a lock of a machine that vanished holds the batcher up for some minutes at most', async () => {
+  await batcher.setOptions({ batch_window: 0 });
+  await batcher.pass(10);
+  const { promise: gone, resolve: end } = Promise.withResolvers<void>();
+  const { promise: taken, resolve: begin } = Promise.withResolvers<void>();
+  const { db } = batcher.database;
+  const holding = withPassLock(db, new Date(0), () => {
+    begin();
+    return gone;
+  });
+  await taken;
+  await batcher.put({ id: 'a' });
+  expect(await batcher.pass(190)).toBeNull();
+  expect(await batcher.pass(191)).toMatchObject({ joined: 1 });
+  expect(await batcher.pass(200)).toBeNull();
+  end();
+  await holding;
+  expect(await batcher.pass(210)).toMatchObject({ sent: 1 });
 });
 
 test('a component that another session has is not sent before that one ends', async () => {
