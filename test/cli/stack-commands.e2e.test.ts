@@ -191,6 +191,25 @@ describe('down', () => {
     expect(err).toContain('session s1 is being cancelled\n');
   });
 
+  test('--cancel-runs cancels nothing elsewhere: neither where no stack runs here, nor where MUSTER_URL names another', async () => {
+    const other = await startFakeApi();
+    const downWith = (own: StackState | null) =>
+      cli(['down', '--cancel-runs'], {
+        url: other.url,
+        stack: stack({ state: async () => own, stop: async () => ({ outcome: 'stopped' }) }),
+      });
+    const none = 'no stack runs here\n';
+    for (const own of [null, { ...state(other.url), state: 'stopped' as const }]) {
+      expect(await downWith(own)).toMatchObject({ exit: 0, err: none });
+    }
+    api.on('GET /v3/sessions', always(200, { sessions: [], next: null }));
+    expect(await downWith(state(api.url))).toMatchObject({ exit: 0, err: 'the stack is stopped\n' });
+    expect([api.seen.length > 0, other.seen]).toEqual([true, []]);
+    await cli(['down', '--cancel-runs', '--url', other.url], { stack: stack({ state: async () => state(api.url) }) });
+    expect(other.seen).not.toEqual([]);
+    await other.close();
+  });
+
   test('both at once are a mistake', async () => {
     expect((await run(['down', '--keep-runs', '--cancel-runs'])).exit).toBe(2);
   });

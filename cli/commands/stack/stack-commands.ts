@@ -31,8 +31,11 @@ export function stackCommands(program: Command, context: CliContext): void {
     .addOption(
       new Option('--keep-runs', 'let running playbooks go on; the next `up` finds them').conflicts('cancelRuns'),
     )
-    .option('--cancel-runs', 'cancel every session that has not ended first')
-    .option('--url <url>', 'API at which sessions are cancelled (default: MUSTER_URL, else the stack of this machine)')
+    .option('--cancel-runs', 'cancel every session of this stack that has not ended first')
+    .option(
+      '--url <url>',
+      'API at which sessions are cancelled (default: that of this stack, whatever MUSTER_URL names)',
+    )
     .action((options: StopOptions) => stop(context, stackOf(context), options));
 
   withWatch(withOutput(program.command('status')))

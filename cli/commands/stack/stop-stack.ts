@@ -12,15 +12,23 @@ export interface StopOptions extends ServerOptions {
   cancelRuns?: boolean;
 }
 
+const NOT_RUNNING = 'no stack runs here';
+
 /** Time for cancelled sessions to end (ms): a run ends within 10 s, teardown and record come on top. */
 const CANCEL_WITHIN = 60_000;
 /** Time for the API to say which images are open, ms. */
 const JOBS_WITHIN = 3_000;
 
-/** Stops the stack. Active runs are a conflict unless they are to be kept or cancelled. */
+/**
+ * Stops the stack. Active runs are a conflict unless they are to be kept or cancelled. Its own API is asked, and not the one that
+ * MUSTER_URL names: that may be another installation's, whose sessions are none of this stack.
+ */
 export async function stop(context: CliContext, stack: StackCommands, options: StopOptions): Promise<void> {
-  if (options.cancelRuns) await cancelAll(context, apiOf(context, options));
-  const logins = await openLogins(apiOf(context, options));
+  const state = await stack.state();
+  if (state === null || state.state === 'stopped' || state.state === 'failed') return say(context, NOT_RUNNING);
+  const api = apiOf(context, { url: options.url ?? state.links.api });
+  if (options.cancelRuns) await cancelAll(context, api);
+  const logins = await openLogins(api);
   const result = await stack.stop({ keepRuns: options.keepRuns ?? false });
   if (result.outcome === 'runs_active') {
     throw new CliFailure(
@@ -30,7 +38,7 @@ export async function stop(context: CliContext, stack: StackCommands, options: S
       '`./muster down --keep-runs` lets them go on, `./muster down --cancel-runs` ends their sessions',
     );
   }
-  say(context, result.outcome === 'stopped' ? 'the stack is stopped' : 'no stack runs here');
+  say(context, result.outcome === 'stopped' ? 'the stack is stopped' : NOT_RUNNING);
   if (result.outcome !== 'stopped' || logins.length === 0) return;
   say(context, `images stay open for logins: jobs ${logins.join(', ')}; the next start goes on with them`);
 }
