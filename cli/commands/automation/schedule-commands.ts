@@ -3,7 +3,7 @@ import type { ScheduleView } from '../../../domain/automation/schedule-schema.ts
 import { type ApiRequest, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
-import { CliFailure, EXIT } from '../../failure.ts';
+import { CliFailure, EXIT, usage } from '../../failure.ts';
 import { readDocuments, requiredText } from '../../input/documents.ts';
 import {
   apiOf,
@@ -92,7 +92,10 @@ function writeCommands(noun: Command, context: CliContext): void {
     .description('change what is given of a schedule')
     .argument('<name>')
     .action((name: string, options: Write & FieldOptions) => {
-      const request = { method: 'PATCH', path: schedulePath(name), body: fieldsOf(options) } as const;
+      const body = fieldsOf(options);
+      if (Object.keys(body).length === 0)
+        throw usage('nothing to change was given', '--help shows what can be changed');
+      const request = { method: 'PATCH', path: schedulePath(name), body } as const;
       return write(context, request, options, `schedule ${name} changed`);
     });
 

@@ -51,7 +51,10 @@ export const withFields = (command: Command): Command =>
     .option('--limit <hosts>', 'with --session: the hosts')
     .option('--prefix <name>', 'with --session: how its name begins');
 
-/** The members that the options name; `action` where one of its options was given. */
+/**
+ * The members that the options name; `action` where one of its options was given. Throws a `usage` failure for more than one action,
+ * and for an option whose action is not there.
+ */
 export function fieldsOf(options: FieldOptions): Record<string, unknown> {
   const action = actionOf(options);
   const fields = {
@@ -66,7 +69,30 @@ export function fieldsOf(options: FieldOptions): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
+/** Options that mean something with some of the actions only: how they are written, and with which. */
+const BELONGING: [option: keyof FieldOptions, written: string, to: ('reconfigure' | 'check' | 'session')[]][] = [
+  ['ids', '--ids', ['reconfigure', 'check']],
+  ['status', '--status', ['reconfigure', 'check']],
+  ['config', '--config', ['reconfigure', 'check']],
+  ['tag', '--tag', ['reconfigure', 'check']],
+  ['enabled', '--enabled and --no-enabled', ['reconfigure', 'check']],
+  ['desired', '--desired', ['reconfigure']],
+  ['reconfigureDrifted', '--reconfigure-drifted', ['check']],
+  ['limit', '--limit', ['session']],
+  ['prefix', '--prefix', ['session']],
+];
+
+/** An option that is left out of the request unsaid may make it one about all components. */
+function requireActions(options: FieldOptions): void {
+  for (const [option, written, actions] of BELONGING) {
+    if (options[option] === undefined || actions.some((action) => options[action] !== undefined)) continue;
+    const belongs = written.includes(' ') ? 'belong' : 'belongs';
+    throw usage(`${written} ${belongs} to ${actions.map((action) => `--${action}`).join(' or ')}`);
+  }
+}
+
 function actionOf(options: FieldOptions): object | undefined {
+  requireActions(options);
   const filter = {
     ids: options.ids,
     status: options.status,
