@@ -11,7 +11,7 @@ import {
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { isErrorCode } from '../../domain/errors.ts';
 import type { ClusterJobs, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
-import { isJobOver, type JobOutcome, jobOutcome } from '../../domain/sessions/job-outcome.ts';
+import { isJobOver, isLost, type JobOutcome, jobOutcome } from '../../domain/sessions/job-outcome.ts';
 import type { JobEnd } from './contract.ts';
 import { closeForeignLog, type FollowedLog, type ForeignLogDependencies, followForeignLog } from './foreign-log.ts';
 import { type PatienceDependencies, type Since, timeLeft, troubleOfSilence, waitedTooLong } from './job-patience.ts';
@@ -138,7 +138,7 @@ async function release({ db, cluster }: Pick<WatchDependencies, 'db' | 'cluster'
 }
 
 function storedEnd({ end_code, end_message, unverified }: SessionJobRow): JobEnd {
-  const succeeded = end_code === null ? 'true' : end_code === 'job_lost' ? 'unknown' : 'false';
+  const succeeded = end_code === null ? 'true' : isLost(end_code) ? 'unknown' : 'false';
   const rest = unverified === null ? '' : `; not verified: ${unverified}`;
   return { succeeded, reason: end_code, message: `${end_message ?? ''}${rest}` };
 }

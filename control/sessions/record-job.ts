@@ -98,11 +98,14 @@ const REST_IS_MISSING =
 
 /**
  * Closes the runs of a session whose Job has ended; repeated by whoever takes up what a crash has left between the two. Of one that
- * had begun its events say that the rest of it may be missing.
+ * had begun its events say that the rest of it may be missing, unless its pod has found it lost, which it says after all else.
  */
 export async function closeLeftRuns(db: Kysely<Database>, sessionId: string): Promise<void> {
-  for (const run of await openSessionRuns(db, sessionId)) {
-    const warnings = run.state === 'started' ? [REST_IS_MISSING] : [];
+  const runs = await openSessionRuns(db, sessionId);
+  if (runs.length === 0) return;
+  const isWhole = (await findSessionJob(db, sessionId))?.steps.ansible?.code === 'run_lost';
+  for (const run of runs) {
+    const warnings = run.state === 'started' && !isWhole ? [REST_IS_MISSING] : [];
     await closeRun(db, run, { exit: null, results: null, warnings });
   }
 }

@@ -20,6 +20,11 @@ const CONTAINERS: readonly [string, JobStep][] = [
   ['teardown', 'teardown'],
 ];
 
+/** Whether nobody knows how it ended: what could tell went with the Job, or with the process that ran the playbook (cfs-flows 1.1). */
+export function isLost(code: string | null | undefined): boolean {
+  return code === 'job_lost' || code === 'run_lost';
+}
+
 /** Whether nothing of the Job will change any more: it ended, is being deleted by whomever, or is not there. */
 export function isJobOver({ phase }: JobView): boolean {
   return phase === 'complete' || phase === 'failed' || phase === 'deleting' || phase === 'gone';
@@ -42,7 +47,8 @@ export function jobOutcome(view: JobView, steps: Partial<Record<JobStep, StepRep
     const report = steps[step];
     if (report?.state === 'failed') {
       const code = isErrorCode(report.code) ? report.code : 'runner_failed';
-      return { succeeded: 'false', code, message: `${step} failed: ${report.message ?? 'it did not say why'}` };
+      const message = `${step} failed: ${report.message ?? 'it did not say why'}`;
+      return { succeeded: isLost(code) ? 'unknown' : 'false', code, message };
     }
     const found = containers.find(({ name }) => name === container);
     if (found !== undefined && found.exitCode !== null && found.exitCode !== 0) return failedContainer(found);

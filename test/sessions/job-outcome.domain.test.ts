@@ -75,6 +75,14 @@ describe('the end of a Job', () => {
       /clone failed: layer 0: wrong password/,
     ],
     [
+      'a playbook of which nobody knows how it ended',
+      { containers: [container('ansible', 1)] },
+      { ansible: failed('the process is gone', 'run_lost') },
+      'unknown',
+      'run_lost',
+      /ansible failed: the process is gone/,
+    ],
+    [
       'a code that nobody knows',
       {},
       { inventory: failed('odd', 'what') },

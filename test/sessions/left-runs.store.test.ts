@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { takeStep } from '../../control/sessions/job-orders.ts';
 import { closeLeftRuns } from '../../control/sessions/record-job.ts';
 import { ensureRun, findRun, markRunStarted } from '../../store/runs.ts';
 import { fakeCluster } from '../support/fake-cluster.ts';
@@ -26,4 +27,17 @@ test('of a run that was under way when its pod ended, the events say once that t
   const events = db.selectFrom('events').select(['layer', 'type', 'data']).where('stream_id', '=', sessionId);
   const message = expect.stringMatching(/^its pod ended before .* may be missing$/);
   expect(await events.execute()).toEqual([{ layer: 0, type: 'warning', data: { message } }]);
+});
+
+test('of a run whose process was gone nothing is missing: its pod hands all in before it says so', async () => {
+  const { db } = database;
+  const { sessionId } = await recordedJob(db, fakeCluster());
+  const id = `${sessionId}-1-0`;
+  await ensureRun(db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' });
+  await markRunStarted(db, id);
+  await takeStep(db, sessionId, 'ansible', { state: 'failed', code: 'run_lost', message: 'its process is gone' });
+  await closeLeftRuns(db, sessionId);
+  expect((await findRun(db, id))?.state).toBe('lost');
+  const events = db.selectFrom('events').select('data').where('stream_id', '=', sessionId);
+  expect(JSON.stringify(await events.execute())).not.toContain('may be missing');
 });

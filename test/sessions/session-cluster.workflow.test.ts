@@ -54,12 +54,15 @@ describeNeeding(temporalMissing(), 'a session as a Job', () => {
     expect(session.fake.end()).toMatchObject({ succeeded: 'true', reason: null });
   });
 
-  test('a layer that fails ends the pod with a status', async () => {
-    const session = await start({ runLayer: async ({ layer }) => layerOutcome(layer, 2) }, { layers: [0, 1] });
+  test.each([
+    ['fails', 4, 4],
+    ['is lost', null, 1],
+  ])('a layer that %s ends the pod with its status, where it has one', async (_what, status, ordered) => {
+    const session = await start({ runLayer: async ({ layer }) => layerOutcome(layer, status) }, { layers: [0, 1] });
     await session.result();
     expect(session.fake.inputs('runLayer')).toHaveLength(1);
-    expect(session.fake.inputs('finishJob')).toEqual([{ exitCode: 1 }]);
-    expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'layer_failed' });
+    expect(session.fake.inputs('finishJob')).toEqual([{ exitCode: ordered }]);
+    expect(session.fake.end()).toMatchObject({ reason: status === null ? 'run_lost' : 'layer_failed' });
   });
 
   test('waits for its components before there is a Job', async () => {
@@ -178,6 +181,7 @@ describeNeeding(temporalMissing(), 'a session as a Job', () => {
   test.each([
     ['is deleted', 'its Job was deleted', 'job_deleted', 'false'],
     ['vanishes with all it knew', 'its Job vanished before its result was read', 'job_lost', 'unknown'],
+    ['loses the process of its playbook', 'nobody knows how it ended', 'run_lost', 'unknown'],
   ] as const)("a Job that %s in the middle ends it with the Job's reason", async (_, message, reason, succeeded) => {
     const session = await start({
       runLayer: async () => {
@@ -285,7 +289,7 @@ describeNeeding(temporalMissing(), 'a session as a Job', () => {
     );
     await session.result();
     expect(session.fake.inputs('judgeImages')).toEqual([{ exitCode: 2 }]);
-    expect(session.fake.inputs('finishJob')).toEqual([{ exitCode: 1 }]);
+    expect(session.fake.inputs('finishJob')).toEqual([{ exitCode: 2 }]);
     expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'layer_failed' });
   });
 

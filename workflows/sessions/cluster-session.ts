@@ -18,7 +18,7 @@ import { CLUSTER_PATIENCE } from '../../domain/sessions/cluster-wait.ts';
 import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { clusterSilence } from './cluster-silence.ts';
 import { finishImages, prepareImages, releaseImages } from './image-steps.ts';
-import { type LayerRunner, runLayers, waitForLeases } from './layer-runs.ts';
+import { type LayerRunner, type LayersEnd, runLayers, waitForLeases } from './layer-runs.ts';
 import { endingOf } from './session-ending.ts';
 import {
   type Ending,
@@ -97,12 +97,15 @@ async function runJob(
     ended.catch(() => undefined);
     // Without images such a pod needs nothing of us until it is over.
     if (prepared.drivesItself && images === null) return await untilItEnds(input, state, ended);
-    const layers: LayersEnd = prepared.drivesItself
+    const { drivesItself } = prepared;
+    const { ending, exitCode } = drivesItself
       ? await ownLayers(input, state)
-      : { ending: await runLayers(input, state, plan, { ...orders(input), isGone: () => endsHolds && isGone }) };
-    const { ending, exitCode } = layers;
-    const finished = images === null ? ending : await finishImages(input, state, images, ending, exitCode);
-    await finishJob({ ...input, exitCode: finished.succeeded === 'true' ? 0 : 1 });
+      : await runLayers(input, state, plan, { ...orders(input), isGone: () => endsHolds && isGone });
+    // Of a pod that reports no host by itself its exit code counts for all images.
+    const judgedBy = drivesItself ? exitCode : undefined;
+    const finished = images === null ? ending : await finishImages(input, state, images, ending, judgedBy);
+    // The layers' own status, as the reference's runner ends with it; what else has failed has none (cfs-flows 3.4, 4.1).
+    await finishJob({ ...input, exitCode: finished.succeeded === 'true' ? 0 : exitCode || 1 });
     show(state, { phase: 'teardown', message: 'waiting for the end of the Job' });
     return withJobEnd(finished, await untilItEnds(input, state, ended));
   } catch (error) {
@@ -111,12 +114,6 @@ async function runJob(
       error instanceof ActivityFailure && error.activityType === 'endJob' && patched('ends-its-job-once');
     return withUnverified(endingOf(error, state, clusterSilence), isInVain ? NO_ANSWER : await stopJob(input));
   }
-}
-
-interface LayersEnd {
-  ending: Ending;
-  /** Of a pod that reports no host by itself: what counts for all of them. */
-  exitCode?: number;
 }
 
 /** The layers of a pod that runs them by itself, for images. */

@@ -19,13 +19,20 @@ export interface LayerRunner {
   isGone?(): boolean;
 }
 
+/** How layers ended: the session, unless something else comes of it, and the one that ran last. */
+export interface LayersEnd {
+  ending: Ending;
+  /** Null: nobody knows, or there was none. */
+  exitCode: number | null;
+}
+
 /** Runs the layers as far as they go. */
 export async function runLayers(
   input: SessionRef,
   state: State,
   plan: SessionPlan,
   runner: LayerRunner,
-): Promise<Ending> {
+): Promise<LayersEnd> {
   const outcomes: LayerOutcome[] = [];
   for (const layer of plan.layers.length > 0 ? plan.layers : [0]) {
     let outcome = await runLayer(input, state, runner, layer, 'all');
@@ -39,7 +46,8 @@ export async function runLayers(
     const goesOn = outcome.exitCode === 0 || (plan.check === true && outcome.exitCode !== null);
     if (!goesOn) break;
   }
-  return plan.check ? checkOutcome(outcomes, state.checked) : sessionOutcome(outcomes);
+  const ending = plan.check ? checkOutcome(outcomes, state.checked) : sessionOutcome(outcomes);
+  return { ending, exitCode: outcomes.at(-1)?.exitCode ?? null };
 }
 
 /** Asks until the session has its components: woken when some are given back, and now and then by itself. */

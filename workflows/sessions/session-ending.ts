@@ -1,4 +1,5 @@
 import { ActivityFailure, ApplicationFailure, isCancellation, TemporalFailure } from '@temporalio/workflow';
+import { isLost } from '../../domain/sessions/job-outcome.ts';
 import { imageSilence, reasonOf } from './image-silence.ts';
 import { cancelled, type Ending, type State } from './session-state.ts';
 
@@ -19,8 +20,7 @@ export function endingOf(error: unknown, state: State, silence: Silence = machin
   const runIsLeft = gone && (error.activityType === 'runLayer' || error.activityType === 'endRun');
   if (state.cancel !== null && !runIsLeft) return cancelled(state.cancel);
   if (cause instanceof ApplicationFailure) {
-    // With its Job everything went that could tell (cfs-flows 1.1).
-    const succeeded = cause.type === 'job_lost' ? 'unknown' : 'false';
+    const succeeded = isLost(cause.type) ? 'unknown' : 'false';
     return { succeeded, message: cause.message, reason: reasonOf(cause) };
   }
   if (!gone) throw error;

@@ -179,7 +179,7 @@ async function runOnMachine(
     show(state, { phase: 'inventory', message: 'writing the inventory' });
     const inventory = await unlessCancelled(state, () => host.writeInventory(input));
     if (inventory?.leases) await waitForLeases(input, state);
-    ending = await runLayers(input, state, plan, host);
+    ending = (await runLayers(input, state, plan, host)).ending;
     if (images !== null) ending = await finishImages(input, state, images, ending);
   } catch (error) {
     ending = endingOf(error, state);
