@@ -231,7 +231,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Who is let in; `ca` is trusted for the issuer instead of the platform's certificates. */
+/** Who is let in; `ca` is trusted for the issuer besides the public certificates. */
 function accessSettings(env: Environment, ca: string | undefined, warn: (message: string) => void): AccessSettings {
   if (env.MUSTER_AUTH === 'none') return { mode: 'none', actorHeader: env.MUSTER_ACTOR_HEADER };
   const { MUSTER_OIDC_ISSUER: issuer, MUSTER_OIDC_AUDIENCE: audience } = env;

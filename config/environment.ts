@@ -135,7 +135,7 @@ const VariablesSchema = z.object({
   MUSTER_TENANT_VAULT_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Role of the login there by Kubernetes, with `{tenant}` where the tenant's name goes. */
   MUSTER_TENANT_VAULT_ROLE: z.string().min(1).default('{tenant}'),
-  /** PEM file of the CA for HSM, the hardware sync, the tenant registry, and repositories without their own. */
+  /** PEM file of the site's CAs, trusted besides the public ones for all but database and Temporal, and sources with their own. */
   MUSTER_CA_FILE: z.string().optional(),
   /** Whether a component may say `ansible_connection=local`. Default: only on an embedded stack. */
   MUSTER_ALLOW_LOCAL_CONNECTION: flag.optional(),

@@ -10,7 +10,7 @@ import { openSshKeygen } from '../drivers/trust/ssh-keygen.ts';
 
 export interface ImageParts {
   secrets: SecretStore;
-  /** Certificates to trust instead of the platform's, PEM. */
+  /** Certificates to trust besides the public ones, PEM. */
   ca: string | undefined;
   tempDir: string;
   searchPath: string;

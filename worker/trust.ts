@@ -12,7 +12,7 @@ export interface TrustParts {
   db: Parameters<typeof createTrust>[0]['db'] & Db;
   secrets: SecretStore;
   site: Pick<SiteValues, 'ssh'>;
-  /** Certificates to trust instead of the platform's, PEM. */
+  /** Certificates to trust besides the public ones, PEM. */
   ca: string | undefined;
   tempDir: string;
   searchPath: string;

@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { trusting } from '../certificates/trusting.ts';
 
 /** Largest answer that is read unless the caller says otherwise, bytes. */
 const ANSWER_MAX = 4 * 1024 * 1024;
@@ -10,7 +11,7 @@ export interface JsonRequest {
   headers?: Record<string, string>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Certificates to trust instead of the platform's, PEM. */
+  /** Certificates to trust besides the public ones, PEM. */
   ca?: string | undefined;
   /** From connecting to the last byte, ms. */
   timeoutMs: number;
@@ -43,7 +44,7 @@ export function askJson(asked: JsonRequest): Promise<{ status: number; text: str
           : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
         ...headers,
       },
-      ...(ca === undefined ? {} : { ca }),
+      ...trusting(ca),
     };
     const request = send(url, options, (response) => {
       const chunks: Buffer[] = [];

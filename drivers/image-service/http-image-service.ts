@@ -19,7 +19,7 @@ export interface HttpImageServiceOptions {
   token?: string | undefined;
   /** File with the token; read for each request. */
   tokenFile?: string | undefined;
-  /** Certificates to trust instead of the platform's, PEM. */
+  /** Certificates to trust besides the public ones, PEM. */
   ca?: string | undefined;
   /** For one request, ms. Default 20 s. */
   timeoutMs?: number;

@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { trusting } from '../certificates/trusting.ts';
 
 export interface HsmOptions {
   /** Like `http://cray-smd/hsm/v2/`. */
   baseUrl: string;
-  /** File with the certificates to trust instead of the platform's. */
+  /** File with certificates to trust besides the public ones, PEM. */
   caFile?: string;
   /** Tries after the first one. Default 10 (cfs-flows 3.1). */
   retries?: number;
@@ -32,12 +33,12 @@ export function shownUrl({ origin, pathname, search }: URL): string {
 /** The answer, parsed; connections that fail and answers of an overloaded server are tried again. Throws the last failure. */
 export async function getHsm(url: URL, options: HsmOptions, signal: AbortSignal): Promise<unknown> {
   const { caFile, retries = 10, backoffFactor = 0.5, idleTimeoutMs = 30_000 } = options;
-  const ca = caFile === undefined ? undefined : await readFile(caFile);
+  const ca = caFile === undefined ? undefined : await readFile(caFile, 'utf8');
   return getWithRetries(url, { ca, retries, backoffFactor, idleTimeoutMs, signal });
 }
 
 interface GetOptions {
-  ca: Buffer | undefined;
+  ca: string | undefined;
   retries: number;
   backoffFactor: number;
   idleTimeoutMs: number;
@@ -71,15 +72,19 @@ async function getWithRetries(url: URL, options: GetOptions): Promise<unknown> {
 function get(url: URL, { ca, idleTimeoutMs, signal }: GetOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-    const request = send(url, { ca, signal, agent: false, headers: { accept: 'application/json' } }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        if (response.statusCode === 200) resolve(Buffer.concat(chunks).toString('utf8'));
-        else reject(new StatusError(response.statusCode ?? 0));
-      });
-    });
+    const request = send(
+      url,
+      { ...trusting(ca), signal, agent: false, headers: { accept: 'application/json' } },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          if (response.statusCode === 200) resolve(Buffer.concat(chunks).toString('utf8'));
+          else reject(new StatusError(response.statusCode ?? 0));
+        });
+      },
+    );
     request.setTimeout(idleTimeoutMs, () => request.destroy(new Error(`nothing came for ${idleTimeoutMs / 1000} s`)));
     request.on('error', reject);
     request.end();

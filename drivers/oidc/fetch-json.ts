@@ -1,11 +1,12 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { trusting } from '../certificates/trusting.ts';
 
 /** Largest document of an issuer that is read, bytes. */
 const MAX_BYTES = 1024 * 1024;
 
 export interface FetchOptions {
-  /** Certificates to trust instead of the platform's, PEM. */
+  /** Certificates to trust besides the public ones, PEM. */
   ca: string | undefined;
   /** For connecting, asking and reading together, ms. */
   timeoutMs: number;
@@ -26,9 +27,7 @@ export function fetchJson(url: string, { ca, timeoutMs }: FetchOptions): Promise
           : new Error(error.message || String(error)),
       );
     const options = { signal, headers: { accept: 'application/json' }, agent: false as const };
-    const request = secure
-      ? httpsRequest(url, { ...options, ...(ca === undefined ? {} : { ca }) })
-      : httpRequest(url, options);
+    const request = secure ? httpsRequest(url, { ...options, ...trusting(ca) }) : httpRequest(url, options);
     request.on('error', fail);
     request.on('response', (response) => {
       if (response.statusCode !== 200) {

@@ -7,7 +7,7 @@ export interface IssuerOptions {
   issuer: string;
   /** Where the keys are; undefined: where the discovery document says. */
   jwksUrl: string | undefined;
-  /** Certificates to trust instead of the platform's, PEM. */
+  /** Certificates to trust besides the public ones, PEM. */
   ca: string | undefined;
   /** For one document, ms. Default 2,500: with discovery a request waits 5 s at most for its answer. */
   timeoutMs?: number;

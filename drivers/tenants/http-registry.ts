@@ -1,11 +1,12 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { musterError } from '../../domain/errors.ts';
+import { trusting } from '../certificates/trusting.ts';
 
 export interface HttpRegistryOptions {
   /** Base address, like `https://registry.example.com/apis/tapms/v1alpha3`; it is asked for `<base>/tenants/<name>`. */
   url: string;
-  /** Certificates to trust instead of the platform's, PEM. */
+  /** Certificates to trust besides the public ones, PEM. */
   ca?: string | undefined;
   /** For one question from connection to last byte, ms. Default 5,000 (cfs-api 15, 19). */
   timeoutMs?: number;
@@ -40,19 +41,23 @@ function ask(url: URL, ca: string | undefined, timeoutMs: number): Promise<{ sta
     const fail = (error: Error) =>
       reject(unavailable(signal.aborted ? `did not answer within ${timeoutMs / 1000} s` : `failed: ${error.message}`));
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-    const request = send(url, { ca, signal, agent: false, headers: { accept: 'application/json' } }, (response) => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > ANSWER_MAX) request.destroy(new Error('the answer is too large'));
-        else chunks.push(chunk);
-      });
-      response.on('error', fail);
-      response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
-      });
-    });
+    const request = send(
+      url,
+      { ...trusting(ca), signal, agent: false, headers: { accept: 'application/json' } },
+      (response) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes > ANSWER_MAX) request.destroy(new Error('the answer is too large'));
+          else chunks.push(chunk);
+        });
+        response.on('error', fail);
+        response.on('end', () => {
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
+        });
+      },
+    );
     request.on('error', fail);
     request.end();
   });

@@ -10,7 +10,7 @@ const ABSENT = 404;
 export interface BootMetadataOptions {
   /** Base address of the boot script service, such as `http://cray-bss/boot/v1`. */
   url: string;
-  /** Certificates to trust instead of the platform's, PEM. */
+  /** Certificates to trust besides the public ones, PEM. */
   ca?: string | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface VaultOptions {
   url: string;
   /** File with the service account's token. Read for each login: Kubernetes renews it. */
   jwtFile: string;
-  /** Certificates to trust instead of the platform's, PEM. */
+  /** Certificates to trust besides the public ones, PEM. */
   ca?: string | undefined;
 }
 

@@ -2,6 +2,7 @@ import { lookup as resolveName } from 'node:dns';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { trusting } from '../certificates/trusting.ts';
 import { isPrivateAddress } from './private-addresses.ts';
 
 export interface WebhookRequest {
@@ -30,7 +31,7 @@ const REPEATING = [307, 308];
  * Sends a request by POST and answers the receiver's status. The first address is whoever made the webhook's choice; a
  * redirect is the receiver's, so it is followed with the body only (307, 308), three times at most, never from https to http, and to
  * public addresses unless others are allowed. The address is looked at when the connection is made, so no name can change
- * in between. Throws an Error whose message says what was wrong.
+ * in between. Certificates in `ca` (PEM) are trusted besides the public ones. Throws an Error whose message says what was wrong.
  */
 export function createWebhookSender({ ca }: { ca?: string | undefined }) {
   return {
@@ -73,7 +74,7 @@ function post(
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
       agent: false,
       signal: AbortSignal.any([signal, timeout]),
-      ...(ca === undefined ? {} : { ca }),
+      ...trusting(ca),
       ...(onlyPublic ? { lookup: lookupPublic } : {}),
     };
     const request = send(url, options, (response) => {
