@@ -35,6 +35,8 @@ interface CloneEntry {
   username?: string;
   password?: string;
   ca?: string;
+  /** The platform's certificates are its own: it trusts them without the public ones. */
+  ca_alone?: true;
 }
 
 /** All values of the Secret, as they are now. */
@@ -61,8 +63,7 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
       commit: repository.commit,
       dest,
       ...credentials,
-      // The platform's is beside it in any case, and the pod takes that for an entry without its own.
-      ...(source?.ca_cert && caPem !== undefined && caPem !== platformCa ? { ca: caPem } : {}),
+      ...(source?.ca_cert && caPem !== undefined ? ownCa(caPem, platformCa) : {}),
     });
   }
   const [{ privateKey, knownHosts }, vaultPassword, identity, tenant] = await Promise.all([
@@ -94,6 +95,11 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
     },
     warnings: [...identity.warnings, ...tenant.warnings],
   };
+}
+
+/** The certificates of a source, as an entry says them: the platform's are beside it in any case, and they may be large. */
+function ownCa(caPem: string, platformCa: string | undefined): Pick<CloneEntry, 'ca' | 'ca_alone'> {
+  return caPem === platformCa ? { ca_alone: true } : { ca: caPem };
 }
 
 /**

@@ -205,16 +205,41 @@ def test_no_secret_is_in_a_command_line_or_an_environment(
     assert 'pass%20' not in json.dumps(muster.reports) + pod.log('clone')
 
 
-def test_an_entry_brings_certificates_of_its_own(pod: Pod, muster: Muster, tmp_path: Path) -> None:
-    certificate = tmp_path / 'certificate.pem'
+def make_certificate(folder: Path) -> tuple[str, Path]:
+    """A certificate for this machine that is its own authority, and the file with it and its key."""
+    folder.mkdir()
+    certificate = folder / 'certificate.pem'
     subprocess.run(
         ['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', '/CN=git', '-addext']
-        + ['subjectAltName=IP:127.0.0.1', '-keyout', tmp_path / 'key.pem', '-out', certificate],
+        + ['subjectAltName=IP:127.0.0.1', '-keyout', folder / 'key.pem', '-out', certificate],
         check=True,
         capture_output=True,
     )
     authority = certificate.read_text()
-    certificate.write_text((tmp_path / 'key.pem').read_text() + authority)
+    certificate.write_text((folder / 'key.pem').read_text() + authority)
+    return authority, certificate
+
+
+def test_the_authority_of_the_platform_is_trusted_besides_the_public_ones(
+    pod: Pod, muster: Muster, tmp_path: Path
+) -> None:
+    authority, certificate = make_certificate(tmp_path / 'public')
+    pod.write('etc/ssl/certs/ca-certificates.crt', authority)
+    pod.write('etc/cray/ca/certificate_authority.crt', make_certificate(tmp_path / 'platform')[0].rstrip())
+    server = GitServer(tmp_path / 'secure', certificate)
+    try:
+        commit = server.repository('a', {'site.yml': 'x\n'})
+        listed(pod, entry(f'{server.url}/a', commit))
+        assert pod.run('clone') == 0
+        listed(pod, entry(f'{server.url}/a', commit, 1, ca_alone=True))
+        assert pod.run('clone') == 1
+        assert muster.failure('clone')['code'] == 'repository_untrusted'
+    finally:
+        server.close()
+
+
+def test_an_entry_brings_certificates_of_its_own(pod: Pod, muster: Muster, tmp_path: Path) -> None:
+    authority, certificate = make_certificate(tmp_path / 'own')
     server = GitServer(tmp_path / 'secure', certificate)
     try:
         commit = server.repository('a', {'site.yml': 'x\n'})

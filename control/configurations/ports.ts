@@ -4,8 +4,10 @@ import type { Source } from '../../domain/configurations/schema.ts';
 /** How a repository is reached: credentials and CA of its source, or the default ones (cfs-flows 2, rules 7 and 8). */
 export interface RepositoryAccess {
   credentials?: { username: string; password: string } | undefined;
-  /** Certificates to trust, PEM. */
+  /** Certificates to trust besides the public ones, PEM. */
   caPem?: string | undefined;
+  /** Trusts those alone: a source has its own. */
+  caAlone?: boolean | undefined;
   sshKeyFile?: string | undefined;
   knownHostsFile?: string | undefined;
 }

@@ -23,7 +23,7 @@ export interface SiteValueOptions {
   configMaps: ConfigMaps;
   /** Writes the ssh key and known hosts to files that only we may read; answers their paths. */
   sshFiles(values: { privateKey: string; knownHosts: string }): Promise<{ key: string; knownHosts: string }>;
-  /** PEM of the CA for repositories whose source names none; undefined: the platform's. */
+  /** PEM of the CA that is trusted besides the public ones for repositories whose source names none. */
   platformCa?: string | undefined;
 }
 
@@ -69,6 +69,7 @@ export function createSiteValues({ db, secrets, configMaps, sshFiles, platformCa
       return {
         credentials: await credentials(source),
         caPem: ca ? await configMaps.first(ca.configmap_namespace ?? DEFAULT_NAMESPACE, ca.configmap_name) : platformCa,
+        caAlone: Boolean(ca),
         sshKeyFile: files.key,
         knownHostsFile: files.knownHosts,
       };

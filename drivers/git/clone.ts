@@ -55,7 +55,7 @@ export async function cloneRepository(context: GitContext, request: CloneRequest
     throw musterError('commit_not_found', `'${request.commit}' is not a full commit id (40 hexadecimal digits).`);
   }
   return translated(url, request, () =>
-    withAccess(request, url, context.tempDir, async (env) => {
+    withAccess(request, url, context, async (env) => {
       const remote = { url: url.url, env };
       const commit = request.commit?.toLowerCase() ?? (await headOf(context, remote, request.signal));
       try {

@@ -2,6 +2,7 @@ import { parseRepositoryUrl, type RepositoryUrl } from '../../domain/configurati
 import { type CloneRequest, type CloneResult, cloneRepository } from './clone.ts';
 import { createRunGit, type RunGit } from './git-process.ts';
 import { createMirrors, type Mirrors } from './mirrors.ts';
+import { PUBLIC_CA_FILES } from './public-certificates.ts';
 import { resolveHead } from './resolve-head.ts';
 import { type ResolveRequest, resolveRef } from './resolve-ref.ts';
 
@@ -12,6 +13,8 @@ export interface GitOptions {
   allowedSchemes: readonly string[];
   /** Folder for short-lived files (certificates), which must exist. */
   tempDir: string;
+  /** Files of which the first that there is holds the public certificates. Default: where systems keep them. */
+  publicCaFiles?: readonly string[];
   /** Default `git`, searched in PATH. */
   gitBinary?: string;
   /** Where PATH and the proxy variables are taken from; nothing else of it reaches git. Default: a usual PATH, no proxy. */
@@ -24,6 +27,7 @@ export interface GitOptions {
 export interface GitContext {
   allowedSchemes: readonly string[];
   tempDir: string;
+  publicCaFiles: readonly string[];
   run: RunGit;
   mirrors: Mirrors;
   log: (message: string) => void;
@@ -53,6 +57,7 @@ export function createGit(options: GitOptions): Git {
   const context: GitContext = {
     allowedSchemes: options.allowedSchemes,
     tempDir: options.tempDir,
+    publicCaFiles: options.publicCaFiles ?? PUBLIC_CA_FILES,
     run,
     mirrors: createMirrors({ dir: options.mirrorsDir, run }),
     log: options.log ?? (() => undefined),

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryUrl } from '../../domain/configurations/repository-url.ts';
+import { publicCertificates } from './public-certificates.ts';
 
 /** How a remote is reached; all of it reaches git by environment and files, never by its command line. */
 export interface GitAccess {
@@ -12,17 +13,23 @@ export interface GitAccess {
   knownHostsFile?: string | undefined;
   /** `accept-new` (default) trusts an unknown host at first sight, `strict` refuses it; a changed key is refused by both. */
   hostKeys?: 'accept-new' | 'strict' | undefined;
-  /** File with the certificates to trust instead of the platform's. */
-  caFile?: string | undefined;
-  /** The same as text. */
+  /** Certificates to trust besides the public ones, PEM. */
   caPem?: string | undefined;
+  /** Trusts those alone: they were given for this one remote. */
+  caAlone?: boolean | undefined;
+}
+
+/** Where files may be made for a moment, and where the public certificates may be. */
+export interface AccessPlaces {
+  tempDir: string;
+  publicCaFiles: readonly string[];
 }
 
 /** Runs `work` with the environment that gives git this access; files made for it are gone afterwards. */
 export async function withAccess<T>(
   access: GitAccess,
   url: RepositoryUrl,
-  tempDir: string,
+  { tempDir, publicCaFiles }: AccessPlaces,
   work: (env: Record<string, string>) => Promise<T>,
 ): Promise<T> {
   const env: Record<string, string> = { ...askpassEnv(access, url) };
@@ -30,14 +37,13 @@ export async function withAccess<T>(
     env.GIT_SSH_COMMAND = sshCommand(access);
     env.GIT_SSH_VARIANT = 'ssh';
   }
-  if (access.caPem === undefined) {
-    if (access.caFile !== undefined) env.GIT_SSL_CAINFO = access.caFile;
-    return work(env);
-  }
+  if (access.caPem === undefined) return work(env);
   const dir = await mkdtemp(join(tempDir, 'git-ca-'));
   try {
     env.GIT_SSL_CAINFO = join(dir, 'ca.pem');
-    await writeFile(env.GIT_SSL_CAINFO, access.caPem, { mode: 0o600 });
+    // With a file git trusts nobody else.
+    const others = access.caAlone ? '' : await publicCertificates(publicCaFiles);
+    await writeFile(env.GIT_SSL_CAINFO, `${access.caPem}\n${others}`, { mode: 0o600 });
     return await work(env);
   } finally {
     await rm(dir, { recursive: true, force: true });

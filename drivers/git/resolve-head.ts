@@ -18,7 +18,7 @@ export async function resolveHead(context: GitContext, request: Omit<ResolveRequ
   const signal = AbortSignal.any([request.signal, timeout]);
   try {
     return await translated(url, request, () =>
-      withAccess(request, url, context.tempDir, (env) => headOf(context, { url: url.url, env }, signal)),
+      withAccess(request, url, context, (env) => headOf(context, { url: url.url, env }, signal)),
     );
   } catch (error) {
     if (!timeout.aborted || request.signal.aborted || error !== signal.reason) throw error;

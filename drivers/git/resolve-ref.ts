@@ -32,7 +32,7 @@ export async function resolveRef(context: GitContext, request: ResolveRequest): 
   const signal = AbortSignal.any([request.signal, timeout]);
   try {
     return await translated(url, request, () =>
-      withAccess(request, url, context.tempDir, async (env) => {
+      withAccess(request, url, context, async (env) => {
         const remote = { url: url.url, env };
         const command = ['ls-remote', '--quiet', '--', remote.url, ...refsToAsk(ref)];
         const named = commitOfRef(await context.run(command, { env, signal }), ref);

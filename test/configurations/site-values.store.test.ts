@@ -113,7 +113,11 @@ describe('a value that is missing is named', () => {
 describe('access to a repository', () => {
   test('needs no credentials where everybody may read', async () => {
     await withKey();
-    expect(await site.repositoryAccess(null)).toMatchObject({ credentials: undefined, caPem: 'platform CA' });
+    expect(await site.repositoryAccess(null)).toMatchObject({
+      credentials: undefined,
+      caPem: 'platform CA',
+      caAlone: false,
+    });
   });
 
   test('without a source has the common credentials', async () => {
@@ -132,6 +136,7 @@ describe('access to a repository', () => {
     expect(await site.repositoryAccess(own)).toMatchObject({
       credentials: { username: 'u', password: 'p' },
       caPem: 'own CA',
+      caAlone: true,
     });
     const other = source({ ca_cert: { configmap_name: 'own-ca', configmap_namespace: 'other' } });
     expect((await site.repositoryAccess(other)).caPem).toBe('CA of another namespace');

@@ -28,12 +28,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-async function newGit(): Promise<{ git: Git; dir: string }> {
+async function newGit(publicCaFiles: string[] = []): Promise<{ git: Git; dir: string }> {
   const dir = join(root, `a b%'${count++}`);
   await mkdir(join(dir, 'tmp'), { recursive: true });
   const git = createGit({
     mirrorsDir: join(dir, 'mirrors'),
     tempDir: join(dir, 'tmp'),
+    publicCaFiles,
     allowedSchemes: ['file', 'https', 'http', 'ssh'],
     environment: { PATH: process.env.PATH },
   });
@@ -194,20 +195,33 @@ describe('a server that hangs', () => {
 describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'over https with an own authority', () => {
   let server: GitHttpServer;
   let url: string;
-  let caFile: string;
+  let ca: string;
+  let otherCa: string;
   beforeAll(async () => {
     const certificates = makeCertificates(join(root, 'certificates'));
-    caFile = certificates.caFile;
+    ca = await readFile(certificates.caFile, 'utf8');
+    otherCa = await readFile(makeCertificates(join(root, 'others')).caFile, 'utf8');
     server = await startGitHttpServer({ root: join(root, 'served'), account, tls: certificates.tls });
     url = `${server.origin}/plays/.git`;
   });
   afterAll(() => server.stop());
 
-  test('it is trusted as a file and as text, and no file of it stays', async () => {
-    expect((await clone({ url, credentials: account, caFile })).commit).toBe(commit);
-    const { dir, commit: cloned } = await clone({ url, credentials: account, caPem: await readFile(caFile, 'utf8') });
+  test('it is trusted, and no file of it stays', async () => {
+    const { dir, commit: cloned } = await clone({ url, credentials: account, caPem: ca });
     expect(cloned).toBe(commit);
     expect(await readdir(join(dir, 'tmp'))).toEqual([]);
+  });
+
+  test('another one leaves the public ones trusted, unless it is to be the only one', async () => {
+    const bundle = join(root, 'public.pem');
+    // As sites write them: no line at the end.
+    await writeFile(bundle, ca.trimEnd());
+    const { git } = await newGit([join(root, 'none.pem'), bundle]);
+    const request = { url, credentials: account, caPem: otherCa.trimEnd(), sourceName: null, ref: 'main', signal };
+    expect(await git.resolveRef(request)).toBe(commit);
+    await expect(git.resolveRef({ ...request, caAlone: true })).rejects.toMatchObject({ code: 'repository_untrusted' });
+    const { git: without } = await newGit([join(root, 'none.pem')]);
+    await expect(without.resolveRef(request)).rejects.toMatchObject({ code: 'repository_untrusted' });
   });
 
   test('without it the clone fails, and is not tried again', async () => {

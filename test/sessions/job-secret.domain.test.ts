@@ -70,8 +70,8 @@ describe('the Secret of a Job', () => {
   });
 
   test.each([
-    ["another CA bundle than the platform's", 'CA of the source', 'CA of the source'],
-    ["the platform's CA bundle, which the pod has beside it", 'CA of the platform', undefined],
+    ["another CA bundle than the platform's", 'CA of the source', { ca: 'CA of the source' }],
+    ["the platform's CA bundle, which the pod has beside it", 'CA of the platform', { ca_alone: true }],
   ])('has in the entries of a source %s', async (_what, own, expected) => {
     const site = {
       ...deps.site,
@@ -80,7 +80,8 @@ describe('the Secret of a Job', () => {
     } as unknown as SecretDependencies['site'];
     const { values } = await jobSecret({ ...deps, site }, session, 'the-token');
     const [entry] = JSON.parse(values['credentials.json'] ?? '');
-    expect([entry.ca, values['ca.crt']]).toEqual([expected, 'CA of the platform']);
+    const { ca, ca_alone } = entry;
+    expect([{ ca, ca_alone }, values['ca.crt']]).toEqual([expected, 'CA of the platform']);
   });
 
   describe('has the login of the tenant', () => {

@@ -23,7 +23,9 @@ class Clone(NamedTuple):
     dest: str
     """Folder that becomes the checkout."""
     ca: str
-    """Certificates (PEM) to trust instead of the platform's, or ''."""
+    """Certificates (PEM) to trust and no others, or ''."""
+    ca_alone: bool
+    """Trusts the platform's certificates without the public ones."""
     secrets: tuple[str, ...]
 
 
@@ -52,6 +54,6 @@ def _clone_of(number: int, entry: dict[str, Any], where: Places) -> Clone:
         raise StepFailure(failure.code, f'{label}: {failure.message}') from None
     secrets = tuple({str(entry.get('password') or ''), address.password} - {''})
     commit = str(entry.get('commit') or '').lower()
-    return Clone(
-        number, label, address, commit, os.path.join(where.inventory, dest), str(entry.get('ca') or ''), secrets
-    )
+    folder = os.path.join(where.inventory, dest)
+    ca_alone = entry.get('ca_alone') is True
+    return Clone(number, label, address, commit, folder, str(entry.get('ca') or ''), ca_alone, secrets)

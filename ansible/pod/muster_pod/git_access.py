@@ -17,14 +17,29 @@ def access_of(clone: Clone, where: Places, scratch: str, memory: str) -> dict[st
     env.update(MUSTER_CLONES=where.credentials, MUSTER_CLONE=str(clone.number))
     if clone.address.scheme == 'ssh':
         env.update(GIT_SSH_COMMAND=_ssh_command(where, memory), GIT_SSH_VARIANT='ssh')
-    ca_file = where.platform_ca
-    if clone.ca:
-        ca_file = os.path.join(scratch, f'ca{clone.number}.pem')
-        with open(ca_file, 'w', encoding='utf-8') as file:
-            file.write(clone.ca)
-    if os.path.isfile(ca_file) and os.path.getsize(ca_file):
-        env['GIT_SSL_CAINFO'] = ca_file
+    trusted = _trusted(clone, where)
+    if trusted:
+        env['GIT_SSL_CAINFO'] = os.path.join(scratch, f'ca{clone.number}.pem')
+        with open(env['GIT_SSL_CAINFO'], 'wb') as file:
+            file.write(trusted)
     return env
+
+
+def _trusted(clone: Clone, where: Places) -> bytes:
+    """Certificates to trust: its own alone, or the platform's besides the public ones; b'' where git knows them itself."""
+    if clone.ca:
+        return clone.ca.encode()
+    platform = _content(where.platform_ca)
+    if not platform or clone.ca_alone:
+        return platform
+    return platform + b'\n' + _content(where.public_ca)
+
+
+def _content(path: str) -> bytes:
+    if not os.path.isfile(path):
+        return b''
+    with open(path, 'rb') as file:
+        return file.read()
 
 
 def copy_ssh_key(where: Places, memory: str) -> None:

@@ -21,6 +21,8 @@ class Places(NamedTuple):
     keys: str
     certificates: str
     platform_ca: str
+    public_ca: str
+    """The public certificates that git trusts by itself."""
     work: str
     """What the playbooks write: home, temporary folders, run directories."""
     memory: str
@@ -54,6 +56,7 @@ def places(root: str) -> Places:
         keys=below('secret-keys'),
         certificates=below('secret-certs'),
         platform_ca=below('etc/cray/ca/certificate_authority.crt'),
+        public_ca=below('etc/ssl/certs/ca-certificates.crt'),
         work=below('muster/work'),
         memory=below('dev/shm'),
         last_words=below('dev/termination-log'),
