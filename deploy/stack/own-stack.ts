@@ -42,6 +42,7 @@ export async function readAdminToken(
   );
 }
 
-function isSameOrigin(one: string, other: string): boolean {
+/** Whether two URLs name the same scheme, host and port; false where one is no URL. */
+export function isSameOrigin(one: string, other: string): boolean {
   return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin;
 }

@@ -33,11 +33,17 @@ const status = (over: object = {}) => ({
 });
 
 let api: FakeApi;
+/** Of another installation. */
+let other: FakeApi;
 
 beforeEach(async () => {
   api = await startFakeApi();
+  other = await startFakeApi();
 });
-afterEach(() => api.close());
+afterEach(async () => {
+  await api.close();
+  await other.close();
+});
 
 /** A stack that does what a test says, and nothing else. */
 const stack = (over: Partial<StackCommands> = {}): StackCommands => ({
@@ -54,7 +60,7 @@ describe('status', () => {
   test('shows every part with its reason, and what the API sees', async () => {
     api.on('GET /api/v1/status', always(200, status()));
     const { exit, out } = await run(['status', '-o', 'wide']);
-    expect(exit).toBe(0);
+    expect(exit).toBe(1);
     expect(out).toMatch(/^worker +restarting +4 +ended with status 1$/m);
     expect(out).toMatch(/^api +healthy +127\.0\.0\.1:8100 +0\.1\.0 +0$/m);
     expect(out).toMatch(/^stack +degraded: worker is restarting$/m);
@@ -71,12 +77,13 @@ describe('status', () => {
   test('without a worker it is exit status 1 and says so', async () => {
     const workers = { ok: true, reason: null, count: 2 };
     api.on('GET /api/v1/status', always(200, status({ workers })));
-    const { exit, out } = await run(['status']);
+    const well = { state: async () => ({ ...state(api.url), state: 'running' as const, reason: null }) };
+    const { exit, out } = await run(['status'], well);
     expect(exit).toBe(0);
     expect(out).toMatch(/^workers +2 at work$/m);
     const none = { ok: false, reason: 'no worker has asked for work', count: 0 };
     api.on('GET /api/v1/status', always(200, status({ workers: none })));
-    const without = await run(['status']);
+    const without = await run(['status'], well);
     expect(without.exit).toBe(1);
     expect(without.out).toMatch(/^workers +not available +no worker has asked for work$/m);
     expect(without.out).toMatch(/^workers +0 at work$/m);
@@ -90,6 +97,25 @@ describe('status', () => {
     expect(out).toMatch(/^api +http:\/\/127\.0\.0\.1:\d+ does not answer \(ECONNREFUSED\)$/m);
     expect(err).toContain('./muster up');
     api = await startFakeApi();
+  });
+
+  test('a stack that is degraded or has failed is exit status 1', async () => {
+    api.on('GET /api/v1/status', always(200, status()));
+    for (const [word, exit] of [
+      ['running', 0],
+      ['degraded', 1],
+      ['failed', 1],
+    ] as const) {
+      expect((await run(['status'], { state: async () => ({ ...state(api.url), state: word }) })).exit).toBe(exit);
+    }
+  });
+
+  test('of an API that is not of the stack here the stack is not shown', async () => {
+    other.on('GET /api/v1/status', always(200, status()));
+    const { exit, out } = await cli(['status'], { url: other.url, stack: stack() });
+    expect(exit).toBe(0);
+    expect(out).not.toMatch(/worker|degraded/);
+    expect(out).toContain(`api                   answers  ${other.url}`);
   });
 
   test('--url asks that API alone', async () => {
@@ -192,7 +218,6 @@ describe('down', () => {
   });
 
   test('--cancel-runs cancels nothing elsewhere: neither where no stack runs here, nor where MUSTER_URL names another', async () => {
-    const other = await startFakeApi();
     const downWith = (own: StackState | null) =>
       cli(['down', '--cancel-runs'], {
         url: other.url,
@@ -207,7 +232,6 @@ describe('down', () => {
     expect([api.seen.length > 0, other.seen]).toEqual([true, []]);
     await cli(['down', '--cancel-runs', '--url', other.url], { stack: stack({ state: async () => state(api.url) }) });
     expect(other.seen).not.toEqual([]);
-    await other.close();
   });
 
   test('both at once are a mistake', async () => {

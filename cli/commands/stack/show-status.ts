@@ -1,3 +1,4 @@
+import { isSameOrigin } from '../../../deploy/stack/own-stack.ts';
 import type { StackState } from '../../../deploy/stack/stack-state.ts';
 import type { Batcher } from '../../../domain/automation/batch-schema.ts';
 import type { HardwareSyncView } from '../../../domain/components/hardware-sync-schema.ts';
@@ -74,28 +75,21 @@ export async function showStatus(context: CliContext, options: OutputOptions): P
     writeData(context, await renderList(rowView, rows, output));
     if (output === 'table' || output === 'wide') writeData(context, summaryOf(report));
   }
-  const { api, failure } = report;
+  const { failure } = report;
   if (failure?.fix) say(context, failure.fix);
-  context.exit = failure
-    ? failure.exit
-    : api?.database.ok &&
-        api.engine.ok &&
-        api.setup?.ok !== false &&
-        api.workers?.ok !== false &&
-        api.hardware_sync?.ok !== false
-      ? EXIT.done
-      : EXIT.failed;
+  context.exit = failure ? failure.exit : isWell(report) ? EXIT.done : EXIT.failed;
+}
+
+function isWell({ api, stack }: Report): boolean {
+  if (api === null || stack?.state === 'degraded' || stack?.state === 'failed') return false;
+  return [api.database, api.engine, api.setup, api.workers, api.hardware_sync].every((part) => part?.ok !== false);
 }
 
 async function readReport(context: CliContext, options: OutputOptions): Promise<Report> {
   const api = apiOf(context, options);
-  const own = options.url === undefined && context.stack !== undefined;
-  const report: Report = {
-    url: api.url(''),
-    api: null,
-    failure: null,
-    stack: own ? ((await context.stack?.state()) ?? null) : null,
-  };
+  const url = api.url('');
+  const own = options.url === undefined ? await context.stack?.state() : undefined;
+  const report: Report = { url, api: null, failure: null, stack: own && isSameOrigin(own.links.api, url) ? own : null };
   try {
     report.api = await api.json<StatusAnswer>({ method: 'GET', path: '/api/v1/status' });
   } catch (error) {
