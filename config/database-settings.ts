@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { tlsMistakes, withoutTlsWords } from './database-tls.ts';
+import { withoutTlsWords } from './database-tls.ts';
 import { type Environment, EnvironmentError } from './environment.ts';
 
 /**
  * Address of the database and the CA of its certificate. The embedded stack tells its processes where its own is. With a CA the
  * address says nothing of TLS that would win over it.
- * @throws {EnvironmentError} when there is no address, or it asks for less than a check by that CA
+ * @throws {EnvironmentError} when there is no address
  */
 export function databaseSettings(env: Environment): { url: string; ca: string | undefined } {
   const { MUSTER_DATABASE_URL: url, MUSTER_DATABASE_CA_FILE: caFile } = env;
@@ -15,7 +15,5 @@ export function databaseSettings(env: Environment): { url: string; ca: string | 
     );
   }
   if (caFile === undefined) return { url, ca: undefined };
-  const mistakes = tlsMistakes(url);
-  if (mistakes.length > 0) throw new EnvironmentError(`MUSTER_DATABASE_URL: ${mistakes.join('\n  ')}`);
   return { url: withoutTlsWords(url), ca: readFileSync(caFile, 'utf8') };
 }

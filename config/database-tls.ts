@@ -16,8 +16,17 @@ interface Parameter {
   value: string;
 }
 
-/** Why an address cannot be used beside a file with a CA, one sentence each; the sentences hold no password. */
-export function tlsMistakes(url: string): string[] {
+/** Why the address cannot be used beside the file with the CA, as variable and sentence; no sentence holds a password. */
+export function databaseMistakes(env: {
+  MUSTER_DATABASE_URL?: string | undefined;
+  MUSTER_DATABASE_CA_FILE?: string | undefined;
+}): [name: string, message: string][] {
+  const { MUSTER_DATABASE_URL: url, MUSTER_DATABASE_CA_FILE: caFile } = env;
+  if (url === undefined || caFile === undefined) return [];
+  return tlsMistakes(url).map((message) => ['MUSTER_DATABASE_URL', message]);
+}
+
+function tlsMistakes(url: string): string[] {
   return parametersOf(url).flatMap(({ name, value }) => {
     if (name === 'sslrootcert') {
       return ['sslrootcert names a CA, and MUSTER_DATABASE_CA_FILE another: leave out one of them'];

@@ -3,6 +3,7 @@ import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ACCESS_VARIABLES, accessMistakes } from './access-variables.ts';
+import { databaseMistakes } from './database-tls.ts';
 import { IMAGE_BUILDER_VARIABLES } from './image-builder-variables.ts';
 import { IMS_VARIABLES, imsMistakes } from './ims-variables.ts';
 import { RUNNER_VARIABLES, runnerMistakes } from './runner-variables.ts';
@@ -202,7 +203,8 @@ const EnvironmentSchema = VariablesSchema.transform((env) => {
     ],
   };
 }).superRefine((env, context) => {
-  for (const [name, message] of [...accessMistakes(env), ...runnerMistakes(env), ...imsMistakes(env)]) {
+  const mistakes = [...accessMistakes(env), ...databaseMistakes(env), ...runnerMistakes(env), ...imsMistakes(env)];
+  for (const [name, message] of mistakes) {
     context.addIssue({ code: 'custom', path: [name], message });
   }
 });
