@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 from pathlib import Path
 
 import pytest
 from muster_pod.git import GitFailed, Gits
+from muster_pod.git_failure import read_git_failure
 
 MIB = 1024 * 1024
 
 
-def gits(folder: Path, script: str) -> Gits:
+def gits(folder: Path, script: str, **more: float) -> Gits:
     """Gits whose git is a script."""
     program = folder / 'git'
     program.write_text(f'#!/bin/sh\n{script}\n')
     program.chmod(0o755)
-    return Gits(str(folder), {'PATH': f'{folder}:/usr/bin:/bin'})
+    return Gits(str(folder), {'PATH': f'{folder}:/usr/bin:/bin'}, **more)
 
 
 def test_of_what_git_says_the_end_alone_is_held(tmp_path: Path) -> None:
@@ -35,3 +37,28 @@ def test_of_what_git_says_the_end_alone_is_held(tmp_path: Path) -> None:
 
 def test_what_git_prints_does_not_keep_it_waiting(tmp_path: Path) -> None:
     gits(tmp_path, f'head -c {MIB} /dev/zero; head -c {MIB} /dev/zero >&2').run('fetch')
+
+
+def test_one_that_hangs_is_ended_with_all_that_it_has_started(tmp_path: Path) -> None:
+    # As ssh does to a server that hangs, what git has started holds its stderr open.
+    hung = gits(tmp_path, f'sleep 60 & echo $! > {tmp_path}/helper; wait', limit=0.5)
+    began = time.monotonic()
+    with pytest.raises(GitFailed) as failed:
+        hung.run('clone')
+    assert time.monotonic() - began < 20
+    # It may pass by itself, so it counts as one try.
+    assert read_git_failure(failed.value.stderr) == ('clone_failed', 'fatal: git did not end within 0.5 s')
+    helper = int((tmp_path / 'helper').read_text())
+    assert not _is_running(helper)
+
+
+def test_one_that_ends_in_time_is_left_alone(tmp_path: Path) -> None:
+    gits(tmp_path, 'sleep 0.1', limit=20).run('clone')
+
+
+def _is_running(pid: int) -> bool:
+    """Whether there is such a process that is no zombie."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
+    except OSError:
+        return False

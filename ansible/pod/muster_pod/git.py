@@ -13,6 +13,8 @@ from .git_address import SCHEMES
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _STDERR_MAX = 64 * 1024
+_LIMIT_SECONDS = 3600.0
+"""For one git: a server that hangs tells it nothing, and nobody else would end it. What takes longer is no repository of playbooks."""
 _PASSED_ON = (
     'PATH',
     'http_proxy',
@@ -37,7 +39,9 @@ class GitFailed(Exception):
 class Gits:
     """The gits of one step, which may run in several threads and are ended together."""
 
-    def __init__(self, home: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, home: str, environ: Mapping[str, str], limit: float = _LIMIT_SECONDS) -> None:
+        """`limit`: seconds that one git may take."""
+        self._limit = limit
         self._lock = threading.Lock()
         self._running: set[int] = set()
         self.stopped = False
@@ -58,7 +62,7 @@ class Gits:
         }
 
     def run(self, *args: str, env: Mapping[str, str] | None = None) -> None:
-        """Runs git; raises GitFailed."""
+        """Runs git; raises GitFailed, also when it has not ended in time."""
         with self._lock:
             if self.stopped:
                 raise GitFailed('fatal: ended')
@@ -75,24 +79,42 @@ class Gits:
             except OSError as error:
                 raise GitFailed(f'fatal: git cannot be started: {error.strerror}') from None
             self._running.add(child.pid)
+        late = threading.Event()
+
+        def give_up() -> None:
+            with self._lock:
+                if child.pid in self._running:
+                    late.set()
+                    _kill_group(child.pid)
+
+        timer = threading.Timer(self._limit, give_up)
+        timer.daemon = True
+        timer.start()
         try:
             with child:
                 errors = _end_of(child.stderr)
         finally:
+            timer.cancel()
             with self._lock:
                 self._running.discard(child.pid)
         if child.returncode != 0:
-            raise GitFailed(errors.decode('utf-8', 'replace'))
+            late_words = f'\nfatal: git did not end within {self._limit:g} s' if late.is_set() else ''
+            raise GitFailed(errors.decode('utf-8', 'replace') + late_words)
 
     def stop(self) -> None:
         """Ends all of them, with all that they have started; none begins any more."""
         with self._lock:
             self.stopped = True
             for leader in self._running:
-                try:
-                    os.killpg(leader, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+                _kill_group(leader)
+
+
+def _kill_group(leader: int) -> None:
+    """Ends a git with all that it has started."""
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def _end_of(stream: IO[bytes]) -> bytes:
