@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { applyQuickstart, cancelSessionsSince, type DemoApi } from './demo-api.ts';
 import { type ForegroundStack, startInForeground } from './foreground.ts';
+import { outliveReader } from './lost-reader.ts';
 import { adminTokenFileOf } from './muster-processes.ts';
 import { readAdminToken } from './own-stack.ts';
 import { makeQuickstartRepository } from './quickstart-repository.ts';
@@ -86,6 +87,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
+outliveReader();
 try {
   process.exitCode = await demo(process.argv.slice(2));
 } catch (error) {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type ForegroundOptions, type ForegroundStack, startInForeground } from './foreground.ts';
+import { outliveReader } from './lost-reader.ts';
 import { StackError } from './stack-error.ts';
 import type { StackState } from './stack-state.ts';
 
@@ -14,8 +15,10 @@ export type BackgroundMessage =
  * With a parent on an IPC channel (`muster up`) progress goes there, and the log keeps the lines in any case.
  */
 export async function runStack(options: Omit<ForegroundOptions, 'say'>): Promise<number> {
+  outliveReader();
   const tell = (message: BackgroundMessage): void => {
-    if (process.connected) process.send?.(message);
+    // A parent that ends just now is none any more.
+    if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
   };
   const say = (line: string): void => {
     process.stderr.write(`${process.send ? `${new Date().toISOString()} ` : '  '}${line}\n`);
