@@ -4,6 +4,7 @@ import type { Configuration, Layer } from '../../domain/configurations/schema.ts
 import { findConfigurations } from '../../store/configurations.ts';
 import type { Db } from '../../store/database.ts';
 import { findSources } from '../../store/sources.ts';
+import { urlsOf } from '../configurations/source-urls.ts';
 
 /** Answers the status of components for one request; reads each desired configuration and source once. */
 export interface StatusReader {
@@ -46,8 +47,7 @@ export async function readDesiredLayers(db: Db, names: readonly string[]): Promi
 
 async function urlsOfSources(db: Db, configurations: Iterable<Configuration>): Promise<Map<string, string>> {
   const names = [...configurations].flatMap((record) => record.layers.flatMap((layer) => layer.source ?? []));
-  const sources = await findSources(db, [...new Set(names)]);
-  return new Map([...sources].map(([name, source]) => [name, source.clone_url]));
+  return urlsOf(await findSources(db, [...new Set(names)]));
 }
 
 /** A layer of a source is compared, and shown, with the source's clone URL (cfs-api 7). */

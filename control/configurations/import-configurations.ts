@@ -19,8 +19,9 @@ import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
 import { wireTime } from '../../domain/times.ts';
 import { insertConfiguration, lockConfiguration, updateConfiguration } from '../../store/configurations.ts';
 import { readOptions } from '../../store/options.ts';
-import { holdSources } from '../../store/sources.ts';
+import { findSources, holdSources } from '../../store/sources.ts';
 import type { Database } from '../../store/tables.ts';
+import { urlsOf } from './source-urls.ts';
 
 export interface ImportDependencies {
   db: Kysely<Database>;
@@ -65,8 +66,9 @@ async function importOne(
   const now = clock();
   const sources = [...new Set(layersOf(foreign).flatMap(({ layer }) => layer.source ?? []))];
   return db.transaction().execute(async (trx) => {
-    const held = new Set([...(await holdSources(trx, sources)), ...(mode.dryRun ? mode.comingSources : [])]);
-    const mistake = importedConfigurationMistake(foreign, held, (await readOptions(trx)).default_playbook);
+    const names = new Set([...(await holdSources(trx, sources)), ...(mode.dryRun ? mode.comingSources : [])]);
+    const urls = urlsOf(await findSources(trx, sources));
+    const mistake = importedConfigurationMistake(foreign, { names, urls }, (await readOptions(trx)).default_playbook);
     if (mistake !== null) return importResult(name, 'failed', [mistake.detail]);
     const stored = await lockConfiguration(trx, foreign.name);
     const record = importedConfiguration(foreign, stored, wireTime(now));

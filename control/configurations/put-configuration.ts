@@ -22,6 +22,7 @@ import type { Database } from '../../store/tables.ts';
 import { admitTenant } from './admit-tenant.ts';
 import type { TenantRegistry } from './ports.ts';
 import { type ResolveDependencies, resolutionDeadline, resolveBranches } from './resolve-branches.ts';
+import { urlsOf } from './source-urls.ts';
 
 export interface PutConfigurationDependencies extends ResolveDependencies {
   db: Kysely<Database>;
@@ -55,7 +56,8 @@ export async function putConfiguration(
 ): Promise<Configuration> {
   const owner = await checkOwner(deps, name, body, options.tenant);
   const sources = [...new Set(layersOf(body).flatMap(({ layer }) => layer.source || []))];
-  const known = new Set((await findSources(deps.db, sources)).keys());
+  const urls = urlsOf(await findSources(deps.db, sources));
+  const known = new Set(urls.keys());
   for (const layer of layersOf(body)) {
     const mistake = layerMistake(layer, known);
     if (mistake) throw mistake;
@@ -68,7 +70,7 @@ export async function putConfiguration(
     },
     resolutionDeadline(),
   );
-  const conflict = conflictingLayers(layers, (await readOptions(deps.db)).default_playbook);
+  const conflict = conflictingLayers(layers, urls, (await readOptions(deps.db)).default_playbook);
   if (conflict) throw conflict;
   const kept = <T extends AdditionalInventory>(layer: T): T => (options.dropBranches ? withoutBranch(layer) : layer);
   const now = deps.clock();

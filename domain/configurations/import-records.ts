@@ -21,19 +21,19 @@ export function importedConfiguration(
   return kept !== undefined && sameJson(kept, stored) ? kept : { ...foreign, last_updated: now };
 }
 
-/** The first rule that the configuration breaks here, or null; `sources` are the names that exist (cfs-api 11). */
+/** The first rule that the configuration breaks here, or null; `sources` are the names that exist, with their URLs as far as known (cfs-api 11). */
 export function importedConfigurationMistake(
   record: ForeignConfiguration,
-  sources: ReadonlySet<string>,
+  sources: { names: ReadonlySet<string>; urls: ReadonlyMap<string, string> },
   defaultPlaybook: string,
 ): MusterError | null {
   for (const { layer, path } of layersOf(record)) {
     if ((layer.source === undefined) === (layer.clone_url === undefined)) {
       return musterError('source_or_url', 'A layer needs source or clone_url, and not both', path);
     }
-    if (layer.source !== undefined && !sources.has(layer.source)) return sourceUnknown(layer.source);
+    if (layer.source !== undefined && !sources.names.has(layer.source)) return sourceUnknown(layer.source);
   }
-  return conflictingLayers(record.layers, defaultPlaybook);
+  return conflictingLayers(record.layers, sources.urls, defaultPlaybook);
 }
 
 /** What an administrator should know of a configuration that was taken over. */

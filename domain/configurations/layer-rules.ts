@@ -32,13 +32,18 @@ export function sourceUnknown(name: string): MusterError {
 }
 
 /**
- * Refuses two layers of one repository and playbook: their states could not be told apart. A layer without playbook runs
- * `defaultPlaybook`.
+ * Refuses two layers of one repository and playbook: their states could not be told apart. A source is its URL, given by
+ * `urls` for each name, since that is what states are compared by. A layer without playbook runs `defaultPlaybook`.
  */
-export function conflictingLayers(layers: readonly Layer[], defaultPlaybook: string): MusterError | null {
+export function conflictingLayers(
+  layers: readonly Layer[],
+  urls: ReadonlyMap<string, string>,
+  defaultPlaybook: string,
+): MusterError | null {
   const seen = new Map<string, number>();
   for (const [index, layer] of layers.entries()) {
-    const repository = layer.source || layer.clone_url || '';
+    const { source } = layer;
+    const repository = source ? (urls.get(source) ?? source) : (layer.clone_url ?? '');
     const playbook = layer.playbook || defaultPlaybook;
     const key = JSON.stringify([repository, playbook]);
     const first = seen.get(key);

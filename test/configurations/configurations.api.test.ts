@@ -84,6 +84,12 @@ describe('PUT', () => {
     ],
     ['equal layers', { layers: [layer(), layer({ commit: B })] }, 'Error with conflicting layers', R1],
     [
+      'a layer of a source and one of its URL',
+      { layers: [layer({ clone_url: undefined, source: 'src' }), layer()] },
+      'Error with conflicting layers',
+      `Layers 0 and 1 have the same repository ${R1}`,
+    ],
+    [
       'an unknown branch',
       { layers: [layer({ commit: undefined, branch: 'none' })] },
       'Error converting branch name to commit',
@@ -129,7 +135,7 @@ describe('PUT', () => {
 
   test('neither branch nor commit, empty texts, one playbook of two repositories, and odd URLs are allowed', async () => {
     const layers = [
-      { clone_url: R1, playbook: 'p' },
+      { clone_url: `${R1}/other`, playbook: 'p' },
       { source: 'src', playbook: 'p', commit: A },
       { clone_url: 'ext::sh', playbook: 'q', commit: A },
     ];
@@ -297,6 +303,20 @@ describe('PATCH', () => {
       await other.close();
     }
   });
+});
+
+test('an import refuses a layer of a source beside one of its URL, as a PUT does', async () => {
+  const imported = async (layers: object[]) => {
+    const records = [{ name: 'c1', layers }];
+    const { body } = await api.call('POST', '/api/v1/import/configurations', { records });
+    return body.results[0];
+  };
+  const ofSource = { source: 'src', playbook: 'site.yml', commit: A };
+  expect(await imported([ofSource, layer()])).toMatchObject({
+    outcome: 'failed',
+    detail: expect.stringContaining(R1),
+  });
+  expect(await imported([ofSource, layer({ playbook: 'other.yml' })])).toMatchObject({ outcome: 'created' });
 });
 
 describe('a layer without playbook, which version 2 takes', () => {

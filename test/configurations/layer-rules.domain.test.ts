@@ -5,6 +5,10 @@ import type { Layer } from '../../domain/configurations/schema.ts';
 import { ownerOfPut, refuseForeign } from '../../domain/configurations/tenancy.ts';
 
 const A = 'a'.repeat(40);
+const URLS = new Map([
+  ['t', 'u of t'],
+  ['also t', 'u of t'],
+]);
 
 test.each<[string, Partial<Layer>, string | null]>([
   ['a URL', { clone_url: 'u' }, null],
@@ -59,6 +63,38 @@ test.each<[string, Layer[], boolean]>([
     false,
   ],
   [
+    'a source and its URL',
+    [
+      { clone_url: 'u of t', playbook: 'p' },
+      { source: 't', playbook: 'p' },
+    ],
+    true,
+  ],
+  [
+    'two sources of one URL',
+    [
+      { source: 't', playbook: 'p' },
+      { source: 'also t', playbook: 'p' },
+    ],
+    true,
+  ],
+  [
+    'a source and a URL that is its name',
+    [
+      { source: 't', playbook: 'p' },
+      { clone_url: 't', playbook: 'p' },
+    ],
+    false,
+  ],
+  [
+    'a source and its URL, but two playbooks',
+    [
+      { clone_url: 'u of t', playbook: 'p' },
+      { source: 't', playbook: 'q' },
+    ],
+    false,
+  ],
+  [
     'equal URLs',
     [
       { clone_url: 'u', playbook: 'p', commit: A },
@@ -86,7 +122,7 @@ test.each<[string, Layer[], boolean]>([
   ],
   ['no playbook and another one', [{ clone_url: 'u' }, { clone_url: 'u', playbook: 'other.yml' }], false],
 ])('layers with %s conflict: %#', (_title, layers, conflict) => {
-  expect(conflictingLayers(layers, 'site.yml')?.code ?? null).toBe(conflict ? 'conflicting_layers' : null);
+  expect(conflictingLayers(layers, URLS, 'site.yml')?.code ?? null).toBe(conflict ? 'conflicting_layers' : null);
 });
 
 test('layers conflict exactly when fewer different pairs than layers are left', () => {
@@ -97,7 +133,7 @@ test('layers conflict exactly when fewer different pairs than layers are left', 
       const pairs = layers.map(({ clone_url, playbook }) =>
         JSON.stringify({ clone_url, playbook: playbook ?? 'site.yml' }),
       );
-      expect(conflictingLayers(layers, 'site.yml') !== null).toBe(new Set(pairs).size < layers.length);
+      expect(conflictingLayers(layers, new Map(), 'site.yml') !== null).toBe(new Set(pairs).size < layers.length);
     }),
   );
 });
