@@ -15,6 +15,8 @@ const FREE =
 const UPLOAD = /\/api\/v1\/images$/;
 const REMOTE =
   /\/apis\/ims(\/v2)?\/jobs(\/|$)|\/(configurations|sources|secrets)(\/|$)|\/sessions\/[^/]+\/(cancel|retry|finish-debug)$/;
+/** Reads for which the tenant registry is asked first; version 2 shows the same to everybody. */
+const OF_TENANTS = /\/v3\/configurations(\/|$)/;
 
 /** What is known of a body: its length in bytes, and whether it is a JSON object. */
 export interface BodyShape {
@@ -24,10 +26,14 @@ export interface BodyShape {
 
 const NO_BODY: BodyShape = { length: 0, isObject: false };
 
-/** The class of a request by its method, the pattern of its route (`/v3/components/:id`, with prefix) and its body. */
-export function classOfRequest(method: string, pattern: string, body = NO_BODY): RequestClass {
+/**
+ * The class of a request by its method, the pattern of its route (`/v3/components/:id`, with prefix), its body, and whether
+ * it is made for a tenant.
+ */
+export function classOfRequest(method: string, pattern: string, body = NO_BODY, isOfTenant = false): RequestClass {
   const isRead = method === 'GET' || method === 'HEAD';
   if (isRead && FREE.test(pattern)) return 'free';
+  if (isRead && isOfTenant && OF_TENANTS.test(pattern)) return 'remote';
   const isOfOne = /\/:[^/]+$/.test(pattern);
   if (isRead) return isOfOne || pattern.endsWith('/options') ? 'quick' : 'list';
   if (method === 'POST' && UPLOAD.test(pattern)) return 'free';

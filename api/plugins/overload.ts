@@ -3,6 +3,7 @@ import { musterError } from '../../domain/errors.ts';
 import { type BodyShape, classOfRequest, gateLimits } from '../admission/request-class.ts';
 import { createRequestGate, type RequestGate } from '../admission/request-gate.ts';
 import type { ApiDependencies, ApiServer } from '../dependencies.ts';
+import { tenantOf } from '../tenant.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -57,7 +58,7 @@ export function overload(app: ApiServer, { log, maxRequests }: Pick<ApiDependenc
 }
 
 function classOf(request: FastifyRequest, body: BodyShape) {
-  return classOfRequest(request.method, request.routeOptions.url ?? '', body);
+  return classOfRequest(request.method, request.routeOptions.url ?? '', body, tenantOf(request) !== null);
 }
 
 function shapeOf(body: unknown): BodyShape {

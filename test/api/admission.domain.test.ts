@@ -35,6 +35,20 @@ describe('the class of a request', () => {
   });
 });
 
+test.each([
+  ['GET', '/v3/configurations', 'remote', 'list'],
+  ['GET', '/apis/cfs/v3/configurations/:configuration_id', 'remote', 'quick'],
+  ['HEAD', '/v3/configurations/:configuration_id', 'remote', 'quick'],
+  ['DELETE', '/v3/configurations/:configuration_id', 'remote', 'remote'],
+  // The registry is not asked for these.
+  ['GET', '/v2/configurations', 'list', 'list'],
+  ['GET', '/v3/components', 'list', 'list'],
+  ['GET', '/v3/sources/:source_id', 'quick', 'quick'],
+])('%s %s for a tenant is %s, for the administrator %s', (method, pattern, ofTenant, ofAdministrator) => {
+  expect(classOfRequest(method, pattern, undefined, true)).toBe(ofTenant);
+  expect(classOfRequest(method, pattern)).toBe(ofAdministrator);
+});
+
 describe('the gate', () => {
   let now: number;
   let gate: RequestGate;

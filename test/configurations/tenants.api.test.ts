@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openHttpRegistry } from '../../drivers/tenants/http-registry.ts';
 import { withoutRegistry } from '../../drivers/tenants/no-registry.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTenantRegistry, type TenantRegistryServer } from '../support/tenant-registry-server.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -264,3 +265,24 @@ test.each(['/v3/components', '/v3/sessions', '/v3/sources', '/v3/options', '/v2/
     expect((await as('x'.repeat(200), 'GET', path)).status).toBe(200);
   },
 );
+
+test('a registry that hangs keeps nobody waiting who does not ask it', async () => {
+  const hung = Promise.withResolvers<boolean>();
+  const asked: string[] = [];
+  const hasTenant = (name: string) => {
+    asked.push(name);
+    return hung.promise;
+  };
+  // One place for lists, two for single records.
+  const small = await createTestApi({ tenants: { hasTenant }, maxRequests: 2 });
+  const read = (path: string, tenant: string) =>
+    small.call('GET', `/v3/configurations${path}`, undefined, { 'Cray-Tenant-Name': tenant });
+  const reads = [read('', 'list'), read('/a', 'one'), read('/b', 'two')];
+  await eventually('the registry is asked', () => asked.length >= 2);
+  for (const path of ['/v3/components', '/v3/configurations', '/v2/configurations', '/v3/options']) {
+    expect((await small.call('GET', path)).status).toBe(200);
+  }
+  hung.resolve(false);
+  for (const answer of await Promise.all(reads)) expect(answer.status).toBe(400);
+  await small.close();
+});
