@@ -1,4 +1,5 @@
-import { CliFailure, EXIT, failureOfAnswer, interrupted, usage } from '../failure.ts';
+import { CliFailure, EXIT, failureOfAnswer, interrupted } from '../failure.ts';
+import { ANSWER_TIMEOUT, transportFailure } from './transport-failure.ts';
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
@@ -8,9 +9,6 @@ export interface ApiRequest {
   query?: Query;
   body?: unknown;
 }
-
-/** Seconds until an answer must be there; a branch resolution may take 30 s on the server (cfs-api 15). */
-const ANSWER_TIMEOUT = 60;
 
 /** Path segment of a record's name; source names contain slashes and are encoded twice (cfs-api 12). */
 export const segment = (name: string): string => encodeURIComponent(name);
@@ -93,29 +91,4 @@ export class ApiClient {
       throw transportFailure(this.#base, error);
     }
   }
-}
-
-/** What is looked at of an error that `fetch` threw. */
-interface Thrown {
-  name?: unknown;
-  code?: unknown;
-  message?: unknown;
-  cause?: Thrown;
-}
-
-/** What a failed exchange means: no answer in time, or nobody there. Says the system's reason. */
-function transportFailure(base: string, error: unknown): CliFailure {
-  const { name, code, message, cause }: Thrown = typeof error === 'object' && error !== null ? error : {};
-  if (name === 'TimeoutError') {
-    return new CliFailure('timed_out', `${base} did not answer within ${ANSWER_TIMEOUT} s`, EXIT.timedOut);
-  }
-  if (code === 'ERR_INVALID_URL' || cause?.code === 'ERR_INVALID_URL') {
-    return usage(`${base} is not a URL`, 'write it like http://127.0.0.1:8100');
-  }
-  const reason = String(cause?.code ?? cause?.message ?? message ?? error);
-  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(reason)) {
-    const detail = `the certificate of ${base} is not trusted (${reason})`;
-    return new CliFailure('certificate_refused', detail, EXIT.unreachable);
-  }
-  return new CliFailure('unreachable', `${base} does not answer (${reason})`, EXIT.unreachable);
 }

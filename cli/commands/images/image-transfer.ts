@@ -5,6 +5,7 @@ import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { StoredImageView } from '../../../domain/images/schema.ts';
 import type { ApiClient, Query } from '../../client/api-client.ts';
+import { mayBeDone } from '../../client/transport-failure.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT, interrupted, usage } from '../../failure.ts';
 import { packFolder } from './pack-folder.ts';
@@ -43,18 +44,26 @@ export async function sendFile(
       stream: Readable.toWeb(Readable.from(watched())) as ReadableStream,
     },
   );
-  // What breaks off the body is the reason, not that the exchange broke off.
-  const response = await sending
+  const image = await sending
+    .then((response) => response.json() as Promise<StoredImageView>)
+    // What breaks off the body is the reason, not that the exchange broke off.
     .catch((error: unknown) => {
-      if (!context.signal.aborted) throw trouble ?? error;
+      if (!context.signal.aborted) throw trouble ?? (isSent ? afterSending(error) : error);
       if (!isSent) throw interrupted('before the whole file was sent: there is no new image');
       throw interrupted('after the whole file was sent: the image may be there, see `./muster image list`');
     })
     .finally(() => ending.abort());
-  const image = (await response.json()) as StoredImageView;
   if (image.sha256 === hash.digest('hex')) return image;
   await api.json({ method: 'DELETE', path: `${path}/${image.id}` });
   throw new CliFailure('checksum_wrong', `${file} did not arrive as it was sent; the image was removed`, EXIT.failed);
+}
+
+/** The failure of an exchange whose request was sent whole: nobody knows what became of it where no answer came. */
+function afterSending(error: unknown): unknown {
+  if (error instanceof CliFailure && !mayBeDone(error)) return error;
+  const { code, exit } = error instanceof CliFailure ? error : { code: 'unreachable', exit: EXIT.unreachable };
+  const why = error instanceof CliFailure ? error.message : 'the connection broke off in the middle of the answer';
+  return new CliFailure(code, `${why}: the image may be there, see \`./muster image list\``, exit);
 }
 
 /**

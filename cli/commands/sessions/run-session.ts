@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import type { Session, SessionCreate } from '../../../domain/sessions/schema.ts';
 import type { ApiRequest } from '../../client/api-client.ts';
+import { mayBeDone } from '../../client/transport-failure.ts';
 import { type CliContext, say } from '../../context.ts';
-import { interrupted, usage } from '../../failure.ts';
+import { CliFailure, interrupted, usage } from '../../failure.ts';
 import { goingOn } from '../../follow/follow-session.ts';
 import { type EndOptions, followToEnd } from '../../follow/session-end.ts';
 import { count, type Group, group, pair, seconds } from '../../input/pairs.ts';
@@ -70,8 +71,11 @@ async function runSession(context: CliContext, given: string | undefined, option
   const request: ApiRequest = { method: 'POST', path: '/v3/sessions', body: sessionBody(name, options) };
   if (options.dryRun) return showRequests(context, api, [request]);
   const session = await api.json<Session>(request).catch((error: unknown) => {
-    if (!context.signal.aborted) throw error;
-    throw interrupted(`while session ${name} was being created: it may exist; ${goingOn(name)}`);
+    const open = `while session ${name} was being created: it may exist`;
+    if (context.signal.aborted) throw interrupted(`${open}; ${goingOn(name)}`);
+    // Who runs it again without its name would have two sessions on the same hosts.
+    if (!(error instanceof CliFailure) || !mayBeDone(error)) throw error;
+    throw new CliFailure(error.code, `${error.message} ${open}`, error.exit, goingOn(name));
   });
   if (options.detach) {
     await writeList(context, sessionView(context.now()), [session], options.output);

@@ -4,7 +4,7 @@ import { type ApiClient, type Query, segment } from '../../client/api-client.ts'
 import { eventStream } from '../../client/event-stream.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
-import { type CliFailure, EXIT } from '../../failure.ts';
+import { CliFailure, EXIT, interrupted } from '../../failure.ts';
 import { type EventAnswer, textOf } from '../../follow/event-line.ts';
 import { integer } from '../../input/pairs.ts';
 import { apiOf, type OutputOptions, type ServerOptions, withLimit, withOutput, withServer } from '../../options.ts';
@@ -84,7 +84,13 @@ async function copyLogs(context: CliContext, api: ApiClient, name: string, query
     { headers: { accept: 'text/plain' } },
   );
   const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) writeData(context, decoder.decode(chunk, { stream: true }));
+  try {
+    for await (const chunk of response.body ?? []) writeData(context, decoder.decode(chunk, { stream: true }));
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    if (context.signal.aborted) throw interrupted();
+    throw new CliFailure('unreachable', 'the connection broke off before the whole log was there', EXIT.unreachable);
+  }
 }
 
 async function followLogs(context: CliContext, api: ApiClient, name: string, query: Query): Promise<void> {
