@@ -1,20 +1,17 @@
 /** The session's activities as Temporal calls them: dependencies closed over, failures in the catalogue's words. */
 import type { Client } from '@temporalio/client';
-import { readCheckCounts } from '../../control/components/read-drift.ts';
-import { recordDrift } from '../../control/components/record-drift.ts';
-import { recordLayer } from '../../control/components/record-layer.ts';
 import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
-import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
+import { noteProgress } from '../../control/sessions/session-progress.ts';
 import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
-import { recordsDrift, recordsState } from '../../domain/sessions/ansible-arguments.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { runnerOf } from '../../domain/sessions/cluster-wait.ts';
 import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type CloneDependencies, cloneLayers } from './clone-layers.ts';
 import type { HostActivities, SessionRecords, WorkspaceActivities } from './contract.ts';
+import { recordRun } from './record-run.ts';
 import { reportFailure, type Step } from './report-failure.ts';
 import { type RunDependencies, runLayer } from './run-layer.ts';
 import { type InventoryDependencies, writeInventory } from './write-inventory.ts';
@@ -50,36 +47,11 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
       reportFailure(db, sessionId, { phase: 'lease', what: 'taking components' }, () =>
         takeSessionLeases(deps, sessionId),
       ),
-    recordLayer: ({ sessionId, layer, attempt }) =>
-      reportFailure(db, sessionId, { phase: 'layer', layer, attempt, what: `recording layer ${layer}` }, async () => {
-        const session = await loadSession(db, sessionId);
-        const { target, ansible_passthrough: passthrough, snapshot } = session;
-        const found = snapshot.layers.find((candidate) => candidate.index === layer);
-        const check = isCheck(session);
-        const run = { target, passthrough, debugPlaybook: snapshot.debug_playbook, check };
-        if (found?.commit != null) {
-          const record = {
-            runId: runIdOf(sessionId, attempt, layer),
-            streamId: sessionId,
-            layer,
-            attempt,
-            sessionName: session.name,
-            cloneUrl: found.url,
-            playbook: found.playbook,
-            commit: found.commit,
-          };
-          if (recordsState(run)) await recordLayer(db, record);
-          else if (check && recordsDrift(run)) {
-            await recordDrift(db, {
-              ...record,
-              sessionId,
-              configuration: session.configuration_name,
-              allLayers: session.configuration_limit === '' ? snapshot.layers : null,
-            });
-          }
-        }
-        return check ? readCheckCounts(db, sessionId) : null;
-      }),
+    recordLayer: (run) => {
+      const { sessionId, layer, attempt } = run;
+      const step = { phase: 'layer', layer, attempt, what: `recording layer ${layer}` };
+      return reportFailure(db, sessionId, step, () => recordRun(db, run));
+    },
     recordHold: ({ sessionId, layer, message }) => noteProgress(db, sessionId, { phase: 'hold', layer, message }),
     recordEnd: ({ sessionId, ...end }) => endSession(deps, sessionId, end),
   };

@@ -15,6 +15,7 @@ import type { RunLayer } from './contract.ts';
 import { finalFailure } from './final-failure.ts';
 import { jobIdentity, type SecretDependencies, trimmed } from './job-secret.ts';
 import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
+import { recordRun } from './record-run.ts';
 import { preparedJob } from './start-job.ts';
 
 export interface OrderDependencies extends LayerDependencies, Pick<SecretDependencies, 'trust' | 'publicKeyOf'> {
@@ -60,7 +61,12 @@ export async function orderLayer(deps: OrderDependencies, input: RunLayer, signa
   // Ended by the pod itself, most likely because somebody ends the pod: then that is the reason.
   const wasTold = outcome.exitCode === TERMINATED;
   if (wasTold) await untilJobEnds(db, sessionId, signal);
-  await throwIfRefused(db, sessionId, state === 'lost' || wasTold);
+  const refusal = await refusalOf(db, sessionId, state === 'lost' || wasTold);
+  if (refusal !== null) {
+    // Whoever hears of a failure alone records nothing: hosts of a layer that has filled its disk reached what they reached.
+    if (state === 'ended') await recordRun(db, input);
+    throw refusal;
+  }
   return { index: layer, playbook, ...outcome };
 }
 
@@ -123,12 +129,13 @@ export async function awaitPlaybooks(db: Kysely<Database>, sessionId: string, si
   }
 }
 
-/** Fails with what the pod said of a run that it could not begin, or with the end of the Job that took the run along. */
-async function throwIfRefused(db: Kysely<Database>, sessionId: string, lost: boolean): Promise<void> {
+/** What the pod said of a run that it could not begin, or go on with, or the end of the Job that took the run along; null: nothing. */
+async function refusalOf(db: Kysely<Database>, sessionId: string, lost: boolean): Promise<Error | null> {
   const job = await preparedJob(db, sessionId);
   const { ansible } = job.steps;
-  if (ansible?.state === 'failed' && isErrorCode(ansible.code)) throw finalFailure(ansible.code, ansible.message ?? '');
-  if (lost && job.ended_at !== null) throw endedWith(job.end_code, job.end_message);
+  if (ansible?.state === 'failed' && isErrorCode(ansible.code))
+    return finalFailure(ansible.code, ansible.message ?? '');
+  return lost && job.ended_at !== null ? endedWith(job.end_code, job.end_message) : null;
 }
 
 function endedWith(code: string | null, message: string | null): Error {

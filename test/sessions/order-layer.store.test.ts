@@ -16,6 +16,7 @@ import { eventually } from '../support/eventually.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
 import { SITE, TRUST } from '../support/site-stand-ins.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { hostResult } from './session-fixtures.ts';
 
 /** Made by ssh-keygen, good until 22:00 on 2026-11-21 (UTC). */
 const CERTIFICATE =
@@ -210,6 +211,37 @@ describe('a layer as an order', () => {
     await expect(running).rejects.toMatchObject({ type: 'disk_low', message, nonRetryable: true });
     // Whoever takes it over after a crash is told the same.
     await expect(order(sessionId)).rejects.toMatchObject({ type: 'disk_low', nonRetryable: true });
+  });
+
+  test('that filled its disk is recorded on its components, then fails with the reason of the pod', async () => {
+    const { db } = database;
+    const { sessionId } = await makeJob();
+    const host = `x${randomUUID().slice(0, 13)}`;
+    const component = { id: host, desired_config: '', error_count: 0, enabled: true, tags: '{}', state: '[]' };
+    await db
+      .insertInto('components')
+      .values({ ...component, retry_policy: null, updated_at: new Date(), actor: null })
+      .execute();
+    await takeStep(db, sessionId, 'ansible', { state: 'started' });
+    const running = order(sessionId);
+    const runId = await ordered(sessionId);
+    await takeStep(db, sessionId, 'ansible', { state: 'failed', code: 'disk_low', message: 'the disk is full' });
+    const run = await knownRun(db, runId);
+    if (run === null) throw new Error('no run');
+    const { host: _host, ...result } = hostResult(host, 'failed');
+    const exit = { code: 2, signal: null, ended_at: new Date().toISOString() };
+    await closeRun(db, run, {
+      exit,
+      results: { broken_off: false, hosts: { [host]: result } },
+      warnings: [],
+    });
+    await expect(running).rejects.toMatchObject({ type: 'disk_low', nonRetryable: true });
+    await expect(order(sessionId)).rejects.toMatchObject({ type: 'disk_low' });
+    const recorded = db.selectFrom('components').select(['error_count', 'state']).where('id', '=', host);
+    expect(await recorded.executeTakeFirst()).toEqual({
+      error_count: 1,
+      state: [expect.objectContaining({ playbook: 'site.yml', status: 'failed' })],
+    });
   });
 
   test('that is over is not ordered again in place of what came after it', async () => {

@@ -1,0 +1,48 @@
+/** What a run of a layer reached, on the components. */
+import { readCheckCounts } from '../../control/components/read-drift.ts';
+import { recordDrift } from '../../control/components/record-drift.ts';
+import { recordLayer } from '../../control/components/record-layer.ts';
+import type { Database, Kysely } from '../../control/database.ts';
+import { loadSession } from '../../control/sessions/session-progress.ts';
+import type { CheckCounts } from '../../domain/components/drift-schema.ts';
+import { runIdOf } from '../../domain/runs/run-id.ts';
+import { recordsDrift, recordsState } from '../../domain/sessions/ansible-arguments.ts';
+import { isCheck } from '../../domain/sessions/check-mode.ts';
+import type { RunRef } from './contract.ts';
+
+/**
+ * Records the stored results of a run on its components, once however often it is called. Answers what the session has seen until now if
+ * it is a check, else null.
+ */
+export async function recordRun(
+  db: Kysely<Database>,
+  { sessionId, layer, attempt }: RunRef,
+): Promise<CheckCounts | null> {
+  const session = await loadSession(db, sessionId);
+  const { target, ansible_passthrough: passthrough, snapshot } = session;
+  const found = snapshot.layers.find((candidate) => candidate.index === layer);
+  const check = isCheck(session);
+  const run = { target, passthrough, debugPlaybook: snapshot.debug_playbook, check };
+  if (found?.commit != null) {
+    const record = {
+      runId: runIdOf(sessionId, attempt, layer),
+      streamId: sessionId,
+      layer,
+      attempt,
+      sessionName: session.name,
+      cloneUrl: found.url,
+      playbook: found.playbook,
+      commit: found.commit,
+    };
+    if (recordsState(run)) await recordLayer(db, record);
+    else if (check && recordsDrift(run)) {
+      await recordDrift(db, {
+        ...record,
+        sessionId,
+        configuration: session.configuration_name,
+        allLayers: session.configuration_limit === '' ? snapshot.layers : null,
+      });
+    }
+  }
+  return check ? readCheckCounts(db, sessionId) : null;
+}
