@@ -25,17 +25,18 @@ export interface Collected {
 export async function collectCandidates({ db, clock, options }: PassDependencies): Promise<Collected> {
   const collected: Collected = { joined: 0, dropped: 0 };
   const gates = await readRolloutGates(db, options);
+  const limitsOf = (configuration: string) => gates.get(configuration) ?? { size: options.batch_size, most: null };
   let unsent = await openBatches(db);
   if (unsent.length > 0) {
     collected.dropped = await dropStaleMembers(db, options);
-    const trims = trimBatches(unsent, (configuration) => gates.get(configuration));
+    const trims = trimBatches(unsent, limitsOf);
     await trimMembers(db, trims);
     if (collected.dropped > 0 || trims.length > 0) unsent = await openBatches(db);
   }
   const now = clock();
   const join = joinBatches(unsent, {
     now: now.getTime(),
-    limitsOf: (configuration) => gates.get(configuration) ?? { size: options.batch_size, most: null },
+    limitsOf,
     newId: randomUUID,
   });
   await eachCandidatePage(db, options, PAGE, async (page) => {

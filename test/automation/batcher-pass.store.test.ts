@@ -145,6 +145,18 @@ test('passes at the same moment make each session once', async () => {
   expect(new Set(all).size).toBe(50);
 });
 
+test('a smaller size counts for batches that wait, too', async () => {
+  await batcher.setOptions({ batch_size: 10 });
+  await batcher.put(...Array.from({ length: 9 }, (_, n) => ({ id: `c${n}` })));
+  await batcher.pass(10);
+  await batcher.setOptions({ batch_size: 4 });
+  await passes(20, 20);
+  expect(await limits()).toEqual(['c0,c1,c2,c3', 'c4,c5,c6,c7']);
+  await passes(30, 90);
+  expect((await limits()).at(-1)).toBe('c8');
+  expect(await limits()).toHaveLength(3);
+});
+
 test('a lock of a machine that vanished holds the batcher up for some minutes at most', async () => {
   await batcher.setOptions({ batch_window: 0 });
   await batcher.pass(10);

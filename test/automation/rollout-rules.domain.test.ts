@@ -117,7 +117,8 @@ test('batches beyond what may be collected are trimmed, the youngest most', () =
     openedAt,
   });
   const unsent = [batch('b', 'A', 5, 2), batch('a', 'A', 4, 1), batch('c', 'A', 2, 3), batch('d', 'B', 9, 0)];
-  const limits = (size: number, most: number | null) => (name: string) => (name === 'A' ? { size, most } : undefined);
+  const limits = (size: number, most: number | null) => (name: string) =>
+    name === 'A' ? { size, most } : { size: 9, most: null };
   expect(trimBatches(unsent, limits(9, null))).toEqual([]);
   expect(trimBatches(unsent, limits(4, null))).toEqual([{ batch: 'b', keep: 4 }]);
   expect(trimBatches(unsent, limits(9, 6))).toEqual([

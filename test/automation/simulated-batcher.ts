@@ -203,7 +203,7 @@ export class SimulatedBatcher {
       batch.members = this.#revalidated(batch).length;
       if (batch.members === 0) this.unsent.delete(batch.id);
     }
-    for (const { batch, keep } of trimBatches([...this.unsent.values()], (name) => this.#gates.get(name))) {
+    for (const { batch, keep } of trimBatches([...this.unsent.values()], this.#limitsOf)) {
       const held = this.unsent.get(batch);
       if (held === undefined) continue;
       for (const id of this.#membersOf(held).sort().slice(keep)) this.batchOf.delete(id);
@@ -211,6 +211,9 @@ export class SimulatedBatcher {
       if (keep === 0) this.unsent.delete(batch);
     }
   }
+
+  readonly #limitsOf = (configuration: string) =>
+    this.#gates.get(configuration) ?? { size: this.options.batch_size, most: null };
 
   #collect(now: number): void {
     const candidates = [...this.components.values()].flatMap((component): Candidate[] => {
@@ -223,7 +226,7 @@ export class SimulatedBatcher {
     candidates.sort((a, b) => (a.id < b.id ? -1 : 1));
     const join = joinBatches([...this.unsent.values()], {
       now,
-      limitsOf: (configuration) => this.#gates.get(configuration) ?? { size: this.options.batch_size, most: null },
+      limitsOf: this.#limitsOf,
       newId: () => `b${String(++this.#ids).padStart(9, '0')}`,
     });
     for (let at = 0; at < candidates.length; at += PAGE) {
