@@ -14,6 +14,7 @@ import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
 import { wireTime } from '../../domain/times.ts';
 import { lockComponents, upsertComponents } from '../../store/components.ts';
 import type { Database } from '../../store/tables.ts';
+import { inLockOrder } from './lock-order.ts';
 
 export interface ImportComponentsDependencies {
   db: Kysely<Database>;
@@ -42,7 +43,7 @@ export async function importComponents(
       if (!read.success) return importResult(name, 'failed', [importMistake(read.error.issues)]);
       return take(read.data, name);
     });
-    if (writes.size > 0) await upsertComponents(trx, [...writes.values()], now, deps.actor);
+    if (writes.size > 0) await upsertComponents(trx, inLockOrder([...writes.values()]), now, deps.actor);
     return results;
 
     function take(foreign: ForeignComponent, name: string): ImportResult {

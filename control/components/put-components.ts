@@ -5,6 +5,7 @@ import { musterError } from '../../domain/errors.ts';
 import { upsertComponents } from '../../store/components.ts';
 import type { Database } from '../../store/tables.ts';
 import { inSlices } from '../in-slices.ts';
+import { inLockOrder } from './lock-order.ts';
 
 export interface WriteComponentsDependencies {
   db: Kysely<Database>;
@@ -33,7 +34,7 @@ export async function putComponents(
   const now = deps.clock();
   const components = await inSlices(bodies, (body, index) => put(requiredId(body, index), body, now));
   const last = new Map(components.map((component) => [component.id, component]));
-  const sorted = sortedById([...last.values()]);
+  const sorted = inLockOrder([...last.values()]);
   await deps.db.transaction().execute((trx) => upsertComponents(trx, sorted, now, deps.actor));
   return components;
 }
@@ -42,19 +43,4 @@ export async function putComponents(
 export function requiredId(body: ComponentBody, index: number): string {
   if (body.id === undefined) throw musterError('bad_data', `Each entry needs an id; entry ${index} has no 'id'`);
   return body.id;
-}
-
-const SURROGATE = /[\uD800-\uDFFF]/;
-
-/**
- * All writers take their locks in the order of code points, so that none waits in a circle. JavaScript's own order of
- * texts is the same where no character is beyond the first plane, and far cheaper.
- */
-function sortedById(components: Component[]): Component[] {
-  if (!components.some(({ id }) => SURROGATE.test(id))) {
-    return components.sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)));
-  }
-  const keys = new Map(components.map((component) => [component, Buffer.from(component.id)]));
-  const key = (component: Component) => keys.get(component) ?? Buffer.of();
-  return components.sort((a, b) => Buffer.compare(key(a), key(b)));
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
+import { importComponents } from '../../control/components/import-components.ts';
 import { patchComponent, patchComponents } from '../../control/components/patch-components.ts';
 import { patchComponentsByFilter } from '../../control/components/patch-components-by-filter.ts';
 import { putComponent, putComponents } from '../../control/components/put-components.ts';
@@ -144,3 +145,36 @@ async function someoneWaits(): Promise<void> {
     return rows[0]?.waits ?? false;
   });
 }
+
+test.each([
+  ['a list', (records: object[]) => putComponents(as('ann'), records)],
+  [
+    'an import',
+    (records: object[]) => importComponents(as('ann'), records, { dryRun: false, keep: false, enable: true }),
+  ],
+])(
+  '%s takes its locks in the order of ids, however long it is: two of them never wait in a circle',
+  async (_, write) => {
+    // More than one statement writes.
+    const records = ['a', ...Array.from({ length: 2_500 }, (_, n) => `z${n}`)]
+      .reverse()
+      .map((id) => ({ id, state: [] }));
+    const { db } = database;
+    const writing = await db.transaction().execute(async (trx) => {
+      await putComponent({ ...as('ben'), db: trx }, 'a', {});
+      const waiting = write(records);
+      await eventually('it waits for the first one', async () => {
+        const { rows } = await sql`select 1 from pg_locks where not granted and transactionid is not null
+        and pid in (select pid from pg_stat_activity where datname = current_database())`.execute(db);
+        return rows.length > 0;
+      });
+      await db.transaction().execute(async (other) => {
+        await sql`set local lock_timeout = '200ms'`.execute(other);
+        for (const id of ['z0', 'z2499']) await putComponent({ ...as('cid'), db: other }, id, {});
+      });
+      return { waiting };
+    });
+    await writing.waiting;
+    expect(Object.values(await actors()).filter((actor) => actor === 'ann')).toHaveLength(records.length);
+  },
+);
