@@ -1,11 +1,12 @@
-/** Image jobs, and the ports of their shells. */
-import { type Kysely, type Selectable, sql } from 'kysely';
+/** Image jobs, and the machines that work on them. */
+import { type Selectable, sql } from 'kysely';
 import type { ImageJobStatus } from '../domain/images/image-service.ts';
 import type { JobType } from '../domain/images/image-words.ts';
+import type { ImageJobRequest } from '../domain/images/job-defaults.ts';
 import { isEnd, statusesBefore } from '../domain/images/job-status.ts';
 import { NEW_PLACE_SECONDS } from '../domain/images/job-turn.ts';
 import type { Db } from './database.ts';
-import type { Database, ImageJobsTable, ImageWorkersTable } from './tables.ts';
+import type { ImageJobsTable, ImageWorkersTable } from './tables.ts';
 
 export type ImageJobRow = Selectable<ImageJobsTable>;
 export type ImageWorkerRow = Selectable<ImageWorkersTable>;
@@ -139,63 +140,6 @@ export async function markImageJobCleaned(db: Db, id: string, now: Date): Promis
     .execute();
 }
 
-/**
- * Takes a port of a machine for a job: one that nobody has, and nobody had since `freeSince`; those in `avoid` are left out. Null
- * when there is none.
- */
-export async function takeImagePort(
-  db: Kysely<Database>,
-  wanted: { queue: string; jobId: string; from: number; to: number; freeSince: Date; avoid: readonly number[] },
-): Promise<number | null> {
-  const { queue, jobId, from, to, freeSince, avoid } = wanted;
-  return db.transaction().execute(async (trx) => {
-    // One after the other: two that chose the same port would leave one of them without.
-    await sql`select pg_advisory_xact_lock(hashtext(${`image-port/${queue}`}))`.execute(trx);
-    const { rows } = await sql<{ port: number }>`
-      insert into image_ports (queue, port, job_id)
-        select ${queue}, n, ${jobId} from generate_series(${from}::int, ${to}::int) as n
-        where n <> all(${[...avoid]}::int[]) and not exists (
-          select from image_ports where queue = ${queue} and port = n and (released_at is null or released_at > ${freeSince}))
-        order by (select released_at from image_ports where queue = ${queue} and port = n) nulls first, n
-        limit 1
-      on conflict (queue, port) do update set job_id = excluded.job_id, released_at = null
-        where image_ports.released_at <= ${freeSince}
-      returning port
-    `.execute(trx);
-    return rows[0]?.port ?? null;
-  });
-}
-
-/** Takes a port for a job that had it before, also one that rests; answers false when it is another job's by now. */
-export async function keepImagePort(db: Db, queue: string, port: number, jobId: string): Promise<boolean> {
-  const kept = await db
-    .insertInto('image_ports')
-    .values({ queue, port, job_id: jobId })
-    .onConflict((conflict) =>
-      conflict.columns(['queue', 'port']).doUpdateSet({ released_at: null }).where('image_ports.job_id', '=', jobId),
-    )
-    .returning('port')
-    .executeTakeFirst();
-  return kept !== undefined;
-}
-
-/** Gives a port back that a job cannot use. */
-export async function releaseImagePort(db: Db, queue: string, port: number, now: Date): Promise<void> {
-  await db
-    .updateTable('image_ports')
-    .set({ released_at: now })
-    .where('queue', '=', queue)
-    .where('port', '=', port)
-    .execute();
-}
-
-/** Gives back the ports of jobs that are over in every sense: a late try may have taken one again. */
-export async function releaseLeftPorts(db: Db, now: Date): Promise<void> {
-  await sql`
-    update image_ports set released_at = ${now}
-    where released_at is null and not exists (select from image_jobs where id = job_id and not cleaned)`.execute(db);
-}
-
 /** Jobs that are not over in every sense and were made before a time: for the sweep. */
 export async function openImageJobs(db: Db, before: Date): Promise<ImageJobRow[]> {
   return db
@@ -234,6 +178,20 @@ export async function jobsToKeep(db: Db, storeId: string, ids: readonly string[]
   return new Set(rows.map(({ id }) => id));
 }
 
+/** How many jobs that are not over are of one key and one name of the shell: a set, which is to be open as a whole. */
+export async function countImageJobSet(db: Db, { public_key_id, shell }: ImageJobRequest): Promise<number> {
+  const { count } = await db
+    .selectFrom('image_jobs')
+    .select(sql<number>`count(*)::int`.as('count'))
+    .where('cleaned', '=', false)
+    .where('deleted_at', 'is', null)
+    .where('status', 'not in', ['success', 'error'])
+    .where(sql`request ->> 'public_key_id'`, '=', public_key_id)
+    .where(sql`request #>> '{shell,name}'`, '=', shell.name)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** The oldest of the jobs that are about to read the file of an image; null: none is. */
 export async function findReader(db: Db, imageId: string): Promise<string | null> {
   const reader = await db
@@ -249,16 +207,22 @@ export async function findReader(db: Db, imageId: string): Promise<string | null
   return reader?.id ?? null;
 }
 
+/** What a machine says of itself; `ports` are those of its shells. */
+export type ImageWorkerWord = Omit<ImageWorkerRow, 'able_at' | 'first_port' | 'last_port'> & {
+  ports?: readonly [number, number];
+};
+
 /** A machine says that it works in a directory, and whether it can; when it last could stays noted. */
-export async function noteImageWorker(db: Db, worker: Omit<ImageWorkerRow, 'able_at'>): Promise<void> {
+export async function noteImageWorker(db: Db, { ports, ...worker }: ImageWorkerWord): Promise<void> {
   const { able, reason, seen_at } = worker;
   // A former release says of a machine that can only that it was seen.
   const before = sql<Date | null>`
     coalesce(image_workers.able_at, case when image_workers.able then image_workers.seen_at end)`;
-  const now = { able, reason, seen_at };
+  const [first_port, last_port] = ports ?? [null, null];
+  const now = { able, reason, seen_at, first_port, last_port };
   await db
     .insertInto('image_workers')
-    .values({ ...worker, able_at: able ? seen_at : null })
+    .values({ ...worker, first_port, last_port, able_at: able ? seen_at : null })
     .onConflict((conflict) =>
       conflict.columns(['store_id', 'queue']).doUpdateSet({ ...now, able_at: able ? seen_at : before }),
     )

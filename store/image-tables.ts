@@ -90,6 +90,9 @@ export interface ImageWorkersTable {
   seen_at: Time;
   /** When it last could; null: not since this is noted. */
   able_at: OptionalTime;
+  /** First and last port of its shells; null: a former release, which does not say it. */
+  first_port: number | null;
+  last_port: number | null;
 }
 
 /** Images that were deleted and whose files may still be in their directory. */

@@ -92,7 +92,8 @@ export async function openImageMachine(
     bootFiles: env.MUSTER_IMAGE_BOOT_FILES,
   });
   const announce = () => {
-    const say = createAnnouncement({ db, imageFiles, check: imageBuilder.check, clock, log }, queue);
+    const announcing = { db, imageFiles, check: imageBuilder.check, clock, log };
+    const say = createAnnouncement(announcing, { queue, ports: env.MUSTER_IMAGE_PORTS });
     const quietly = () =>
       say().catch((error) => log.warn({ err: String(error) }, 'the image service is not announced'));
     void quietly();

@@ -21,7 +21,7 @@ const LOOK_EVERY = 30;
  */
 export function createAnnouncement(
   { db, imageFiles, check, clock, log }: AnnounceDependencies,
-  queue: string,
+  { queue, ports }: { queue: string; ports: readonly [number, number] },
 ): () => Promise<void> {
   let lacking: string[] = [];
   let told: string | null = null;
@@ -41,6 +41,7 @@ export function createAnnouncement(
     await noteImageWorker(db, {
       store_id: imageFiles.storeId,
       queue,
+      ports,
       able: reason === '',
       reason,
       seen_at: clock(),

@@ -4,7 +4,13 @@ import { type ImageJobRequest, withJobDefaults } from '../../domain/images/job-d
 import { publicKeyLine } from '../../domain/images/public-key.ts';
 import type { ImageJobCreate, ImageJobView } from '../../domain/images/schema.ts';
 import type { Db } from '../../store/database.ts';
-import { anyImageJob, insertImageJob, listImageWorkers } from '../../store/image-jobs.ts';
+import {
+  anyImageJob,
+  countImageJobSet,
+  type ImageWorkerRow,
+  insertImageJob,
+  listImageWorkers,
+} from '../../store/image-jobs.ts';
 import { findPublicKey, type ImageRow, lockImage } from '../../store/images.ts';
 import { viewOfImageJob } from './image-views.ts';
 import type { ActingOnImages } from './ports.ts';
@@ -15,7 +21,8 @@ export const WORKER_SILENT_MS = 70_000;
 
 /**
  * Makes a job that customises an image, and starts it. The answer means that the record is there; the job goes on by itself.
- * @throws `image_reference_unknown`, and `image_builder_unavailable` where no machine can do it
+ * @throws `image_reference_unknown`, `image_request_invalid` for one job more of a set than can ever be open, and `image_builder_unavailable` where no
+ * machine can do it
  */
 export async function createImageJob(
   deps: Pick<ActingOnImages, 'db' | 'imageEngine' | 'imageSettings' | 'clock' | 'log' | 'actor' | 'operation'>,
@@ -35,7 +42,8 @@ export async function createImageJob(
     const arch = image?.arch ?? 'x86_64';
     const request: ImageJobRequest = withJobDefaults(wanted, arch, deps.imageSettings.dkms);
     const publicKey = await keyLine(trx, wanted.public_key_id);
-    await checkWorkers(trx, storeId, deps.clock());
+    const workers = await ableWorkers(trx, storeId, deps.clock());
+    await checkSet(trx, request, workers);
     return insertImageJob(trx, {
       id: deps.operation ?? randomUUID(),
       image_id: wanted.artifact_id,
@@ -73,10 +81,26 @@ async function keyLine(db: Db, id: string): Promise<string> {
   throw musterError('image_reference_unknown', detail, 'public_key_id');
 }
 
-async function checkWorkers(db: Db, storeId: string, now: Date): Promise<void> {
+async function ableWorkers(db: Db, storeId: string, now: Date): Promise<ImageWorkerRow[]> {
   const workers = await listImageWorkers(db, storeId);
   const live = workers.filter(({ seen_at }) => now.getTime() - seen_at.getTime() < WORKER_SILENT_MS);
-  if (live.some(({ able }) => able)) return;
+  const able = live.filter((worker) => worker.able);
+  if (able.length > 0) return able;
   const reason = live[0]?.reason ?? 'no worker has its directory of images';
   throw musterError('image_builder_unavailable', `Images cannot be customised now: ${reason}`);
+}
+
+/** A set is open as a whole, each job of it on a port of its own: with more jobs than ports it would wait for itself. */
+async function checkSet(db: Db, request: ImageJobRequest, workers: readonly ImageWorkerRow[]): Promise<void> {
+  const ports = Math.max(
+    ...workers.map(({ first_port: first, last_port: last }) =>
+      first === null || last === null ? Number.POSITIVE_INFINITY : last - first + 1,
+    ),
+  );
+  const others = ports === Number.POSITIVE_INFINITY ? 0 : await countImageJobSet(db, request);
+  if (others < ports) return;
+  const detail =
+    `${others} image jobs of this key and this name of the shell, as those of one session, are to be open at once already, ` +
+    `and there are ${ports} ports for them: give more (MUSTER_IMAGE_PORTS), or customise fewer images at once`;
+  throw musterError('image_request_invalid', detail, 'public_key_id');
 }

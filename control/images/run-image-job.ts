@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { type Wait, waitedTooLong } from '../../domain/images/job-limits.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { placeInLine, queuedTooLong, WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
+import { noPortFree, type ShellPorts, shellPorts } from '../../domain/images/shell-ports.ts';
 import { lasting } from '../../domain/times.ts';
 import {
   anyImageJob,
@@ -85,19 +86,21 @@ export async function takeImageRunTurn(
   if (await hasEnded(deps, job, workers, { isDone, untakenSeconds: 0 })) return { state: 'over' };
   // The machine that has the job already, while it is there; else another one that can.
   const live = workers.filter((worker) => isThere(deps, worker));
-  const queue = (live.find((worker) => worker.queue === job.queue) ?? live[0])?.queue;
+  const worker = live.find((worker) => worker.queue === job.queue) ?? live[0];
   const now = deps.clock();
-  if (queue === undefined) {
+  if (worker === undefined) {
     await keepImagePlace(deps.db, jobId, new Date(now.getTime() + AWAY_PLACE_MS));
     return wait(deps, jobId, 'no worker that can do it has its directory of images', AWAY_PAUSE_SECONDS);
   }
+  const { queue } = worker;
+  const ports = shellPorts(worker, now);
   const { working, open, queueSeconds } = deps.imageLimits;
   const lapsed = now.getTime() - deps.since.getTime() < LINE_BACK_MS ? new Date(0) : now;
   const others = await deps.db
     .transaction()
-    .execute((trx) => takeTurn(trx, { id: jobId, queue, status, limits: { working, open }, now, lapsed }));
+    .execute((trx) => takeTurn(trx, { id: jobId, queue, status, limits: { working, open }, ports, now, lapsed }));
   if (others === null) return { state: 'go', queue };
-  const first = whoIsFirst(others, deps.imageLimits);
+  const first = whoIsFirst(others, deps.imageLimits, ports);
   if (mayEndJobs(deps, now) && queuedTooLong(others.since, queueSeconds, now)) {
     const message = `its turn did not come within ${lasting(queueSeconds)} (MUSTER_IMS_QUEUE_WAIT): ${first}`;
     if (await moveImageJob(deps.db, jobId, 'error', { message, ended_at: now })) return { state: 'over' };
@@ -105,12 +108,17 @@ export async function takeImageRunTurn(
   return wait(deps, jobId, `${WAITS_FOR_TURN}: ${first}`, placeInLine(others.ahead).askAgainSeconds);
 }
 
-function whoIsFirst({ working, open, ahead }: OthersFirst, limits: ImageLimits): string {
+function whoIsFirst(
+  { working, open, ahead, lacksPort }: OthersFirst,
+  limits: ImageLimits,
+  ports: ShellPorts | null,
+): string {
   const atWork = `${working} other image jobs are unpacked or packed now (MUSTER_IMAGE_WORK is ${limits.working})`;
   const areOpen = `${open} other image jobs are open or wait with those that are (MUSTER_IMAGE_JOBS is ${limits.open})`;
   const before = `${ahead} that were made before it wait too`;
   const full = working >= limits.working ? atWork : open !== null && open >= limits.open ? areOpen : null;
-  return [full, ahead > 0 ? before : null].filter((reason) => reason !== null).join(', and ');
+  const portless = lacksPort && ports !== null ? noPortFree(ports) : null;
+  return [portless, full, ahead > 0 ? before : null].filter((reason) => reason !== null).join(', and ');
 }
 
 async function wait({ db }: ImageRunDependencies, jobId: string, message: string, retrySeconds: number): Promise<Turn> {

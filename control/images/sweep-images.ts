@@ -4,13 +4,8 @@ import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { imageJobWorkflowId } from '../../domain/images/workflow-id.ts';
-import {
-  forgetImageJobs,
-  jobsToKeep,
-  liveImageQueues,
-  openImageJobs,
-  releaseLeftPorts,
-} from '../../store/image-jobs.ts';
+import { forgetImageJobs, jobsToKeep, liveImageQueues, openImageJobs } from '../../store/image-jobs.ts';
+import { releaseLeftPorts } from '../../store/image-ports.ts';
 import { forgetImageRemoval, imagesStoredIn, listImageRemovals } from '../../store/images.ts';
 import type { Database } from '../../store/tables.ts';
 import { WORKER_SILENT_MS } from './create-image-job.ts';

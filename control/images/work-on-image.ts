@@ -5,16 +5,10 @@ import { isMusterError, type MusterError, musterError } from '../../domain/error
 import type { BuildLimits, ImageBuilder, ImageState } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { ImageFormat } from '../../domain/images/image-words.ts';
-import {
-  findImageJob,
-  type ImageJobRow,
-  keepImagePort,
-  lockImageJob,
-  moveImageJob,
-  noteOnImageJob,
-  releaseImagePort,
-  takeImagePort,
-} from '../../store/image-jobs.ts';
+import { WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
+import { noPortFree, PORT_REST_MS } from '../../domain/images/shell-ports.ts';
+import { findImageJob, type ImageJobRow, lockImageJob, moveImageJob, noteOnImageJob } from '../../store/image-jobs.ts';
+import { keepImagePort, releaseImagePort, takeImagePort } from '../../store/image-ports.ts';
 import { endImageTurn } from '../../store/image-turns.ts';
 import { findImage, type ImageRow, insertImage } from '../../store/images.ts';
 import type { Database } from '../../store/tables.ts';
@@ -46,10 +40,11 @@ export interface ShellSettings {
   host: string;
 }
 
-/** A port is left alone for so long after its job, ms: clients keep connections and keys of hosts by it. */
-const PORT_REST_MS = 10 * 60_000;
 /** Ports that are tried before one gives up: others on this machine may have some. */
 const PORT_TRIES = 20;
+/** Between two looks for a port, ms, and how long one try looks, ms: less than it may take in all. */
+const PORT_LOOK_MS = 2_000;
+const PORT_WAIT_MS = 8 * 60_000;
 /** Between two looks at an environment, ms. */
 const LOOK_MS = 1_000;
 /** Between two notes of the progress in the record, ms. */
@@ -101,16 +96,11 @@ export async function openForJob(deps: ImageWorkDependencies, jobId: string, sig
 /** On the port that the job has, as long as it can be had: clients know it. One that it had stays its own whatever else fails. */
 async function openOnSomePort(deps: ImageWorkDependencies, job: ImageJobRow, signal: AbortSignal) {
   const { db, imageShells: shells, imageBuilder: builder } = deps;
-  const { queue, ports, address } = shells;
-  const [from, to] = ports;
+  const { queue, address } = shells;
   const avoid: number[] = [];
   for (let known = job.port; ; known = null) {
     if (known !== null && !(await keepImagePort(db, queue, known, job.id))) continue;
-    const freeSince = new Date(deps.clock().getTime() - PORT_REST_MS);
-    const port = known ?? (await takeImagePort(db, { queue, jobId: job.id, from, to, freeSince, avoid }));
-    if (port === null) {
-      throw musterError('image_environment_failed', `No port of ${from} to ${to} is free (MUSTER_IMAGE_PORTS)`);
-    }
+    const port = known ?? (await somePort(deps, job.id, avoid, signal));
     try {
       return await builder.open(openRequest(job, port, address), signal);
     } catch (error) {
@@ -119,6 +109,27 @@ async function openOnSomePort(deps: ImageWorkDependencies, job: ImageJobRow, sig
       if (!isTaken || avoid.length === PORT_TRIES) throw error;
       avoid.push(port);
     }
+  }
+}
+
+/**
+ * The port that came with the job's turn, or another one. Where none is free, since another program has that one, it waits: meanwhile others may
+ * have the turn. Throws `image_port_taken`, for another try.
+ */
+async function somePort(
+  { db, clock, imageShells: { queue, ports } }: ImageWorkDependencies,
+  jobId: string,
+  avoid: readonly number[],
+  signal: AbortSignal,
+): Promise<number> {
+  const [from, to] = ports;
+  for (const until = performance.now() + PORT_WAIT_MS; ; await pause(PORT_LOOK_MS, undefined, { signal })) {
+    const freeSince = new Date(clock().getTime() - PORT_REST_MS);
+    const port = await takeImagePort(db, { queue, jobId, from, to, freeSince, avoid });
+    if (port !== null) return port;
+    await endImageTurn(db, jobId);
+    await noteOnImageJob(db, jobId, `${WAITS_FOR_TURN}: ${noPortFree({ from, to })}`);
+    if (performance.now() > until) throw musterError('image_port_taken', noPortFree({ from, to }));
   }
 }
 

@@ -28,6 +28,7 @@ import * as imageJobFormat from './0025-image-job-format.ts';
 import * as imagePostedAt from './0026-image-posted-at.ts';
 import * as imageWorkerAble from './0027-image-worker-able.ts';
 import * as installation from './0028-installation.ts';
+import * as imageWorkerPorts from './0029-image-worker-ports.ts';
 
 /** In order of their names; a released migration never changes. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -59,6 +60,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0026-image-posted-at': imagePostedAt,
   '0027-image-worker-able': imageWorkerAble,
   '0028-installation': installation,
+  '0029-image-worker-ports': imageWorkerPorts,
 };
 
 /**

@@ -93,7 +93,8 @@ describe('a directory of images', () => {
     const foreign = expect.stringMatching(/belongs to the installation .*installation-id$/);
     expect(warnings).toEqual([foreign]);
 
-    const say = createAnnouncement({ db: other.db, imageFiles: files, check: async () => [], clock, log }, 'here');
+    const machine = { queue: 'here', ports: [100, 102] } as const;
+    const say = createAnnouncement({ db: other.db, imageFiles: files, check: async () => [], clock, log }, machine);
     await say();
     await say();
     expect(warnings).toEqual([foreign, foreign]);

@@ -11,8 +11,8 @@ import {
   markImageJobCleaned,
   markImageJobsDeleted,
   moveImageJob,
-  takeImagePort,
 } from '../../store/image-jobs.ts';
+import { takeImagePort } from '../../store/image-ports.ts';
 import { takeImageTurn } from '../../store/image-turns.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
