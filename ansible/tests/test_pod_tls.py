@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from pod import Pod
+from pod import RUN, Pod
 from pod_server import Muster
 from runs import wait_until
 
@@ -52,6 +53,51 @@ def test_it_says_whom_it_does_not_trust_and_asks_again(
     wait_until(lambda: pod.log('teardown').count('; again in ') > 1, 'another try')
     assert process.poll() is None and muster.requests == []
     assert 'CERTIFICATE_VERIFY_FAILED' in pod.log('teardown') and reason in pod.log('teardown')
+
+
+PLAYBOOK = """
+- hosts: all
+  gather_facts: false
+  tasks:
+    - uri: {{url: "{url}/", status_code: 401}}
+    - command:
+        argv: ["{python}", -c, "import requests; assert requests.get('{url}/').status_code == 401"]
+    - raw: env > {seen}
+"""
+
+
+@pytest.mark.parametrize('given', [{}, {'SSL_CERT_FILE': '/site/own.pem'}])
+def test_a_playbook_trusts_the_authority_of_the_platform_besides_the_public_ones(
+    pod: Pod, muster: Muster, authority: Path, given: dict[str, str]
+) -> None:
+    certify(muster, authority, 'localhost')
+    public = pod.write('etc/ssl/certs/ca-certificates.crt', 'PUBLIC\n')
+    seen = pod.path('seen')
+    pod.inventory_done('h1')
+    playbook = PLAYBOOK.format(url=muster.url, python=sys.executable, seen=seen)
+    pod.playbook(playbook if not given else f'- hosts: all\n  gather_facts: false\n  tasks:\n    - raw: env > {seen}\n')
+    pod.order()
+    muster.orders[-1]['run']['environment'].update(given)
+    muster.finish()
+    assert pod.run('ansible', MUSTER_INGEST_URL=muster.url, SSL_CAINFO=str(authority)) == 0
+    assert muster.runs[RUN].exit['code'] == 0, muster.runs[RUN].output.decode()
+    bundle = pod.path('muster/work/ca-bundle.pem')
+    assert bundle.read_text() == public.read_text() + '\n' + authority.read_text()
+    variables = dict(line.partition('=')[::2] for line in seen.read_text().splitlines())
+    of_trust = {name: variables[name] for name in ('SSL_CAINFO', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE')}
+    named = {'SSL_CAINFO': str(authority), 'SSL_CERT_FILE': str(bundle), 'REQUESTS_CA_BUNDLE': str(bundle)}
+    assert of_trust == {**named, **given}
+
+
+def test_a_playbook_is_told_of_no_authority_where_there_is_none(pod: Pod, muster: Muster) -> None:
+    seen = pod.path('seen')
+    empty = pod.write('etc/cray/ca/certificate_authority.crt', '')
+    pod.inventory_done('h1')
+    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - raw: env > {seen}\n')
+    pod.order()
+    muster.finish()
+    assert pod.run('ansible', SSL_CAINFO=str(empty)) == 0
+    assert 'SSL_C' not in seen.read_text() and 'CA_BUNDLE' not in seen.read_text()
 
 
 def _new_key(path: Path) -> list[str]:

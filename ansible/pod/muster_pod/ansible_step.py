@@ -72,7 +72,7 @@ class _Worker:
         """Runs a layer once and hands over all of it; one that was run before is handed over again."""
         run = RunFiles(self._where.runs, order.run_id)
         try:
-            start_run(run, order, self._where, self._settings.token_file, self._signals)
+            start_run(run, order, self._settings, self._signals)
         except StepFailure as failure:
             self._fail(failure)
             ship_run(RefusedRun(self._where.runs, order.run_id, failure.message), self._ingest, self._signals)

@@ -12,8 +12,10 @@ from .files import put_file, read_file
 from .orders import RunOrder
 from .places import Places
 from .run_files import RunFiles
+from .settings import Settings
 from .signals import Signals, run_child
 from .ssh_keys import await_certificate, place_keys, session_keys
+from .trust import trust_environment
 from .wording import reason_of
 
 _ANSIBLE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -25,10 +27,11 @@ _ROOM_MIN = 1024 * 1024
 _FOLDERS = ('home', 'runs', 'tmp', 'ansible-home', 'cp')
 
 
-def start_run(run: RunFiles, order: RunOrder, where: Places, token_file: str, signals: Signals) -> None:
+def start_run(run: RunFiles, order: RunOrder, settings: Settings, signals: Signals) -> None:
     """Starts the run unless it was started before; returns when a launcher has claimed it. Raises StepFailure."""
     if run.claim is not None:
         return
+    where = settings.places
     try:
         for name in _FOLDERS:
             os.makedirs(os.path.join(where.work, name), mode=0o700, exist_ok=True)
@@ -38,7 +41,8 @@ def start_run(run: RunFiles, order: RunOrder, where: Places, token_file: str, si
             put_file(os.path.join(where.work, 'limit'), order.limit.encode(), 0o600)
         await_certificate(where, order.certificate_until, signals)
         place_keys(where, session_keys(where))
-        run.make(_spec_of(order, where), _masks(where, token_file), _tenant_login())
+        trust = trust_environment(where, settings.ca_file)
+        run.make(_spec_of(order, where, trust), _masks(where, settings.token_file), _tenant_login())
     except OSError as error:
         raise StepFailure('run_not_started', f'layer {order.layer}: {reason_of(error)}') from None
     status = run_child(
@@ -60,7 +64,7 @@ def is_full(path: str) -> bool:
     return found.f_bavail * found.f_frsize < _ROOM_MIN
 
 
-def _spec_of(order: RunOrder, where: Places) -> dict[str, object]:
+def _spec_of(order: RunOrder, where: Places, trust: dict[str, str]) -> dict[str, object]:
     folder = _DEBUG_PLAYBOOKS if order.debug else order.cwd
     playbook = os.path.realpath(os.path.join(folder, order.playbook))
     if not playbook.startswith(os.path.realpath(folder) + os.sep) or not os.path.isfile(playbook):
@@ -77,6 +81,7 @@ def _spec_of(order: RunOrder, where: Places) -> dict[str, object]:
             'PATH': f'{programs}:{os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")}',
             'HOME': os.path.join(where.work, 'home'),
             'LANG': 'C.UTF-8',
+            **trust,
             **order.environment,
         },
         'log_max_bytes': order.log_max,
