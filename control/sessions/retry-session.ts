@@ -16,6 +16,7 @@ import { sessionExists } from './create-session.ts';
 import type { Dispatcher, SessionEngine } from './engine-port.ts';
 import { getSession } from './find-session.ts';
 import { imagesNotMade } from './judge-images.ts';
+import { jobOfSession } from './record-job.ts';
 
 /** Tag of a retry: the name of the session that it retries. */
 export const RETRY_TAG = 'muster.retry-of';
@@ -66,6 +67,7 @@ export async function retrySession(
     ansibleLimit: original.ansible_limit,
     target: original.target,
     runs: await readAttempts(deps.db, original.id),
+    isOneRun: (await jobOfSession(deps.db, original.id))?.profile === 'compatible',
     notApplied,
     imagesNotMade: hosts === 'failed' ? await failedImages(deps.db, original, notApplied) : [],
     hosts,

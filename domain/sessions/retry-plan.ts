@@ -17,6 +17,8 @@ export interface RetryInput {
   ansibleLimit: string | null;
   target: Target;
   runs: LayerRun[];
+  /** Whether one run, recorded for the first layer, was all layers: of a pod that runs them by itself. */
+  isOneRun: boolean;
   /** Hosts that a layer was not applied to, with the first such layer. */
   notApplied: { host: string; layer: number }[];
   /** Images of the target that were to become new ones and did not; of no importance for another target. */
@@ -35,8 +37,8 @@ export interface RetryPlan {
 const PLAIN_HOST = /^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/;
 
 /** Index of the first layer that did not end with exit status 0 in its latest attempt; null when all did. */
-function firstUnfinished({ snapshot, runs }: RetryInput): number | null {
-  for (const { index } of snapshot.layers) {
+function firstUnfinished({ snapshot, runs, isOneRun }: RetryInput): number | null {
+  for (const { index } of isOneRun ? snapshot.layers.slice(0, 1) : snapshot.layers) {
     const latest = runs.filter((run) => run.layer === index).sort((a, b) => b.attempt - a.attempt)[0];
     if (latest === undefined || latest.state !== 'ended' || latest.exit_code !== 0) return index;
   }

@@ -30,6 +30,7 @@ const input: RetryInput = {
   ansibleLimit: 'web',
   target: { definition: 'dynamic', groups: null, image_map: null },
   runs: [run(0, 0), run(2, 2)],
+  isOneRun: false,
   notApplied: [{ host: 'h2', layer: 2 }],
   imagesNotMade: [],
   hosts: 'all',
@@ -63,6 +64,16 @@ describe('from which layer, for whom', () => {
       [[2, 5], '2,5', 'web'],
     ],
     ['all succeeded: every layer again', { runs: [run(0, 0), run(2, 0), run(5, 0)] }, [[0, 2, 5], '0,2,5', 'web']],
+    [
+      'all layers in one run that succeeded: every layer again',
+      { isOneRun: true, runs: [run(0, 0)] },
+      [[0, 2, 5], '0,2,5', 'web'],
+    ],
+    [
+      'all layers in one run that failed: every layer',
+      { isOneRun: true, runs: [run(0, 2)] },
+      [[0, 2, 5], '0,2,5', 'web'],
+    ],
     [
       'a debugging playbook: again',
       { snapshot: { ...snapshot, layers: [], debug_playbook: 'fail' }, configurationLimit: '' },
