@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { flag } from './variable-forms.ts';
 
@@ -32,8 +33,13 @@ export const IMAGE_BUILDER_VARIABLES = {
     .refine(([from, to]) => from >= 1 && to <= 65_535 && from <= to, {
       error: 'must be two ports, the smaller one first',
     }),
-  /** Address on which the shells listen. Default loopback: sessions on this machine. */
-  MUSTER_IMAGE_HOST: z.string().min(1).default('127.0.0.1'),
+  /** Address on which the shells listen; a name would have several, or none by the time. Default loopback: sessions on this machine. */
+  MUSTER_IMAGE_HOST: z
+    .string()
+    .refine((value) => isIP(value) !== 0, {
+      error: 'must be an IP address of this machine; a name that clients are told is MUSTER_IMAGE_PUBLIC_HOST',
+    })
+    .default('127.0.0.1'),
   /** Name or address that clients are told, where it is another one: a name stays when the address changes. Default: MUSTER_IMAGE_HOST. */
   MUSTER_IMAGE_PUBLIC_HOST: z.string().min(1).optional(),
   /** Image jobs that have their root on the disk at once; others wait, but for those of a session that has begun: it needs all of its own. */

@@ -8,7 +8,7 @@ import { isAlive, isEnding } from '../local-runner/process-table.ts';
 import { writePrivate } from '../local-runner/run-files.ts';
 import type { JobFolder } from './job-folder.ts';
 import { makeJobFolder } from './job-folder.ts';
-import { DEFAULT_ADDRESS, writeLoginFiles } from './login-files.ts';
+import { writeLoginFiles } from './login-files.ts';
 import { lookIntoImage } from './look-into-image.ts';
 import { putIn, takeOut } from './placed-files.ts';
 import { removeTree } from './remove-tree.ts';
@@ -89,14 +89,15 @@ async function requireUnpacked(folder: JobFolder): Promise<void> {
 }
 
 /** sshd is the room's process 1: it takes up the orphans of its logins, and with it everything ends. */
-async function startLogin(folder: JobFolder, { port, address, hostname }: OpenRequest): Promise<RoomProcess> {
+async function startLogin(folder: JobFolder, { port, hostname }: OpenRequest): Promise<RoomProcess> {
   const argv = ['/usr/sbin/sshd', '-D', '-e', '-f', '/etc/ssh/sshd_config'];
   const child = await startRoom(folder, { kind: 'shell', hostname, argv });
-  const listening = `Server listening on ${address ?? DEFAULT_ADDRESS} port ${port}.`;
+  // An address may be written in several ways, of which sshd has its own.
+  const listening = new RegExp(`^Server listening on \\S+ port ${port}\\.`, 'm');
   const deadline = Date.now() + LISTEN_PATIENCE_MS;
   for (;;) {
     const log = await readFile(folder.log, 'utf8').catch(() => '');
-    const room = log.includes(listening) ? await findRoom(folder) : null;
+    const room = listening.test(log) ? await findRoom(folder) : null;
     if (room !== null) {
       child.unref();
       return room;

@@ -33,10 +33,16 @@ describe('settings', () => {
     expect(loadEnvironment({ MUSTER_IMAGES_OWNER: '1000:1001' }).MUSTER_IMAGES_OWNER).toEqual({ uid: 1000, gid: 1001 });
     expect(loadEnvironment({})).toMatchObject({ MUSTER_WORKER_ROLE: 'all', MUSTER_IMAGE_SERVICE: true });
   });
+  test.each(['127.0.0.1', '0.0.0.0', '::1', '0:0:0:0:0:0:0:1', 'fd00::2'])('shells may listen on %s', (address) => {
+    expect(loadEnvironment({ MUSTER_IMAGE_HOST: address }).MUSTER_IMAGE_HOST).toBe(address);
+  });
   test.each([
     ['MUSTER_IMAGES_OWNER', 'muster'],
     ['MUSTER_WORKER_ROLE', 'image'],
     ['MUSTER_IMAGE_SERVICE', 'off'],
+    ['MUSTER_IMAGE_HOST', 'localhost'],
+    ['MUSTER_IMAGE_HOST', '10.0.0'],
+    ['MUSTER_IMAGE_HOST', '[::1]'],
   ])('%s=%s is a mistake', (name, value) => {
     expect(() => loadEnvironment({ [name]: value })).toThrow(EnvironmentError);
   });

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, lstat, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
@@ -47,6 +48,16 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
       inImage(open.port, key, command, options);
     return { jobId, root: builder.rootOf(jobId), open, ssh };
   };
+
+  test('an address may be written otherwise than sshd writes it', async () => {
+    // Where the machine has two kinds of addresses.
+    const hasTwo = networkInterfaces().lo?.some(({ address }) => address === '::1');
+    const { open } = await opened({ address: hasTwo ? '0:0:0:0:0:0:0:1' : '127.0.0.1' });
+    const socket = connect(open.port, hasTwo ? '::1' : '127.0.0.1');
+    const [greeting] = await once(socket, 'data');
+    socket.destroy();
+    expect(String(greeting)).toMatch(/^SSH-2/);
+  });
 
   test('this machine can do it', async () => {
     expect(await builder.check()).toEqual([]);
