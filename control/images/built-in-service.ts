@@ -1,6 +1,7 @@
 import { ERRORS, isMusterError, type MusterError, musterError } from '../../domain/errors.ts';
 import type { ImageJob, ImageService } from '../../domain/images/image-service.ts';
 import type { ImageJobView } from '../../domain/images/schema.ts';
+import { KEY_MAX, text } from '../../domain/schema.ts';
 import { createImageJob } from './create-image-job.ts';
 import { deleteImageJob } from './delete-image-jobs.ts';
 import type { ImageDependencies } from './ports.ts';
@@ -32,7 +33,8 @@ export function createBuiltInImages(deps: ImageDependencies): ImageService {
     deletePublicKey: (id) => translated(() => unlessGone(deletePublicKey(deps, id), undefined)),
     createJob: ({ imageId, resultName, publicKeyId, shellName, requireDkms }) =>
       translated(async () => {
-        // The API's schema sees to it that ids are ids; here nothing was looked at yet.
+        // The API's schema sees to it that ids are ids and names are no longer than they may be; here nothing was looked at yet.
+        checkResultName(resultName);
         await getImage(deps, imageId);
         const wanted = {
           job_type: 'customize' as const,
@@ -49,6 +51,19 @@ export function createBuiltInImages(deps: ImageDependencies): ImageService {
     deleteJob: (id) => translated(() => unlessGone(deleteImageJob(acting, id), undefined)),
   };
 }
+
+/** The name of an image is part of an index; one that is too long would be refused only when all of the image is packed. */
+const ResultNameSchema = text(1, KEY_MAX);
+
+function checkResultName(name: string): void {
+  const [issue] = ResultNameSchema.safeParse(name).error?.issues ?? [];
+  if (issue === undefined) return;
+  const shown = name.length > SHOWN ? `${[...name.slice(0, 2 * SHOWN)].slice(0, SHOWN).join('')}...` : name;
+  throw musterError('image_request_invalid', `The name of the new image '${shown}' ${issue.message}`, 'result_name');
+}
+
+/** Characters of a name that a refusal shows. */
+const SHOWN = 60;
 
 function imageJob(view: ImageJobView): ImageJob {
   return {

@@ -67,6 +67,24 @@ test('where nobody can customise images now, a session may try again', async () 
   });
 });
 
+test('a name that no image can have is refused before anything is unpacked', async () => {
+  const publicKeyId = await service.createPublicKey('k', `ssh-ed25519 ${'A'.repeat(68)}`, never);
+  const wanted = { imageId: await addImage('named'), publicKeyId, shellName: 'named', requireDkms: false };
+  const jobsNow = async () =>
+    (await service.listJobs(never)).filter(({ shells }) => shells[0]?.name === 'named').length;
+  for (const resultName of ['', 'n'.repeat(601), '\u{1f600}'.repeat(3_000)]) {
+    await expect(service.createJob({ ...wanted, resultName }, never)).rejects.toMatchObject({
+      code: 'image_service_refused',
+      detail: expect.stringMatching(/^The name of the new image '.{0,130}' must have 1 to 600 characters$/),
+    });
+  }
+  expect(await jobsNow()).toBe(0);
+  // The longest that is taken can be recorded.
+  const resultName = '\u{1f600}'.repeat(600);
+  expect(await service.createJob({ ...wanted, resultName }, never)).toMatchObject({ resultName });
+  await addImage(resultName);
+});
+
 test('a session sees of its job that it waits for its turn, and that it has it', async () => {
   await markImageJobsDeleted(database.db, {}, clock());
   const publicKeyId = await service.createPublicKey('k', `ssh-ed25519 ${'A'.repeat(68)}`, never);
