@@ -47,9 +47,10 @@ function interruptSignal(): { signal: AbortSignal; release(): void; commandEnded
   };
 }
 
+const { env } = process;
 // Messages that nobody can read any more (`2>&1 | head`, a terminal that is gone) end nothing.
 process.stderr.on('error', () => undefined);
-const err = processSink(process.stderr, () => undefined);
+const err = processSink(process.stderr, env.TERM, () => undefined);
 let status: number = EXIT.done;
 // A reader that has seen enough (`| head`) is no failure, and hides none.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -57,12 +58,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   printFailure({ err }, outputNotWritten(error));
   process.exit(EXIT.failed);
 });
-const out = processSink(process.stdout, (error) => {
+const out = processSink(process.stdout, env.TERM, (error) => {
   throw outputNotWritten(error);
 });
 
 const interrupts = interruptSignal();
-const { env } = process;
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as {
   version: string;
 };

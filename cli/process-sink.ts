@@ -12,9 +12,11 @@ export interface ProcessSink extends Sink {
 /**
  * Sink over stdout or stderr of this process. What goes to a file is written at once and whole; one that takes no more, as on a
  * full disk, is `onFileError`'s, which may throw. A pipe is written to as fast as it is read, and `flushed` waits for the rest.
+ * A terminal of type `dumb` (`term`) takes text alone.
  */
 export function processSink(
   stream: NodeJS.WriteStream & { fd: number },
+  term: string | undefined,
   onFileError: (error: NodeJS.ErrnoException) => void,
 ): ProcessSink {
   const toFile = !stream.isTTY && isFile(stream.fd);
@@ -30,7 +32,7 @@ export function processSink(
         onFileError(error as NodeJS.ErrnoException);
       }
     },
-    terminal: stream.isTTY === true && process.env.TERM !== 'dumb',
+    terminal: stream.isTTY === true && term !== 'dumb',
     columns: () => stream.columns || 80,
     // Written after all that waits, and called back also when nobody reads any more.
     flushed: () => (toFile ? Promise.resolve() : new Promise((resolve) => stream.write('', () => resolve()))),
