@@ -2,7 +2,7 @@
 import type { Database, Kysely } from '../../control/database.ts';
 import { currentOrder, type SessionJobRow, waitedFor } from '../../control/sessions/record-job.ts';
 import type { JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
-import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
+import { isLeftRunning, type JobOutcome } from '../../domain/sessions/job-outcome.ts';
 import { preparedJob } from './start-job.ts';
 
 export interface PatienceDependencies {
@@ -15,8 +15,8 @@ export interface PatienceDependencies {
 }
 
 /**
- * How long a Job goes on that can only fail: a container may wait in vain for one that failed, and the pod of a node that is away for the
- * node.
+ * How long a Job goes on of which nothing more comes: a container may wait in vain for one that failed, the pod of a node that is away for
+ * the node, and a proxy for nobody.
  */
 const HOPELESS_PATIENCE = 15_000;
 
@@ -52,15 +52,16 @@ export async function timeLeft(
 }
 
 /**
- * Whether the Job can only fail though parts of it go on: its pod was ended from outside, or a container that others wait for is
- * gone, be it the one that makes the inventory (cfs-flows 1.7) or, before its work is over, the one that runs the layers.
+ * Whether nothing comes of it that parts of the Job go on: its pod was ended from outside, or a container that others wait for is
+ * gone, be it the one that makes the inventory (cfs-flows 1.7) or, before its work is over, the one that runs the layers; or all that goes
+ * on was put into the pod by a cluster.
  */
 async function isHopeless(db: Kysely<Database>, job: SessionJobRow, view: JobView): Promise<boolean> {
   const hasFailed = (container: string) => {
     const exitCode = view.containers.find(({ name }) => name === container)?.exitCode ?? null;
     return exitCode !== null && exitCode !== 0;
   };
-  if (view.trouble?.kind === 'over' || hasFailed('inventory')) return true;
+  if (view.trouble?.kind === 'over' || hasFailed('inventory') || isLeftRunning(view)) return true;
   if (job.profile === 'compatible' || !hasFailed('ansible')) return false;
   return (await currentOrder(db, job.session_id))?.action !== 'finish';
 }

@@ -12,7 +12,7 @@ export interface JobOutcome {
   message: string;
 }
 
-/** Containers in the order in which they work, with the step that each reports. */
+/** The Job's own containers in the order in which they work, with the step that each reports; others were put into its pod by a cluster. */
 const CONTAINERS: readonly [string, JobStep][] = [
   ['git-clone', 'clone'],
   ['inventory', 'inventory'],
@@ -31,7 +31,17 @@ export function isJobOver({ phase }: JobView): boolean {
 }
 
 /**
- * The end of a Job: it succeeds only if every container exits 0 (cfs-flows 1.2). First cause first: what Kubernetes says of the
+ * Whether all containers of the Job's own have ended, and one that a cluster put into its pod goes on: a proxy of a service mesh that nobody
+ * ends.
+ */
+export function isLeftRunning({ phase, containers }: JobView): boolean {
+  const own = ownOf(containers);
+  const hasWorked = own.length > 0 && own.every(({ exitCode }) => exitCode !== null);
+  return phase === 'running' && hasWorked && containers.some(({ exitCode }) => exitCode === null);
+}
+
+/**
+ * The end of a Job: it succeeds only if every container of its own exits 0 (cfs-flows 1.2). First cause first: what Kubernetes says of the
  * pod, then what a step said of itself, then the first container that failed. A deletion, by whomever, is a cancel; a Job that
  * is gone with all it knew is `unknown`.
  */
@@ -62,8 +72,13 @@ export function exitCodesOf({ containers }: JobView): Record<string, number | nu
   return Object.fromEntries(containers.map(({ name, exitCode }) => [name, exitCode]));
 }
 
+function ownOf(containers: ContainerState[]): ContainerState[] {
+  return containers.filter(({ name }) => CONTAINERS.some(([own]) => own === name));
+}
+
 function allSucceeded(containers: ContainerState[]): boolean {
-  return containers.length > 0 && containers.every(({ exitCode }) => exitCode === 0);
+  const own = ownOf(containers);
+  return own.length > 0 && own.every(({ exitCode }) => exitCode === 0);
 }
 
 function failedContainer({ name, exitCode, reason, message: said }: ContainerState): JobOutcome {

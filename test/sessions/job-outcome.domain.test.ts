@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ContainerState, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
-import { exitCodesOf, isJobOver, jobOutcome } from '../../domain/sessions/job-outcome.ts';
+import { exitCodesOf, isJobOver, isLeftRunning, jobOutcome } from '../../domain/sessions/job-outcome.ts';
 import type { JobStep, StepReport } from '../../domain/sessions/job-schema.ts';
 import { layersArgument } from '../../domain/sessions/layers-argument.ts';
 
@@ -49,6 +49,22 @@ describe('the end of a Job', () => {
       'true',
       null,
       /complete/,
+    ],
+    [
+      'failed by a proxy of the cluster alone',
+      { containers: [container('git-clone', 0), container('ansible', 0), container('istio-proxy', 143)] },
+      {},
+      'true',
+      null,
+      /complete/,
+    ],
+    [
+      'deleted with a proxy alone',
+      { phase: 'deleting', containers: [container('proxy', 0)] },
+      {},
+      'false',
+      'job_deleted',
+      /deleted/,
     ],
     [
       'out of memory',
@@ -139,6 +155,16 @@ describe('the end of a Job', () => {
     ['gone', true],
   ] as const)('a %s Job is over: %s', (phase, over) => {
     expect(isJobOver(view({ phase }))).toBe(over);
+  });
+
+  test.each<[string, boolean, Partial<JobView>]>([
+    ['a proxy alone goes on', true, { containers: [container('ansible', 2), container('proxy', null)] }],
+    ['one of its own goes on', false, { containers: [container('ansible', null), container('proxy', null)] }],
+    ['nothing goes on', false, { containers: [container('ansible', 0), container('proxy', 0)] }],
+    ['nothing of its own is known', false, { containers: [container('proxy', null)] }],
+    ['it is over', false, { phase: 'failed', containers: [container('ansible', 2), container('proxy', null)] }],
+  ])('it is left running: %s, %s', (_what, isLeft, more) => {
+    expect(isLeftRunning(view({ phase: 'running', ...more }))).toBe(isLeft);
   });
 
   test('exit codes by container', () => {
