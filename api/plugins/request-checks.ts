@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { musterError } from '../../domain/errors.ts';
+import { isMusterError, type MusterError, musterError } from '../../domain/errors.ts';
 import type { ApiServer } from '../dependencies.ts';
 import { isStorable } from '../json-body.ts';
 import { checkInSlices, isLargeList, parseLargeJson } from '../large-lists.ts';
@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** That a body is missing is said before anything about its type: 400 instead of 415. */
     absentBodyFirst?: boolean;
+    /** What a mistake in a body that is there, and is JSON, is answered as; default: as it is. */
+    bodyMistakeAs?: (mistake: MusterError) => MusterError;
   }
 }
 
@@ -39,10 +41,11 @@ export function requestChecks(app: ApiServer): void {
     const schema = request.routeOptions.schema?.body;
     if (schema === undefined) return;
     const bytes = request.body;
-    request.body = Buffer.isBuffer(bytes) && bytes.length > 0 ? await parseLargeJson(bytes) : undefined;
+    const { bodyMistakeAs } = request.routeOptions.config;
+    request.body = Buffer.isBuffer(bytes) && bytes.length > 0 ? await parsedAs(bytes, bodyMistakeAs) : undefined;
     if (!(schema instanceof z.ZodType)) return;
     if (request.body === undefined) return refuseAbsent(schema);
-    if (!isLargeList(request.body)) return;
+    if (!isLargeList(request.body) || !takesList(schema)) return;
     const list = (await checkInSlices(schema, request.body)) as object;
     checked.add(list);
     request.body = list;
@@ -54,6 +57,23 @@ export function requestChecks(app: ApiServer): void {
     const result = schema.safeParse(data);
     return result.success ? { value: result.data } : { error: bodyMistake(result.error, data) };
   });
+}
+
+/** The data of a body; what it says is wrong with one that is JSON is told in the words of the route. */
+async function parsedAs(bytes: Buffer, bodyMistakeAs: ((mistake: MusterError) => MusterError) | undefined) {
+  try {
+    return await parseLargeJson(bytes);
+  } catch (error) {
+    const isMistake = isMusterError(error) && error.code !== 'body_not_json';
+    throw isMistake && bodyMistakeAs !== undefined ? bodyMistakeAs(error) : error;
+  }
+}
+
+/** Whether a schema may take an array, so that it can be asked about slices of one. */
+function takesList(schema: z.core.$ZodType): boolean {
+  if (schema instanceof z.ZodPipe) return takesList(schema.def.in);
+  if (schema instanceof z.ZodUnion) return schema.def.options.some(takesList);
+  return schema instanceof z.ZodArray;
 }
 
 /** The framework shows an absent body to the validator as null, which is another mistake. */

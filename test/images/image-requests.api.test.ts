@@ -87,6 +87,45 @@ describe('no body', () => {
   });
 });
 
+describe('a body that is JSON and wrong', () => {
+  const routes: [string, string][] = [
+    ['POST', '/apis/ims/images'],
+    ['POST', '/apis/ims/v2/public-keys'],
+    ['POST', '/apis/ims/jobs'],
+    ['PATCH', `/apis/ims/images/${'1'.repeat(8)}-1111-4111-8111-${'1'.repeat(12)}`],
+    ['PATCH', `/apis/ims/jobs/${'1'.repeat(8)}-1111-4111-8111-${'1'.repeat(12)}`],
+  ];
+  const bodies: [string, string][] = [
+    ['null', 'null'],
+    ['a long array', JSON.stringify(Array.from({ length: 501 }, () => ({ name: 'a' })))],
+    ['a large array', JSON.stringify(Array.from({ length: 600 }, () => ({ name: 'a'.repeat(1_000) })))],
+    ['a NUL', '{"name":"\\u0000"}'],
+    ['half a surrogate pair', '{"name":"\\ud800"}'],
+    ['a large array with a NUL', JSON.stringify(Array.from({ length: 600 }, () => `\0${'a'.repeat(1_000)}`))],
+    ['__proto__', '{"name":"a","__proto__":{}}'],
+  ];
+
+  test.each(routes.flatMap(([method, path]) => bodies.map(([what, body]) => [method, path, what, body] as const)))(
+    'is 422 for %s %s with %s',
+    async (method, path, _what, body) => {
+      const answer = await api.call(method, path, body);
+      expect(answer.body).toMatchObject({ status: 422, code: 'image_request_invalid' });
+    },
+  );
+
+  test.each(['{', '[1,', '', '{"name":"\\x"}'])('is 400 where it is no JSON: %j', async (body) => {
+    const answer = await api.call('POST', '/apis/ims/images', body);
+    expect(answer.body).toMatchObject({ status: 400 });
+  });
+
+  test('is still 400 elsewhere', async () => {
+    const answer = await api.call('PATCH', '/v3/options', '{"batch_size":"\\u0000"}');
+    expect(answer.body).toMatchObject({ status: 400, code: 'bad_request' });
+    const list = JSON.stringify(Array.from({ length: 501 }, () => ({ name: 'a' })));
+    expect((await api.call('POST', '/v3/sessions', list)).body).toMatchObject({ status: 400, code: 'bad_request' });
+  });
+});
+
 describe('the bulk delete of jobs', () => {
   beforeEach(async () => {
     await sql`delete from image_jobs`.execute(api.deps.db);

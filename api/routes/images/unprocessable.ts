@@ -1,18 +1,20 @@
 import { z } from 'zod';
-import { musterError } from '../../../domain/errors.ts';
+import { type MusterError, musterError } from '../../../domain/errors.ts';
 import type { ApiServer } from '../../dependencies.ts';
 import { bodyMistake } from '../../schema-mistakes.ts';
 
 /** In this scope a body that its schema refuses is 422; that there is none, whatever its type, or no JSON, is 400 (cfs-flows 7). */
 export function refuseAsUnprocessable(app: ApiServer): void {
   app.addHook('onRoute', (route) => {
-    route.config = { ...route.config, absentBodyFirst: true };
+    route.config = { ...route.config, absentBodyFirst: true, bodyMistakeAs: asUnprocessable };
   });
   app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {
     if (httpPart !== 'body' || !(schema instanceof z.ZodType)) return { value: data };
     const result = schema.safeParse(data);
-    if (result.success) return { value: result.data };
-    const { detail, field } = bodyMistake(result.error, data);
-    return { error: musterError('image_request_invalid', detail, field) };
+    return result.success ? { value: result.data } : { error: asUnprocessable(bodyMistake(result.error, data)) };
   });
+}
+
+function asUnprocessable({ detail, field }: MusterError): MusterError {
+  return musterError('image_request_invalid', detail, field);
 }
