@@ -7,14 +7,19 @@ import { isAlive } from '../../drivers/local-runner/process-table.ts';
 import { activeRuns } from './active-runs.ts';
 import { prepareDataDirectory } from './data-directory.ts';
 import { endLeftovers } from './leftovers.ts';
+import { isUp, livingState, untilUpOrGone } from './other-start.ts';
 import { endProcess } from './process-identity.ts';
 import type { BackgroundMessage } from './run-stack.ts';
 import { StackError } from './stack-error.ts';
 import { COMPONENT_NAMES, readStackState, type StackState, writeStackState } from './stack-state.ts';
+import { startProgress } from './start-progress.ts';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
 /** Sum of the graces of all parts, and some more (ms). */
 const STOP_WITHIN_MS = 90_000;
+
+/** Exit status of a stack whose data directory another one has. */
+const RUNS_ALREADY = 5;
 
 export interface StartOptions {
   /** As in MUSTER_DATA_DIR, resolved. */
@@ -35,17 +40,42 @@ export type StartResult =
 
 /**
  * Starts the stack in the background and answers when it is healthy or has failed. It lives on when the caller ends; its
- * own messages are in `<data>/logs/stack.log`.
+ * own messages are in `<data>/logs/stack.log`. A start of somebody else is waited for, and its failure answered; the end of one
+ * that is being stopped too, and then it is started.
  */
-export async function startStack({
-  dataDir,
-  env,
-  onProgress,
-  signal,
-  entry = MAIN,
-}: StartOptions): Promise<StartResult> {
-  const running = await runningState(dataDir);
-  if (running) return { outcome: 'already_running', state: running };
+export async function startStack(options: StartOptions): Promise<StartResult> {
+  const other = await otherStack(options);
+  if (other !== null) return other;
+  const result = await launch(options);
+  // Another command was faster by a moment.
+  if (result.outcome === 'failed' && result.exit === RUNS_ALREADY) return (await otherStack(options)) ?? result;
+  return result;
+}
+
+/** What has come of the stack that lives here; null when none does any more. */
+async function otherStack({ dataDir, onProgress, signal }: StartOptions): Promise<StartResult | null> {
+  const found = await livingState(dataDir);
+  if (found === null) return null;
+  if (isUp(found)) return { outcome: 'already_running', state: found };
+  const starting = found.state === 'starting';
+  const say = onProgress ?? (() => undefined);
+  say(
+    starting ? 'a stack is starting here already: waiting for it' : 'the stack here is being stopped: waiting for that',
+  );
+  const tell = startProgress(dataDir, say);
+  const onState = (state: StackState): void => {
+    if (starting && (state.state === 'starting' || isUp(state))) tell(state);
+  };
+  const state = await untilUpOrGone(dataDir, { onState, signal });
+  if (state !== null) return { outcome: 'already_running', state };
+  if (signal?.aborted) return { outcome: 'failed', message: 'The start was interrupted.', exit: 130 };
+  const last = readStackState(dataDir);
+  if (!starting || last?.state !== 'failed') return null;
+  return { outcome: 'failed', message: `The stack did not start: ${last.reason}`, exit: 1 };
+}
+
+/** Starts the program and answers what it says of its start. */
+async function launch({ dataDir, env, onProgress, signal, entry = MAIN }: StartOptions): Promise<StartResult> {
   try {
     prepareDataDirectory(dataDir);
   } catch (error) {
@@ -114,11 +144,6 @@ export async function stackStatus(dataDir: string): Promise<StackState | null> {
   if (!(await anythingLives(state))) return state.state === 'failed' ? state : allStopped(state);
   const reason = 'the supervisor was killed; "./muster up" starts anew, "./muster down" ends what is left';
   return { ...state, state: 'degraded', reason };
-}
-
-async function runningState(dataDir: string): Promise<StackState | null> {
-  const state = readStackState(dataDir);
-  return state !== null && (await isAlive(state.supervisor)) ? state : null;
 }
 
 async function anythingLives(state: StackState): Promise<boolean> {

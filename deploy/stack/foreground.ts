@@ -2,11 +2,14 @@
 import { type Environment, EnvironmentError, loadEnvironment } from '../../config/environment.ts';
 import { tlsSettings } from '../../config/tls-settings.ts';
 import { StackError } from './stack-error.ts';
-import type { ComponentName, StackState } from './stack-state.ts';
+import type { StackState } from './stack-state.ts';
+import { startProgress } from './start-progress.ts';
 import { MUSTER_COMMANDS, Supervisor } from './supervisor.ts';
 
 /** One press of Ctrl-C arrives more than once (terminal, npm, launcher); a later one (ms) is a second press. */
 const SAME_PRESS_MS = 1_000;
+
+const TELL_EVERY_MS = 1_000;
 
 export interface ForegroundOptions {
   env: NodeJS.ProcessEnv;
@@ -26,7 +29,7 @@ export interface ForegroundStack {
 }
 
 /**
- * Starts the stack, showing each part as it comes up. A signal during the start stops what has been started; later it
+ * Starts the stack, showing each part as it comes up and what it waits for. A signal during the start stops what has been started; later it
  * only aborts `interrupted`, and the caller stops. A second Ctrl-C hurries the stop.
  * @throws {StackError} with the exit status
  */
@@ -36,14 +39,13 @@ export async function startInForeground({
   say,
 }: ForegroundOptions): Promise<ForegroundStack> {
   const environment = readEnvironment(env, say);
-  const startedAt = Date.now();
-  const shown = new Map<ComponentName, string>();
+  const tell = startProgress(environment.MUSTER_DATA_DIR, say);
   const supervisor = await Supervisor.create({
     environment,
     env,
     commands,
     onNote: say,
-    onChange: (state) => showChanges(state, shown, startedAt, say),
+    onChange: tell,
   });
   const interrupted = new AbortController();
   let starting = true;
@@ -59,31 +61,11 @@ export async function startInForeground({
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  await supervisor.start();
+  // A part whose servers do not come is waited for without any change.
+  const patience = setInterval(() => tell(supervisor.current()), TELL_EVERY_MS);
+  await supervisor.start().finally(() => clearInterval(patience));
   starting = false;
   return { state: supervisor.current(), environment, interrupted: interrupted.signal, stop: () => supervisor.stop() };
-}
-
-/** Prints each change of a part's health once. */
-function showChanges(
-  state: StackState,
-  shown: Map<ComponentName, string>,
-  startedAt: number,
-  say: (line: string) => void,
-): void {
-  for (const [key, part] of Object.entries(state.components)) {
-    const name = key as ComponentName;
-    const before = shown.get(name);
-    if (part.state === before || part.state === 'external') continue;
-    shown.set(name, part.state);
-    const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-    if (part.state === 'healthy') {
-      const what = [name, part.version, part.address && `on ${part.address}`].filter(Boolean).join(' ');
-      say(before === 'unhealthy' ? `${name} is healthy again` : `${what} is up (${seconds} s)`);
-    } else if (part.state === 'restarting' || part.state === 'unhealthy') {
-      say(`${name}: ${part.reason}`);
-    }
-  }
 }
 
 /** What the API would stumble over at its start is said here, where somebody reads it. */

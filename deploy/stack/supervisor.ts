@@ -119,6 +119,8 @@ export class Supervisor {
     if (this.lock === null) throw new StackError(`A stack runs already in ${dataDir}: see "./muster status".`, 5);
     const ended = await endLeftovers(dataDir);
     if (ended.length > 0) this.options.onNote?.(`ended what an earlier stack left behind: ${ended.join(', ')}`);
+    // From here on another `up` or `down` knows of this start.
+    this.write({});
   }
 
   private async startParts(): Promise<void> {

@@ -94,6 +94,12 @@ describeNeeding(temporalMissing(), 'a stack that cannot start', () => {
     expect(await stack.sql('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
+  test('is one of two at the same moment: it waits for the other, and both answer when it is up', async () => {
+    const results = await Promise.all([stack.start(), stack.start()]);
+    expect(results.map(({ outcome }) => outcome).sort()).toEqual(['already_running', 'started']);
+    expect(results).toMatchObject([{ state: { state: 'running' } }, { state: { state: 'running' } }]);
+  });
+
   test('stops what it started when it is interrupted at any moment, and says nothing is left', async () => {
     for (const file of [/^postgres\.new-/, /^postgres$/, /^temporal\.db$/]) {
       const other = await TestStack.create();
