@@ -63,6 +63,21 @@ export async function appendEvents(db: Db, place: StreamPlace, events: NewEvent[
   `.execute(db);
 }
 
+/** Whether one of the last `among` events of a stream is a warning of the session itself with this message. */
+export async function wasWarnedOf(db: Db, streamId: string, message: string, among = 200): Promise<boolean> {
+  const found = await db
+    .selectFrom('events')
+    .select('seq')
+    .where('stream_id', '=', streamId)
+    .where('seq', '>=', sql<number>`(select next_event - ${among} from streams where id = ${streamId})`)
+    .where('run_id', 'is', null)
+    .where('type', '=', 'warning')
+    .where(sql<boolean>`data ->> 'message' = ${message}`)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /** Appends a piece of a run's output that begins at byte `start` of its log; a piece that is stored already is kept. */
 export async function appendOutput(
   db: Db,

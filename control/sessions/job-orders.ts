@@ -11,6 +11,7 @@ import type {
   TeardownState,
 } from '../../domain/sessions/job-schema.ts';
 import { findJobInventory, findOrder, findSessionJob, noteStep } from '../../store/session-jobs.ts';
+import { wasWarnedOf } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import { noteProgress, noteWarnings } from './session-progress.ts';
 
@@ -49,7 +50,7 @@ const BEGUN: Partial<Record<JobStep, { phase: string; message: string }>> = {
 
 /**
  * Stores what a container says of its step; the session's record shows it, a repetition changes nothing. The `message` of one that has begun says
- * why it tries something again.
+ * why it tries something again. Why it did, and why it failed, stays among the session's events: the log of its container goes with its pod.
  */
 export async function takeStep(
   db: Kysely<Database>,
@@ -65,16 +66,22 @@ export async function takeStep(
   if (!(await noteStep(db, sessionId, step, clean))) return;
   const begun = BEGUN[step];
   const reason = isErrorCode(clean.code) ? clean.code : null;
+  const trouble = troubleOf(step, clean);
   if (clean.state === 'started' && begun !== undefined) {
-    const again =
-      clean.message === undefined ? {} : { message: `${step} failed, trying again: ${clean.message}`, reason };
-    await noteProgress(db, sessionId, { ...begun, ...again });
+    await noteProgress(db, sessionId, { ...begun, ...(trouble === null ? {} : { message: trouble, reason }) });
   }
-  if (clean.warnings !== undefined) await noteWarnings(db, sessionId, clean.warnings);
-  if (clean.state === 'failed') {
-    const message = `${step} failed: ${clean.message ?? 'it did not say why'}`;
-    await noteProgress(db, sessionId, { phase: begun?.phase ?? 'layer', message, reason });
+  // Trouble may come and go, such as that of a clone beside another one.
+  const isNews = trouble !== null && !(await wasWarnedOf(db, sessionId, trouble));
+  await noteWarnings(db, sessionId, [...(isNews ? [trouble] : []), ...(clean.warnings ?? [])]);
+  if (clean.state === 'failed' && trouble !== null) {
+    await noteProgress(db, sessionId, { phase: begun?.phase ?? 'layer', message: trouble, reason });
   }
+}
+
+/** Why a step failed, or tries something again; null: nothing is wrong. */
+function troubleOf(step: JobStep, { state, message }: StepReport): string | null {
+  if (state === 'failed') return `${step} failed: ${message ?? 'it did not say why'}`;
+  return state === 'started' && message !== undefined ? `${step} failed, trying again: ${message}` : null;
 }
 
 async function until<T>(waitMs: number, look: () => Promise<T | null>): Promise<T | null> {

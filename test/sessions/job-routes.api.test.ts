@@ -132,6 +132,12 @@ describe("a session's pod", () => {
     expect((await findRun(database.db, id))?.state).toBe('ended');
   });
 
+  const warningsOf = async (sessionId: string) => {
+    const events = database.db.selectFrom('events').select('data').where('stream_id', '=', sessionId);
+    const rows = await events.where('type', '=', 'warning').orderBy('seq').execute();
+    return rows.map(({ data }) => (data as { message: string }).message);
+  };
+
   test('says how a step goes: the record shows it, and a repetition changes nothing', async () => {
     const { sessionId, token } = await makeJob();
     const report = { state: 'failed', code: 'repository_auth_failed', message: 'layer 0: nope', warnings: ['w'] };
@@ -141,8 +147,7 @@ describe("a session's pod", () => {
     const session = await findSessionById(database.db, sessionId);
     expect(session).toMatchObject({ reason: 'repository_auth_failed' });
     expect(session?.message).toMatch(/^clone failed: layer 0: nope$/);
-    const events = await database.db.selectFrom('events').select('type').where('stream_id', '=', sessionId).execute();
-    expect(events).toEqual([{ type: 'warning' }]);
+    expect(await warningsOf(sessionId)).toEqual(['clone failed: layer 0: nope', 'w']);
   });
 
   test('says why a step tries again, and when it does no more', async () => {
@@ -162,6 +167,15 @@ describe("a session's pod", () => {
     });
     expect(await says({ ...trouble, code: 'of another release' })).toMatchObject({ phase: 'clone', reason: null });
     expect(await says({ state: 'started' })).toEqual(cloning);
+    // Each reason stays where it can be read later, once.
+    await says(trouble);
+    await says({ ...trouble, message: 'layer 1: no route to host' });
+    await says({ state: 'failed', code: 'clone_failed', message: 'layer 1: no route to host' });
+    expect(await warningsOf(sessionId)).toEqual([
+      'clone failed, trying again: layer 0: the server says 503',
+      'clone failed, trying again: layer 1: no route to host',
+      'clone failed: layer 1: no route to host',
+    ]);
   });
 });
 
