@@ -41,6 +41,21 @@ test.each<[string[], object]>([
   expect((await stored('nightly')).action).toEqual(action);
 });
 
+test('apply makes a schedule that was saved paused again so, and leaves one that is there as it is', async () => {
+  await run(['create', 'nightly', '--cron', '0 3 * * *', '--refresh', '--paused']);
+  const { out } = await run(['get', 'nightly', '-o', 'json']);
+  await run(['delete', 'nightly']);
+  const dry = await run(['apply', '-f', '-', '--dry-run'], out);
+  expect(dry.out).toMatch(/^POST .*"paused": true.*^PUT /ms);
+  expect(await run(['apply', '-f', '-'], out)).toMatchObject({ exit: 0, err: 'schedule nightly created, paused\n' });
+  expect(await stored('nightly')).toMatchObject({ paused: true });
+  await run(['resume', 'nightly']);
+  const changed = { ...JSON.parse(out), jitter: 7 };
+  const again = await run(['apply', '-f', '-'], JSON.stringify(changed));
+  expect(again).toMatchObject({ exit: 0, err: 'schedule nightly stored (PUT)\n' });
+  expect(await stored('nightly')).toMatchObject({ paused: false, jitter: 7 });
+});
+
 test('update changes what is given, apply replaces, pause says why, delete takes many', async () => {
   await run(['create', 'nightly', '--cron', '0 3 * * *', '--refresh', '--description', 'old', '--paused']);
   await run(['update', 'nightly', '--time-zone', 'Europe/Berlin', '--jitter', '30', '--overlap', 'allow_all']);

@@ -4,7 +4,7 @@ import { type ApiRequest, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT, usage } from '../../failure.ts';
-import { readDocuments, requiredText } from '../../input/documents.ts';
+import { type Document, readDocuments, requiredText } from '../../input/documents.ts';
 import {
   apiOf,
   type OutputOptions,
@@ -100,14 +100,15 @@ function writeCommands(noun: Command, context: CliContext): void {
     });
 
   withDryRun(withOutput(noun.command('apply')))
-    .description('make or replace schedules from JSON or YAML (PUT)')
+    .description('make or replace schedules from JSON or YAML (PUT); whether one that is there is paused stays')
     .requiredOption('-f, --file <file>', 'file with one or many records, - for stdin')
     .action(async (options: Write & { file: string }) => {
       const records = await readDocuments(context, options.file, 'schedules');
       for (const [index, record] of records.entries()) {
         const name = requiredText(record, 'name', `schedule ${index}`);
-        const { name: _name, paused: _paused, ...body } = record;
+        const { name: _name, paused, ...body } = record;
         for (const member of COMPUTED) delete body[member];
+        if (paused === true && (await makePaused(context, name, body, options))) continue;
         const request = { method: 'PUT', path: schedulePath(name), body } as const;
         await write(context, request, options, `schedule ${name} stored (PUT)`);
       }
@@ -149,6 +150,21 @@ function writeCommands(noun: Command, context: CliContext): void {
         `schedule ${name} resumed`,
       ),
     );
+}
+
+/**
+ * Makes a schedule that was saved while it was paused: a PUT would make it active. False where one of its name is there: a PUT
+ * leaves that paused or not, as it is.
+ */
+async function makePaused(context: CliContext, name: string, body: Document, options: Write): Promise<boolean> {
+  const request = { method: 'POST', path: SCHEDULES, body: { name, ...body, paused: true } } as const;
+  try {
+    await write(context, request, options, `schedule ${name} created, paused`);
+    return !options.dryRun;
+  } catch (error) {
+    if (error instanceof CliFailure && error.code === 'schedule_exists') return false;
+    throw error;
+  }
 }
 
 async function write(context: CliContext, request: ApiRequest, options: Write, done: string): Promise<void> {
