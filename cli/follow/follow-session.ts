@@ -10,10 +10,14 @@ import { type EventAnswer, eventLine } from './event-line.ts';
 
 /** How often the place in the queue is asked for (ms). */
 const QUEUE_PERIOD = 2000;
+/** Longest time (ms) that Node's timers know: 24 days. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 
 export interface FollowOptions {
   /** Seconds after which following stops; the session goes on. */
   timeout?: number | undefined;
+  /** Since when that counts, milliseconds since 1970; since now unless it is for several sessions together. */
+  since?: number;
 }
 
 /** How to go on with a session that this command leaves alone. */
@@ -31,7 +35,7 @@ export async function followSession(
   options: FollowOptions,
 ): Promise<StreamEnd | undefined> {
   const path = `/api/v1/sessions/${segment(name)}`;
-  const timeout = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
+  const timeout = timeoutOf(context, options);
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal, ...(timeout ? [timeout] : [])]);
   const display = openDisplay(context);
@@ -75,6 +79,13 @@ export async function followSession(
     EXIT.timedOut,
     goingOn(name),
   );
+}
+
+/** Aborts when the time to follow is over; undefined where it has no end. */
+function timeoutOf(context: CliContext, { timeout, since = context.now() }: FollowOptions): AbortSignal | undefined {
+  if (timeout === undefined) return undefined;
+  const left = Math.ceil(since + timeout * 1000 - context.now());
+  return AbortSignal.timeout(Math.min(Math.max(0, left), LONGEST_TIMER));
 }
 
 const deleted = (name: string): CliFailure =>

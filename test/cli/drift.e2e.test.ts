@@ -109,4 +109,28 @@ describe('check', () => {
     expect(err).toContain('session check-web-2: 0 of 20 drifted, 1 could not be checked\n');
     expect(exit).toBe(1);
   });
+
+  test('with --wait --timeout has that time for all its sessions together', async () => {
+    api.on('POST /api/v1/drift/checks', always(201, { ...answer, left_out: [] }));
+    for (const [name, after] of [
+      ['check-web-1', 700],
+      ['check-web-2', 700],
+    ] as const) {
+      const path = `/api/v1/sessions/${name}`;
+      api.on(`GET ${path}`, always(200, sessionDetail(name, { queue: null })));
+      for (const stream of ['progress', 'events']) {
+        api.on(`GET ${path}/${stream}`, (_request, response) => {
+          openStream(response);
+          setTimeout(() => {
+            send(response, streamEnd(name, { succeeded: 'true', message: 'done' }), undefined, 'end');
+            response.end();
+          }, after);
+        });
+      }
+    }
+    const { exit, err } = await run('check', '--all', '--wait', '--timeout', '1');
+    expect(err).toContain('session check-web-1: done\n');
+    expect(err).toContain('error: timed_out: session check-web-2 has not ended within 1s');
+    expect(exit).toBe(6);
+  });
 });

@@ -121,15 +121,16 @@ async function check(
   if (options.wait) await waitFor(context, api, answer.sessions, options);
 }
 
-/** Follows the sessions one after the other; the exit status is the worst of theirs. */
+/** Follows the sessions one after the other, within one timeout for all; the exit status is the worst of theirs. */
 async function waitFor(
   context: CliContext,
   api: ApiClient,
   sessions: readonly string[],
   options: { timeout?: number },
 ): Promise<void> {
+  const since = context.now();
   for (const name of sessions) {
-    const end = await followSession(context, api, name, options);
+    const end = await followSession(context, api, name, { ...options, since });
     if (end === undefined) {
       say(context, `detached: session ${name} goes on; ${goingOn(name)}`);
       context.exit = EXIT.interrupted;
