@@ -10,7 +10,8 @@ export function table<T>(columns: Column<T>[], records: T[]): string {
     columns.map((column) => column.title),
     ...records.map((record) => columns.map((column) => oneLine(column.value(record)))),
   ];
-  const widths = columns.map((_, index) => Math.max(...rows.map((row) => widthOf(row[index] ?? ''))));
+  // A whole fleet has more rows than a function takes arguments.
+  const widths = columns.map((_, index) => rows.reduce((most, row) => Math.max(most, widthOf(row[index] ?? '')), 0));
   return rows
     .map(
       (row) =>

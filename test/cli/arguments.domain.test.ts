@@ -150,13 +150,33 @@ describe('a point in time', () => {
     ['1w', '2026-11-14T10:00:00.000Z'],
     ['2026-11-20T12:00:00+02:00', '2026-11-20T10:00:00.000Z'],
     ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+    ['2026-11-20T12:00', '2026-11-20T12:00:00.000Z'],
+    ['2026-11-20 12:00:30', '2026-11-20T12:00:30.000Z'],
+    ['2026-11-20T12:00:30.250', '2026-11-20T12:00:30.250Z'],
+    ['2026-11-20 12:00 +0200', '2026-11-20T10:00:00.000Z'],
+    ['2026-11-20 12:00 UTC', '2026-11-20T12:00:00.000Z'],
+    ['2026-11-20t12:00z', '2026-11-20T12:00:00.000Z'],
   ])('%s', (text, time) => {
     expect(moment(text, undefined, now)).toBe(time);
   });
 
-  test.each(['', '5', 'yesterday', '2x', '-2h', '2026-13-01', '1.5h'])('refuses %s', (text) => {
-    expect(() => moment(text)).toThrow('how long ago');
+  test('without a zone is in UTC, wherever the machine is', () => {
+    const zone = process.env.TZ;
+    process.env.TZ = 'America/New_York';
+    try {
+      expect(moment('2026-11-20T12:00')).toBe('2026-11-20T12:00:00.000Z');
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
   });
+
+  test.each(['', '5', '2026-11-20 10:00 PM', '2026-11-20T', 'yesterday', '2x', '-2h', '2026-13-01', '1.5h'])(
+    'refuses %s',
+    (text) => {
+      expect(() => moment(text)).toThrow('how long ago');
+    },
+  );
 });
 
 describe('drift check', () => {

@@ -219,6 +219,8 @@ describe('options and secrets', () => {
   test('one value, or all', async () => {
     api.on('GET /v3/options', always(200, OPTIONS));
     expect((await run(['option', 'get', 'session_ttl'])).out).toBe('7d\n');
+    expect((await run(['option', 'get', 'session_ttl', '-o', 'json'])).out).toBe('"7d"\n');
+    expect((await run(['option', 'get', 'batch_size', '-o', 'yaml'])).out).toBe('25\n');
     expect((await run(['option', 'get', '-o', 'tsv'])).out).toBe(
       'option\tvalue\nbatch_size\t25\nsession_ttl\t7d\nbatcher_disable\tfalse\n',
     );

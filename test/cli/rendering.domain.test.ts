@@ -34,6 +34,12 @@ describe('a list', () => {
     );
   });
 
+  test('as a table of a fleet of 200,000', async () => {
+    const fleet = Array.from({ length: 200_000 }, (_, index) => ({ id: `node-${index}`, note: '' }));
+    const shown = await renderList(view, fleet, 'table');
+    expect(shown.slice(-12)).toBe('node-199999\n');
+  });
+
   test('as TSV: all columns, separators inside a cell escaped', async () => {
     expect(await renderList(view, records, 'tsv')).toBe(
       'id\tnote\nnode-one\ttab\\there\\nnext \u001b[31m \\\\\nn2\t\n',

@@ -39,7 +39,11 @@ export function auditCommands(program: Command, context: CliContext): void {
     .option('--kind <kind>', 'only those of such records, such as component or configuration')
     .option('--name <name>', 'only those of the record of this name')
     .option('--action <action>', 'only those, such as create, update, delete')
-    .option('--since <time>', 'only those since then: a time, or how long ago, such as 2h', moment)
+    .option(
+      '--since <time>',
+      'only those since then: a time (in UTC where it has no zone), or how long ago, such as 2h',
+      moment,
+    )
     .option('--until <time>', 'only those until then', moment)
     .action(async ({ actor, kind, name, action, since, until, ...options }: AuditOptions) => {
       const api = apiOf(context, options);

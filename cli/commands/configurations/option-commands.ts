@@ -36,8 +36,10 @@ export function optionCommands(program: Command, context: CliContext): void {
     .argument('[name]')
     .action(async (name: string | undefined, options: OutputOptions) => {
       const record = await apiOf(context, options).json<OptionRecord>({ method: 'GET', path: PATH });
-      if (name !== undefined) return writeData(context, `${textOf(optionValue(record, name))}\n`);
-      await writeOptions(context, record, options);
+      if (name === undefined) return writeOptions(context, record, options);
+      const value = optionValue(record, name);
+      const { output } = options;
+      writeData(context, isValueFormat(output) ? await renderValue(value, output) : `${textOf(value)}\n`);
     });
 
   withDryRun(withOutput(noun.command('set')))
