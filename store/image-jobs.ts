@@ -54,14 +54,21 @@ export interface ImageJobFilter {
   madeBefore?: Date | undefined;
 }
 
-/** Jobs that are not deleted, oldest first. */
-export async function listImageJobs(db: Db): Promise<ImageJobRow[]> {
+/** At most `limit` jobs that are not deleted, oldest first, those after a place (`created`: to the microsecond); null: from the beginning. */
+export async function listImageJobs(
+  db: Db,
+  { after, limit }: { after: { created: string; id: string } | null; limit: number },
+): Promise<(ImageJobRow & { place: string })[]> {
+  const place = sql<boolean>`(created_at, id) > (${after?.created}::timestamptz, ${after?.id}::uuid)`;
   return db
     .selectFrom('image_jobs')
     .selectAll()
+    .select(sql<string>`created_at::text`.as('place'))
     .where('deleted_at', 'is', null)
+    .$if(after !== null, (query) => query.where(place))
     .orderBy('created_at')
     .orderBy('id')
+    .limit(limit)
     .execute();
 }
 

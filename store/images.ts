@@ -22,10 +22,10 @@ export async function findImage(db: Db, id: string): Promise<ImageRow | null> {
   return (await db.selectFrom('images').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 }
 
-/** At most `limit` images in the order of their names, those after a place; null: all, from the beginning. */
+/** At most `limit` images in the order of their names, those after a place; null: from the beginning. */
 export async function listImages(
   db: Db,
-  { after, limit }: { after: { name: string; id: string } | null; limit: number | null },
+  { after, limit }: { after: { name: string; id: string } | null; limit: number },
 ): Promise<ImageRow[]> {
   const place = sql<boolean>`(name, id) > (${after?.name}::text, ${after?.id}::uuid)`;
   return db
@@ -34,7 +34,7 @@ export async function listImages(
     .$if(after !== null, (query) => query.where(place))
     .orderBy('name')
     .orderBy('id')
-    .$if(limit !== null, (query) => query.limit(limit ?? 0))
+    .limit(limit)
     .execute();
 }
 
@@ -120,15 +120,30 @@ export async function findPublicKey(db: Db, id: string): Promise<PublicKeyRow | 
   return (await db.selectFrom('image_public_keys').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 }
 
-/** All keys in the order of their names, or those of one name. */
-export async function listPublicKeys(db: Db, name?: string): Promise<PublicKeyRow[]> {
+/** Where a list goes on: a time to the microsecond, as Postgres has it, and what is ordered before and after it. */
+export interface KeyPlace {
+  name: string;
+  created: string;
+  id: string;
+}
+
+/** At most `limit` keys in the order of their names, those after a place; null: from the beginning. With `named` those of that name. */
+export async function listPublicKeys(
+  db: Db,
+  { named, after, limit }: { named?: string | undefined; after: KeyPlace | null; limit: number },
+): Promise<(PublicKeyRow & { place: string })[]> {
+  const place = sql<boolean>`
+    (name, created_at, id) > (${after?.name}::text, ${after?.created}::timestamptz, ${after?.id}::uuid)`;
   return db
     .selectFrom('image_public_keys')
     .selectAll()
-    .$if(name !== undefined, (query) => query.where('name', '=', name ?? ''))
+    .select(sql<string>`created_at::text`.as('place'))
+    .$if(named !== undefined, (query) => query.where('name', '=', named ?? ''))
+    .$if(after !== null, (query) => query.where(place))
     .orderBy('name')
     .orderBy('created_at')
     .orderBy('id')
+    .limit(limit)
     .execute();
 }
 

@@ -5,8 +5,8 @@ import { KEY_MAX, text } from '../../domain/schema.ts';
 import { createImageJob } from './create-image-job.ts';
 import { deleteImageJob } from './delete-image-jobs.ts';
 import type { ImageDependencies } from './ports.ts';
-import { allPublicKeys, createPublicKey, deletePublicKey } from './public-keys.ts';
-import { allImageJobs, getImageJob } from './read-image-jobs.ts';
+import { createPublicKey, deletePublicKey, publicKeyBatches } from './public-keys.ts';
+import { getImageJob, imageJobBatches } from './read-image-jobs.ts';
 import { getImage } from './read-images.ts';
 
 /** What the records name as the one who asked. */
@@ -28,7 +28,11 @@ export function createBuiltInImages(deps: ImageDependencies): ImageService {
       translated(async () => (await createPublicKey(acting, { name, public_key: publicKey })).id),
     findPublicKeys: (name) =>
       translated(async () =>
-        (await allPublicKeys(deps, name)).map(({ id, public_key }) => ({ id, name, publicKey: public_key })),
+        (await wholeOf(publicKeyBatches(deps, name))).map(({ id, public_key }) => ({
+          id,
+          name,
+          publicKey: public_key,
+        })),
       ),
     deletePublicKey: (id) => translated(() => unlessGone(deletePublicKey(deps, id), undefined)),
     createJob: ({ imageId, resultName, publicKeyId, shellName, requireDkms }) =>
@@ -47,7 +51,7 @@ export function createBuiltInImages(deps: ImageDependencies): ImageService {
         return imageJob(await createImageJob(acting, wanted));
       }),
     getJob: (id) => translated(async () => unlessGone(getImageJob(deps, id).then(imageJob), null)),
-    listJobs: () => translated(async () => (await allImageJobs(deps)).map(imageJob)),
+    listJobs: () => translated(async () => (await wholeOf(imageJobBatches(deps))).map(imageJob)),
     deleteJob: (id) => translated(() => unlessGone(deleteImageJob(acting, id), undefined)),
   };
 }
@@ -79,6 +83,12 @@ function imageJob(view: ImageJobView): ImageJob {
     })),
     message: view.message,
   };
+}
+
+async function wholeOf<T>(batches: AsyncGenerator<T[], void>): Promise<T[]> {
+  const whole: T[] = [];
+  for await (const batch of batches) whole.push(...batch);
+  return whole;
 }
 
 async function unlessGone<T>(answer: Promise<T>, instead: T): Promise<T> {

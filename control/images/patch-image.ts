@@ -1,5 +1,11 @@
 import { musterError } from '../../domain/errors.ts';
-import { type ImagePatch, type ImageView, METADATA_KEYS } from '../../domain/images/schema.ts';
+import {
+  type ImagePatch,
+  type ImageView,
+  METADATA_BYTES,
+  METADATA_KEYS,
+  metadataSize,
+} from '../../domain/images/schema.ts';
 import { lockImage, updateImage } from '../../store/images.ts';
 import { outerLink } from './create-image.ts';
 import { viewOfImage } from './image-views.ts';
@@ -42,5 +48,12 @@ function withMetadata(
       'metadata.key',
     );
   }
-  return { ...others, [key]: value };
+  const changed = { ...others, [key]: value };
+  const size = metadataSize(changed);
+  // One of a former release may have more, and become smaller step by step.
+  if (size > METADATA_BYTES && size > metadataSize(now)) {
+    const detail = `The metadata of an image has at most ${METADATA_BYTES} bytes as JSON, and this would be ${size}`;
+    throw musterError('image_request_invalid', detail, 'metadata.value');
+  }
+  return changed;
 }

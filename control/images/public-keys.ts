@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import type { PublicKeyCreate, PublicKeyView } from '../../domain/images/schema.ts';
 import type { Db } from '../../store/database.ts';
-import { deletePublicKey as deleteRow, findPublicKey, insertPublicKey, listPublicKeys } from '../../store/images.ts';
+import {
+  deletePublicKey as deleteRow,
+  findPublicKey,
+  insertPublicKey,
+  type KeyPlace,
+  listPublicKeys,
+} from '../../store/images.ts';
 import { viewOfPublicKey } from './image-views.ts';
 import { isUuid } from './is-uuid.ts';
 import type { ActingOnImages } from './ports.ts';
@@ -29,9 +35,22 @@ export async function getPublicKey(deps: { db: Db }, id: string): Promise<Public
   return viewOfPublicKey(row);
 }
 
-/** All keys by name, or those of one name. */
-export async function allPublicKeys(deps: { db: Db }, name?: string): Promise<PublicKeyView[]> {
-  return (await listPublicKeys(deps.db, name)).map(viewOfPublicKey);
+/** Keys that are read at once: each has up to 16 KiB. */
+const BATCH = 200;
+
+/** All keys by name, or those of one name, some at a time. */
+export async function* publicKeyBatches(
+  deps: { db: Db },
+  named?: string,
+  batch = BATCH,
+): AsyncGenerator<PublicKeyView[], void> {
+  let after: KeyPlace | null = null;
+  do {
+    const rows = await listPublicKeys(deps.db, { named, after, limit: batch });
+    yield rows.map(viewOfPublicKey);
+    const last = rows.length === batch ? rows.at(-1) : undefined;
+    after = last === undefined ? null : { name: last.name, created: last.place, id: last.id };
+  } while (after !== null);
 }
 
 /** Removes a key; jobs that use it keep it. Throws `image_key_not_found`. */

@@ -16,7 +16,16 @@ export async function getImageJob(deps: { db: Db }, id: string): Promise<ImageJo
   return viewOfImageJob(row);
 }
 
-/** All jobs, oldest first. */
-export async function allImageJobs(deps: { db: Db }): Promise<ImageJobView[]> {
-  return (await listImageJobs(deps.db)).map(viewOfImageJob);
+/** Jobs that are read at once. */
+const BATCH = 500;
+
+/** All jobs, oldest first, some at a time: there may be more than can be held. */
+export async function* imageJobBatches(deps: { db: Db }, batch = BATCH): AsyncGenerator<ImageJobView[], void> {
+  let after: { created: string; id: string } | null = null;
+  do {
+    const rows = await listImageJobs(deps.db, { after, limit: batch });
+    yield rows.map(viewOfImageJob);
+    const last = rows.length === batch ? rows.at(-1) : undefined;
+    after = last === undefined ? null : { created: last.place, id: last.id };
+  } while (after !== null);
 }

@@ -21,9 +21,36 @@ export async function getImage(deps: { db: Db }, id: string): Promise<ImageView>
   return viewOfImage(await imageRow(deps.db, id));
 }
 
-/** All images, by name. */
-export async function allImages(deps: { db: Db }): Promise<ImageView[]> {
-  return (await listImages(deps.db, { after: null, limit: null })).map(viewOfImage);
+/** Images that are read at once: each has up to 64 KiB of metadata. */
+const BATCH = 100;
+
+type ImagePlace = { id: string; name: string };
+
+/** Records by name, some at a time: at most `limit`, those after a place. `more` says in the end whether there are others. */
+function imageRows(db: Db, from: ImagePlace | null, limit: number) {
+  let after = from;
+  let hasMore = true;
+  async function* batches(): AsyncGenerator<ImageRow[], void> {
+    for (let left = limit; left > 0 && hasMore; ) {
+      const size = Math.min(left, BATCH);
+      const rows: ImageRow[] = await listImages(db, { after, limit: size + 1 });
+      hasMore = rows.length > size;
+      const batch = rows.slice(0, size);
+      after = batch.at(-1) ?? after;
+      left -= batch.length;
+      yield batch;
+    }
+  }
+  return { batches: batches(), more: () => hasMore };
+}
+
+async function* mapped<T>(batches: AsyncGenerator<ImageRow[], void>, view: (row: ImageRow) => T) {
+  for await (const rows of batches) yield rows.map(view);
+}
+
+/** All images by name, some at a time. */
+export function imageBatches(deps: { db: Db }): AsyncGenerator<ImageView[], void> {
+  return mapped(imageRows(deps.db, null, Number.POSITIVE_INFINITY).batches, viewOfImage);
 }
 
 /** An image with what is stored of it; throws `image_not_found`. */
@@ -31,21 +58,24 @@ export async function getStoredImage(deps: { db: Db }, id: string): Promise<Stor
   return viewOfStoredImage(await imageRow(deps.db, id));
 }
 
-/** A page of images by name and id after a place ('': from the beginning), and the place after which the next one begins. */
-export async function pageOfImages(
+/**
+ * A page of images by name and id after a place ('': from the beginning), some at a time; `next` is the place after which the next page begins, once
+ * the last of this one is known.
+ */
+export function pageOfImages(
   deps: { db: Db },
   after: string,
   limit: number,
-): Promise<{ images: StoredImageView[]; after: string | null }> {
-  const rows = await listImages(deps.db, { after: after === '' ? null : placeOf(after), limit: limit + 1 });
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const hasMore = rows.length > limit && last !== undefined;
-  return { images: page.map(viewOfStoredImage), after: hasMore ? `${last.id}-${last.name}` : null };
+): { batches: AsyncGenerator<StoredImageView[], void>; next(last: StoredImageView | undefined): string | null } {
+  const { batches, more } = imageRows(deps.db, after === '' ? null : placeOf(after), limit);
+  return {
+    batches: mapped(batches, viewOfStoredImage),
+    next: (last) => (more() && last !== undefined ? `${last.id}-${last.name}` : null),
+  };
 }
 
 const ID_LENGTH = 36;
 
-function placeOf(cursor: string): { id: string; name: string } {
+function placeOf(cursor: string): ImagePlace {
   return { id: cursor.slice(0, ID_LENGTH), name: cursor.slice(ID_LENGTH + 1) };
 }

@@ -9,6 +9,10 @@ const NameSchema = text(1, 255);
 const ArchSchema = z.enum(ARCHITECTURES);
 /** Keys of an image's metadata at most: its record is read as a whole, and listed. */
 export const METADATA_KEYS = 256;
+/** Bytes of it in all, as JSON: lists have that of many images. */
+export const METADATA_BYTES = 65_536;
+/** Size of an image's metadata, bytes of JSON. */
+export const metadataSize = (metadata: Record<string, string>): number => Buffer.byteLength(JSON.stringify(metadata));
 const MetadataKeySchema = text(1, 255);
 const MetadataValueSchema = z.string().max(4_000);
 const MetadataSchema = z.record(z.string(), z.string());
@@ -32,7 +36,11 @@ export const ImageCreateSchema = z.strictObject({
     .refine((metadata) => Object.keys(metadata).length <= METADATA_KEYS, {
       error: `must have at most ${METADATA_KEYS} keys`,
     })
+    .refine((metadata) => metadataSize(metadata) <= METADATA_BYTES, {
+      error: `must have at most ${METADATA_BYTES} bytes as JSON`,
+    })
     .meta({ maxProperties: METADATA_KEYS })
+    .describe('at most 64 KiB as JSON')
     .optional(),
 });
 export type ImageCreate = z.infer<typeof ImageCreateSchema>;

@@ -193,6 +193,11 @@ describe('metadata of an image', () => {
     ['a key that is too long', { ['k'.repeat(256)]: 'v' }],
     ['a value that is too long', { k: 'v'.repeat(4_001) }],
     ['too many keys', many(257)],
+    ['more than 64 KiB', Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v'.repeat(4_000)]))],
+    [
+      'more than 64 KiB as bytes',
+      Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`k${n}`, 'ä'.repeat(4_000)])),
+    ],
   ])('with %s is refused when the image is made', async (_what, metadata) => {
     const answer = await api.call('POST', '/apis/ims/images', { name: 'a', metadata });
     expect(answer.body).toMatchObject({ status: 422, code: 'image_request_invalid' });
@@ -206,5 +211,87 @@ describe('metadata of an image', () => {
       api.call('PATCH', `/apis/ims/images/${made.body.id}`, { metadata: { operation: 'set', key, value: 'new' } });
     expect((await set('one more')).body).toMatchObject({ status: 422, code: 'image_request_invalid' });
     expect((await set('k1')).body.metadata.k1).toBe('new');
+  });
+
+  test('grows to 64 KiB in all; one of a former release that has more only shrinks', async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`k${n}`, 'v'.repeat(4_000)]));
+    const made = await api.call('POST', '/apis/ims/images', { name: 'a', metadata });
+    expect(made.status).toBe(201);
+    const change = (more: object) => api.call('PATCH', `/apis/ims/images/${made.body.id}`, { metadata: more });
+    const set = (key: string, value: string) => change({ operation: 'set', key, value });
+    const refused = await set('more', 'v'.repeat(4_000));
+    expect(refused.body).toMatchObject({ status: 422, code: 'image_request_invalid' });
+    expect(refused.body.detail).toContain('at most 65536 bytes as JSON');
+    expect((await set('more', 'v')).status).toBe(200);
+    const old = JSON.stringify({ ...metadata, old: 'v'.repeat(10_000) });
+    await sql`update images set metadata = ${old}::jsonb where id = ${made.body.id}`.execute(api.deps.db);
+    expect((await set('k1', 'v'.repeat(3_000))).status).toBe(200);
+    expect((await set('k1', 'v'.repeat(4_000))).status).toBe(422);
+    expect((await change({ operation: 'remove', key: 'old' })).status).toBe(200);
+  });
+});
+
+/** Sent while it is read, it has no length: as one text it would be more than there can be, or all of the memory. */
+describe('a long list is sent while it is read, whole and in order', () => {
+  const COUNT = 1_234;
+  async function listed(url: string) {
+    const answer = await api.app.inject({ method: 'GET', url });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers).not.toHaveProperty('content-length');
+    const body = JSON.parse(answer.body);
+    return Array.isArray(body) ? { records: body, next: null } : { records: body.images, next: body.next };
+  }
+  const idsOf = (records: { id: string }[]) => records.map(({ id }) => id);
+
+  beforeAll(async () => {
+    await sql`delete from image_jobs`.execute(api.deps.db);
+    await manyJobs(COUNT);
+    // Some at the same moment, some a millionth of a second apart.
+    await sql`update image_jobs set created_at = created_at + (extract(microseconds from clock_timestamp())::int % 7) * interval '1 us'`.execute(
+      api.deps.db,
+    );
+    await sql`delete from images`.execute(api.deps.db);
+    await sql`delete from image_public_keys`.execute(api.deps.db);
+    await sql`
+      insert into images (id, name, arch, created_at, updated_at)
+      select gen_random_uuid(), 'i' || n % 10, 'x86_64', now(), now() from generate_series(1, ${COUNT}::int) as n`.execute(
+      api.deps.db,
+    );
+    await sql`
+      insert into image_public_keys (id, name, public_key, created_at)
+      select gen_random_uuid(), 'k' || n % 3, 'key', now() + (n % 5) * interval '1 us'
+      from generate_series(1, ${COUNT}::int) as n`.execute(api.deps.db);
+  });
+
+  const inOrder = async (table: string, order: string) => {
+    const { rows } = await sql.raw<{ id: string }>(`select id from ${table} order by ${order}`).execute(api.deps.db);
+    expect(rows).toHaveLength(COUNT);
+    return idsOf(rows);
+  };
+
+  test('image jobs', async () => {
+    const { records } = await listed('/apis/ims/jobs');
+    expect(idsOf(records)).toEqual(await inOrder('image_jobs', 'created_at, id'));
+  });
+
+  test('images', async () => {
+    const { records } = await listed('/apis/ims/images');
+    expect(idsOf(records)).toEqual(await inOrder('images', 'name, id'));
+  });
+
+  test('public keys', async () => {
+    const { records } = await listed('/apis/ims/v2/public-keys');
+    expect(idsOf(records)).toEqual(await inOrder('image_public_keys', 'name, created_at, id'));
+  });
+
+  test('pages of images', async () => {
+    const first = await listed('/api/v1/images?limit=1000');
+    expect(first.next).toMatchObject({ limit: 1000 });
+    const query = new URLSearchParams({ limit: '500', after_id: first.next.after_id });
+    const second = await listed(`/api/v1/images?${query}`);
+    expect(second.next).toBeNull();
+    expect(idsOf([...first.records, ...second.records])).toEqual(await inOrder('images', 'name, id'));
+    const exact = await listed(`/api/v1/images?limit=${COUNT}`);
+    expect([exact.records.length, exact.next]).toEqual([COUNT, null]);
   });
 });

@@ -11,6 +11,7 @@ import {
 } from '../../../domain/images/schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { sendList } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
 import { takeUpload } from './uploads.ts';
@@ -30,9 +31,12 @@ export async function imageRoutes(app: ApiServer, deps: ApiDependencies): Promis
         response: { 200: z.object({ images: z.array(StoredImageSchema), next: NextSchema }) },
       },
     },
-    async ({ query: { limit, after_id } }) => {
-      const { images, after } = await pageOfImages(deps, after_id, limit);
-      return { images, next: after === null ? null : { limit, after_id: after } };
+    async ({ query: { limit, after_id } }, reply) => {
+      const { batches, next } = pageOfImages(deps, after_id, limit);
+      return sendList(reply, 'images', batches, (last) => {
+        const after = next(last);
+        return after === null ? null : { limit, after_id: after };
+      });
     },
   );
 

@@ -5,9 +5,14 @@ import { deleteImage } from '../../../control/images/delete-image.ts';
 import { deleteImageJob, deleteImageJobs } from '../../../control/images/delete-image-jobs.ts';
 import { patchImage } from '../../../control/images/patch-image.ts';
 import { patchImageJob } from '../../../control/images/patch-image-job.ts';
-import { allPublicKeys, createPublicKey, deletePublicKey, getPublicKey } from '../../../control/images/public-keys.ts';
-import { allImageJobs, getImageJob } from '../../../control/images/read-image-jobs.ts';
-import { allImages, getImage } from '../../../control/images/read-images.ts';
+import {
+  createPublicKey,
+  deletePublicKey,
+  getPublicKey,
+  publicKeyBatches,
+} from '../../../control/images/public-keys.ts';
+import { getImageJob, imageJobBatches } from '../../../control/images/read-image-jobs.ts';
+import { getImage, imageBatches } from '../../../control/images/read-images.ts';
 import {
   ImageCreateSchema,
   ImageJobCreateSchema,
@@ -21,6 +26,7 @@ import {
 } from '../../../domain/images/schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { sendArray } from '../../list-answer.ts';
 import { NoContentSchema } from '../../no-content.ts';
 import { refuseAsUnprocessable } from './unprocessable.ts';
 
@@ -42,7 +48,7 @@ function imageRecords(app: ApiServer, deps: ApiDependencies): void {
   app.get(
     '/images',
     { schema: { tags, summary: 'List all images by name', response: { 200: z.array(ImageSchema) } } },
-    () => allImages(deps),
+    async (_request, reply) => sendArray(reply, imageBatches(deps)),
   );
   app.post(
     '/images',
@@ -88,7 +94,7 @@ function publicKeys(app: ApiServer, deps: ApiDependencies): void {
   app.get(
     '/public-keys',
     { schema: { tags, summary: 'List all public keys by name', response: { 200: z.array(PublicKeySchema) } } },
-    () => allPublicKeys(deps),
+    async (_request, reply) => sendArray(reply, publicKeyBatches(deps)),
   );
   app.post(
     '/public-keys',
@@ -121,7 +127,7 @@ function imageJobs(app: ApiServer, deps: ApiDependencies): void {
   app.get(
     '/jobs',
     { schema: { tags, summary: 'List all image jobs, oldest first', response: { 200: z.array(ImageJobSchema) } } },
-    () => allImageJobs(deps),
+    async (_request, reply) => sendArray(reply, imageJobBatches(deps)),
   );
   app.post(
     '/jobs',
