@@ -1,7 +1,8 @@
 /** Which job has to go when those that wait for their users fill the disk. */
 import type { Kysely } from 'kysely';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
-import { type ImageJobRow, imageJobsOnDisk } from '../../store/image-jobs.ts';
+import { isDone } from '../../domain/images/job-turn.ts';
+import { imageJobsOnDisk } from '../../store/image-jobs.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Between two looks at the disk, ms. */
@@ -35,14 +36,6 @@ export function watchDisk(
     wasLow = isLow;
     return stays && (await isFirstToGo(deps, { jobId, queue }, new Date(now - REMOVAL_MS)));
   };
-}
-
-/** Whether its user has said so: since then it waits for its turn. What was noted before its user had it is of the wait to be opened. */
-function isDone({
-  turn_wanted_at: wanted,
-  waiting_since: since,
-}: Pick<ImageJobRow, 'turn_wanted_at' | 'waiting_since'>) {
-  return wanted !== null && (since === null || wanted >= since);
 }
 
 async function isFirstToGo(

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import { type Wait, waitedTooLong } from '../../domain/images/job-limits.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
-import { placeInLine, queuedTooLong, WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
+import { isDone as isDoneWith, placeInLine, queuedTooLong, WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
 import { noPortFree, type ShellPorts, shellPorts } from '../../domain/images/shell-ports.ts';
 import { lasting } from '../../domain/times.ts';
 import {
@@ -63,7 +63,9 @@ export async function readImageRun(deps: ImageRunDependencies, jobId: string, un
   if (job === null) return { status: 'error' as const, over: true, queue: null, stepSeconds };
   const { status, queue } = job;
   const workers = await workersFor(deps, job, status);
-  if (!isOver(job) && (await hasEnded(deps, job, workers, { isDone: false, untakenSeconds }))) {
+  // A run that continues another one looks at it too, while it waits to be packed.
+  const isDone = status === 'waiting_on_user' && isDoneWith(job);
+  if (!isOver(job) && (await hasEnded(deps, job, workers, { isDone, untakenSeconds }))) {
     return { status: 'error' as const, over: true, queue, stepSeconds };
   }
   return { status, over: isOver(job), queue, stepSeconds };
@@ -171,6 +173,7 @@ async function hasEnded(
       untakenSeconds,
       machine: { isThere: workers.some((worker) => isThere(deps, worker)), seenAt: lastThere(workers) },
       userSeconds: deps.imageLimits.userSeconds,
+      queueSeconds: deps.imageLimits.queueSeconds,
     },
     now,
   );

@@ -1,4 +1,5 @@
 import type { ImageJobStatus } from './image-service.ts';
+import { GRACE_SECONDS } from './job-turn.ts';
 
 /** How long a machine may be away before the jobs that wait for it are given up, seconds: a day, as for a repair. */
 export const AWAY_SECONDS = 86_400;
@@ -16,6 +17,8 @@ export interface Wait {
   /** Whether a machine that can do what is next is there, and when one last was there and could; null: never. */
   machine: { isThere: boolean; seenAt: Date | null };
   userSeconds: number;
+  /** Longest wait for the turn to be packed, which says itself when it is over. */
+  queueSeconds: number;
 }
 
 /**
@@ -24,7 +27,7 @@ export interface Wait {
  * is there and takes no work.
  */
 export function waitedTooLong(wait: Wait, now: Date): string | null {
-  const { status, createdAt, waitingSince, isDone, untakenSeconds, machine, userSeconds } = wait;
+  const { status, createdAt, waitingSince, isDone, untakenSeconds, machine, userSeconds, queueSeconds } = wait;
   const secondsSince = (...times: (Date | null)[]) =>
     (now.getTime() - Math.max(...times.map((time) => time?.getTime() ?? 0))) / 1_000;
   if (!machine.isThere && secondsSince(createdAt, waitingSince, machine.seenAt) > AWAY_SECONDS) {
@@ -35,7 +38,8 @@ export function waitedTooLong(wait: Wait, now: Date): string | null {
   }
   if (status !== 'waiting_on_user' || waitingSince === null) return null;
   const isUnwatched = !machine.isThere && !isDone;
-  const limit = userSeconds + (isUnwatched ? 0 : AWAY_SECONDS);
+  const toBePacked = isDone ? Math.max(AWAY_SECONDS, queueSeconds + GRACE_SECONDS) : AWAY_SECONDS;
+  const limit = userSeconds + (isUnwatched ? 0 : toBePacked);
   if (secondsSince(waitingSince) <= limit) return null;
   return isUnwatched
     ? `nobody said within ${userSeconds} s that it is done (MUSTER_IMAGE_USER_WAIT), and its machine is away`

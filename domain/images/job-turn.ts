@@ -29,9 +29,23 @@ export function placeInLine(ahead: number): { askAgainSeconds: number; keptSecon
  * A session that waits for a job gives up by itself, and says why in its own words; a job that nobody else limits is given up so much
  * later, seconds.
  */
-const GRACE_SECONDS = 300;
+export const GRACE_SECONDS = 300;
 
 /** Whether a job that waits for its turn since then has waited too long by `now`. */
 export function queuedTooLong(since: Date, queueSeconds: number, now: Date): boolean {
   return now.getTime() - since.getTime() > (queueSeconds + GRACE_SECONDS) * 1_000;
+}
+
+/**
+ * Whether the user of a job that is open has said that it is done: since then it waits for its turn to be packed. What was noted before its user had
+ * it is of the wait to be opened.
+ */
+export function isDone({
+  turn_wanted_at: wanted,
+  waiting_since: since,
+}: {
+  turn_wanted_at: Date | null;
+  waiting_since: Date | null;
+}): boolean {
+  return wanted !== null && (since === null || wanted >= since);
 }

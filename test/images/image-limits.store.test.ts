@@ -224,6 +224,23 @@ describe('a turn that does not come', () => {
     expect((await findImageJob(database.db, waiting.id))?.ended_at).toEqual(now);
   });
 
+  test('may be longer away than a day, also when the workflow goes on as a new one', async () => {
+    const { waiting } = await busy('waiting_on_user');
+    const patient = { ...deps(), imageLimits: { ...deps().imageLimits, queueSeconds: 5 * DAY } };
+    const turn = () => takeImageRunTurn(patient, waiting.id, 'packaging_artifacts');
+    expect(await turn()).toMatchObject({ state: 'wait' });
+    for (const seconds of [USER_SECONDS + DAY + HOUR, 4 * DAY - HOUR]) {
+      later(seconds);
+      await seen();
+      expect(await readImageRun(patient, waiting.id)).toMatchObject({ status: 'waiting_on_user', over: false });
+      expect([(await turn()).state, await end(waiting)]).toEqual(['wait', 'waiting_on_user']);
+    }
+    later(300 - USER_SECONDS + 1);
+    await seen();
+    expect(await turn()).toEqual({ state: 'over' });
+    expect(await end(waiting)).toContain('its turn did not come within 120 h (MUSTER_IMS_QUEUE_WAIT)');
+  });
+
   test('counts anew for each turn', async () => {
     const { waiting, working } = await busy('waiting_on_user');
     later(QUEUE_SECONDS + HOUR);
