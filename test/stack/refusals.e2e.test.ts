@@ -80,6 +80,18 @@ describeNeeding(temporalMissing(), 'a stack that cannot start', () => {
     for (const part of Object.values((await stack.status()).components)) expect(part.process).toBeNull();
   });
 
+  test('says what a part waits for that does not come up, goes on waiting, and ends at Ctrl-C', async () => {
+    const interrupt = new AbortController();
+    const lines: string[] = [];
+    const onProgress = (line: string): void => {
+      lines.push(line);
+      if (line.startsWith('api is not up yet')) interrupt.abort();
+    };
+    const result = await stack.start('waiting-stack', { onProgress, signal: interrupt.signal });
+    expect(lines).toContain('api is not up yet: /healthz answers 503: no database');
+    expect(result).toMatchObject({ outcome: 'failed', exit: 130 });
+  });
+
   test('finishes what a start left half done', async () => {
     const first = spawn(process.execPath, [join(import.meta.dirname, 'stand-ins', 'stack.ts')], {
       env: stack.env,

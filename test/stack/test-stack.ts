@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { stackStatus, startStack, stopStack } from '../../deploy/stack/background.ts';
+import { type StartOptions, stackStatus, startStack, stopStack } from '../../deploy/stack/background.ts';
 import type { ComponentName, StackState } from '../../deploy/stack/stack-state.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
@@ -37,8 +37,8 @@ export class TestStack {
     });
   }
 
-  start(entry = 'stack') {
-    return startStack({ dataDir: this.dataDir, env: this.env, entry: join(STAND_INS, `${entry}.ts`) });
+  start(entry = 'stack', progress: Pick<StartOptions, 'onProgress' | 'signal'> = {}) {
+    return startStack({ dataDir: this.dataDir, env: this.env, entry: join(STAND_INS, `${entry}.ts`), ...progress });
   }
 
   /** Starts and answers the state; fails with the stack's own message. */
