@@ -62,6 +62,15 @@ describeNeeding(temporalMissing() ?? ansibleMissing(), 'the demo', () => {
     expect(processesWith(stack.dataDir)).toEqual([]);
   }, 180_000);
 
+  test('stops everything at a Ctrl-C that ends who reads its messages too', async () => {
+    const { child, shown, status } = start();
+    await eventually('the stack is up', () => shown.err.includes('worker 0.'), 150_000);
+    child.stderr.destroy();
+    child.kill('SIGINT');
+    expect(await status).toBe(130);
+    expect(processesWith(stack.dataDir)).toEqual([]);
+  }, 180_000);
+
   test('refuses what it does not know before it starts anything', async () => {
     const { shown, status } = start('--fast');
     expect(await status).toBe(2);
