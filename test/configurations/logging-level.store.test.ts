@@ -30,7 +30,7 @@ async function follow(safetyMs = 3_600_000): Promise<{ level: string }> {
 
 async function listeners(): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and application_name = 'muster-options' and query like 'listen%'
+    where datname = current_database() and application_name = 'muster-options' and query like '%; listen %'
     and state = 'idle'`.execute(database.db);
   return rows[0]?.count ?? 0;
 }
