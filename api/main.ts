@@ -51,6 +51,10 @@ const ROOT = join(import.meta.dirname, '..');
 const STATEMENT_MS = 60_000;
 /** Longest pause of a client in the middle of a body or of an answer, ms. */
 const STALL_MS = 30_000;
+/** So long `/readyz` says that it is stopping before a process that goes by itself stops, ms: some looks of whoever asks it. */
+const UNREADY_MS = 8_000;
+/** After this time, ms, such a process is gone, whatever still comes in or goes out. */
+const LEAVE_MS = 60_000;
 /** A body that is held must be there after this time, ms: the largest list over a slow line. */
 const BODY_MS = 300_000;
 
@@ -177,6 +181,13 @@ async function main(): Promise<void> {
   const stopTls = tls === undefined ? [] : servers.map((server) => followTlsFiles(server, tls.files, tls.pair, log));
   const stopTidying = keepSourceSecretsTidy({ db, secrets, log });
   let stopping = false;
+  /** Nobody told who sends requests here that they are to go elsewhere, and nobody ends a process that goes by itself. */
+  const leave = async () => {
+    setup = { ok: false, reason: 'it is stopping' };
+    await delay(UNREADY_MS);
+    setTimeout(() => process.exit(0), LEAVE_MS);
+    await stop();
+  };
   const stop = async () => {
     if (stopping) return;
     stopping = true;
@@ -193,7 +204,7 @@ async function main(): Promise<void> {
     if (tracing) await tracing.close();
     process.exit(0);
   };
-  pemFiles.stopWhenRenewed({ stop, log });
+  pemFiles.stopWhenRenewed({ stop: () => void leave(), log });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 

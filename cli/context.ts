@@ -25,6 +25,8 @@ export interface CliContext {
   defaultUrl: string;
   /** The token to send to an API; undefined: none. Throws a `CliFailure` when the one that was named cannot be read. */
   tokenFor(url: string): Promise<string | undefined>;
+  /** The token to send to the API of this machine's stack; undefined: none. Throws as `tokenFor` does. */
+  stackTokenFor(url: string): Promise<string | undefined>;
   /** The token that `import` sends to the other CFS when no file with one is named. */
   importToken?: string | undefined;
   /** Aborted by the first Ctrl-C. */

@@ -8,7 +8,7 @@ import { EXIT } from './failure.ts';
 import { outputNotWritten, processSink } from './process-sink.ts';
 import { printFailure, runCli } from './program.ts';
 import { embeddedStack } from './stack.ts';
-import { openTokens } from './token.ts';
+import { openStackToken, openTokens } from './token.ts';
 
 /** One press arrives twice when the launcher passes it on too; a second press later than this (ms) ends at once. */
 const SAME_PRESS = 500;
@@ -70,13 +70,15 @@ const dataDir = resolve(env.MUSTER_DATA_DIR || '.muster');
 trustCertificates([env.MUSTER_CA_FILE, env.MUSTER_TLS_CERT]);
 const ownUrl = (): string => `${env.MUSTER_TLS_CERT ? 'https' : 'http'}://127.0.0.1:${env.MUSTER_API_PORT || 8100}`;
 const defaultUrl = env.MUSTER_URL || (!env.MUSTER_API_PORT && readOwnStack(dataDir)?.url) || ownUrl();
+const tokenFor = openTokens(env, dataDir);
 const context: CliContext = {
   out,
   err,
   stdin: process.stdin,
   version,
   defaultUrl,
-  tokenFor: openTokens(env, dataDir),
+  tokenFor,
+  stackTokenFor: openStackToken(env, dataDir, { tokenFor, defaultUrl }),
   importToken: env.MUSTER_IMPORT_TOKEN || undefined,
   signal: interrupts.signal,
   now: () => Date.now(),

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { readAdminToken } from '../deploy/stack/own-stack.ts';
+import { isSameServer, readAdminToken } from '../deploy/stack/own-stack.ts';
 import { usage } from './failure.ts';
 
 /**
@@ -11,6 +11,21 @@ export function openTokens(env: NodeJS.ProcessEnv, dataDir: string): (url: strin
     if (env.MUSTER_TOKEN) return oneWord('MUSTER_TOKEN', env.MUSTER_TOKEN);
     if (env.MUSTER_TOKEN_FILE) return oneWord('MUSTER_TOKEN_FILE', await contentOf(env.MUSTER_TOKEN_FILE));
     return (await readAdminToken(dataDir, url, env.MUSTER_ADMIN_TOKEN_FILE || undefined)) ?? undefined;
+  };
+}
+
+/**
+ * The token for the stack of the own data directory, at `url`, whatever the environment says of another API: the administrator's of
+ * that stack, else what `tokenFor` has, where that is meant for the same API (`defaultUrl`).
+ */
+export function openStackToken(
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+  { tokenFor, defaultUrl }: { tokenFor(url: string): Promise<string | undefined>; defaultUrl: string },
+): (url: string) => Promise<string | undefined> {
+  return async (url) => {
+    const own = await readAdminToken(dataDir, url, env.MUSTER_ADMIN_TOKEN_FILE || undefined);
+    return own ?? (isSameServer(url, defaultUrl) ? tokenFor(url) : undefined);
   };
 }
 

@@ -9,6 +9,7 @@ import { hostQueueOf } from '../domain/sessions/task-queues.ts';
 import { readHostId } from '../drivers/local-runner/host-id.ts';
 import type { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { openDatabase } from '../store/database.ts';
+import { imageJobsOnDisk } from '../store/image-jobs.ts';
 import { migrate } from '../store/migrations/index.ts';
 import { again } from './again.ts';
 import { connectWorkers, workerOptions } from './engine.ts';
@@ -19,8 +20,8 @@ export interface ImageWorkerProcess {
   log: Logger;
   probes: ProbeListener | undefined;
   tracing: Awaited<ReturnType<typeof loadTracing>> | undefined;
-  /** Says what is to be done when the process is told to stop. */
-  onStop(end: () => void): void;
+  /** Is told how the process is stopped, and how to see whether any job has something on this machine. */
+  onStart(process: { stop(): void; isIdle(): Promise<boolean> }): void;
 }
 
 /**
@@ -30,7 +31,7 @@ export interface ImageWorkerProcess {
  */
 export async function runImageWorker(
   env: Environment,
-  { log, probes, tracing, onStop }: ImageWorkerProcess,
+  { log, probes, tracing, onStart }: ImageWorkerProcess,
 ): Promise<void> {
   const database = databaseSettings(env);
   const db = openDatabase({ ...database, name: 'muster-images' });
@@ -51,8 +52,11 @@ export async function runImageWorker(
     // Watching what is open costs next to nothing; turns limit what is unpacked and packed.
     maxConcurrentActivityTaskExecutions: 500,
   });
-  onStop(() => {
-    if (worker.getState() === 'RUNNING') worker.shutdown();
+  onStart({
+    stop: () => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+    },
+    isIdle: async () => (await imageJobsOnDisk(db, queue)).length === 0,
   });
   const stopAnnouncing = machine.announce();
   log.info({ queue }, 'working on images');

@@ -91,15 +91,20 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => stop());
   const role = env.MUSTER_WORKER_ROLE === 'images' ? 'images' : 'worker';
   const pemFiles = await rememberPemFiles(startFiles(env, role));
-  pemFiles.stopWhenRenewed({ stop: () => stop(), log });
+  // Whoever works in an image is in this container, and goes with it.
+  let isIdle = async () => true;
+  pemFiles.stopWhenRenewed({ stop: () => stop(), log, ...(role === 'images' ? { isIdle: () => isIdle() } : {}) });
   const probes = env.MUSTER_WORKER_PROBES === undefined ? undefined : await listenForProbes(env.MUSTER_WORKER_PROBES);
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   const tracing = env.MUSTER_TRACES_URL && (await loadTracing(env.MUSTER_TRACES_URL, 'muster-worker', version));
   if (env.MUSTER_WORKER_ROLE === 'images') {
-    const onStop = (end: () => void) => {
-      stop = end;
-    };
-    await runImageWorker(env, { log, probes, tracing: tracing || undefined, onStop });
+    await runImageWorker(env, {
+      ...{ log, probes, tracing: tracing || undefined },
+      onStart: (process) => {
+        stop = process.stop;
+        isIdle = process.isIdle;
+      },
+    });
     if (tracing) await tracing.close();
     await probes?.close();
     return;

@@ -46,3 +46,14 @@ export async function readAdminToken(
 export function isSameOrigin(one: string, other: string): boolean {
   return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin;
 }
+
+/** Names of this machine for itself, and the addresses by which a server listens on all of its own. */
+const HERE = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]']);
+
+/** Whether two URLs lead to the same server, also where they name this machine in different ways. */
+export function isSameServer(one: string, other: string): boolean {
+  if (isSameOrigin(one, other)) return true;
+  if (!URL.canParse(one) || !URL.canParse(other)) return false;
+  const [a, b] = [new URL(one), new URL(other)];
+  return a.protocol === b.protocol && a.port === b.port && HERE.has(a.hostname) && HERE.has(b.hostname);
+}

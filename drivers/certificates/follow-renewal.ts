@@ -4,6 +4,8 @@ import { readFile } from 'node:fs/promises';
 
 /** How often the files are looked at, ms: renewals come days before the end. */
 const LOOK_EVERY_MS = 10_000;
+/** Whoever waits for an idle moment has to have one so long before the old certificates end, ms. */
+const SPARE_MS = 300_000;
 /** Processes of one installation see a renewal at the same time, and end within this time, ms, not all at once. */
 const SPREAD_MS = 60_000;
 
@@ -17,6 +19,11 @@ export interface PemFiles {
 export interface RenewalOptions {
   /** Ends the process in its ordinary way, so that whoever runs it starts it again; called once. */
   stop(): void;
+  /**
+   * Whether nothing is under work that would not survive the end; asked again and again until 5 min before the first of the old
+   * certificates ends. Default: it may end at any time.
+   */
+  isIdle?: () => Promise<boolean>;
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void };
   /** How often the files are looked at, ms. Default 10 s. */
   everyMs?: number;
@@ -35,9 +42,11 @@ export interface RememberedFiles {
 
 /** Remembers what the files hold now; to be called before they are read, so that no renewal falls in between. */
 export async function rememberPemFiles(pem: PemFiles): Promise<RememberedFiles> {
-  let known = digestsOf(await textsOf(pem.files));
+  const begun = await textsOf(pem.files);
+  const latest = firstEnd(begun, pem.pair) - SPARE_MS;
+  let known = digestsOf(begun);
   return {
-    stopWhenRenewed({ stop, log, everyMs = LOOK_EVERY_MS, waitMs = () => Math.random() * SPREAD_MS }) {
+    stopWhenRenewed({ stop, log, isIdle, everyMs = LOOK_EVERY_MS, waitMs = () => Math.random() * SPREAD_MS }) {
       if (Object.keys(pem.files).length === 0) return () => undefined;
       let seen: Digests | null = null;
       let complained: string | null = null;
@@ -61,11 +70,19 @@ export async function rememberPemFiles(pem: PemFiles): Promise<RememberedFiles> 
         complained = problem;
         return problem === null ? settings : [];
       };
+      let waits = false;
+      /** What cannot be asked is taken for work. */
+      const mayEnd = async () => isIdle === undefined || Date.now() >= latest || (await isIdle().catch(() => false));
       const look = async () => {
         const settings = await renewed();
         if (settings.length === 0) return again(look, everyMs);
-        const wait = waitMs();
         const files = settings.map((setting) => `${setting}: ${pem.files[setting]}`);
+        if (!(await mayEnd())) {
+          if (!waits) log.info({ files }, 'certificates were renewed: this process ends as soon as its work allows it');
+          waits = true;
+          return again(look, everyMs);
+        }
+        const wait = isIdle === undefined ? waitMs() : 0;
         const seconds = Math.ceil(wait / 1000);
         log.info({ files, seconds }, 'certificates were renewed: this process ends, to be started again with them');
         again(stop, wait);
@@ -105,6 +122,13 @@ function digestsOf(texts: Texts | null): Digests | null {
 function changed(before: Digests | null, after: Digests | null): string[] {
   const settings = [...(before ?? after ?? new Map<string, string>()).keys()];
   return settings.filter((setting) => before === null || after === null || before.get(setting) !== after.get(setting));
+}
+
+/** When the first of these certificates ends, ms since 1970; at once where that is not known. */
+function firstEnd(texts: Texts | null, pair: PemFiles['pair']): number {
+  if (texts === null || problemOf(texts, pair) !== null) return 0;
+  const certificates = [...texts].flatMap(([setting, text]) => (setting === pair?.key ? [] : certificatesOf(text)));
+  return Math.min(...certificates.map((one) => new X509Certificate(one).validToDate.getTime()));
 }
 
 /** Why a process could not start with these; null: it can. */

@@ -64,7 +64,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
   }
   const readNew = (name: (typeof NAMES)[number]) => readFile(join(made, 'new', name), 'utf8');
 
-  async function follow(waits = 0, everyMs = EVERY_MS): Promise<void> {
+  async function follow(waits = 0, everyMs = EVERY_MS, isIdle?: () => Promise<boolean>): Promise<void> {
     const note = (fields: object, text: string) => void log.push({ fields, text });
     const env = loadEnvironment({
       MUSTER_DATABASE_CA_FILE: path('ca.crt'),
@@ -75,7 +75,13 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
     const stop = () => {
       stops += 1;
     };
-    end = files.stopWhenRenewed({ stop, log: { info: note, warn: note }, everyMs, waitMs: () => waits });
+    end = files.stopWhenRenewed({
+      stop,
+      log: { info: note, warn: note },
+      everyMs,
+      waitMs: () => waits,
+      ...(isIdle && { isIdle }),
+    });
   }
   const looks = (count: number) => pause(count * 2 * EVERY_MS);
 
@@ -165,6 +171,35 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
     end();
     await pause(500);
     expect(stops).toBe(0);
+  });
+
+  test('wait for a process that must not be interrupted, also while nobody can say whether it works', async () => {
+    const answers: (() => Promise<boolean>)[] = [
+      async () => false,
+      () => Promise.reject(new Error('away')),
+      async () => false,
+    ];
+    await follow(0, EVERY_MS, () => (answers.shift() ?? (async () => true))());
+    await mount('new');
+    await eventually('it is stopped', () => stops > 0, 5_000);
+    expect(answers).toEqual([]);
+    expect(log.map(({ text }) => text)).toEqual([
+      expect.stringContaining('as soon as its work allows it'),
+      expect.stringContaining('to be started again'),
+    ]);
+  });
+
+  test('wait for nothing once the old ones are about to end', async () => {
+    await follow(0, EVERY_MS, async () => false);
+    await mount('new');
+    await eventually('it waits', () => log.length > 0, 5_000);
+    const now = Date.now;
+    Date.now = () => now() + 10 * 86_400_000;
+    try {
+      await eventually('it is stopped', () => stops > 0, 5_000);
+    } finally {
+      Date.now = now;
+    }
   });
 });
 

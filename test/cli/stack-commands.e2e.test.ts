@@ -220,7 +220,7 @@ describe('down', () => {
   test('--cancel-runs cancels nothing elsewhere: neither where no stack runs here, nor where MUSTER_URL names another', async () => {
     const downWith = (own: StackState | null) =>
       cli(['down', '--cancel-runs'], {
-        url: other.url,
+        ...{ url: other.url, token: 'of-another', stackToken: 'own' },
         stack: stack({ state: async () => own, stop: async () => ({ outcome: 'stopped' }) }),
       });
     const none = 'no stack runs here\n';
@@ -230,6 +230,7 @@ describe('down', () => {
     api.on('GET /v3/sessions', always(200, { sessions: [], next: null }));
     expect(await downWith(state(api.url))).toMatchObject({ exit: 0, err: 'the stack is stopped\n' });
     expect([api.seen.length > 0, other.seen]).toEqual([true, []]);
+    expect(new Set(api.seen.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer own']));
     await cli(['down', '--cancel-runs', '--url', other.url], { stack: stack({ state: async () => state(api.url) }) });
     expect(other.seen).not.toEqual([]);
   });

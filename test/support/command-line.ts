@@ -12,6 +12,8 @@ export interface CommandLineOptions {
   stack?: StackCommands;
   /** Sent with every request. */
   token?: string;
+  /** Sent to this machine's stack when it is meant. */
+  stackToken?: string;
 }
 
 export interface CommandLine {
@@ -37,6 +39,7 @@ export function startCli(args: string[], options: CommandLineOptions = {}): Comm
     version: '1.2.3',
     defaultUrl: options.url ?? 'http://127.0.0.1:1',
     tokenFor: async () => options.token,
+    stackTokenFor: async () => options.stackToken,
     signal: interrupt.signal,
     now: () => Date.now(),
     exit: 0,

@@ -1,4 +1,4 @@
-import { isSameOrigin } from '../../../deploy/stack/own-stack.ts';
+import { isSameServer } from '../../../deploy/stack/own-stack.ts';
 import type { StackState } from '../../../deploy/stack/stack-state.ts';
 import type { Batcher } from '../../../domain/automation/batch-schema.ts';
 import type { HardwareSyncView } from '../../../domain/components/hardware-sync-schema.ts';
@@ -89,7 +89,7 @@ async function readReport(context: CliContext, options: OutputOptions): Promise<
   const api = apiOf(context, options);
   const url = api.url('');
   const own = options.url === undefined ? await context.stack?.state() : undefined;
-  const report: Report = { url, api: null, failure: null, stack: own && isSameOrigin(own.links.api, url) ? own : null };
+  const report: Report = { url, api: null, failure: null, stack: own && isSameServer(own.links.api, url) ? own : null };
   try {
     report.api = await api.json<StatusAnswer>({ method: 'GET', path: '/api/v1/status' });
   } catch (error) {

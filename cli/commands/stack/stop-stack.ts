@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ImageJobView } from '../../../domain/images/schema.ts';
 import type { Session } from '../../../domain/sessions/schema.ts';
-import { type ApiClient, segment } from '../../client/api-client.ts';
+import { ApiClient, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, type StackCommands, say } from '../../context.ts';
 import { CliFailure, EXIT, interrupted } from '../../failure.ts';
@@ -26,7 +26,10 @@ const JOBS_WITHIN = 3_000;
 export async function stop(context: CliContext, stack: StackCommands, options: StopOptions): Promise<void> {
   const state = await stack.state();
   if (state === null || state.state === 'stopped' || state.state === 'failed') return say(context, NOT_RUNNING);
-  const api = apiOf(context, { url: options.url ?? state.links.api });
+  const api =
+    options.url === undefined
+      ? new ApiClient(state.links.api, context.signal, (url) => context.stackTokenFor(url))
+      : apiOf(context, options);
   if (options.cancelRuns) await cancelAll(context, api);
   const logins = await openLogins(api);
   const result = await stack.stop({ keepRuns: options.keepRuns ?? false });

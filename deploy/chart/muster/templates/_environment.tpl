@@ -20,7 +20,9 @@
 {{- $space := "$(RELEASE_NAMESPACE)" -}}
 {{- $jobs := default $space $v.runner.namespace -}}
 {{- $flows := .root.Files.Get "flows.yaml" | fromYaml -}}
-{{- $listen := ternary (printf "[%s]" $v.listenAddress) $v.listenAddress (contains ":" $v.listenAddress) -}}
+{{- /* Absent where an upgrade reuses the values of a release that had none. */ -}}
+{{- $address := default "0.0.0.0" $v.listenAddress -}}
+{{- $listen := ternary (printf "[%s]" $address) $address (contains ":" $address) -}}
 {{- $serves := or (eq .part "api") (eq .part "worker") -}}
 - name: RELEASE_NAMESPACE
   valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
@@ -89,9 +91,9 @@
 - {name: MUSTER_RUNNER_IMPOSSIBLE, value: {{ include "muster.text" $v.runner.impossible | quote }}}
 {{- end }}
 {{- if eq .part "api" }}
-- {name: MUSTER_API_HOST, value: {{ $v.listenAddress | quote }}}
+- {name: MUSTER_API_HOST, value: {{ $address | quote }}}
 - {name: MUSTER_API_PORT, value: {{ $flows.ports.api | quote }}}
-- {name: MUSTER_INGEST_HOST, value: {{ $v.listenAddress | quote }}}
+- {name: MUSTER_INGEST_HOST, value: {{ $address | quote }}}
 - {name: MUSTER_INGEST_PORT, value: {{ $v.ingest.port | quote }}}
 - {name: MUSTER_PUBLIC_URL, value: {{ default (printf "%s://%s.%s.svc:%v" (include "muster.scheme" .root) $full $space $v.api.service.port) $v.api.publicUrl | quote }}}
 {{- $own := list $full (printf "%s.%s" $full $space) (printf "%s.%s.svc" $full $space) (printf "%s.%s.svc.cluster.local" $full $space) }}
