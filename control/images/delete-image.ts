@@ -1,13 +1,14 @@
 import { musterError } from '../../domain/errors.ts';
 import { findReader } from '../../store/image-jobs.ts';
 import { deleteImage as deleteRow, forgetImageRemoval, lockImage, noteImageRemoval } from '../../store/images.ts';
+import { foreignDirectory } from './foreign-directory.ts';
 import { isUuid } from './is-uuid.ts';
 import type { ActingOnImages } from './ports.ts';
 import { imageNotFound } from './read-images.ts';
 
 /**
- * Removes an image, its file too where this machine has it; else the machine that has it does so within some minutes. Throws
- * `image_not_found`, and `image_in_use` while a job is about to unpack it.
+ * Removes an image, its file too where this machine has it; else the machine that has it does so within some minutes. In a directory of another
+ * installation the file stays. Throws `image_not_found`, and `image_in_use` while a job is about to unpack it.
  */
 export async function deleteImage(
   deps: Pick<ActingOnImages, 'db' | 'imageFiles' | 'clock' | 'log'>,
@@ -26,10 +27,13 @@ export async function deleteImage(
     await noteImageRemoval(trx, row, deps.clock());
     return row;
   });
-  if (deps.imageFiles === null || image.store_id !== deps.imageFiles.storeId) return;
+  const { db, imageFiles } = deps;
+  if (imageFiles === null || image.store_id !== imageFiles.storeId) return;
   try {
-    await deps.imageFiles.remove(image.id);
-    await forgetImageRemoval(deps.db, image.id);
+    const foreign = await foreignDirectory({ db, imageFiles });
+    if (foreign !== null) return deps.log.warn({ image: image.id }, foreign);
+    await imageFiles.remove(image.id);
+    await forgetImageRemoval(db, image.id);
   } catch (error) {
     deps.log.warn({ image: image.id, err: String(error) }, 'the file of an image could not be removed yet');
   }

@@ -13,6 +13,7 @@ import { endImageTurn } from '../../store/image-turns.ts';
 import { findImage, type ImageRow, insertImage } from '../../store/images.ts';
 import type { Database } from '../../store/tables.ts';
 import { newImage } from './create-image.ts';
+import { foreignDirectory } from './foreign-directory.ts';
 import { watchDisk } from './make-room.ts';
 import type { ImageLimits } from './run-image-job.ts';
 
@@ -176,7 +177,8 @@ export async function watchForJob(
 
 /**
  * Packs the root as a new image and records it with the success of the job, in one transaction. For a job that was deleted or has ended
- * meanwhile it keeps nothing, and what an earlier try has recorded stays as it is.
+ * meanwhile it keeps nothing, and what an earlier try has recorded stays as it is. Throws `image_service_unavailable`, for another try, where the
+ * directory is another installation's.
  */
 export async function packForJob(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
   const job = await openJob(deps, jobId);
@@ -184,6 +186,7 @@ export async function packForJob(deps: ImageWorkDependencies, jobId: string, sig
   const { imageBuilder: builder, imageFiles: files, db } = deps;
   const image = await findImage(db, job.image_id);
   const format = image?.format ?? job.format ?? 'tar';
+  await requireOwnDirectory(deps, jobId);
   await builder.close(jobId, signal);
   const { path, token } = await files.fileForJob(jobId, format);
   const { kernel_file_name, initrd_file_name } = job.request;
@@ -200,6 +203,8 @@ export async function packForJob(deps: ImageWorkDependencies, jobId: string, sig
     .pack(request, signal, noteProgress(deps, jobId, 'packs the new image'))
     .catch(async (error) => Promise.reject(await toldIfFull(deps, jobId, error)));
   signal.throwIfAborted();
+  // Packing takes long enough for another volume to be mounted.
+  await requireOwnDirectory(deps, jobId);
   const created = deps.clock();
   await db.transaction().execute(async (trx) => {
     // The lock comes before the file: an earlier try may still be at it, and the file that it has recorded must not be touched.
@@ -219,6 +224,15 @@ export async function packForJob(deps: ImageWorkDependencies, jobId: string, sig
       made_from: job.image_id,
     });
   });
+}
+
+/** Says in the record why nothing may be written to the directory of images, and throws it; not where it is this installation's. */
+async function requireOwnDirectory({ db, imageFiles }: ImageWorkDependencies, jobId: string): Promise<void> {
+  const foreign = await foreignDirectory({ db, imageFiles });
+  if (foreign === null) return;
+  const refusal = musterError('image_service_unavailable', `The new image cannot be kept: ${foreign}`);
+  await noteOnImageJob(db, jobId, refusal.detail);
+  throw refusal;
 }
 
 /** Ends every process of a job and removes its files. */

@@ -33,8 +33,8 @@ export async function openImageDirectory(dir: string, storeId: string, owner?: F
   const giveAway = async (path: string) => {
     if (owner !== undefined) await chown(path, owner.uid, owner.gid);
   };
-  for (const folder of [images, incoming, lost]) await mkdir(folder, { recursive: true, mode: 0o700 });
-  for (const folder of [lost, incoming, images, dir]) await giveAway(folder);
+  for (const folder of [images, incoming]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const folder of [incoming, images, dir]) await giveAway(folder);
   const imageDir = (id: string) => join(images, idOf(id));
   const incomingDir = (token: string) => join(incoming, idOf(token));
   const lostDir = (id: string) => join(lost, idOf(id));
@@ -56,6 +56,9 @@ export async function openImageDirectory(dir: string, storeId: string, owner?: F
   };
   const setAside: ImageFiles['setAside'] = async (imageId) => {
     const folder = imageDir(imageId);
+    // Not before it is needed: a directory that a former release has made may be one that takes nothing more, and is read all the same.
+    await mkdir(lost, { recursive: true, mode: 0o700 });
+    await giveAway(lost);
     // From now on its time counts, also where this breaks off: then it is younger than what is set aside.
     await utimes(folder, new Date(), new Date());
     await rm(lostDir(imageId), { recursive: true, force: true });
@@ -108,7 +111,7 @@ export async function openImageDirectory(dir: string, storeId: string, owner?: F
 
   return {
     storeId,
-    claim,
+    claim: (installation) => orDiskFull(() => claim(installation)),
     receive: (source, limits) => orDiskFull(() => receive(source, limits)),
     keep: (file) => orDiskFull(() => keep(file)),
     discard: (token) => rm(incomingDir(token), { recursive: true, force: true }),
@@ -179,10 +182,10 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Names of folders in which nothing was written for so long, ms. */
+/** Names of folders in which nothing was written for so long, ms; none where their own folder is not there. */
 async function idleFolders(dir: string, olderThanMs: number): Promise<string[]> {
   const found = [];
-  for (const name of await readdir(dir)) {
+  for (const name of (await readdir(dir).catch(orNull)) ?? []) {
     if (ID.test(name) && (await idleMs(join(dir, name))) >= olderThanMs) found.push(name);
   }
   return found;

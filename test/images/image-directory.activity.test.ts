@@ -88,6 +88,15 @@ describeNeeding(process.getuid?.() === 0 ? null : 'only root gives files away', 
     ]);
   });
 
+  test('gets what is set aside too', async () => {
+    const files = await open(dir, OWNER);
+    const imageId = randomUUID();
+    await mkdir(join(dir, 'images', imageId));
+    await files?.setAside(imageId);
+    expect(await files?.aside(0)).toEqual([imageId]);
+    expect(await ownerOf(join(dir, 'lost'))).toEqual(OWNER);
+  });
+
   test('another way in is open for what is there already', async () => {
     await mkdir(join(dir, 'images'), { mode: 0o700 });
     await chown(dir, 1, 1);
@@ -115,6 +124,17 @@ describeNeeding(
     });
     afterEach(() => void execFileSync('umount', [small()]));
 
+    /** Makes its last files: what is to be made from here on finds no room. */
+    async function fill(): Promise<void> {
+      for (let count = 0; ; count += 1) {
+        const made = await writeFile(join(small(), `more-${count}`), '').then(
+          () => true,
+          (error: NodeJS.ErrnoException) => error.code !== 'ENOSPC',
+        );
+        if (!made) return;
+      }
+    }
+
     /** A tar of which the last part has no room: a write takes what has, and says nothing. */
     const large = Buffer.concat([smallTar(), Buffer.alloc(1028 * 1024 + 2_000 - smallTar().length)]);
 
@@ -130,20 +150,25 @@ describeNeeding(
       const files = await open(small());
       const received = await files?.receive(once(smallTar()), limits);
       if (received === undefined) throw new Error('nothing came in');
-      // Its last files: what is taken in and kept from here on finds none.
-      for (let count = 0; ; count += 1) {
-        const made = await writeFile(join(small(), `more-${count}`), '').then(
-          () => true,
-          (error: NodeJS.ErrnoException) => error.code !== 'ENOSPC',
-        );
-        if (!made) break;
-      }
+      await fill();
       const full = { code: 'image_disk_full' };
       await expect(files?.receive(once(smallTar()), limits)).rejects.toMatchObject(full);
       await expect(files?.fileForJob(randomUUID(), 'tar')).rejects.toMatchObject(full);
       const file = { token: received.token, imageId: randomUUID(), created: new Date(), facts: received };
       await expect(files?.keep(file)).rejects.toMatchObject(full);
       expect([await readdir(join(small(), 'incoming')), await readdir(join(small(), 'images'))]).toEqual([[], []]);
+    });
+
+    test('and has images is opened and read all the same, though nobody can say whose it is', async () => {
+      const received = await (await open(small()))?.receive(once(smallTar()), LIMITS);
+      if (received === undefined) throw new Error('nothing came in');
+      const imageId = randomUUID();
+      await (await open(small()))?.keep({ token: received.token, imageId, created: new Date(), facts: received });
+      await fill();
+      const files = await open(small());
+      expect((await files?.read(imageId, 'tar'))?.size).toBe(received.size);
+      expect(await files?.aside(0)).toEqual([]);
+      await expect(files?.claim(randomUUID())).rejects.toMatchObject({ code: 'image_disk_full' });
     });
 
     test('leaves no half file of an export either', async () => {

@@ -43,7 +43,7 @@ afterAll(() => Promise.all([own.close(), other.close()]));
 const clock = () => new Date();
 const clean = (db = own.db) =>
   cleanImageHost({ db, imageFiles: files, imageBuilder: createImageBuilder({ jobsDir: join(dir, 'jobs') }), log });
-const named = (where: string) => readdir(join(dir, where));
+const named = (where: string) => readdir(join(dir, where)).catch(() => []);
 
 /** A file of an image that nobody has touched for so long. */
 async function oldImage(where: 'images' | 'lost', ageMs: number, id: string = randomUUID()): Promise<string> {
@@ -79,7 +79,7 @@ describe('a directory of images', () => {
     expect(await foreignDirectory({ db: own.db, imageFiles: files })).toBeNull();
   });
 
-  test('loses nothing with another database: nothing is swept, announced or taken in', async () => {
+  test('loses nothing with another database: nothing is swept, announced, taken in or deleted', async () => {
     await files.claim(await installationId(own.db));
     const id = await oldImage('images', DAY);
     const token = await oldImage('images', DAY).then(async (gone) => {
@@ -113,10 +113,20 @@ describe('a directory of images', () => {
       detail: foreign,
     });
 
+    await record(other.db, id);
+    await deleteImage({ ...deps, log }, id);
+    expect(warnings.at(-1)).toEqual(foreign);
+    expect(await named('images')).toContain(id);
+    const left = () => other.db.selectFrom('image_removals').select('id').execute();
+    expect(await left()).toEqual([{ id }]);
+
     // As the remedy says.
     await rm(join(dir, 'installation-id'));
     await say();
     expect(await liveImageQueues(other.db, new Date(0))).toEqual(['here']);
+    await clean(other.db);
+    expect(await left()).toEqual([]);
+    expect(await named('images')).not.toContain(id);
   });
 });
 

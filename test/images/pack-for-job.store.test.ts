@@ -10,6 +10,7 @@ import { musterError } from '../../domain/errors.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
 import { findImageJob, type ImageJobRow, markImageJobsDeleted, moveImageJob } from '../../store/image-jobs.ts';
 import { deleteImage, findImage, insertImage } from '../../store/images.ts';
+import { installationId } from '../../store/installation.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 
@@ -118,6 +119,29 @@ describe('packing', () => {
     const { deps } = await machine(() => Promise.reject(full));
     await expect(packForJob(deps, job.id, never)).rejects.toBe(full);
     expect(await recorded(job)).toMatchObject({ status: 'packaging_artifacts', message: 'only 5 bytes are free' });
+  });
+
+  test('writes nothing to a directory of another installation, says so in the record, and is tried again', async () => {
+    const [mine, other] = [`${await installationId(database.db)}\n`, `${randomUUID()}\n`];
+    const claim = join(dir, 'installation-id');
+    const job = await jobIn('packaging_artifacts');
+    const refusal = {
+      code: 'image_service_unavailable',
+      detail: expect.stringContaining('belongs to the installation'),
+    };
+    const { deps, did } = await machine(() => writeFile(claim, other));
+    await expect(packForJob(deps, job.id, never)).rejects.toMatchObject(refusal);
+    expect(did).toEqual(['closed', 'packed']);
+    await expect(packForJob(deps, job.id, never)).rejects.toMatchObject(refusal);
+    expect(did).toEqual(['closed', 'packed']);
+    expect((await files()).images).toEqual([]);
+    expect(await recorded(job)).toMatchObject({
+      status: 'packaging_artifacts',
+      message: expect.stringMatching(/^The new image cannot be kept: .*installation-id$/),
+    });
+    await writeFile(claim, mine);
+    await packForJob((await machine()).deps, job.id, never);
+    expect(await recorded(job)).toMatchObject({ status: 'success', message: '' });
   });
 
   test('again, after an earlier try has recorded the image meanwhile, leaves that as it is', async () => {
