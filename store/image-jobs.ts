@@ -185,6 +185,11 @@ export async function jobsToKeep(db: Db, storeId: string, ids: readonly string[]
   return new Set(rows.map(({ id }) => id));
 }
 
+/** Keeps others from making jobs of a set until this transaction ends: each counts those that were made before it. */
+export async function lockImageJobSet(trx: Db, { public_key_id, shell }: ImageJobRequest): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext(${`image-set/${public_key_id}/${shell.name}`}))`.execute(trx);
+}
+
 /** How many jobs that are not over are of one key and one name of the shell: a set, which is to be open as a whole. */
 export async function countImageJobSet(db: Db, { public_key_id, shell }: ImageJobRequest): Promise<number> {
   const { count } = await db

@@ -10,6 +10,7 @@ import {
   type ImageWorkerRow,
   insertImageJob,
   listImageWorkers,
+  lockImageJobSet,
 } from '../../store/image-jobs.ts';
 import { findPublicKey, type ImageRow, lockImage } from '../../store/images.ts';
 import { viewOfImageJob } from './image-views.ts';
@@ -97,7 +98,9 @@ async function checkSet(db: Db, request: ImageJobRequest, workers: readonly Imag
       first === null || last === null ? Number.POSITIVE_INFINITY : last - first + 1,
     ),
   );
-  const others = ports === Number.POSITIVE_INFINITY ? 0 : await countImageJobSet(db, request);
+  if (ports === Number.POSITIVE_INFINITY) return;
+  await lockImageJobSet(db, request);
+  const others = await countImageJobSet(db, request);
   if (others < ports) return;
   const detail =
     `${others} image jobs of this key and this name of the shell, as those of one session, are to be open at once already, ` +

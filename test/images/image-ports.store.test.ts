@@ -183,10 +183,10 @@ describe('jobs that are to be open at once', () => {
     log: { warn: () => undefined },
     actor: null,
   });
-  async function imageAndKey() {
-    const [image, key] = [randomUUID(), randomUUID()];
+  async function newImage(): Promise<string> {
+    const id = randomUUID();
     await insertImage(database.db, {
-      id: image,
+      id,
       name: 'base',
       arch: 'x86_64',
       link: null,
@@ -201,12 +201,17 @@ describe('jobs that are to be open at once', () => {
       updated_at: now,
       actor: null,
     });
+    return id;
+  }
+  /** Makes jobs of one key: on one image, unless another one is named. */
+  async function imageAndKey() {
+    const [image, key] = [await newImage(), randomUUID()];
     await insertPublicKey(database.db, { id: key, name: 'k', public_key: PUBLIC_KEY, created_at: now, actor: null });
-    return (name: string) =>
+    return (name: string, on = image) =>
       createImageJob(deps(), {
         job_type: 'customize',
         image_root_archive_name: 'new',
-        artifact_id: image,
+        artifact_id: on,
         public_key_id: key,
         ssh_containers: [{ name, jail: true }],
       });
@@ -225,6 +230,18 @@ describe('jobs that are to be open at once', () => {
     await markImageJobsDeleted(database.db, { id: first?.id }, now);
     await make('s');
     await expect(make('s')).rejects.toMatchObject(refusal);
+  });
+
+  test('are refused too where all of them are asked for at the same moment', async () => {
+    const make = await imageAndKey();
+    await seen([100, 101]);
+    // Of one image only one job is made at a time anyway.
+    const images = await Promise.all(Array.from({ length: 8 }, newImage));
+    const outcomes = await Promise.allSettled(images.map((image) => make('s', image)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'image_request_invalid' });
+    }
   });
 
   test('are not where the machine does not say how many it has', async () => {
