@@ -44,7 +44,7 @@ import { followTlsFiles } from './access/tls-listener.ts';
 import { createApp } from './app.ts';
 import type { AccessSettings, EngineHealth } from './dependencies.ts';
 import { createIngestApp } from './ingest/ingest-app.ts';
-import { listen } from './listen.ts';
+import { type Doors, listen } from './listen.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Longest time for one statement of a request, ms; as long as CFS tries again when others are in the way. */
@@ -53,6 +53,8 @@ const STATEMENT_MS = 60_000;
 const STALL_MS = 30_000;
 /** So long `/readyz` says that it is stopping before a process that goes by itself stops, ms: some looks of whoever asks it. */
 const UNREADY_MS = 8_000;
+/** So long requests that are under way may take to be answered when the process stops, ms. */
+const ANSWER_MS = 3_000;
 /** After this time, ms, such a process is gone, whatever still comes in or goes out. */
 const LEAVE_MS = 60_000;
 /** A body that is held must be there after this time, ms: the largest list over a slow line. */
@@ -181,6 +183,7 @@ async function main(): Promise<void> {
   const stopTls = tls === undefined ? [] : servers.map((server) => followTlsFiles(server, tls.files, tls.pair, log));
   const stopTidying = keepSourceSecretsTidy({ db, secrets, log });
   let stopping = false;
+  let doors: Doors | undefined;
   /** Nobody told who sends requests here that they are to go elsewhere, and nobody ends a process that goes by itself. */
   const leave = async () => {
     setup = { ok: false, reason: 'it is stopping' };
@@ -198,6 +201,7 @@ async function main(): Promise<void> {
     await stopFollowing();
     await streams.close();
     await Promise.all(servers.map((server) => server.close()));
+    await doors?.answered(ANSWER_MS);
     await dispatcher.stop();
     await temporal.close();
     await db.destroy();
@@ -208,7 +212,7 @@ async function main(): Promise<void> {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 
-  await listen(app, { host: env.MUSTER_API_HOST, port: env.MUSTER_API_PORT });
+  doors = await listen(app, { host: env.MUSTER_API_HOST, port: env.MUSTER_API_PORT });
   log.info({ host: env.MUSTER_API_HOST, port: env.MUSTER_API_PORT, version }, 'listening');
   if (ingest !== undefined) {
     const listener = { host: env.MUSTER_INGEST_HOST, port: env.MUSTER_INGEST_PORT };
