@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { statusesBefore, type WORKING } from '../domain/images/job-status.ts';
 import { placeInLine } from '../domain/images/job-turn.ts';
-import type { ShellPorts } from '../domain/images/shell-ports.ts';
+import type { PortsLacking, ShellPorts } from '../domain/images/shell-ports.ts';
 import type { Db } from './database.ts';
 import { reserveImagePort } from './image-ports.ts';
 
@@ -28,8 +28,8 @@ export interface OthersFirst {
   open: number | null;
   /** Jobs that were made before it and wait for what it waits for. */
   ahead: number;
-  /** Whether it waits for a port: none is free. */
-  lacksPort: boolean;
+  /** The ports that it waits for; null: for none. */
+  portsLacking: PortsLacking | null;
   /** Since when it waits. */
   since: Date;
 }
@@ -41,13 +41,19 @@ interface Line {
   /** The same with all that would follow those ahead that have not begun. */
   open_then: number;
   ahead: number;
-  /** Of those ahead, how many only need that fewer work. */
+  /** Of those ahead, how many only need that fewer work, and of these how many need no port or get one now. */
   ahead_to_go_on: number;
-  /** Of those ahead, how many have a port. */
-  ahead_with_port: number;
+  ahead_going_on: number;
   has_port: boolean;
-  /** Ports that jobs have, or had not long ago. */
-  ports_taken: number;
+  /** Ports that no job has, or had not long ago. */
+  ports_free: number;
+  /** Jobs without a port: of its own set, of sets that have begun, of sets ahead that have not, and of the first of these. */
+  own_portless: number;
+  begun_portless: number;
+  ahead_portless: number;
+  first_portless: number;
+  /** Its place among the jobs of sets that have begun which are to get a port. */
+  port_place: number | null;
   begun: boolean | null;
   has_turn: boolean | null;
 }
@@ -58,6 +64,10 @@ interface Line {
  * whole. So a set that has begun always goes on, and the limit of open jobs, which counts those of begun sets that are still to begin
  * too, keeps others from beginning. Who waits for that limit alone, or for a port, lets those go first that do not: a port gets free by those that go on.
  *
+ * Two sets that have some of their ports each, and none is left, would wait for each other. So a set begins only while there are ports for all of it,
+ * for what begun sets still need, and for those that begin before it. Of begun sets, to which jobs may come later, the one that needs the fewest gets
+ * its ports first: when even that cannot get all of them no other could.
+ *
  * Answers null when the job has the turn, and with it a port; else who is in the way, and the job has its place in line until it should have asked again. A
  * place is lost where nobody asks for it, so that no job waits for one whose workflow is away.
  */
@@ -66,15 +76,14 @@ export async function takeImageTurn(db: Db, request: TurnRequest): Promise<Other
   await sql`select pg_advisory_xact_lock(hashtext(${`image-turn/${queue}`}))`.execute(db);
   const line = await lookAtLine(db, request);
   const begins = status === 'fetching_image' && !line.begun;
-  const noneFree = ports !== null && line.ports_taken > ports.to - ports.from;
   const needsPort = ports !== null && status === 'fetching_image' && !line.has_port;
-  const wouldGo = line.open < limits.open ? line.ahead : line.ahead_to_go_on;
-  const firsts = noneFree ? line.ahead_with_port : wouldGo;
+  const portsLacking = needsPort ? lackingOf(line, { begins, ports }) : null;
+  const mayOthersBegin = line.open < limits.open && (ports === null || hasPortsForFirst(line, ports));
+  const firsts = line.ahead_going_on + (mayOthersBegin ? line.ahead - line.ahead_to_go_on : 0);
   const hasRoom = line.working + firsts < limits.working && (!begins || line.open_then < limits.open);
-  const lacksPort = needsPort && noneFree;
-  if ((!hasRoom || lacksPort) && !line.has_turn) {
-    const ahead = begins ? line.ahead : lacksPort ? wouldGo : firsts;
-    const others = { working: line.working, open: begins ? line.open : null, ahead, lacksPort };
+  if ((!hasRoom || portsLacking !== null) && !line.has_turn) {
+    const ahead = begins ? line.ahead : portsLacking === null ? firsts : Math.max(firsts, line.ahead_to_go_on);
+    const others = { working: line.working, open: begins ? line.open : null, ahead, portsLacking };
     return { ...others, since: await stayInLine(db, request, ahead) };
   }
   // One that has the turn already, and finds none, looks for a port when it is to be opened.
@@ -88,13 +97,36 @@ export async function takeImageTurn(db: Db, request: TurnRequest): Promise<Other
   return null;
 }
 
-async function lookAtLine(db: Db, { id, queue, lapsed, ports }: TurnRequest): Promise<Line> {
+/** The ports that a job which needs one has to wait for; null when it can have one now. */
+function lackingOf(line: Line, { begins, ports }: { begins: boolean; ports: ShellPorts }): PortsLacking | null {
+  const { ports_free: free } = line;
+  const needed = begins
+    ? atMostAll(line.own_portless, ports) + line.begun_portless + line.ahead_portless
+    : (line.port_place ?? 1);
+  return free < needed ? { free, needed } : null;
+}
+
+/** Whether the first of those ahead that begin a set has all ports for it: who waits for some keeps nobody from going on. */
+function hasPortsForFirst(line: Line, ports: ShellPorts): boolean {
+  return line.ports_free >= atMostAll(line.first_portless, ports) + line.begun_portless;
+}
+
+/** A set with more jobs than there are ports, of a time when there were more of them, begins when all are free. */
+function atMostAll(portless: number, { from, to }: ShellPorts): number {
+  return Math.min(portless, to - from + 1);
+}
+
+async function lookAtLine(db: Db, { id, queue, status, lapsed, ports }: TurnRequest): Promise<Line> {
   const { from, to, freeSince } = ports ?? { from: 1, to: 0, freeSince: lapsed };
+  const opens = status === 'fetching_image';
   const { rows } = await sql<Line>`
-    with jobs as (
-      select *, jsonb_build_array(request -> 'public_key_id', request #> '{shell,name}') as job_set from image_jobs where not cleaned
-    ), ports as (
+    with ports as (
       select * from image_ports where queue = ${queue}
+    ), free as (
+      select ${to}::int - ${from}::int + 1 - count(*)::int as ports from ports
+      where port between ${from}::int and ${to}::int and (released_at is null or released_at > ${freeSince})
+    ), jobs as (
+      select *, jsonb_build_array(request -> 'public_key_id', request #> '{shell,name}') as job_set from image_jobs where not cleaned
     ), asking as (
       select * from jobs where id = ${id}
     ), begun as (
@@ -111,6 +143,18 @@ async function lookAtLine(db: Db, { id, queue, lapsed, ports }: TurnRequest): Pr
         job_set in (select job_set from begun where queue = ${queue}) as follows,
         job_set in (select job_set from ahead where begins) as would_follow
       from jobs where id <> ${id}
+    ), portless as (
+      select id, status, created_at, place_until, job_set, job_set in (select job_set from begun where queue = ${queue}) as follows
+      from jobs
+      where ${ports !== null}::boolean and deleted_at is null and store_id = (select store_id from asking)
+        and (status in ('creating', 'fetching_image') or (id = ${id} and ${opens}::boolean)) and (queue = ${queue} or queue is null)
+        and id not in (select job_id from ports where released_at is null)
+    ), to_get_port as (
+      select *, count(*) over of_set as set_portless, min(created_at) over of_set as set_created
+      from portless where follows window of_set as (partition by job_set)
+    ), port_places as (
+      select id, row_number() over (order by set_portless, set_created, job_set, created_at, id) as place
+      from to_get_port where place_until > ${lapsed} or status = 'fetching_image' or id = ${id}
     )
     select
       count(*) filter (where queue = ${queue} and working)::int as working,
@@ -119,10 +163,17 @@ async function lookAtLine(db: Db, { id, queue, lapsed, ports }: TurnRequest): Pr
         else to_begin and (follows or would_follow) end)::int as open_then,
       (select count(*) from ahead)::int as ahead,
       (select count(*) from ahead where not begins)::int as ahead_to_go_on,
-      (select count(*) from ahead where id in (select job_id from ports where released_at is null))::int as ahead_with_port,
+      (select count(*) from ahead where not begins
+        and id not in (select id from port_places where place > (select ports from free)))::int as ahead_going_on,
       exists (select from ports where job_id = ${id} and released_at is null) as has_port,
-      (select count(*) from ports where port between ${from}::int and ${to}::int
-        and (released_at is null or released_at > ${freeSince}))::int as ports_taken,
+      (select ports from free) as ports_free,
+      (select count(*) from portless where job_set = (select job_set from asking))::int as own_portless,
+      (select count(*) from portless where follows)::int as begun_portless,
+      (select count(*) from portless where job_set in (select job_set from ahead where begins)
+        and job_set <> (select job_set from asking))::int as ahead_portless,
+      (select count(*) from portless where job_set = (
+        select job_set from ahead where begins order by created_at, id limit 1))::int as first_portless,
+      (select place from port_places where id = ${id})::int as port_place,
       (select job_set from asking) in (select job_set from begun) as begun,
       (select working and queue = ${queue} from asking) as has_turn
     from others

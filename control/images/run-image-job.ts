@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { type Wait, waitedTooLong } from '../../domain/images/job-limits.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { isDone as isDoneWith, placeInLine, queuedTooLong, WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
-import { noPortFree, type ShellPorts, shellPorts } from '../../domain/images/shell-ports.ts';
+import { type ShellPorts, shellPorts, tooFewPorts } from '../../domain/images/shell-ports.ts';
 import { lasting } from '../../domain/times.ts';
 import {
   anyImageJob,
@@ -111,7 +111,7 @@ export async function takeImageRunTurn(
 }
 
 function whoIsFirst(
-  { working, open, ahead, lacksPort }: OthersFirst,
+  { working, open, ahead, portsLacking }: OthersFirst,
   limits: ImageLimits,
   ports: ShellPorts | null,
 ): string {
@@ -119,7 +119,7 @@ function whoIsFirst(
   const areOpen = `${open} other image jobs are open or wait with those that are (MUSTER_IMAGE_JOBS is ${limits.open})`;
   const before = `${ahead} that were made before it wait too`;
   const full = working >= limits.working ? atWork : open !== null && open >= limits.open ? areOpen : null;
-  const portless = lacksPort && ports !== null ? noPortFree(ports) : null;
+  const portless = portsLacking !== null && ports !== null ? tooFewPorts(ports, portsLacking) : null;
   return [portless, full, ahead > 0 ? before : null].filter((reason) => reason !== null).join(', and ');
 }
 
