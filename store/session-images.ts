@@ -221,8 +221,8 @@ export async function sessionsWithLeftImages(db: Db, limit: number): Promise<{ i
 }
 
 /**
- * Deleted sessions that are to be purged and had jobs at the image service, with these, in another order each time; the row of an image
- * keeps its job until that of the session goes.
+ * Deleted sessions that are to be purged and have jobs at the image service, with these, in another order each time; the row of an image
+ * keeps its job until that is deleted.
  */
 export async function deletedSessionsWithJobs(
   db: Db,
@@ -235,4 +235,15 @@ export async function deletedSessionsWithJobs(
     group by s.id, s.name order by random() limit ${limit}
   `.execute(db);
   return rows;
+}
+
+/** Notes that jobs of a deleted session are deleted. What is still to be released keeps its job: by it the release knows what it ended. */
+export async function forgetSessionJobs(db: Db, sessionId: string, jobs: readonly string[]): Promise<void> {
+  await db
+    .updateTable('session_images')
+    .set({ job_id: null })
+    .where('session_id', '=', sessionId)
+    .where(sql<boolean>`job_id = any(${[...jobs]}::text[])`)
+    .where('released_at', 'is not', null)
+    .execute();
 }

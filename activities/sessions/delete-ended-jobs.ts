@@ -1,5 +1,5 @@
 import { purgeSession, removeSessionRecords } from '../../control/sessions/purge-session.ts';
-import { deletedSessionsWithJobs } from '../../control/sessions/session-images.ts';
+import { deletedSessionsWithJobs, forgetSessionJobs } from '../../control/sessions/session-images.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
 import type { ImageDependencies } from './image-ports.ts';
@@ -24,12 +24,15 @@ export async function deleteEndedJobs(
   const enough = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
   const sessions = await deletedSessionsWithJobs(db, SWEEP_MAX);
   // These need no image service.
-  for (const { id } of sessions) await removeSessionRecords(db, id);
+  for (const { id } of sessions) {
+    if (enough.aborted) return left;
+    await removeSessionRecords(db, id);
+  }
   if (service === null) return left;
   for (const { id, name, jobs } of sessions) {
     if (enough.aborted) break;
     try {
-      await deleteAll(service, jobs, enough);
+      await deleteAll({ db, service }, id, jobs, enough);
       await purgeSession(db, id);
     } catch (error) {
       left.push(name);
@@ -39,11 +42,19 @@ export async function deleteEndedJobs(
   return left;
 }
 
-/** Deletes some at a time; throws the first failure after the others of its time were tried. */
-async function deleteAll(service: ImageService, jobs: readonly string[], signal: AbortSignal): Promise<void> {
+/** Deletes some at a time, and notes which are gone: the next sweep goes on with the others. Throws the first failure of those that were tried together. */
+async function deleteAll(
+  { db, service }: { db: ImageDependencies['db']; service: ImageService },
+  sessionId: string,
+  jobs: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
   for (let start = 0; start < jobs.length; start += AT_ONCE) {
+    signal.throwIfAborted();
     const some = jobs.slice(start, start + AT_ONCE);
     const outcomes = await Promise.allSettled(some.map((job) => service.deleteJob(job, signal)));
+    const gone = some.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+    await forgetSessionJobs(db, sessionId, gone);
     const failure = outcomes.find((one) => one.status === 'rejected');
     if (failure !== undefined) throw failure.reason;
   }

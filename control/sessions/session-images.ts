@@ -17,6 +17,7 @@ export {
   deletedSessionsWithJobs,
   findKnownImageJobs,
   findSessionImage,
+  forgetSessionJobs,
   listSessionImages,
   saveSessionImages,
   sessionsWithLeftImages,

@@ -1,7 +1,11 @@
 /** With a session its jobs at the image service go, also those that made an image; the image stays (cfs-flows 1.1, row 9). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { deleteEndedJobs } from '../../activities/sessions/delete-ended-jobs.ts';
 import { releaseLeftImages } from '../../activities/sessions/release-images.ts';
+import type { ImageService } from '../../domain/images/image-service.ts';
 import { unpurgedSessions } from '../../store/session-engine.ts';
+import { saveSessionImages } from '../../store/session-images.ts';
+import { createStream } from '../../store/streams.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { type ImageBench, type ImageWorker, openImageBench } from '../support/image-bench.ts';
 import { perform } from '../support/session-machine.ts';
@@ -102,4 +106,76 @@ test('without an image service they wait for one', async () => {
   await remove(session.id);
   expect(await releaseLeftImages({ ...one.deps, imageService: null }, signal)).toEqual([]);
   expect(await isPurged(session.id)).toBe(false);
+});
+
+describe('a session with many jobs', () => {
+  /** A deleted session whose images are released; each has a job with the name of the image. */
+  async function many(images: readonly string[]) {
+    const session = await makeSession(bench.db);
+    await saveSessionImages(
+      bench.db,
+      session.id,
+      images.map((image) => ({ image, resultName: image })),
+      new Date(),
+    );
+    await bench.db
+      .updateTable('session_images')
+      .set((row) => ({ job_id: row.ref('image_id'), released_at: new Date() }))
+      .where('session_id', '=', session.id)
+      .execute();
+    await remove(session.id);
+    return session;
+  }
+  const images = Array.from({ length: 50 }, (_, place) => `image-${place}`);
+  const serviceOf = (deleteJob: ImageService['deleteJob']) => ({
+    db: bench.db,
+    imageService: { deleteJob } as unknown as ImageService,
+  });
+
+  test('goes on where the sweep before it ended', async () => {
+    const session = await many(images);
+    const deleted: string[] = [];
+    const first = serviceOf(async (job) => {
+      if (job === 'image-25') throw new Error('stuck');
+      deleted.push(job);
+    });
+    expect(await deleteEndedJobs(first, signal)).toEqual([session.name]);
+    expect(deleted).toEqual(images.slice(0, 40).filter((job) => job !== 'image-25'));
+    const second = serviceOf(async (job) => void deleted.push(job));
+    expect(await deleteEndedJobs(second, signal)).toEqual([]);
+    expect([...deleted].sort()).toEqual([...images].sort());
+    expect(await isPurged(session.id)).toBe(true);
+  });
+
+  test('ends within its time, and has lost nothing then', async () => {
+    const session = await many(images);
+    const over = new AbortController();
+    const deleted: string[] = [];
+    const service = serviceOf(async (job) => {
+      deleted.push(job);
+      over.abort();
+    });
+    expect(await deleteEndedJobs(service, over.signal)).toEqual([session.name]);
+    expect(deleted).toEqual(images.slice(0, 20));
+    expect(await isPurged(session.id)).toBe(false);
+    // No time at all: the records of the session are left too.
+    await createStream(bench.db, session.id);
+    const streams = () => bench.db.selectFrom('streams').select('id').where('id', '=', session.id).execute();
+    expect(await deleteEndedJobs(service, over.signal)).toEqual([]);
+    expect([deleted.length, await streams()]).toEqual([20, [{ id: session.id }]]);
+    expect(await deleteEndedJobs(service, signal)).toEqual([]);
+    expect([deleted, await streams()]).toEqual([images, []]);
+  });
+
+  test('whose images are still to be released keeps their jobs on record until it is purged', async () => {
+    const session = await many(['kept', 'stuck']);
+    await bench.db
+      .updateTable('session_images')
+      .set({ released_at: null })
+      .where('session_id', '=', session.id)
+      .execute();
+    const service = serviceOf((job) => (job === 'stuck' ? Promise.reject(new Error('stuck')) : Promise.resolve()));
+    expect(await deleteEndedJobs(service, signal)).toEqual([session.name]);
+    expect((await bench.rows(session.id)).map(({ job_id }) => job_id)).toEqual(['kept', 'stuck']);
+  });
 });
