@@ -39,7 +39,7 @@ export async function importImage(
       sha256: facts.sha256,
     };
     await insertImage(deps.db, row).catch(async (error) => {
-      // Where no answer came the record may be made all the same; the sweep removes the file if it was not.
+      // Where no answer came the record may be made all the same; the sweep sets the file aside if it was not.
       if (!isConnectionError(error)) await files.remove(imageId);
       throw error;
     });

@@ -53,11 +53,14 @@ interface HostDependencies {
   db: Kysely<Database>;
   imageFiles: ImageFiles;
   imageBuilder: ImageBuilder;
+  /** Bytes that are to stay free on the disk. */
+  minFreeDisk: number;
   log: { warn(fields: object, message: string): void };
 }
 
 /**
- * Brings this machine's directory in line with the records: what no record names is ended and removed, files of images only after a week. What
+ * Brings this machine's directory in line with the records: what no record names is ended and removed, files of images only after a week, or
+ * when the disk is full. What
  * cannot be removed keeps nothing else from it: it is told to the log, and tried again by the next sweep. A directory of another installation
  * is left as it is.
  */
@@ -80,7 +83,7 @@ export async function cleanImageHost(deps: HostDependencies): Promise<void> {
 
 /** Files of deleted images go, those that no record names are set aside; what a record names again comes back. */
 async function cleanImageFiles(
-  { db, imageFiles: files, log }: HostDependencies,
+  { db, imageFiles: files, minFreeDisk, log }: HostDependencies,
   attempt: (id: string, removal: Promise<void>) => Promise<void>,
 ): Promise<void> {
   const removals = await listImageRemovals(db, files.storeId);
@@ -101,4 +104,13 @@ async function cleanImageFiles(
   const named = await imagesStoredIn(db, files.storeId, aside);
   for (const id of named) await attempt(id, files.bringBack(id));
   for (const id of await files.aside(ASIDE_MS)) if (!named.has(id)) await attempt(id, files.remove(id));
+  // What nobody may ever ask for keeps no room that images and jobs need.
+  for (const id of (await files.aside(0)).filter((id) => !named.has(id))) {
+    if ((await files.free()) >= minFreeDisk) return;
+    log.warn(
+      { id },
+      'the disk is full (MUSTER_MIN_FREE): an image that no record names is removed from the folder lost before its 7 days',
+    );
+    await attempt(id, files.remove(id));
+  }
 }

@@ -54,7 +54,9 @@ export interface ImageFiles {
   setAside(imageId: string): Promise<void>;
   /** Brings back what was set aside, unless there is a file of the image. */
   bringBack(imageId: string): Promise<void>;
-  /** Ids of images that are set aside for so long, ms. */
+  /** Bytes that are free on the disk of the images. */
+  free(): Promise<number>;
+  /** Ids of images that are set aside for so long, ms, the oldest first. */
   aside(olderThanMs: number): Promise<string[]>;
   /** Ids of images that have something here since so long, ms. */
   list(olderThanMs: number): Promise<string[]>;

@@ -1,6 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
 import type { FileToKeep, ImageFiles, KeptFile, ReceivedFile } from '../../domain/images/image-files.ts';
@@ -130,6 +143,10 @@ export async function openImageDirectory(dir: string, storeId: string, owner?: F
     },
     setAside,
     bringBack,
+    free: async () => {
+      const { bavail, bsize } = await statfs(images);
+      return bavail * bsize;
+    },
     aside: (olderThanMs) => idleFolders(lost, olderThanMs),
     list: (olderThanMs) => idleFolders(images, olderThanMs),
     stale: (olderThanMs) => idleFolders(incoming, olderThanMs),
@@ -182,13 +199,15 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Names of folders in which nothing was written for so long, ms; none where their own folder is not there. */
+/** Names of folders in which nothing was written for so long, ms, the oldest first; none where their own folder is not there. */
 async function idleFolders(dir: string, olderThanMs: number): Promise<string[]> {
-  const found = [];
+  const found: { name: string; idle: number }[] = [];
   for (const name of (await readdir(dir).catch(orNull)) ?? []) {
-    if (ID.test(name) && (await idleMs(join(dir, name))) >= olderThanMs) found.push(name);
+    if (!ID.test(name)) continue;
+    const idle = await idleMs(join(dir, name));
+    if (idle >= olderThanMs) found.push({ name, idle });
   }
-  return found;
+  return found.sort((a, b) => b.idle - a.idle).map(({ name }) => name);
 }
 
 /** How long nothing in a folder was written, ms. */

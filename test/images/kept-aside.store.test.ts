@@ -41,8 +41,14 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 afterAll(() => Promise.all([own.close(), other.close()]));
 
 const clock = () => new Date();
-const clean = (db = own.db) =>
-  cleanImageHost({ db, imageFiles: files, imageBuilder: createImageBuilder({ jobsDir: join(dir, 'jobs') }), log });
+const clean = (db = own.db, given: Partial<ImageFiles> = {}) =>
+  cleanImageHost({
+    db,
+    imageFiles: { ...files, ...given },
+    imageBuilder: createImageBuilder({ jobsDir: join(dir, 'jobs') }),
+    minFreeDisk: 100,
+    log,
+  });
 const named = (where: string) => readdir(join(dir, where)).catch(() => []);
 
 /** A file of an image that nobody has touched for so long. */
@@ -149,6 +155,20 @@ describe('the file of an image', () => {
     await oldImage('lost', 8 * DAY);
     await clean();
     expect(await named('lost')).toEqual([young]);
+  });
+
+  test('goes before that, the oldest first, while the disk is full', async () => {
+    const known = await oldImage('lost', 6 * DAY);
+    await record(own.db, known);
+    const ages = [1, 5, 3, 2];
+    const lost = await Promise.all(ages.map((days) => oldImage('lost', days * DAY)));
+    // Each image has 30 bytes.
+    await clean(own.db, { free: async () => 50 + 30 * (lost.length - (await named('lost')).length) });
+    expect((await named('lost')).sort()).toEqual([lost[0], lost[3]].sort());
+    expect(await named('images')).toEqual([known]);
+    expect(warnings).toEqual([1, 2].map(() => expect.stringContaining('MUSTER_MIN_FREE')));
+    await clean(own.db, { free: async () => 100 });
+    expect(await named('lost')).toHaveLength(2);
   });
 
   test('that is set aside takes the place of one that was before', async () => {
