@@ -59,10 +59,9 @@ interface HostDependencies {
 }
 
 /**
- * Brings this machine's directory in line with the records: what no record names is ended and removed, files of images only after a week, or
- * when the disk is full. What
- * cannot be removed keeps nothing else from it: it is told to the log, and tried again by the next sweep. A directory of another installation
- * is left as it is.
+ * Brings this machine's directory in line with the records: what no record names is ended and removed, files of images only after a week,
+ * or when the disk is full. What cannot be removed keeps nothing else from it: it is told to the log, and tried again by the next sweep. A
+ * directory of another installation is left as it is.
  */
 export async function cleanImageHost(deps: HostDependencies): Promise<void> {
   const { db, imageFiles: files, imageBuilder: builder, log } = deps;
