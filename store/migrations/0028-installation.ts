@@ -11,6 +11,7 @@ export async function up(db: Kysely<never>): Promise<void> {
       id uuid not null,
       made_at timestamptz not null default now()
     )`,
+    'insert into installation (id) values (gen_random_uuid())',
     `create table image_removals (
       id uuid primary key,
       store_id uuid not null,
