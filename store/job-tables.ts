@@ -14,7 +14,7 @@ type OptionalJson<T> = ColumnType<T | null, string | null | undefined, string | 
 
 export interface SessionJobsTable {
   session_id: string;
-  /** Name of the Job: the session's `job`. */
+  /** Name of the Job. */
   name: string;
   profile: RunnerProfile;
   inventory: Json<PreparedInventoryFiles>;

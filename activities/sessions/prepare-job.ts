@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { RepositoryAccess } from '../../control/configurations/ports.ts';
 import type { Database, Kysely } from '../../control/database.ts';
+import { jobNameOf } from '../../control/sessions/job-name.ts';
 import { recordJob } from '../../control/sessions/record-job.ts';
 import { loadSession, noteProgress, noteWarnings, pinCommits } from '../../control/sessions/session-progress.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
@@ -62,7 +63,7 @@ export async function prepareJob(
     const files = await filesOf(session.target.definition, paths);
     // What another try has recorded meanwhile stays.
     signal.throwIfAborted();
-    await recordJob(db, { sessionId, name: session.job, profile, inventory: { files }, leases });
+    await recordJob(db, { sessionId, name: jobNameOf(sessionId), profile, inventory: { files }, leases });
     return { leases, drivesItself: profile === 'compatible' };
   } finally {
     if (!mayBeElsewhere(signal)) await workspaces.remove(sessionId).catch(() => undefined);

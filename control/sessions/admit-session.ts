@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import type { Options } from '../../domain/configurations/schema.ts';
@@ -6,6 +5,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import { admit, findSessionById, isWithdrawn, type SessionRow, writeProgress } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
+import { jobNameOf } from './job-name.ts';
 import { wakeQueue } from './wake-queue.ts';
 
 export interface AdmitDependencies {
@@ -49,7 +49,7 @@ export async function admitSession(deps: AdmitDependencies, sessionId: string): 
       return wait(`waiting for disk space: ${need}`, 'disk_low', DISK_RETRY_SECONDS);
     }
   }
-  const result = await admit(db, sessionId, `cfs-${randomUUID()}`, limit, deps.defaultRunner);
+  const result = await admit(db, sessionId, jobNameOf(sessionId), limit, deps.defaultRunner);
   if (result.state === 'withdrawn') return withdrawn(await findSessionById(db, sessionId));
   if (result.state === 'waiting') return wait(describeWait(limit, result.free), null, RETRY_SECONDS);
   // Also when it was let in before: the one who did may have died before it told the next in line.

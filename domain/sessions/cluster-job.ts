@@ -6,7 +6,7 @@ export type RunnerProfile = (typeof RUNNER_PROFILES)[number];
 
 /** Everything that one session's Job is made from, beside the settings of the installation. */
 export interface JobSpec {
-  /** Name of the Job and of its Secret: the session's `job`, `cfs-<uuid4>`. */
+  /** Name of the Job and of its Secret: `cfs-<uuid4>`, as Muster drew it. */
   name: string;
   sessionId: string;
   sessionName: string;

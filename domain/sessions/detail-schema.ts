@@ -62,7 +62,7 @@ const SessionImageSchema = z.strictObject({
 
 /** The Kubernetes Job of a session that runs on a cluster. */
 const SessionJobSchema = z.strictObject({
-  /** Of the Job, as in `status.session.job`. */
+  /** Of the Job, as in `status.session.job` unless somebody has written something else there. */
   name: z.string(),
   profile: z.enum(RUNNER_PROFILES),
   /** Exit status by container, null of one that has not ended; no member before the first is known. */

@@ -8,6 +8,7 @@ import { type PrepareDependencies, prepareJob } from '../../activities/sessions/
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { createInventories } from '../../drivers/inventory/create-inventories.ts';
 import { requestedLeases } from '../../store/leases.ts';
+import { findSessionJob } from '../../store/session-jobs.ts';
 import { findAnsible } from '../support/ansible.ts';
 import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../support/engine-sessions.ts';
 import { describeNeeding } from '../support/requirement.ts';
@@ -66,14 +67,17 @@ describeNeeding(
           ansible_config: 'cfs-default-ansible-cfg',
         },
       });
-      const job = `cfs-${id}`;
+      // Whoever may patch sessions writes there what he likes, also what is another's on the cluster.
       await db
         .updateTable('sessions')
-        .set({ stage: 'admitted', status: 'running', job })
+        .set({ stage: 'admitted', status: 'running', job: 'muster-ssh-ca' })
         .where('id', '=', id)
         .execute();
       await prepareJob(dependencies(overlap), id, AbortSignal.timeout(60_000));
       expect(await machine.deps.workspaces.list()).toEqual([]);
+      expect((await findSessionJob(db, id))?.name).toMatch(
+        /^cfs-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      );
       const { components } = await requestedLeases(db, id);
       return { taken: components.sort(), absent: (await sessionNow(db, id)).absent_hosts };
     }
