@@ -72,6 +72,11 @@ import { workflowBundle } from './workflow-bundle.ts';
 
 /** How often the worker looks for sessions to start that nobody told it of, ms: that is the API's work. */
 const OUTBOX_POLL_MS = 60_000;
+/**
+ * Activities at once where runs and Jobs are watched, for as long as they last, two for each session: that costs next to nothing, and the
+ * short ones, by which sessions start, end and are cancelled, share these places. So there are more than any installation has sessions.
+ */
+const WATCHING_PLACES = 20_000;
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -280,8 +285,8 @@ async function main(): Promise<void> {
     ...shared,
     taskQueue: queue,
     activities: { ...host, ...imageMachine?.activities, cleanHost: sweep.cleanHost },
-    // Watching a run costs next to nothing; the runner itself limits how many playbooks there are.
-    maxConcurrentActivityTaskExecutions: 500,
+    // The runner itself limits how many playbooks there are.
+    maxConcurrentActivityTaskExecutions: WATCHING_PLACES,
   });
   const workers = [main, machine];
   if (cluster !== null) {
@@ -290,8 +295,7 @@ async function main(): Promise<void> {
         ...shared,
         taskQueue: hostQueueOf(CLUSTER_HOST),
         activities: createClusterActivities({ ...deps, cluster }),
-        // Following a Job, and waiting for a layer of it, costs next to nothing.
-        maxConcurrentActivityTaskExecutions: 500,
+        maxConcurrentActivityTaskExecutions: WATCHING_PLACES,
       }),
     );
   }
