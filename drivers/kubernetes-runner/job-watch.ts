@@ -41,7 +41,7 @@ interface Kind<T> {
 export function createJobWatch(
   client: ClusterClient,
   paths: ClusterPaths,
-  { nodes, events }: { nodes: Nodes; events: Events },
+  { nodes, events, awayMs = AWAY_MS }: { nodes: Nodes; events: Events; awayMs?: number | undefined },
 ): JobWatch {
   const cache = createJobCache();
   const followers = new Map<string, Set<() => void>>();
@@ -160,7 +160,7 @@ export function createJobWatch(
             last = text;
             if (await take(view)) return;
           }
-          const gone = [...away.values()].find(({ since }) => Date.now() - since > AWAY_MS);
+          const gone = [...away.values()].find(({ since }) => Date.now() - since > awayMs);
           if (gone !== undefined) throw musterError('cluster_unavailable', gone.words);
           await changed.promise;
         }

@@ -24,11 +24,11 @@ export function openClusterJobs(settings: RunnerSettings): ClusterJobs {
   return createClusterJobs(createClusterClient(access), settings);
 }
 
-/** The same on a client that is there. */
-export function createClusterJobs(client: ClusterClient, settings: RunnerSettings): ClusterJobs {
+/** The same on a client that is there. `awayMs`: after so long a follower is told that the cluster is away. */
+export function createClusterJobs(client: ClusterClient, settings: RunnerSettings, awayMs?: number): ClusterJobs {
   const paths = clusterPaths(settings.namespace);
   const nodes = openNodes(client);
-  const watch = createJobWatch(client, paths, { nodes, events: openEvents(client, paths) });
+  const watch = createJobWatch(client, paths, { nodes, events: openEvents(client, paths), awayMs });
   return {
     start: (spec, signal) => startJob(client, paths, settings, spec, signal),
     view: (name) => readView(client, paths, nodes, name),

@@ -7,6 +7,8 @@ import { eventually } from '../support/eventually.ts';
 import { jobSpec, type ScriptedJobs, scriptedJobs, smallSettings } from '../support/scripted-jobs.ts';
 
 const signal = new AbortController().signal;
+/** After so long the cluster is away for a follower of these tests, ms. */
+const AWAY_MS = 3_000;
 const hasEnded = ({ phase }: JobView) => phase === 'complete' || phase === 'failed';
 let namespace: TestNamespace;
 let proxy: ClusterProxy;
@@ -100,22 +102,20 @@ describe('following a Job', () => {
     await eventually('it runs', () => seen.views.some(ansibleRuns));
     // What is open stays silent; new connections pass.
     proxy.hold();
-    const finished = Date.now();
     await job.finish();
     await seen.done;
-    expect(Date.now() - finished).toBeLessThan(25_000);
     expect(seen.views.at(-1)?.phase).toBe('complete');
   });
 
-  test('says after half a minute that the cluster is away', async () => {
+  test('says after a while that the cluster is away', async () => {
     const job = await waitingJob();
-    const near = scriptedJobs(settings(proxy.kubeconfig), {});
+    const near = scriptedJobs(settings(proxy.kubeconfig), {}, undefined, AWAY_MS);
     const seen = following(near, job.name);
     await eventually('it runs', () => seen.views.some(ansibleRuns));
     proxy.freeze();
     const frozen = Date.now();
     await expect(seen.done).rejects.toMatchObject({ code: 'cluster_unavailable' });
-    expect(Date.now() - frozen).toBeGreaterThan(25_000);
+    expect(Date.now() - frozen).toBeGreaterThan(AWAY_MS);
     proxy.thaw();
     const direct = scriptedJobs(settings(), {});
     await direct.jobs.end(job.name, 10_000);

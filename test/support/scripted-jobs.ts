@@ -81,6 +81,7 @@ export function scriptedJobs(
   settings: RunnerSettings,
   scripts: Scripts,
   before: (request: ClusterRequest) => void = () => {},
+  awayMs?: number,
 ): ScriptedJobs {
   const open: string[] = [];
   const real = createClusterClient(openClusterAccess(settings.kubeconfig));
@@ -95,7 +96,7 @@ export function scriptedJobs(
       return counted(answer, () => open.splice(open.indexOf(path), 1));
     },
   };
-  return { jobs: createClusterJobs(client, settings), open };
+  return { jobs: createClusterJobs(client, settings, awayMs), open };
 }
 
 function rewritten({ method, body }: ClusterRequest, scripts: Scripts): { body?: unknown } {
