@@ -43,7 +43,7 @@ describe('nodes of the hardware manager', () => {
         const { ids } = nodeIds(entries);
         expect(ids).toEqual([...new Set(ids)].sort());
         for (const id of ids)
-          expect(entries.some(({ ID, Type }) => ID === id && /^(Virtual)?Node$/.test(String(Type)))).toBe(true);
+          expect(entries.some(({ ID, Type }) => ID === id && (Type === 'Node' || Type === 'VirtualNode'))).toBe(true);
       }),
     );
   });

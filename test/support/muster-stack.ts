@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +26,7 @@ export interface MusterStack {
   readonly url: string;
   readonly env: Record<string, string>;
   /** Sends a request; the answer's body is parsed when it is JSON. */
-  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** A repository in the stack's folder. */
   repository(name: string): Promise<TestRepository>;
   /** Stores a configuration of one layer a playbook, and components on a local connection. */
@@ -98,7 +99,7 @@ export async function startMusterStack(
     dataDir,
     url,
     env,
-    call: (method, path, body) => call(url, method, path, body),
+    call: (method, path, body, headers) => call(url, method, path, body, headers),
     repository: (name) => createRepository(join(dataDir, 'repositories', name)),
     configure: async (name, repository, playbooks, hosts) => {
       const layers = playbooks.map((playbook) => ({ clone_url: repository, playbook, branch: 'main' }));
@@ -107,8 +108,10 @@ export async function startMusterStack(
       expectStatus(await stack.call('PUT', '/v3/components', components), 200);
     },
     create: async (name, configuration, more = {}) => {
+      // One request, also where an answer was lost and it is sent again.
+      const key = { 'idempotency-key': randomUUID() };
       const answer = await retried(() =>
-        stack.call('POST', '/v3/sessions', { name, configuration_name: configuration, ...more }),
+        stack.call('POST', '/v3/sessions', { name, configuration_name: configuration, ...more }, key),
       );
       expectStatus(answer, 201);
       return name;
@@ -198,10 +201,17 @@ export function filesOfRun(stack: MusterStack, runId: string) {
   return runPaths(join(stack.dataDir, 'runs'), runId);
 }
 
-async function call(url: string, method: string, path: string, body?: unknown): Promise<Answer> {
+async function call(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   const response = await fetch(url + path, {
     method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
   const isJson = /json/.test(response.headers.get('content-type') ?? '');

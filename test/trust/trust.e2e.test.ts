@@ -86,10 +86,15 @@ describeNeeding(stackMissing() ?? sshMissing(), 'certificates of sessions', () =
     const kept = join(stack.dataDir, 'kept');
     await mkdir(kept);
     const read = () => readFile(join(ssh, 'id-cert.pub'), 'utf8').catch(() => null);
-    const first = await eventually('there is a certificate', read);
-    await copyFile(join(ssh, 'id'), join(kept, 'id'));
-    await writeFile(join(kept, 'id-cert.pub'), first);
-    await eventually('the host lets it in', () => canLogIn(trusting, join(kept, 'id')));
+    await eventually('there is a certificate', read);
+    await eventually('the host lets it in', async () => {
+      // Of the newest: what was kept before may have expired meanwhile.
+      const newest = await read();
+      if (newest === null) return false;
+      await copyFile(join(ssh, 'id'), join(kept, 'id'));
+      await writeFile(join(kept, 'id-cert.pub'), newest);
+      return canLogIn(trusting, join(kept, 'id'));
+    });
 
     const ends = new Set<number>();
     const session = await eventually(
