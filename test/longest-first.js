@@ -9,7 +9,8 @@ import TestSequencer from '@jest/test-sequencer';
 const FIRST = Object.entries({
   cluster: [
     ...['worker-killed', 'image-service', 'chart-upgrade', 'break-jobs', 'job-reasons', 'job-watch'],
-    ...['chart-install', 'renewed-certificate', 'compatible-runner', 'break-cluster'],
+    ...['chart-install', 'renewed-certificate', 'compatible-runner', 'break-cluster', 'job-end', 'plain-install'],
+    ...['failed-install', 'pod-log', 'job-start'],
   ],
   e2e: [
     ...['promises', 'images', 'crash', 'image-crash', 'image-queue', 'drift', 'image-session', 'demo', 'fleet'],
