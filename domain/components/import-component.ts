@@ -32,11 +32,15 @@ export function importedComponent(
     return typeof tag[1] === 'string' && tag[1] !== '';
   });
   const layers = layersOf(foreign.state, notes);
+  const times = storedTimes(stored);
   const boot = ComponentMusterSchema.safeParse(foreign.muster).data ?? stored?.muster;
   return {
     component: {
       id: foreign.id,
-      state: layers.map((layer) => ({ ...layer, last_updated: layer.last_updated ?? timeOf(stored, layer) ?? now })),
+      state: layers.map((layer) => {
+        const known = times(layer);
+        return { ...layer, last_updated: layer.last_updated ?? known ?? now };
+      }),
       desired_config: foreign.desired_config ?? '',
       error_count: foreign.error_count ?? 0,
       ...(typeof foreign.retry_policy === 'number' ? { retry_policy: foreign.retry_policy } : {}),
@@ -76,13 +80,18 @@ function layersOf(state: unknown, notes: string[]): Layer[] {
   });
 }
 
-function timeOf(stored: Component | undefined, layer: Layer): string | undefined {
-  return stored?.state.find(
-    (entry) =>
-      entry.clone_url === layer.clone_url &&
-      entry.playbook === layer.playbook &&
-      entry.commit === layer.commit &&
-      entry.status === layer.status &&
-      entry.session_name === layer.session_name,
-  )?.last_updated;
+/** Answers the stored time of each layer that it is asked for in turn: of several equal ones each has its own. */
+function storedTimes(stored: Component | undefined): (layer: Layer) => string | undefined {
+  const left = [...(stored?.state ?? [])];
+  return (layer) => {
+    const place = left.findIndex(
+      (entry) =>
+        entry.clone_url === layer.clone_url &&
+        entry.playbook === layer.playbook &&
+        entry.commit === layer.commit &&
+        entry.status === layer.status &&
+        entry.session_name === layer.session_name,
+    );
+    return place === -1 ? undefined : left.splice(place, 1)[0]?.last_updated;
+  };
 }

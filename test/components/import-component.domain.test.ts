@@ -44,6 +44,19 @@ describe('a foreign component', () => {
     expect(importedComponent(foreign, undefined, { ...options, enable: false }).component.enabled).toBe(false);
   });
 
+  test('imported again, each of two layers that are equal but for the time keeps its own', () => {
+    const layer = { clone_url: 'a', playbook: 'b', commit: 'c', status: 'applied', session_name: 's' };
+    const state = [
+      { ...layer, last_updated: '2025-01-01T00:00:00Z' },
+      { ...layer, last_updated: null },
+    ];
+    const read = ForeignComponentSchema.parse({ id: 'x', state });
+    const first = importedComponent(read, undefined, options).component;
+    const second = importedComponent(read, first, { ...options, now: '2030-01-01T00:00:00Z' }).component;
+    expect(second).toEqual(first);
+    expect(second.state.map(({ last_updated }) => last_updated)).toEqual(['2025-01-01T00:00:00Z', options.now]);
+  });
+
   test('imported again, at any later time, it is the same', () => {
     const text = fc.string({ maxLength: 6 });
     const state = fc.array(
