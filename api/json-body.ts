@@ -69,9 +69,13 @@ function storageMistake(data: unknown) {
     const { value, path } = next;
     if (typeof value === 'string' && !isStorable(value)) return unstorable('a value', path);
     if (typeof value !== 'object' || value === null) continue;
-    for (const [key, member] of Object.entries(value)) {
+    const members = Object.entries(value);
+    for (const [key] of members) {
       if (!isStorable(key)) return unstorable('a name', path);
       if (key === '__proto__') return musterError('bad_request', "A property must not be named '__proto__'", path);
+    }
+    // The first is looked at next, so that of several mistakes the first is told.
+    for (const [key, member] of members.reverse()) {
       open.push({ value: member, path: path === '' ? key : `${path}.${key}` });
     }
   }

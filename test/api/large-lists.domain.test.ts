@@ -71,6 +71,8 @@ describe('a large array is parsed as a small one', () => {
     '[1,\uFEFF2,3]',
     '',
     '[10.0,1e3,-0.5]',
+    '[{"__proto__":1},{"__proto__":1}]',
+    '[{"a":{"b":"\\u0000","c":"\\u0000"}},"\\u0000"]',
   ])('%j', async (text) => {
     for (const cut of [1, 2, 3, 5, 100]) await expectSame(text, cut);
   });
