@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -130,7 +131,9 @@ class Pod:
                 process.kill()
         left = [entry for entry in Path('/proc').iterdir() if entry.name.isdigit() and self._owns(entry)]
         for entry in left:
-            os.kill(int(entry.name), 9)
+            # It may have ended since it was seen.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(entry.name), 9)
 
     def _owns(self, entry: Path) -> bool:
         try:

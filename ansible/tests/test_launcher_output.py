@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -87,7 +88,8 @@ def test_what_ansible_says_is_there_at_once_and_not_lost_when_it_is_killed(
     wait_until(lambda: '(item=first)' in run.output, 'the first item')
     for process in Path('/proc').iterdir():
         if process.name.isdigit() and is_ansible(process, tmp_path):
-            os.kill(int(process.name), signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(process.name), signal.SIGKILL)
     run.finish()
     (tmp_path / 'over').touch()
     assert '(item=first)' in run.output and '(item=second)' not in run.output

@@ -138,8 +138,9 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
     const ca = await readNew('ca.crt');
     await writeFile(path('ca.crt'), ca.slice(0, ca.length / 2));
     await eventually('it is told', () => log.length > 0, 5_000);
-    await writeFile(path('ca.crt'), ca);
+    // Before the authority is whole: with the old pair it would be a renewal.
     await writeFile(path('tls.crt'), await readNew('tls.crt'));
+    await writeFile(path('ca.crt'), ca);
     await eventually('it is told', () => log.length > 1, 5_000);
     await looks(5);
     expect(stops).toBe(0);

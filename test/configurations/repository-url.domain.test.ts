@@ -116,8 +116,10 @@ test('whatever is taken can be read by git neither as an option nor as a helper,
         expect(isMusterError(error)).toBe(true);
         return;
       }
-      // A host that begins with a hyphen would be an option of ssh; a path is quoted for the other side.
-      expect(url).not.toMatch(/^-|^[A-Za-z0-9+.-]+::|[\s\p{Cc}]|^[a-z]+:\/\/(?:[^/]*@)?-|^[^/:]*@-/u);
+      // A host, which is what follows the last @, that begins with a hyphen would be an option of ssh; a path is quoted for the other side.
+      expect(url).not.toMatch(
+        /^-|^[A-Za-z0-9+.-]+::|[\s\p{Cc}]|^[a-z]+:\/\/(?:[^/]*@)?-(?![^/]*@)|^[^/:]*@-(?![^/:]*@)/u,
+      );
       expect(url).toMatch(/^(?:(?:https?|ssh|git|file):\/\/|[^/:]+:|[^/]*\[)/);
       expect(url).not.toMatch(/^[a-z]+:\/\/[^/]*:[^/@]*@/);
     }),

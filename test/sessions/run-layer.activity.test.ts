@@ -217,18 +217,22 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     const id = await script('echo begun');
     const runner = await localRunner(2, '/nonexistent/python3');
     const tries: number[] = [];
+    const seen = Promise.withResolvers<void>();
     const counting = {
       ...runner,
       start: async (...given: Parameters<typeof runner.start>) => {
         tries.push(Date.now());
+        // With the last one goes what was said of those before.
+        if (tries.length === 3) await seen.promise;
         await runner.start(...given);
       },
     };
-    const running = run(id, machine.worker({ runner: counting, startPauses: [10, 300] }));
+    const running = run(id, machine.worker({ runner: counting, startPauses: [10, 10] }));
     running.catch(() => undefined);
     await eventually('a reason', async () =>
       /^starting layer 0 failed, trying again: .*ENOENT/.test(await messageOf(id)),
     );
+    seen.resolve();
     await expect(running).rejects.toMatchObject({ code: 'run_not_started' });
     expect(tries).toHaveLength(3);
     expect(await messageOf(id)).toMatch(/^starting or following layer 0 failed: .*ENOENT/);
