@@ -156,7 +156,7 @@ const VariablesSchema = z.object({
   MUSTER_AUDIT_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
   /** How many are kept at most, the newest; a million takes about 0.5 GiB. */
   MUSTER_AUDIT_ROWS: z.coerce.number().int().min(1_000).default(10_000_000),
-  /** Free disk below which no session is admitted. */
+  /** Free disk below which no session is admitted, and no image taken in or worked on; open image jobs end, the largest first. */
   MUSTER_MIN_FREE: bytes.default(2 ** 30),
   /** Downloads and builds shared by all checkouts. */
   MUSTER_CACHE_DIR: z
