@@ -8,7 +8,11 @@ export const AuditRecordSchema = z.strictObject({
   id: z.string(),
   time: z.string(),
   actor: z.string().nullable().describe('who did it; null where nobody is known'),
-  action: z.string().describe('create, update, delete; of sessions also cancel, retry, finish_debug; of tokens revoke'),
+  action: z
+    .string()
+    .describe(
+      'create, update, delete; of sessions also cancel, retry, finish_debug; of tokens revoke; of schedules, the batcher and rollouts pause, resume, stop, trigger',
+    ),
   kind: z.string().describe('what was changed, such as component'),
   name: z.string().describe('which one; of a secret its name and key'),
   before: MembersSchema.nullable().describe('what changed, as it was; null for what was created'),
