@@ -26,8 +26,9 @@ const MAX_REQUESTS = 8;
 const REQUEST_MS = 120_000;
 
 /**
- * The server that runners elsewhere hand their events, output, results and exit status to, on a port of its own and without a
- * listener here. It serves nothing else: who reaches this port with a run's token can write that run (design: access).
+ * The server that runners elsewhere hand their events, output, results and exit status to, and of which pods of sessions ask what to do, on a
+ * port of its own and without a listener here. It serves nothing else: who reaches this port with the token of a run can write that run, with
+ * the token of a session's Job that session's runs and steps (design: access).
  */
 export function createIngestApp(deps: IngestDependencies): ApiServer {
   const app: ApiServer = fastify({
