@@ -27,8 +27,8 @@ const POLICY = [
 
 /**
  * The OpenAPI documents of the routes that are declared after it (`/openapi.json`: all; `/openapi/v2.json`,
- * `/openapi/v3.json`, `/openapi/muster.json`), and an interactive page of them at `/docs`, from own files only; all under
- * every prefix.
+ * `/openapi/v3.json`, `/openapi/muster.json`, `/openapi/ims.json`), and an interactive page of them at `/docs`, from own files
+ * only; all under every prefix.
  */
 export function documentation(app: ApiServer, deps: Pick<ApiDependencies, 'version' | 'prefixes'>): void {
   const routes = collectRoutes(app, deps.prefixes);
