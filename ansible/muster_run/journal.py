@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -13,6 +14,12 @@ LINE_LIMIT = 16 * 1024
 
 STATS_LIMIT = 64 * 1024
 """Most bytes of the line with the final statistics of all hosts."""
+
+_RESULTS_DRAFT = '.results.json'
+"""Name of the results as long as they are not whole; left behind by a run whose results were never written."""
+
+_RESULTS_ROOM = 256 * 1024
+"""Bytes kept for the results from the beginning: those of some 1,800 hosts."""
 
 _SHORTENED = ('diff', 'stdout', 'stderr', 'message', 'item')
 """Texts that give way in a line that is too long, the longest-winded first."""
@@ -28,13 +35,16 @@ class Journal:
     """Writes the events of one run; never raises, because no playbook may fail for its record.
 
     A line is written by one call and stays whole: what a full disk took of it is removed again, the event is dropped
-    and counted in `dropped`.
+    and counted in `dropped`, its cause is in `trouble`.
     """
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
+        self._draft = os.path.join(directory, _RESULTS_DRAFT)
         self._fd = -1
         self.dropped = 0
+        self.trouble = ''
+        self._reserve_results()
 
     def write(self, kind: str, fields: dict[str, object]) -> None:
         """Appends one event; `fields` holds clean texts only."""
@@ -53,8 +63,9 @@ class Journal:
             size = os.fstat(self._fd).st_size
             if os.write(self._fd, line) == len(line):
                 return
-        except OSError:
-            pass
+            self.trouble = os.strerror(errno.ENOSPC)
+        except OSError as error:
+            self.trouble = _cause(error)
         self.dropped += 1
         if size >= 0:
             try:
@@ -62,27 +73,52 @@ class Journal:
             except OSError:
                 pass
 
+    def _reserve_results(self) -> None:
+        """Takes the room for the results while there is some: the run itself may fill the disk."""
+        try:
+            with open(self._open_draft(), 'wb') as file:
+                try:
+                    os.posix_fallocate(file.fileno(), 0, _RESULTS_ROOM)
+                except OSError:
+                    # Of a disk that is as good as full nothing is kept from the run.
+                    file.truncate(0)
+        except OSError:
+            pass
+
     def write_results(self, results: dict[str, object], attempts: int = 5, pause: float = 1.0) -> bool:
-        """Writes results.json, whole or not at all; `attempts` with a pause (s) between. True when it is there."""
-        draft = os.path.join(self._directory, '.results.json')
+        """Writes results.json, whole or not at all; `attempts` with a pause (s) between. True when it is there.
+
+        Either way the room that was kept for it and that it does not need is free from then on.
+        """
         for attempt in range(attempts):
             if attempt:
                 time.sleep(pause)
             try:
-                with open(
-                    os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), 'w', encoding='utf-8'
-                ) as file:
+                with open(self._open_draft(), 'w', encoding='utf-8') as file:
                     json.dump(results, file)
-                os.rename(draft, os.path.join(self._directory, 'results.json'))
+                    file.truncate()
+                os.rename(self._draft, os.path.join(self._directory, 'results.json'))
                 return True
-            except OSError:
-                continue
+            except OSError as error:
+                self.trouble = _cause(error)
+        try:
+            # The file stays: whoever reads the run knows by it that there were results.
+            os.truncate(self._draft, 0)
+        except OSError:
+            pass
         return False
+
+    def _open_draft(self) -> int:
+        return os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def fits_stats(fields: dict[str, object]) -> bool:
     """Whether the final statistics of all hosts fit into one line."""
     return len(_line(fields)) + 64 <= STATS_LIMIT
+
+
+def _cause(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 def _line(event: dict[str, object]) -> bytes:

@@ -39,8 +39,18 @@ def bench(tmp_path: Path) -> Workbench:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 256 KiB."""
+    yield from _disk(tmp_path, '256k')
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 1 MiB."""
+    yield from _disk(tmp_path, '1m')
+
+
+def _disk(tmp_path: Path, size: str) -> Iterator[Path]:
     place = tmp_path / 'disk'
-    reason = require_tmpfs(place, '256k')
+    reason = require_tmpfs(place, size)
     if reason:
         pytest.skip(reason)
     yield place

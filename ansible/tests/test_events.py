@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -356,9 +357,9 @@ def test_statistics_of_a_large_fleet_are_totals(bench: Workbench) -> None:
 
 
 def test_on_a_full_disk_lines_are_dropped_whole_and_counted(small_disk: Path) -> None:
-    journal = Journal(str(small_disk))
     ballast = small_disk / 'ballast'
     ballast.write_bytes(b'x' * 200_000)
+    journal = Journal(str(small_disk))
     for number in range(1000):
         journal.write('warning', {'message': f'{number} ' + 'y' * 1000})
     assert journal.dropped > 0
@@ -378,3 +379,37 @@ def test_a_full_disk_does_not_fail_a_playbook(bench: Workbench, small_disk: Path
     (small_disk / 'ballast').write_bytes(b'x' * 240_000)
     run = bench.play(playbook, hosts=[f'h{number}' for number in range(30)], run=small_disk / 'run')
     assert (run.exit['code'], run.statuses) == (0, {})
+    # By this file it is known that there were results.
+    assert (run.directory / '.results.json').stat().st_size == 0
+
+
+def test_a_run_that_fills_its_disk_has_its_results_and_says_what_is_missing(bench: Workbench, disk: Path) -> None:
+    hosts = [f'h{number:03}' for number in range(120)]
+    fill = f'{{raw: "cat /dev/zero > {disk}/ballast || true", run_once: true}}'
+    tell = '{ansible.builtin.debug: {msg: "{{ \'x\' * 1000 }}"}}'
+    (disk / 'run').mkdir()
+    run = bench.play(f'- hosts: all\n  gather_facts: false\n  tasks: [{fill}, {tell}]\n', hosts=hosts, run=disk / 'run')
+    assert (run.exit['code'], run.statuses) == (0, dict.fromkeys(hosts, 'applied'))
+    assert [event['message'] for event in run.events('warning')] == [
+        f'{121 - len(run.events("host_result"))} events could not be written: No space left on device'
+    ]
+    assert run.events()[-1]['type'] == 'stats'
+
+
+def test_results_for_which_there_is_no_room_are_said_to_be_lost(disk: Path) -> None:
+    journal = Journal(str(disk))
+    draft = disk / '.results.json'
+    assert draft.stat().st_blocks * 512 == 256 * 1024
+    (disk / 'ballast').write_bytes(b'x' * (os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize))
+    assert journal.write_results({'hosts': {'h' * 300_000: {}}}, attempts=2, pause=0) is False
+    assert (draft.stat().st_size, journal.trouble) == (0, 'No space left on device')
+    journal.write('stats', {'hosts': {}})
+    assert json.loads((disk / 'events.jsonl').read_text())['type'] == 'stats'
+    assert journal.write_results({'hosts': {}}) and (disk / 'results.json').read_text() == '{"hosts": {}}'
+    assert not draft.exists()
+
+
+def test_a_run_without_hosts_has_results_of_nobody(bench: Workbench) -> None:
+    run = bench.play('- hosts: none_of_these\n  gather_facts: false\n  tasks: [{ansible.builtin.debug: {}}]\n')
+    assert (run.exit['code'], run.results) == (0, {'hosts': {}, 'broken_off': False})
+    assert not (run.directory / '.results.json').exists()

@@ -141,14 +141,17 @@ class CallbackModule(CallbackBase):
         broken_off = self._watch.broken_off
         counts = {str(host): stats.summarize(host) for host in sorted(stats.processed)}
         results = self._results(counts, broken_off)
+        # First of all: on a full disk the rest of the room that is kept for them is what the last events have.
+        if not self._journal.write_results({'hosts': results, 'broken_off': broken_off}):
+            lost = f'the results of this run could not be written and are not recorded: {self._journal.trouble}'
+            self._warn(lost)
+            self._display.warning(f'Muster: {lost}')
         if self._journal.dropped:
-            self._warn(f'{self._journal.dropped} events could not be written')
+            self._warn(f'{self._journal.dropped} events could not be written: {self._journal.trouble}')
         fields: dict[str, object] = {'hosts': counts, 'broken_off': broken_off}
         if not fits_stats(fields):
             fields = {'totals': _totals(counts), 'broken_off': broken_off}
         self._journal.write('stats', fields)
-        if not self._journal.write_results({'hosts': results, 'broken_off': broken_off}):
-            self._display.warning('Muster: results.json could not be written; the results of this run are not recorded')
 
     def _results(self, counts: dict[str, dict[str, int]], broken_off: bool) -> dict[str, dict[str, object]]:
         if self._changes is None:
