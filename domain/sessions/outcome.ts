@@ -2,6 +2,12 @@ import type { CheckCounts } from '../components/drift-schema.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Succeeded } from './schema.ts';
 
+/**
+ * Exit status of a run that ended well and whose results could not be written (EX_IOERR): with 0 it would be a success of nobody. The
+ * pods give the same one.
+ */
+export const RESULTS_LOST = 74;
+
 /** How one layer's run ended. */
 export interface LayerOutcome {
   index: number;
@@ -26,6 +32,7 @@ const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ?
 export function describeLayerFailure(layer: LayerOutcome): string {
   const name = `layer ${layer.index} (${layer.playbook})`;
   if (layer.exitCode === null) return `${name}: the run was lost, nobody knows how it ended; it is not started again`;
+  if (hasLostResults(layer)) return `${name} failed: the results of its hosts could not be written, as on a full disk`;
   const who =
     layer.hosts === 0
       ? 'no host ran any task'
@@ -33,6 +40,10 @@ export function describeLayerFailure(layer: LayerOutcome): string {
         ? 'no host is marked as failed'
         : `${layer.failedHosts} of ${plural(layer.hosts, 'host')} failed`;
   return `${name} failed: ${who}, exit status ${layer.exitCode}`;
+}
+
+function hasLostResults({ exitCode, hosts }: LayerOutcome): boolean {
+  return exitCode === RESULTS_LOST && hosts === 0;
 }
 
 /**
@@ -45,6 +56,9 @@ export function sessionOutcome(layers: LayerOutcome[]): SessionOutcome {
     return { succeeded: 'false', message: 'the configuration limit selects no layer', reason: 'no_layer_selected' };
   }
   if (last.exitCode === null) return { succeeded: 'unknown', message: describeLayerFailure(last), reason: 'run_lost' };
+  if (hasLostResults(last)) {
+    return { succeeded: 'false', message: describeLayerFailure(last), reason: 'disk_low' };
+  }
   const nobody = layers.every((layer) => layer.hosts === 0);
   if (last.exitCode !== 0) {
     return {

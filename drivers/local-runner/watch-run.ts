@@ -1,8 +1,12 @@
 import { type FSWatcher, watch as watchDirectory } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
 import { eventOfLine } from '../../domain/runs/event-line.ts';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
+import type { ExitFile } from '../../domain/runs/schema.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
+import { RESULTS_LOST } from '../../domain/sessions/outcome.ts';
 import { isAlive } from './process-table.ts';
 import { type RunPaths, readClaim, readExit, readFrom, readResults, removeSecrets } from './run-files.ts';
 
@@ -39,7 +43,7 @@ export async function watchRun(
       cursor = await shipAll(paths, cursor, exit !== null || lost, take);
       if (exit !== null || lost) {
         await removeSecrets(paths);
-        return { exit, ...(await resultsOf(paths)) };
+        return endOf(paths, exit);
       }
       if (missing === 0) await wake.next(signal);
     }
@@ -48,13 +52,26 @@ export async function watchRun(
   }
 }
 
-async function resultsOf(paths: RunPaths): Promise<Pick<RunEnd, 'results' | 'warnings'>> {
+async function endOf(paths: RunPaths, exit: ExitFile | null): Promise<RunEnd> {
   const results = await readResults(paths);
-  if (results === 'absent') return { results: null, warnings: [] };
   if (results === 'broken') {
-    return { results: null, warnings: ['the results of the run cannot be read; no host was recorded'] };
+    return { exit, results: null, warnings: ['the results of the run cannot be read; no host was recorded'] };
   }
-  return { results, warnings: [] };
+  if (results !== 'absent') return { exit, results, warnings: [] };
+  if (exit?.code !== 0 || !(await hasBegunResults(paths))) return { exit, results: null, warnings: [] };
+  const warning = 'the results of the run could not be written, most likely on a full disk; no host was recorded';
+  return { exit: { ...exit, code: RESULTS_LOST }, results: null, warnings: [warning] };
+}
+
+/**
+ * Whether the run has what every playbook that runs hosts begins with: the file of its results, which are not whole yet. Programs that
+ * stand in for ansible-playbook and runs that only check a playbook have none.
+ */
+async function hasBegunResults(paths: RunPaths): Promise<boolean> {
+  return access(join(paths.dir, '.results.json')).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function shipAll(

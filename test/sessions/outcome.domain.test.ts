@@ -53,6 +53,20 @@ test.each([
     'layer_failed',
   ],
   [
+    'results of nobody since they could not be written',
+    [layer(0, 0, 2), layer(1, 74, 0)],
+    'false',
+    'layer 1 (site.yml) failed: the results of its hosts could not be written, as on a full disk',
+    'disk_low',
+  ],
+  [
+    'a program that has results and ends with the same status',
+    [layer(0, 74, 2)],
+    'false',
+    'layer 0 (site.yml) failed: no host is marked as failed, exit status 74',
+    'layer_failed',
+  ],
+  [
     'a lost run',
     [layer(0, 0), layer(1, null, 0)],
     'unknown',

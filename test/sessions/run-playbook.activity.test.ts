@@ -4,6 +4,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { RESULTS_LOST } from '../../domain/sessions/outcome.ts';
 import { findAnsible } from '../support/ansible.ts';
 import { sessionNow } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
@@ -146,6 +147,26 @@ describeNeeding(missing, 'a layer of Ansible', () => {
     await components('h1');
     const id = await machine.session({ 'site.yml': text }, given);
     expect(await run(id)).toMatchObject({ exitCode, hosts });
+    await record(id);
+    expect(await stateOf('h1')).toEqual({ error_count: 1, state: [] });
+  });
+
+  test('is no success when what its hosts reached could not be written', async () => {
+    await components('h1');
+    const id = await machine.session({ 'site.yml': '' });
+    const layerDir = machine.deps.workspaces.layerDir(id, 0);
+    const draft = join(layerDir, '../../../runs', machine.runId(id), '.results.json');
+    // What cannot be written any more, as on a full disk.
+    const spoil = playbook(`    - raw: "rm -f ${draft} && mkdir ${draft}"\n      run_once: true\n`);
+    await writeFile(join(layerDir, 'site.yml'), spoil);
+    expect(await run(id)).toMatchObject({ exitCode: RESULTS_LOST, hosts: 0 });
+    const warnings = (await machine.events(id))
+      .filter(({ type }) => type === 'warning')
+      .map(({ data }) => data.message);
+    expect(warnings).toEqual([
+      'the results of this run could not be written and are not recorded: Is a directory',
+      'the results of the run could not be written, most likely on a full disk; no host was recorded',
+    ]);
     await record(id);
     expect(await stateOf('h1')).toEqual({ error_count: 1, state: [] });
   });

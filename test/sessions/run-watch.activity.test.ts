@@ -153,6 +153,18 @@ describeNeeding(launcherMissing(), 'a watch', () => {
     },
   );
 
+  test('says that results which were begun with could not be written, and takes the run for no success', async () => {
+    const spec = runs.script(': > "$MUSTER_RUN_DIR/.results.json"');
+    await runs.start(spec);
+    const { end } = await runs.follow(spec.runId);
+    const warning = 'the results of the run could not be written, most likely on a full disk; no host was recorded';
+    expect(end).toMatchObject({ exit: { code: 74, signal: null }, results: null, warnings: [warning] });
+    // A playbook that fails may do so before it comes to them.
+    const failing = runs.script(': > "$MUSTER_RUN_DIR/.results.json"; exit 2');
+    await runs.start(failing);
+    expect((await runs.follow(failing.runId)).end).toMatchObject({ exit: { code: 2 }, results: null, warnings: [] });
+  });
+
   test('ends with the run, whatever still holds its output', async () => {
     const spec = runs.script('sleep 60 & echo started');
     await runs.start(spec);
