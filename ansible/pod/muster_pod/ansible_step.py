@@ -15,6 +15,7 @@ from .places import Places
 from .refused_run import RefusedRun
 from .run_files import RunFiles
 from .settings import Settings
+from .shipment import has_lost_results
 from .sidecar import wait_for_sidecar
 from .signals import Signals
 from .wording import log
@@ -83,8 +84,13 @@ class _Worker:
         log(f'layer {order.layer}: running {order.playbook}')
 
         def say_if_full(code: int) -> None:
-            if code != 0 and is_full(self._where.work):
-                self._fail(StepFailure('disk_low', f'layer {order.layer}: the disk of {self._where.work} is full'))
+            work = self._where.work
+            if (code != 0 or run.results is None) and is_full(work):
+                self._fail(StepFailure('disk_low', f'layer {order.layer}: the disk of {work} is full'))
+            elif has_lost_results(run):
+                # The playbook's own files may have filled it, and be gone by now.
+                message = f'layer {order.layer}: the results of its hosts could not be written to the disk of {work}'
+                self._fail(StepFailure('disk_low', message))
 
         follow_run(run, self._where, self._ingest, self._signals, say_if_full)
 

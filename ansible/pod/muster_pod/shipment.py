@@ -6,6 +6,7 @@ are the spool.
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +23,21 @@ _SILENCE_SECONDS = 30.0
 """After so long without a request Muster is asked, to find out whether it still wants the run."""
 _HURRY_SECONDS = 0.5
 """The longest pause when this process is to end."""
+_RESULTS_LOST = 74
+"""Exit status, as Muster hears it, of a run that ended well and whose results could not be written (EX_IOERR)."""
+
+
+def has_lost_results(run: RunFiles) -> bool:
+    """Whether the hosts of an ended run reached what nobody could write down: its playbook began with the file of the results,
+    ended well, and they never became whole.
+
+    What writes no results at all, such as a run that only checks its playbook, does not begin with them; what was told to end
+    need not have come to them.
+    """
+    end = run.exit
+    if end is None or end['code'] != 0 or run.was_told_to_end:
+        return False
+    return run.results is None and os.path.exists(run.path('.results.json'))
 
 
 class Shipment:
@@ -179,6 +195,9 @@ class Shipment:
             return True
         exit_file = self._run.exit
         if exit_file is not None:
+            # With 0 it would be a success of nobody, should Muster not have heard of the reason.
+            if has_lost_results(self._run):
+                exit_file['code'] = _RESULTS_LOST
             answer = self._ask('PUT', '/exit', exit_file)
             if answer is None:
                 return True
