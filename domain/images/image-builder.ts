@@ -4,8 +4,9 @@
  * there again by whoever comes next: each call may be repeated after any crash.
  *
  * Failures are errors of the catalogue: `image_builder_unavailable`, `image_root_unsafe`, `image_archive_invalid`,
- * `image_too_large`, `image_disk_full`, `image_wait_timeout`, `image_port_taken`, `image_environment_failed`,
- * `image_pack_failed`, `image_boot_file_missing`. Of these only `image_port_taken` (take another port) and `image_disk_full` are worth another try.
+ * `image_too_large`, `image_disk_full`, `image_wait_timeout`, `image_port_taken`, `image_environment_failed`, `image_step_killed`,
+ * `image_pack_failed`, `image_boot_file_missing`. Of these only `image_port_taken` (take another port), `image_disk_full` and
+ * `image_step_killed` are worth another try.
  */
 import type { ImageFormat } from './image-words.ts';
 

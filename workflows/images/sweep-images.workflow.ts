@@ -2,7 +2,7 @@
  * The sweep of the image service, started by a Schedule: for what a crash has left.
  *
  *  1. go on with jobs whose workflow is not there
- *  2. on each machine with a directory of images: remove what no record names
+ *  2. on each machine with a directory of images: remove what no record names; files of images are set aside first, and removed days later
  *
  * History: 12 events and 6 for each machine.
  */

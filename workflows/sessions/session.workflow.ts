@@ -10,7 +10,7 @@
  *  7. remove the workspace
  *  8. record the end, give slot and components back
  *
- * A session on images has steps before 3, after 6 and after 7 at the image service: `image-steps.ts`.
+ * A session on images has steps before 3, and between 6 and 7, at the image service: `image-steps.ts`.
  * With a Kubernetes Job in place of a workspace, 2 to 7 are `cluster-session.ts`.
  *
  * History: 30 events without layers, 7 for each layer run (1 activity, 1 local activity, 1 workflow task); waiting in
