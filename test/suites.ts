@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { SURFACES } from '../api/documentation/surfaces.ts';
 import { missingForCluster, takeDownWhatIsLeft } from './support/cluster-command.ts';
 
 const ROOT = dirname(import.meta.dirname);
@@ -174,7 +175,7 @@ async function runSchemathesis({ workDir, patterns, output }: SuiteOptions): Pro
   const args = [join(ROOT, 'test', 'fuzz', 'schemathesis.ts'), workDir, ...patterns];
   const status = await run(process.execPath, args, output);
   const counts = nothing();
-  for (const document of ['v2', 'v3', 'muster']) {
+  for (const document of SURFACES) {
     const report = join(workDir, `schemathesis-${document}.xml`);
     if (!existsSync(report)) continue;
     const [suites = ''] = /<testsuites [^>]*>/.exec(readFileSync(report, 'utf8')) ?? [];

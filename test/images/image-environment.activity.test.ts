@@ -141,7 +141,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
     const own = await readlink('/proc/self/exe');
     const { stdout, stderr } = await ssh(
       [
-        'ls -d /proc/1/root/etc/shadow /proc/1/root/var/tmp /proc/1/root/work /proc/1/cwd/root',
+        'ls -d /proc/1/root/etc/shadow /proc/1/root/var/tmp /proc/1/root/srv /proc/1/cwd/root',
         'touch /proc/1/root/usr/written && echo written',
         'mknod /tmp/disk b 8 0; dd if=/tmp/disk of=/dev/null count=1 && echo read-disk',
         'mknod /tmp/null c 1 3; echo x > /tmp/null && echo wrote-device',
@@ -151,7 +151,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
       ].join('; '),
     );
     expect(stdout).toContain('/proc/1/cwd/root');
-    expect(stdout).not.toMatch(/shadow|var\/tmp|\/work|written|read-disk|wrote-device|mounted|set\n/);
+    expect(stdout).not.toMatch(/shadow|var\/tmp|\/srv|written|read-disk|wrote-device|mounted|set\n/);
     expect(stderr).toContain('Read-only file system');
     expect(
       stdout
@@ -264,11 +264,11 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
   test('without jail the login is beside the image, with its markers in /mnt/image', async () => {
     const { jobId, root, ssh } = await opened({ jail: false });
     const { stdout } = await ssh(
-      'ls /mnt/image; ls /mnt/image/image-root/bin; touch /mnt/image/image-root/beside; ls -d /work /home /var/tmp',
+      'ls /mnt/image; ls /mnt/image/image-root/bin; touch /mnt/image/image-root/beside; ls -d /srv /home /var/tmp',
     );
     expect(stdout).toContain('image-root\n');
     expect(stdout).toContain('busybox\n');
-    expect(stdout).not.toMatch(/^\/(work|home|var\/tmp)$/m);
+    expect(stdout).not.toMatch(/^\/(srv|home|var\/tmp)$/m);
     expect(await stat(join(root, 'beside'))).toBeDefined();
     expect((await ssh('touch /usr/bin/x')).stderr).toContain('Read-only');
     expect((await ssh('chroot /mnt/image/image-root /bin/id')).stdout).toMatch(/uid=0/);
