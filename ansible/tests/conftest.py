@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -27,7 +28,9 @@ def new_run(tmp_path: Path) -> Iterator[Callable[..., Run]]:
     yield make
     for run in made:
         for pid in processes_of(run.directory):
-            os.kill(pid, signal.SIGKILL)
+            # It may have ended since it was seen.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture
