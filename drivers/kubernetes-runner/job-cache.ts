@@ -92,10 +92,11 @@ function jobOf({ metadata }: PodObject): string {
   return metadata.labels?.[LABELS.job] ?? '';
 }
 
-function trimmed({ name, creationTimestamp, deletionTimestamp, labels }: Metadata): Metadata {
+function trimmed({ name, generation, creationTimestamp, deletionTimestamp, labels }: Metadata): Metadata {
   const session = labels?.[LABELS.session];
   return {
     name,
+    ...(generation === undefined ? {} : { generation }),
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     ...(session === undefined ? {} : { labels: { [LABELS.session]: session } }),

@@ -9,6 +9,7 @@ import {
 } from './objects.ts';
 import { isNotReady, schedulingKind, untoldOf } from './scheduling.ts';
 import { isSilent, troubleOfEvents } from './silent-trouble.ts';
+import { hasTakenNotice } from './unverified.ts';
 
 type Code = JobTrouble['code'];
 
@@ -146,25 +147,22 @@ function placeOf(pod: PodObject, nodes: readonly NodeObject[] | null): JobTroubl
   return { code: 'unschedulable', message: told, kind: schedulingKind(pod, message, nodes) };
 }
 
-/** A pod whose node has gone quiet: the node says so, is gone itself, or Kubernetes has marked the pod. */
+/** A pod whose node has gone quiet: the node says so, is gone itself, or, where nodes are not readable, Kubernetes has given up the pod. */
 function nodeOf(pod: PodObject, nodes: readonly NodeObject[] | null): JobTrouble | null {
   const name = pod.spec?.nodeName;
   if (name === undefined || isOver(pod)) return null;
   const node = nodes?.find(({ metadata }) => metadata.name === name);
-  const away = nodes === null ? isMarked(pod) : node === undefined || isNotReady(node);
+  const away = nodes === null ? isGivenUp(pod) : node === undefined || isNotReady(node);
   return away ? { code: 'node_lost', message: `node ${name} is not ready`, kind: 'waiting' } : null;
 }
 
-/** Whether Kubernetes called the pod not ready over the head of its node, which had reported every container as ready. */
-function isMarked({ status }: PodObject): boolean {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  const statuses = status?.containerStatuses ?? [];
-  return (
-    status?.phase === 'Running' &&
-    ready?.status === 'False' &&
-    statuses.length > 0 &&
-    statuses.every((container) => container.ready === true)
-  );
+/**
+ * Whether a taint has driven the pod away and its node does not take notice of that. Nothing on a pod tells of a silent node sooner:
+ * Kubernetes calls it not ready then, which it is anyway from the end of its first container on.
+ */
+function isGivenUp(pod: PodObject): boolean {
+  const isDriven = holding(pod.status?.conditions, 'DisruptionTarget')?.reason === DRIVEN_AWAY;
+  return isDriven && pod.metadata.deletionTimestamp !== undefined && hasTakenNotice(pod) === false;
 }
 
 /** Which nodes have a say in what is said of the pod: all of them while it has none, then its own, in the end none. */

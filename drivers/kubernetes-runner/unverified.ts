@@ -15,8 +15,8 @@ export function whyUnverified(pod: PodObject, nodes: readonly NodeObject[] | nul
     : `node ${nodeName} has not ended its containers`;
 }
 
-/** Whether the node has seen the pod as it stands, deletion and all; null: clusters before Kubernetes 1.33 do not tell. */
-function hasTakenNotice({ metadata, status }: PodObject): boolean | null {
+/** Whether the node has seen the pod as it stands, deletion and all; null: clusters before Kubernetes 1.34 do not tell by themselves. */
+export function hasTakenNotice({ metadata, status }: PodObject): boolean | null {
   const { generation } = metadata;
   const { observedGeneration } = status ?? {};
   return generation === undefined || observedGeneration === undefined ? null : observedGeneration >= generation;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { createJobCache } from '../../drivers/kubernetes-runner/job-cache.ts';
 import { goneView, jobView } from '../../drivers/kubernetes-runner/job-view.ts';
 import type { JobObject, NodeObject, PodObject } from '../../drivers/kubernetes-runner/objects.ts';
 
@@ -174,20 +175,58 @@ describe('a node that is away', () => {
     });
   });
 
-  test('is seen by the mark on the pod where nodes cannot be read', () => {
-    const { job, pod } = undeleted('running_being_deleted');
-    const statuses = [{ name: 'ansible', ready: true, state: { running: {} } }];
-    const marked = (ready: string, own: boolean): PodObject => ({
+  /** The pod as recorded, which a taint has driven away, with what its node has taken notice of. */
+  const drivenAway = (pod: PodObject, generations: { asked?: number; seen?: number }): PodObject => {
+    const { asked, seen } = generations;
+    const others = pod.status?.conditions?.filter(({ type }) => type !== 'DisruptionTarget') ?? [];
+    const message = 'Taint manager: deleting due to NoExecute taint';
+    const said = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager', message };
+    return {
       ...pod,
+      metadata: { ...pod.metadata, ...(asked === undefined ? {} : { generation: asked }) },
       status: {
-        phase: 'Running',
-        conditions: [{ type: 'Ready', status: ready }],
-        containerStatuses: statuses.map((status) => ({ ...status, ready: own })),
+        ...pod.status,
+        conditions: [said, ...others],
+        ...(seen === undefined ? {} : { observedGeneration: seen }),
       },
+    };
+  };
+  const SAID = 'DeletionByTaintManager: Taint manager: deleting due to NoExecute taint';
+
+  test('is not seen where nodes cannot be read, before Kubernetes gives up its pod', () => {
+    const { job, pod } = undeleted('running_being_deleted');
+    expect(jobView(job, [pod], null).trouble).toBeNull();
+  });
+
+  describe.each(['running_being_deleted', 'evicted'])('where nodes cannot be read (%s)', (name) => {
+    const { job, pod } = recorded(name);
+    delete job.metadata.deletionTimestamp;
+
+    test.each([
+      ['has lost the pod whose deletion it has not seen', { asked: 2, seen: 1 }, 'node_lost'],
+      ['has lost none if it has seen the deletion', { asked: 2, seen: 2 }, 'evicted'],
+      ['is not told from another by an old cluster', {}, 'evicted'],
+      ['is not told from another by one that only counts what was asked', { asked: 2 }, 'evicted'],
+    ])('%s', (_, generations, code) => {
+      const driven = drivenAway(pod, generations);
+      expect(jobView(job, [driven], null).trouble).toEqual({ code, kind: 'over', message: SAID });
+      const cache = createJobCache();
+      const known = cache.get(cache.putPod(driven));
+      expect(jobView(job, [...(known?.pods.values() ?? [])], null).trouble?.code).toBe(code);
     });
-    expect(jobView(job, [marked('False', true)], null).trouble?.code).toBe('node_lost');
-    expect(jobView(job, [marked('True', true)], null).trouble).toBeNull();
-    expect(jobView(job, [marked('False', false)], null).trouble).toBeNull();
+
+    test('has lost none that was not deleted yet, or had ended before', () => {
+      const driven = drivenAway(pod, { asked: 2, seen: 1 });
+      const { deletionTimestamp: _, ...metadata } = driven.metadata;
+      expect(jobView(job, [{ ...driven, metadata }], null).trouble?.code).toBe('evicted');
+      const ended = { ...driven, status: { ...driven.status, phase: 'Failed' } };
+      expect(jobView(job, [ended], null).trouble?.code).toBe('evicted');
+    });
+
+    test('has lost none that another than a taint has deleted', () => {
+      const unseen = { metadata: { ...pod.metadata, generation: 2 }, status: { ...pod.status, observedGeneration: 1 } };
+      expect(jobView(job, [{ ...pod, ...unseen }], null).trouble?.code).not.toBe('node_lost');
+    });
   });
 
   test('does not matter to a pod that has ended', () => {
