@@ -3,7 +3,7 @@ import type { Database, Kysely } from '../../control/database.ts';
 import { currentOrder, type SessionJobRow, waitedFor } from '../../control/sessions/record-job.ts';
 import type { JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
 import { isLeftRunning, type JobOutcome } from '../../domain/sessions/job-outcome.ts';
-import { preparedJob } from './start-job.ts';
+import { preparedJob } from './prepared-job.ts';
 
 export interface PatienceDependencies {
   db: Kysely<Database>;

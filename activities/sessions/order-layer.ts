@@ -16,7 +16,7 @@ import { finalFailure } from './final-failure.ts';
 import { jobIdentity, type SecretDependencies, trimmed } from './job-secret.ts';
 import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
 import { recordRun } from './record-run.ts';
-import { preparedJob } from './start-job.ts';
+import { preparedJob } from './prepared-job.ts';
 
 export interface OrderDependencies extends LayerDependencies, Pick<SecretDependencies, 'trust' | 'publicKeyOf'> {
   cluster: Pick<ClusterJobs, 'updateSecret'>;

@@ -1,10 +1,9 @@
 import type { Database, Kysely, SessionRow } from '../../control/database.ts';
-import { jobOfSession, type SessionJobRow } from '../../control/sessions/record-job.ts';
+import type { SessionJobRow } from '../../control/sessions/record-job.ts';
 import { issueJobToken } from '../../control/sessions/session-of-job-token.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
 import { ageSeconds } from '../../domain/age.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import { musterError } from '../../domain/errors.ts';
 import { effectiveLimit, recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
 import { limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
@@ -15,6 +14,7 @@ import { POD_PATHS } from '../../domain/sessions/pod-paths.ts';
 import { checkSecretSize } from '../../domain/sessions/secret-size.ts';
 import { joinShellWords } from '../../domain/sessions/shell-words.ts';
 import { jobSecret, type SecretDependencies } from './job-secret.ts';
+import { preparedJob } from './prepared-job.ts';
 
 export interface StartDependencies extends SecretDependencies {
   db: Kysely<Database>;
@@ -24,13 +24,6 @@ export interface StartDependencies extends SecretDependencies {
 
 /** Kubernetes ends a Job so long after `session_timeout`, should nobody else have, seconds. */
 const DEADLINE_MARGIN = 300;
-
-/** The session's Job on record. */
-export async function preparedJob(db: Kysely<Database>, sessionId: string): Promise<SessionJobRow> {
-  const job = await jobOfSession(db, sessionId);
-  if (job === null) throw musterError('job_lost', `Session ${sessionId} has no Job on record`);
-  return job;
-}
 
 /** Makes the session's Job with its Secret and lets it run; one that runs, or has run, is left alone. */
 export async function startJob(deps: StartDependencies, sessionId: string, signal: AbortSignal): Promise<void> {

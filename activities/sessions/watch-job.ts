@@ -16,7 +16,7 @@ import type { JobEnd } from './contract.ts';
 import { closeForeignLog, type FollowedLog, type ForeignLogDependencies, followForeignLog } from './foreign-log.ts';
 import { type PatienceDependencies, type Since, timeLeft, troubleOfSilence, waitedTooLong } from './job-patience.ts';
 import { keepSecret } from './keep-secret.ts';
-import { preparedJob } from './start-job.ts';
+import { preparedJob } from './prepared-job.ts';
 
 export interface EndDependencies extends ForeignLogDependencies {
   cluster: ClusterJobs;
