@@ -15,8 +15,8 @@ import type { RunLayer } from './contract.ts';
 import { finalFailure } from './final-failure.ts';
 import { jobIdentity, type SecretDependencies, trimmed } from './job-secret.ts';
 import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
-import { recordRun } from './record-run.ts';
 import { preparedJob } from './prepared-job.ts';
+import { recordRun } from './record-run.ts';
 
 export interface OrderDependencies extends LayerDependencies, Pick<SecretDependencies, 'trust' | 'publicKeyOf'> {
   cluster: Pick<ClusterJobs, 'updateSecret'>;
@@ -31,6 +31,8 @@ const LOOK_MS = 1_000;
 const JOB_LOOK_MS = 5_000;
 /** Exit status of a playbook that was ended by TERM. */
 const TERMINATED = 143;
+/** Exit statuses from here on are of a process that was killed: 128 and the number of the signal. */
+const KILLED_FROM = 129;
 /** How long the end of the Job is waited for after that, ms: longer than it takes until the record says that the cluster is away. */
 const JOB_END_MS = 120_000;
 
@@ -118,15 +120,32 @@ async function untilJobEnds(db: Kysely<Database>, sessionId: string, signal: Abo
   }
 }
 
-/** Waits for the end of the playbooks of a pod that runs them by itself; their exit code. */
+/**
+ * Waits for the end of the playbooks of a pod that runs them by itself; their exit code. Where something else has ended them, or kept them from
+ * being run, the end of the Job is the reason.
+ */
 export async function awaitPlaybooks(db: Kysely<Database>, sessionId: string, signal: AbortSignal): Promise<number> {
   for (;;) {
-    const job = await preparedJob(db, sessionId);
-    const code = job.exit_codes?.ansible ?? null;
-    if (code !== null) return code;
-    if (job.ended_at !== null) throw endedWith(job.end_code, job.end_message);
+    const { exit_codes: codes, ended_at: endedAt } = await preparedJob(db, sessionId);
+    const code = codes?.ansible ?? null;
+    if (endedAt !== null || code === 0) break;
+    if (code !== null) {
+      const isOwn = code < KILLED_FROM && (codes?.inventory ?? 0) === 0;
+      if (!isOwn) await untilJobEnds(db, sessionId, signal);
+      break;
+    }
     await delay(LOOK_MS, undefined, { signal });
   }
+  const {
+    exit_codes: codes,
+    ended_at: endedAt,
+    end_code: reason,
+    end_message: message,
+  } = await preparedJob(db, sessionId);
+  const code = codes?.ansible ?? null;
+  const isOtherEnd = endedAt !== null && reason !== null && reason !== 'layer_failed';
+  if (code === null || (code !== 0 && isOtherEnd)) throw endedWith(reason, message);
+  return code;
 }
 
 /** What the pod said of a run that it could not begin, or go on with, or the end of the Job that took the run along; null: nothing. */

@@ -2,10 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { awaitPlaybooks, type OrderDependencies, orderLayer } from '../../activities/sessions/order-layer.ts';
-import { preparedJob } from '../../activities/sessions/start-job.ts';
+import { preparedJob } from '../../activities/sessions/prepared-job.ts';
 import { closeRun, knownRun } from '../../control/runs/follow-run.ts';
 import { preparedInventory, takeStep } from '../../control/sessions/job-orders.ts';
-import { currentOrder, finishJob, orderJob, recordJob, settleJob } from '../../control/sessions/record-job.ts';
+import {
+  currentOrder,
+  finishJob,
+  noteExitCodes,
+  orderJob,
+  recordJob,
+  settleJob,
+} from '../../control/sessions/record-job.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { JobView } from '../../domain/sessions/cluster-job.ts';
 import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
@@ -198,6 +205,36 @@ describe('a layer as an order', () => {
       { status: 'rejected', reason },
       { status: 'rejected', reason },
     ]);
+  });
+
+  test.each<[string, Record<string, number>, JobOutcome['code']]>([
+    ['its deletion', { inventory: 0, ansible: 137 }, 'job_deleted'],
+    ['what has killed it', { inventory: 0, ansible: 137 }, 'out_of_memory'],
+    ['the step that failed before it', { inventory: 1, ansible: 1 }, 'disk_low'],
+  ])('whose container for playbooks has ended too fails with %s', async (_title, codes, code) => {
+    const { sessionId, name } = await makeJob();
+    const containers = Object.entries(codes).map(([container, exitCode]) => ({
+      ...{ name: container, state: 'terminated' as const, exitCode, reason: 'Error', message: '' },
+    }));
+    // Told while the Job goes on.
+    await noteExitCodes(database.db, sessionId, { ...view(name), containers });
+    const waiting = awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(30_000));
+    const outcome = { succeeded: 'false', code, message: 'why' } as const;
+    const expected = expect(waiting).rejects.toMatchObject({ type: code, message: 'why', nonRetryable: true });
+    await settleJob(database.db, sessionId, { view: { ...view(name), containers }, outcome, unverified: null });
+    await expected;
+  });
+
+  test('whose playbooks failed answers their exit status', async () => {
+    const { sessionId, name } = await makeJob();
+    const containers = [{ name: 'ansible', state: 'terminated' as const, exitCode: 2, reason: 'Error', message: '' }];
+    const told = { ...view(name), containers };
+    await noteExitCodes(database.db, sessionId, told);
+    const playbooks = () => awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(30_000));
+    expect(await playbooks()).toBe(2);
+    const outcome = { succeeded: 'false', code: 'layer_failed', message: 'container ansible ended' } as const;
+    await settleJob(database.db, sessionId, { view: told, outcome, unverified: null });
+    expect(await playbooks()).toBe(2);
   });
 
   test('that the pod could not run fails with its reason, for good', async () => {
