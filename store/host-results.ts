@@ -81,15 +81,22 @@ export async function reportLayer(db: Db, report: LayerReport): Promise<Reported
   return rows;
 }
 
-/** Hosts of a run that did not end `applied`, sorted. */
-export async function unsuccessfulHosts(db: Db, runId: string): Promise<string[]> {
-  const rows = await db
+/** Hosts whose last result in a session's layer, of the attempts before one, is not `applied`, sorted. */
+export async function unsuccessfulHosts(
+  db: Db,
+  { sessionId, layer, before }: { sessionId: string; layer: number; before: number },
+): Promise<string[]> {
+  const latest = db
     .selectFrom('host_results')
-    .select('host')
-    .where('run_id', '=', runId)
-    .where('status', '<>', 'applied')
+    .distinctOn('host')
+    .select(['host', 'status'])
+    .where('session_id', '=', sessionId)
+    .where('layer', '=', layer)
+    .where('attempt', '<', before)
     .orderBy('host')
-    .execute();
+    .orderBy('attempt', 'desc')
+    .as('latest');
+  const rows = await db.selectFrom(latest).select('host').where('status', '<>', 'applied').orderBy('host').execute();
   return rows.map((row) => row.host);
 }
 

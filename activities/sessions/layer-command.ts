@@ -3,7 +3,6 @@ import type { Database, Kysely, SessionRow } from '../../control/database.ts';
 import { failedHostsOf } from '../../control/runs/failed-hosts.ts';
 import { imagesNotReached } from '../../control/sessions/judge-images.ts';
 import { musterError } from '../../domain/errors.ts';
-import { runIdOf } from '../../domain/runs/run-id.ts';
 import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
 import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
@@ -94,12 +93,13 @@ export async function layerCommand(
 }
 
 /**
- * The session's limit, or the hosts that failed in the attempt before when only these are asked for; with them the images that the layer never
+ * The session's limit, or the hosts that have not reached the layer in an attempt before when only these are asked for; with them the images that the layer never
  * came to, which would else become new ones without it.
  */
 async function limitOf({ db }: LayerDependencies, session: SessionRow, input: RunLayer): Promise<string> {
   if (input.hosts === 'failed') {
-    const failed = await failedHostsOf(db, runIdOf(input.sessionId, input.attempt - 1, input.layer));
+    const { sessionId, layer, attempt } = input;
+    const failed = await failedHostsOf(db, { sessionId, layer, before: attempt });
     if (failed.length > 0) return [...failed, ...(await imagesNotReached(db, session, input.layer))].join(',');
   }
   return session.ansible_limit ?? '';

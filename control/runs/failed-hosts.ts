@@ -2,7 +2,13 @@ import type { Kysely } from 'kysely';
 import { unsuccessfulHosts } from '../../store/host-results.ts';
 import type { Database } from '../../store/tables.ts';
 
-/** Hosts of a run that did not end `applied` (failed, unreachable, or broken off with the others), sorted. */
-export async function failedHostsOf(db: Kysely<Database>, runId: string): Promise<string[]> {
-  return unsuccessfulHosts(db, runId);
+/**
+ * Hosts of a session's layer that have not reached it before an attempt, sorted: their last result is not `applied` (failed, unreachable, or
+ * broken off with the others). An attempt that came to an end before it came to a host says nothing of that one.
+ */
+export async function failedHostsOf(
+  db: Kysely<Database>,
+  attempt: { sessionId: string; layer: number; before: number },
+): Promise<string[]> {
+  return unsuccessfulHosts(db, attempt);
 }

@@ -57,3 +57,22 @@ test.each([
 test('hosts that are no images are those that failed', async () => {
   expect(await limitAfter('', 'spec')).toBe(`--limit=${BAD}`);
 });
+
+test.each([
+  ['came to no host', [], [BAD]],
+  ['came to some of them only', [{ host: BAD, status: 'failed' as const }], [BAD, NEXT]],
+  ['has reached one of them', [{ host: BAD, status: 'applied' as const }], [NEXT]],
+])('an attempt that %s leaves the others to the next one', async (_, results, expected) => {
+  const { db } = database;
+  const session = await makeSession(db, { ansibleLimit: '' });
+  const failed = expected.includes(NEXT) ? [BAD, NEXT] : [BAD];
+  const first = [
+    { host: DONE, status: 'applied' as const },
+    ...failed.map((host) => ({ host, status: 'failed' as const })),
+  ];
+  await addRun(db, session.id, { layer: 0, exitCode: 2, results: first });
+  await addRun(db, session.id, { layer: 0, attempt: 2, exitCode: 4, results });
+  const run = { sessionId: session.id, layer: 0, attempt: 3, hosts: 'failed' as const };
+  const deps = { db, site, trust: { hasOwnKey: true } } as unknown as LayerDependencies;
+  expect((await layerCommand(deps, session, run, place)).words).toContain(`--limit=${expected}`);
+});

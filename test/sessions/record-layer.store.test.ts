@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { type LayerRecord, recordLayer } from '../../control/components/record-layer.ts';
 import { failedHostsOf } from '../../control/runs/failed-hosts.ts';
 import type { StateLayer } from '../../domain/components/schema.ts';
+import { sessionOfRun } from '../../domain/runs/run-id.ts';
 import type { HostStatus } from '../../domain/runs/schema.ts';
 import { insertHostResults } from '../../store/host-results.ts';
 import { ensureRun } from '../../store/runs.ts';
@@ -220,5 +221,8 @@ describe('many reports', () => {
 
 test('hosts that did not succeed, for a retry', async () => {
   const record = await runWith({ c: 'failed', a: 'incomplete', b: 'applied' });
-  expect(await failedHostsOf(database.db, record.runId)).toEqual(['a', 'c']);
+  expect(await failedHostsOf(database.db, { sessionId: sessionOfRun(record.runId), layer: 0, before: 2 })).toEqual([
+    'a',
+    'c',
+  ]);
 });
