@@ -53,6 +53,15 @@ export async function saveSessionJob(db: Db, job: NewSessionJob, now: Date): Pro
     .execute();
 }
 
+/** Removes what the pod of a session was given; how its Job ended stays. */
+export async function clearSessionJob(db: Db, sessionId: string): Promise<void> {
+  await db
+    .updateTable('session_jobs')
+    .set({ inventory: JSON.stringify({ files: {} }), order_body: null })
+    .where('session_id', '=', sessionId)
+    .execute();
+}
+
 export async function findSessionJob(db: Db, sessionId: string): Promise<SessionJobRow | null> {
   const row = await db.selectFrom('session_jobs').select(SMALL).where('session_id', '=', sessionId).executeTakeFirst();
   return row ?? null;

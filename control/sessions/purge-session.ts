@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { deleteSessionRuns } from '../../store/runs.ts';
 import { markPurged } from '../../store/session-engine.ts';
+import { clearSessionJob } from '../../store/session-jobs.ts';
 import { deleteStream } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
 
@@ -10,8 +11,9 @@ export async function removeSessionRecords(db: Kysely<Database>, id: string): Pr
   await deleteSessionRuns(db, id);
 }
 
-/** The same, after which nothing is left of the session but its row. */
+/** The same, and what its pod was given, after which nothing is left of the session but its row and that of its Job. */
 export async function purgeSession(db: Kysely<Database>, id: string): Promise<void> {
   await removeSessionRecords(db, id);
+  await clearSessionJob(db, id);
   await markPurged(db, id);
 }

@@ -3,18 +3,20 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deleteSession } from '../../control/sessions/delete-session.ts';
 import { noteMachineAway, noteMachineBack } from '../../control/sessions/note-machine.ts';
 import { patchSession } from '../../control/sessions/patch-session.ts';
+import { purgeSession } from '../../control/sessions/purge-session.ts';
+import { recordJob } from '../../control/sessions/record-job.ts';
 import { noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
 import { ensureRun, markRunEnded } from '../../store/runs.ts';
 import {
   admit,
   endedSessions,
-  markPurged,
   openSessions,
   queueHead,
   unpurgedSessions,
   writeEnd,
   writeProgress,
 } from '../../store/session-engine.ts';
+import { findJobInventory } from '../../store/session-jobs.ts';
 import { makeSession, sessionNow } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
@@ -122,14 +124,17 @@ describe('what a deleted session leaves', () => {
   test('is up for removal once its work has ended, until that is done', async () => {
     const { db } = database;
     const { id, name } = await makeSession(db);
+    const given = { profile: 'restricted', inventory: { files: { 'hosts/all': 'secret' } }, leases: false } as const;
+    await recordJob(db, { sessionId: id, name: `cfs-${id}`, ...given });
     const isUp = async () => (await unpurgedSessions(db, 1000)).some((session) => session.id === id);
     expect(await isUp()).toBe(false);
     await deleteSession(deps(), name);
     expect(await isUp()).toBe(false);
     await writeEnd(db, id, END);
     expect(await isUp()).toBe(true);
-    await markPurged(db, id);
+    await purgeSession(db, id);
     expect(await isUp()).toBe(false);
+    expect(await findJobInventory(db, id)).toEqual({ files: {} });
   });
 
   test('is not touched while another of its name is worked on', async () => {
