@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { RepositoryAccess } from '../../control/configurations/ports.ts';
 import type { Database, Kysely } from '../../control/database.ts';
 import { jobNameOf } from '../../control/sessions/job-name.ts';
-import { recordJob } from '../../control/sessions/record-job.ts';
+import { jobOfSession, recordJob } from '../../control/sessions/record-job.ts';
 import { loadSession, noteProgress, noteWarnings, pinCommits } from '../../control/sessions/session-progress.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { RunnerProfile } from '../../domain/sessions/cluster-job.ts';
@@ -41,9 +41,11 @@ export async function prepareJob(
   sessionId: string,
   signal: AbortSignal,
 ): Promise<PreparedJob> {
-  const { db, workspaces, site, profile } = deps;
+  const { db, workspaces, site } = deps;
   const session = await loadSession(db, sessionId);
   if (session.job === null) throw musterError('session_not_found', `Session ${session.name} was not admitted`);
+  // What a try before has recorded may be running already, whatever this worker's setting is.
+  const profile = (await jobOfSession(db, sessionId))?.profile ?? deps.profile;
   await noteProgress(db, sessionId, { phase: 'inventory', message: 'preparing the Job' });
   const snapshot = await withCommits(deps, session.snapshot, signal);
   await pinCommits(db, sessionId, snapshot);

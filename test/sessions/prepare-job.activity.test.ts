@@ -74,6 +74,10 @@ describeNeeding(
         .where('id', '=', id)
         .execute();
       await prepareJob(dependencies(overlap), id, AbortSignal.timeout(60_000));
+      // A worker with another setting takes it up.
+      const other = { ...dependencies(overlap), profile: 'compatible' as const };
+      const { drivesItself } = await prepareJob(other, id, AbortSignal.timeout(60_000));
+      expect(drivesItself).toBe(false);
       expect(await machine.deps.workspaces.list()).toEqual([]);
       expect((await findSessionJob(db, id))?.name).toMatch(
         /^cfs-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
