@@ -92,6 +92,16 @@ test('another release gets no hold of the namespace of its Jobs, which each woul
   await install('runner.namespace=');
 });
 
+test('no upgrade takes the Jobs to another namespace, where nobody would end those of before nor find the keys', async () => {
+  const where = ['--namespace', site.namespace.name, '--kubeconfig', kubeconfigPath(), '--dry-run=server'];
+  const upgrade = (space: string) =>
+    helm(['upgrade', 'muster', CHART, ...where, '--reuse-values', '--set', `runner.namespace=${space}`]);
+  const stays = `runner.namespace: the Jobs of this release are in namespace ${site.jobs.name}`;
+  await expect(upgrade('')).rejects.toThrow(stays);
+  await expect(upgrade('elsewhere')).rejects.toThrow(stays);
+  await upgrade(site.jobs.name);
+});
+
 test('secrets are Secrets of the namespace of Jobs, named without the right to list them', async () => {
   const answer = await muster.call('PUT', '/api/v1/secrets/of-a-site/password', { value: 'quite-secret' });
   expect(answer.status).toBeLessThan(300);

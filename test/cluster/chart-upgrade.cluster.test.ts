@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ChartSite, makeChartSite } from '../support/chart-site.ts';
 import { clusterStatus } from '../support/cluster-command.ts';
-import { hostAddress } from '../support/dev-cluster.ts';
+import { hostAddress, kubeconfigPath } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';
-import type { Manifest } from '../support/helm.ts';
+import { CHART, helm, type Manifest } from '../support/helm.ts';
 import { imageShellsMissing } from '../support/image-shells.ts';
 import { type ImagesForPods, serveImagesForPods } from '../support/images-for-pods.ts';
 import { type InstalledChart, ownRelease, type Release } from '../support/installed-chart.ts';
@@ -142,6 +142,17 @@ describeNeeding(
         await untilOnly(ownRelease());
       });
     }, 400_000);
+
+    test('no upgrade takes the Jobs out of the namespace of the release', async () => {
+      const { name } = site.namespace;
+      const where = ['--namespace', name, '--kubeconfig', kubeconfigPath(), '--dry-run=server'];
+      const to = (space: string) =>
+        helm(['upgrade', 'muster', CHART, ...where, '--reuse-values', '--set', `runner.namespace=${space}`]);
+      await expect(to('elsewhere')).rejects.toThrow(
+        `runner.namespace: the Jobs of this release are in namespace ${name},`,
+      );
+      await to(name);
+    });
 
     test('behind a gateway nobody is asked for a token, and it says who asks for which of its names', async () => {
       const headers = { authorization: '', host: OUTSIDE, 'x-user': 'ann' };

@@ -15,8 +15,21 @@
 {{- if and (eq $v.access.mode "gateway") $v.access.oidc.issuer -}}
 {{- fail "access.oidc: with access.mode gateway the gateway checks tokens, and nobody else: leave it out" -}}
 {{- end -}}
-{{- /* Each would take the other's Jobs for leftovers and end them. Only a cluster that is asked can tell: nothing comes of "template". */ -}}
 {{- $space := include "muster.runnerNamespace" . -}}
+{{- /* Only a cluster that is asked can tell what follows: nothing comes of "template". */ -}}
+{{- /* Nobody would end the Jobs in the namespace of before, nor let go of them, and keys that hosts trust would not be found. The release's own Deployment tells it: whoever may upgrade may read that, while other namespaces may be closed to them. */ -}}
+{{- if .Release.IsUpgrade -}}
+  {{- $worker := lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-worker" $full) -}}
+  {{- range (dig "spec" "template" "spec" "containers" list $worker) -}}
+    {{- range (default list .env) -}}
+      {{- $before := replace "$(RELEASE_NAMESPACE)" $.Release.Namespace (default "" .value) -}}
+      {{- if and (eq .name "MUSTER_RUNNER_NAMESPACE") (ne $before $space) -}}
+        {{- fail (printf "runner.namespace: the Jobs of this release are in namespace %s, with the Secrets that Muster made, and no upgrade brings them to %s: uninstall the release, copy these Secrets, then install it anew; see \"Jobs in another namespace\" in docs/capabilities/kubernetes.md" $before $space) -}}
+      {{- end -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- /* Each would take the other's Jobs for leftovers and end them. */ -}}
 {{- range (lookup "rbac.authorization.k8s.io/v1" "Role" $space "").items -}}
   {{- $labels := default dict .metadata.labels -}}
   {{- if and (eq (get $labels "app.kubernetes.io/part-of") "muster") (eq (get $labels "app.kubernetes.io/component") "rights") -}}
