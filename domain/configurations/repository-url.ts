@@ -84,7 +84,8 @@ function splitUrl(scheme: string, rest: string): RepositoryUrl | string {
   if (password !== null) return `${scheme} takes no password in the address`;
   if (scheme === 'git' && username !== null) return 'git:// takes no user';
   if (username !== null && !SSH_USER.test(username)) return 'its user is not a plain name';
-  if (path === '' || path === '/') return 'it has no path';
+  // All before the first slash is the host for git and ssh, also `?` and `#`; and what follows the last @ of that is where they go.
+  if (!path.startsWith('/') || path === '/') return 'it has no path';
   return {
     scheme,
     url: `${scheme}://${username === null ? '' : `${username}@`}${host}${path}`,

@@ -17,6 +17,9 @@ describe('addresses that are taken', () => {
     ['https://token@git.example.com/a.git', 'https', 'https://git.example.com/a.git', 'token', null],
     ['http://[::1]:3000/a.git', 'http', 'http://[::1]:3000/a.git', null, null],
     ['ssh://git@git.example.com:2222/a.git', 'ssh', 'ssh://git@git.example.com:2222/a.git', 'git', null],
+    ['ssh://ada@b.test@git.example.com/a.git', 'ssh', 'ssh://ada@b.test@git.example.com/a.git', 'ada@b.test', null],
+    ['ssh://a@-@git.example.com/a.git', 'ssh', 'ssh://a@-@git.example.com/a.git', 'a@-', null],
+    ['a@-@git.example.com:a.git', 'ssh', 'a@-@git.example.com:a.git', 'a@-', null],
     ['git@git.example.com:team/a.git', 'ssh', 'git@git.example.com:team/a.git', 'git', null],
     ['git.example.com:team/a.git', 'ssh', 'git.example.com:team/a.git', null, null],
     ['git@[fe80::1]:a.git', 'ssh', 'git@[fe80::1]:a.git', 'git', null],
@@ -45,11 +48,16 @@ describe('addresses that are refused', () => {
     ['ext://host/a', 'scheme ext'],
     ['ssh://-oProxyCommand=x/a', 'host'],
     ['ssh://git@-oProxyCommand=x/a', 'host'],
+    ['ssh://a@b@-oProxyCommand=x/a', 'host'],
     ['ssh://-l@host/a', 'user'],
     ['ssh://git:word@host/a', 'password'],
     ['ssh://host', 'path'],
+    ['ssh://host?@other/a', 'path'],
+    ['ssh://host#@other/a', 'path'],
+    ['git://host?@other/a', 'path'],
     ['-oProxyCommand=x:a', 'hyphen'],
     ['git@-x:a', 'host'],
+    ['a@b@-x:a', 'host'],
     ['-l@host:a', 'hyphen'],
     ['git@host:-x', 'path'],
     ['git@host:', 'neither'],
@@ -123,7 +131,7 @@ test('whatever is taken can be read by git neither as an option nor as a helper,
       expect(url).toMatch(/^(?:(?:https?|ssh|git|file):\/\/|[^/:]+:|[^/]*\[)/);
       expect(url).not.toMatch(/^[a-z]+:\/\/[^/]*:[^/@]*@/);
     }),
-    { numRuns: 3000 },
+    { numRuns: 3000, examples: [['a@-@host:a'], ['ssh://a@-@host/a']] },
   );
 });
 
