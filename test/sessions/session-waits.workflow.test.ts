@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { benchOfBlock } from '../support/bench-of-block.ts';
 import { eventually } from '../support/eventually.ts';
-import { admitted, endlessRuns, layerOutcome, waiting } from '../support/fake-session.ts';
+import { admitted, layerOutcome, waiting } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { testServerMissing } from '../support/test-server.ts';
 import { openTimeSkipping } from '../support/workflow-environment.ts';
@@ -46,14 +46,25 @@ describeNeeding(testServerMissing(), 'what a session waits for', () => {
   });
 
   test('session_timeout ends a run that takes longer', async () => {
-    const runs = endlessRuns();
-    const session = await bench.start({ ...runs, admitSession: async () => admitted({ timeoutSeconds: 2 }) });
-    await runs.begun;
+    // Time stands still while an activity works, so the watch of this run fails again and again.
+    let isEnded = false;
+    const session = await bench.start({
+      admitSession: async () => admitted({ timeoutSeconds: 600 }),
+      runLayer: async ({ layer }) => {
+        if (!isEnded) throw ApplicationFailure.retryable('away');
+        return layerOutcome(layer, 143);
+      },
+      endRun: async () => {
+        isEnded = true;
+      },
+    });
+    const before = await server.environment.currentTimeMs();
     await session.result();
+    expect((await server.environment.currentTimeMs()) - before).toBeGreaterThanOrEqual(600_000);
     expect(session.fake.inputs('endRun')).toHaveLength(1);
     expect(session.fake.end()).toEqual({
       succeeded: 'false',
-      message: 'took longer than session_timeout (2 s)',
+      message: 'took longer than session_timeout (600 s)',
       reason: 'session_timeout',
     });
   });
