@@ -9,20 +9,28 @@ import { jobView, latestOf } from './job-view.ts';
 import type { Nodes } from './nodes.ts';
 import { type JobObject, type PodObject, UNRELEASED } from './objects.ts';
 import { readAll, readView } from './read-jobs.ts';
-import { type WatchEvent, watchOnce } from './watch-stream.ts';
+import { WATCH_SECONDS, type WatchEvent, watchOnce } from './watch-stream.ts';
 
 /** How often everything is read again though a watch has told nothing, ms. */
 const POLL_MS = 120_000;
-/** How often nodes are looked at beside what the watches tell, ms. */
-const LOOK_MS = 10_000;
 const PAUSE_MIN_MS = 250;
 const PAUSE_MAX_MS = 4_000;
-/** A follower is told of a cluster that is away after so long, ms. */
-const AWAY_MS = 30_000;
+
+/** How long it takes to notice what no watch tells. */
+export interface WatchPatience {
+  /** A follower is told of a cluster that is away after so long, ms. */
+  awayMs: number;
+  /** How often nodes are looked at beside what the watches tell, ms. */
+  lookMs: number;
+  /** The cluster ends a watch after so long, s. */
+  watchSeconds: number;
+}
+
+const PATIENCE: WatchPatience = { awayMs: 30_000, lookMs: 10_000, watchSeconds: WATCH_SECONDS };
 
 /** Follows Jobs with one watch for all of them. */
 export interface JobWatch {
-  /** As `ClusterJobs.follow`. Throws `cluster_unavailable` when the cluster has been away for half a minute. */
+  /** As `ClusterJobs.follow`. Throws `cluster_unavailable` when the cluster has been away for too long. */
   follow(name: string, take: (view: JobView) => Promise<boolean>, signal: AbortSignal): Promise<void>;
 }
 
@@ -41,7 +49,8 @@ interface Kind<T> {
 export function createJobWatch(
   client: ClusterClient,
   paths: ClusterPaths,
-  { nodes, events, awayMs = AWAY_MS }: { nodes: Nodes; events: Events; awayMs?: number | undefined },
+  { nodes, events }: { nodes: Nodes; events: Events },
+  { awayMs, lookMs, watchSeconds }: WatchPatience = PATIENCE,
 ): JobWatch {
   const cache = createJobCache();
   const followers = new Map<string, Set<() => void>>();
@@ -85,7 +94,7 @@ export function createJobWatch(
           version = await list(kind, signal);
           listed = Date.now();
         }
-        const watch = { path: kind.path, labelSelector: UNRELEASED, version };
+        const watch = { path: kind.path, labelSelector: UNRELEASED, version, seconds: watchSeconds };
         const told = (next: string) => {
           version = next;
           away.delete(kind.path);
@@ -107,7 +116,7 @@ export function createJobWatch(
 
   const look = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
-      await delay(LOOK_MS, undefined, { signal }).catch(() => {});
+      await delay(lookMs, undefined, { signal }).catch(() => {});
       wakeAll();
     }
   };

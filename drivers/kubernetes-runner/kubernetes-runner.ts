@@ -4,7 +4,7 @@ import { type ClusterClient, createClusterClient } from './cluster-client.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { endJob, releaseJob } from './end-job.ts';
 import { openEvents } from './events.ts';
-import { createJobWatch } from './job-watch.ts';
+import { createJobWatch, type WatchPatience } from './job-watch.ts';
 import { openNodes } from './nodes.ts';
 import { followLog } from './pod-log.ts';
 import { readView, readViews } from './read-jobs.ts';
@@ -24,17 +24,21 @@ export function openClusterJobs(settings: RunnerSettings): ClusterJobs {
   return createClusterJobs(createClusterClient(access), settings);
 }
 
-/** The same on a client that is there. `awayMs`: after so long a follower is told that the cluster is away. */
-export function createClusterJobs(client: ClusterClient, settings: RunnerSettings, awayMs?: number): ClusterJobs {
+/** The same on a client that is there; `patience`: another one than usual, of its watch. */
+export function createClusterJobs(
+  client: ClusterClient,
+  settings: RunnerSettings,
+  patience?: WatchPatience,
+): ClusterJobs {
   const paths = clusterPaths(settings.namespace);
   const nodes = openNodes(client);
-  const watch = createJobWatch(client, paths, { nodes, events: openEvents(client, paths), awayMs });
+  const watch = createJobWatch(client, paths, { nodes, events: openEvents(client, paths) }, patience);
   return {
     start: (spec, signal) => startJob(client, paths, settings, spec, signal),
     view: (name) => readView(client, paths, nodes, name),
     follow: watch.follow,
-    end: (name, patienceMs) => endJob(client, paths, nodes, name, patienceMs),
-    release: (name) => releaseJob(client, paths, name),
+    end: (name, patienceMs, sessionId) => endJob(client, paths, nodes, { name, sessionId }, patienceMs),
+    release: (name, sessionId) => releaseJob(client, paths, { name, sessionId }),
     updateSecret: (name, change) => updateSecret(client, paths, name, change),
     followLog: (name, container, reading, take, signal) =>
       followLog(client, paths, { name, container, ...reading }, take, signal),

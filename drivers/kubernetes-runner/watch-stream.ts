@@ -2,14 +2,22 @@ import { type ClusterClient, HistoryGone } from './cluster-client.ts';
 import { GONE } from './statuses.ts';
 
 /** The cluster ends a watch after so long, having told its version; s. So no watch is silent for longer. */
-const WATCH_SECONDS = 8;
-/** A watch that is still open then has lost its cluster; ms. */
-const STALLED_MS = 11_000;
+export const WATCH_SECONDS = 8;
+/** A watch that is still open so long after that has lost its cluster, ms. */
+const LATE_MS = 3_000;
 const LINE_MAX = 8 * 1024 * 1024;
 
 export interface WatchEvent<T> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
   object: T;
+}
+
+interface Watch {
+  path: string;
+  labelSelector: string;
+  version: string;
+  /** How long it lasts, at most. */
+  seconds?: number;
 }
 
 interface Line {
@@ -23,7 +31,7 @@ interface Line {
  */
 export async function watchOnce<T>(
   client: ClusterClient,
-  { path, labelSelector, version }: { path: string; labelSelector: string; version: string },
+  { path, labelSelector, version, seconds = WATCH_SECONDS }: Watch,
   take: (event: WatchEvent<T>) => void,
   told: (version: string) => void,
   signal: AbortSignal,
@@ -32,11 +40,11 @@ export async function watchOnce<T>(
     const query = {
       watch: '1',
       allowWatchBookmarks: 'true',
-      timeoutSeconds: String(WATCH_SECONDS),
+      timeoutSeconds: String(seconds),
       labelSelector,
       resourceVersion: version,
     };
-    const answer = await client.open(path, query, signal, STALLED_MS);
+    const answer = await client.open(path, query, signal, seconds * 1_000 + LATE_MS);
     for await (const text of lines(answer)) {
       const { type, object } = JSON.parse(text) as Line;
       if (type === 'ERROR') {

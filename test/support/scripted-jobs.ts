@@ -6,6 +6,7 @@ import {
   type ClusterRequest,
   createClusterClient,
 } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import type { WatchPatience } from '../../drivers/kubernetes-runner/job-watch.ts';
 import { createClusterJobs } from '../../drivers/kubernetes-runner/kubernetes-runner.ts';
 import type { RunnerSettings } from '../../drivers/kubernetes-runner/runner-settings.ts';
 import { imageName, kubeconfigPath } from './dev-cluster.ts';
@@ -81,7 +82,7 @@ export function scriptedJobs(
   settings: RunnerSettings,
   scripts: Scripts,
   before: (request: ClusterRequest) => void = () => {},
-  awayMs?: number,
+  patience?: WatchPatience,
 ): ScriptedJobs {
   const open: string[] = [];
   const real = createClusterClient(openClusterAccess(settings.kubeconfig));
@@ -96,7 +97,7 @@ export function scriptedJobs(
       return counted(answer, () => open.splice(open.indexOf(path), 1));
     },
   };
-  return { jobs: createClusterJobs(client, settings, awayMs), open };
+  return { jobs: createClusterJobs(client, settings, patience), open };
 }
 
 function rewritten({ method, body }: ClusterRequest, scripts: Scripts): { body?: unknown } {
