@@ -218,13 +218,16 @@ async function call(
   return { status: response.status, body: isJson && text !== '' ? JSON.parse(text) : text };
 }
 
-/** A client that goes on while parts of the stack are away: connection refused and 503 are tried again for a minute. */
+/**
+ * A client that goes on while parts of the stack are away: connection refused and 503 are tried again for a minute, and so is what an
+ * API has begun that was killed, which holds the request for 20 s.
+ */
 async function retried(work: () => Promise<Answer>): Promise<Answer> {
   let last = 'nothing';
   const attempt = async () => {
     try {
       const answer = await work();
-      if (answer.status !== 503) return answer;
+      if (answer.status !== 503 && answer.body?.code !== 'request_in_progress') return answer;
       last = JSON.stringify(answer.body);
     } catch (error) {
       last = error instanceof Error ? `${error.message} ${String(error.cause ?? '')}` : String(error);
