@@ -5,6 +5,7 @@ import { finishJob } from '../../control/sessions/record-job.ts';
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import type { CleaningActivities, ClusterActivities } from './contract.ts';
+import { stillWaiting } from './final-failure.ts';
 import { awaitPlaybooks, type OrderDependencies, orderLayer } from './order-layer.ts';
 import { type PrepareDependencies, prepareJob } from './prepare-job.ts';
 import { reportFailure, type Step } from './report-failure.ts';
@@ -25,8 +26,12 @@ export function createClusterActivities(deps: ClusterActivityDependencies): Clus
       doing(sessionId, { phase: 'inventory', what: 'preparing the Job' }, (signal) =>
         prepareJob(deps, sessionId, signal),
       ),
-    startJob: ({ sessionId }) =>
-      doing(sessionId, { phase: 'clone', what: 'starting the Job' }, (signal) => startJob(deps, sessionId, signal)),
+    startJob: async ({ sessionId }) => {
+      const step = { phase: 'clone', what: 'starting the Job' };
+      const trouble = await doing(sessionId, step, (signal) => startJob(deps, sessionId, signal));
+      // Nothing has failed.
+      if (trouble !== null) throw stillWaiting(trouble.code, trouble.message);
+    },
     watchJob: ({ sessionId }) =>
       doing(sessionId, { phase: 'layer', what: FOLLOWING }, (signal) => watchJob(deps, sessionId, signal)),
     runLayer: (input) => {

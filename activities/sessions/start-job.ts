@@ -1,4 +1,4 @@
-import type { Database, Kysely, SessionRow } from '../../control/database.ts';
+import type { SessionRow } from '../../control/database.ts';
 import type { SessionJobRow } from '../../control/sessions/record-job.ts';
 import { issueJobToken } from '../../control/sessions/session-of-job-token.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
@@ -7,7 +7,7 @@ import type { Options } from '../../domain/configurations/schema.ts';
 import { effectiveLimit, recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
 import { limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
-import type { ClusterJobs, JobSpec } from '../../domain/sessions/cluster-job.ts';
+import type { JobSpec, JobTrouble } from '../../domain/sessions/cluster-job.ts';
 import { checkExecTexts } from '../../domain/sessions/exec-texts.ts';
 import { layersArgument } from '../../domain/sessions/layers-argument.ts';
 import { POD_PATHS } from '../../domain/sessions/pod-paths.ts';
@@ -15,29 +15,39 @@ import { checkSecretSize } from '../../domain/sessions/secret-size.ts';
 import { joinShellWords } from '../../domain/sessions/shell-words.ts';
 import { jobSecret, type SecretDependencies } from './job-secret.ts';
 import { preparedJob } from './prepared-job.ts';
+import { type RoomDependencies, STARTING, startInRoom } from './start-in-room.ts';
 
-export interface StartDependencies extends SecretDependencies {
-  db: Kysely<Database>;
-  cluster: ClusterJobs;
+export interface StartDependencies extends SecretDependencies, RoomDependencies {
   readOptions(): Promise<Options>;
 }
 
 /** Kubernetes ends a Job so long after `session_timeout`, should nobody else have, seconds. */
 const DEADLINE_MARGIN = 300;
 
-/** Makes the session's Job with its Secret and lets it run; one that runs, or has run, is left alone. */
-export async function startJob(deps: StartDependencies, sessionId: string, signal: AbortSignal): Promise<void> {
+/**
+ * Makes the session's Job with its Secret and lets it run; one that runs, or has run, is left alone. Answers what it still waits for when that
+ * took long, to be asked again, else null.
+ */
+export async function startJob(
+  deps: StartDependencies,
+  sessionId: string,
+  signal: AbortSignal,
+  againMs?: number,
+): Promise<JobTrouble | null> {
   const { db, cluster } = deps;
   const [session, job] = await Promise.all([loadSession(db, sessionId), preparedJob(db, sessionId)]);
-  if (job.ended_at !== null) return;
-  const { phase } = await cluster.view(job.name);
-  if (phase !== 'gone' && phase !== 'suspended') return;
-  await noteProgress(db, sessionId, { phase: 'clone', message: 'starting the Job' });
+  if (job.ended_at !== null) return null;
+  const seen = await cluster.view(job.name);
+  // What somebody else has made under its name is told of when the Job is made.
+  const isThere = seen.phase !== 'gone' && seen.phase !== 'suspended';
+  if (isThere && seen.sessionId === sessionId) return null;
+  // What one waits for that has waited before stays said.
+  if (job.waiting_since === null) await noteProgress(db, sessionId, STARTING);
   const { values, warnings } = await jobSecret(deps, session, await issueJobToken(db, sessionId));
   await noteWarnings(db, sessionId, warnings);
   // The engine may have given this try up, and ended the Job, while its secrets were asked for: one that runs by itself must not begin then.
-  if ((await preparedJob(db, sessionId)).ended_at !== null) return;
-  await cluster.start(specOf(deps, session, job, await deps.readOptions(), values), signal);
+  if ((await preparedJob(db, sessionId)).ended_at !== null) return null;
+  return await startInRoom(deps, job, specOf(deps, session, job, await deps.readOptions(), values), signal, againMs);
 }
 
 function specOf(

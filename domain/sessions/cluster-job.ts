@@ -101,9 +101,11 @@ export interface LogReading {
 export interface ClusterJobs {
   /**
    * Makes Job and Secret unless they are there (the Job suspended first, the Secret owned by it), then lets it run. Repeating it
-   * after any crash leaves one Job; one that is being deleted, or has ended, stays as it is.
+   * after any crash leaves one Job; one that is being deleted, or has ended, stays as it is. Answers what keeps it from that, and may
+   * pass: a quota; null: it runs, or has run.
+   * @throws `cluster_refused` where an object of its name is not the session's: that is left alone
    */
-  start(spec: JobSpec, signal: AbortSignal): Promise<void>;
+  start(spec: JobSpec, signal: AbortSignal): Promise<JobTrouble | null>;
   /** The Job now. */
   view(name: string): Promise<JobView>;
   /**
@@ -111,10 +113,16 @@ export interface ClusterJobs {
    * resumed when it breaks, with a slow poll as safety.
    */
   follow(name: string, take: (view: JobView) => Promise<boolean>, signal: AbortSignal): Promise<void>;
-  /** Deletes Job and pods (Foreground), waits up to `patienceMs` until no container of it runs. Finalizers stay: see `release`. */
-  end(name: string, patienceMs: number): Promise<JobEnding>;
-  /** Drops the finalizers of the Job and its pods: what it left was stored. Harmless when they are gone. */
-  release(name: string): Promise<void>;
+  /**
+   * Deletes Job and pods (Foreground), waits up to `patienceMs` until no container of it runs. Finalizers stay: see `release`. What is not
+   * of that session, or of any of Muster's when none is named, is left alone.
+   */
+  end(name: string, patienceMs: number, sessionId?: string): Promise<JobEnding>;
+  /**
+   * Drops the finalizers of the Job and its pods: what it left was stored. Harmless when they are gone; what is not of that session is
+   * left alone.
+   */
+  release(name: string, sessionId?: string): Promise<void>;
   /**
    * Replaces those keys of its Secret that `change` answers for its values, and has its pod take notice; `change` may be asked more
    * than once. Answers the values after that; null where the Secret is gone.

@@ -11,6 +11,8 @@ const ANSWER_MS = 8_000;
 const OPEN_MS = 5_000;
 /** Of a refusal so much is read, bytes. */
 const REFUSAL_MAX = 16 * 1024;
+/** Kubernetes' words for a quota without room; they quote nothing of what was sent. */
+const QUOTA = /exceeded quota: [^\s"]+, requested: [^\s"]+, used: [^\s"]*, limited: [^\s"]+/;
 /** The cluster will say the same about the same request for ever. */
 const FINAL = [400, 413, 422];
 
@@ -19,12 +21,24 @@ export class HistoryGone extends Error {
   override name = 'HistoryGone';
 }
 
-/** What an account of too few rights is answered; for others it is as good as no answer. */
-class Forbidden extends MusterError {}
+/** What an account of too few rights is answered, or beyond a quota; for others it is as good as no answer. */
+class Forbidden extends MusterError {
+  readonly quota: string | null;
+
+  constructor(detail: string, quota: string | null) {
+    super('cluster_unavailable', detail);
+    this.quota = quota;
+  }
+}
 
 /** Whether the cluster was there, and did not allow what it was asked for. */
 export function isForbidden(error: unknown): error is MusterError {
   return error instanceof Forbidden;
+}
+
+/** The cluster's words when it refused what a quota has no room for, else null. */
+export function quotaWords(error: unknown): string | null {
+  return error instanceof Forbidden ? error.quota : null;
 }
 
 export interface ClusterRequest {
@@ -116,10 +130,11 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
   const refused = async (request: ClusterRequest, answer: IncomingMessage): Promise<MusterError> => {
     const status = answer.statusCode ?? 0;
     if (status === UNAUTHORIZED) access.forget();
-    const said = wordsOf(await textOf(answer, REFUSAL_MAX), request.secret === true);
+    const text = await textOf(answer, REFUSAL_MAX);
+    const said = wordsOf(text, request.secret === true);
     const words = `the cluster answered ${status}${said === '' ? '' : ` ${said}`}`;
     if (status === FORBIDDEN)
-      return new Forbidden('cluster_unavailable', `${request.method} ${request.path}: ${words}`);
+      return new Forbidden(`${request.method} ${request.path}: ${words}`, QUOTA.exec(text)?.[0] ?? null);
     if (!FINAL.includes(status)) return trouble(request, words);
     return musterError('cluster_refused', `${request.method} ${request.path}: ${words}`);
   };

@@ -54,15 +54,18 @@ export function troubleOfEvents(events: readonly EventObject[]): JobTrouble | nu
 
 function troubleOf({ reason = '', message = '' }: EventObject): JobTrouble | null {
   const words = `${reason}: ${message}`;
-  if (reason === NO_POD && QUOTA.test(message)) {
-    return { code: 'unschedulable', message: words, kind: quotaKind(message) };
-  }
+  if (reason === NO_POD && QUOTA.test(message)) return troubleOfQuota(words);
   if (reason === NO_POD) return { code: 'container_config_invalid', message: words, kind: 'impossible' };
   if (!NOT_PREPARED.includes(reason)) return null;
   return { code: 'container_config_invalid', message: words, kind: MISSING.test(message) ? 'impossible' : 'waiting' };
 }
 
-/** `impossible` when the pod would be beyond the quota even if nothing else were there. */
+/** What is the matter where a quota leaves no room, in the words of the cluster. */
+export function troubleOfQuota(message: string): JobTrouble {
+  return { code: 'unschedulable', message, kind: quotaKind(message) };
+}
+
+/** `impossible` when what is asked for would be beyond the quota even if nothing else were there. */
 function quotaKind(message: string): JobTrouble['kind'] {
   const [, requested = '', limited = ''] = QUOTA_SHARES.exec(message) ?? [];
   const whole = sharesOf(limited);

@@ -20,7 +20,10 @@ afterAll(async () => database?.close());
 beforeEach(() => {
   cluster = fakeCluster();
   started = [];
-  cluster.start = async (spec) => void started.push(spec);
+  cluster.start = async (spec) => {
+    started.push(spec);
+    return null;
+  };
 });
 
 const deps = (): StartDependencies => ({
@@ -30,6 +33,9 @@ const deps = (): StartDependencies => ({
   trust: TRUST,
   imageKeys: { read: async () => null },
   publicKeyOf: async () => 'line',
+  patience: { waiting: 60_000, impossible: 60_000 },
+  ingestUrl: undefined,
+  clock: () => new Date(),
   readOptions: async () => ({ session_ttl: '', session_timeout: 0, debug_wait_time: 60 }) as Options,
 });
 
@@ -133,4 +139,15 @@ test('a try that the engine has given up makes no Job when the session was ended
   goOn.resolve();
   await late;
   expect(started).toEqual([]);
+});
+
+test('a Job that somebody else has made under its name is not taken for its own', async () => {
+  const { sessionId, name } = await recordedJob(database.db, cluster);
+  const start = () => startJob(deps(), sessionId, new AbortController().signal);
+  await start();
+  expect(started).toEqual([]);
+  cluster.put(name, { sessionId: 'of-another' });
+  await start();
+  // The driver refuses it.
+  expect(started).toMatchObject([{ name, sessionId }]);
 });

@@ -34,6 +34,7 @@ export function fakeCluster(): FakeCluster {
       cluster.done.push(`start ${name}`);
       cluster.secrets.set(name, secret);
       cluster.put(name);
+      return null;
     },
     view: async (name) => view(name),
     follow: async (name, take, signal) => {

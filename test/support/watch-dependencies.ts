@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely';
 import type { WatchDependencies } from '../../activities/sessions/watch-job.ts';
+import type { ClusterJobs } from '../../domain/sessions/cluster-job.ts';
 import type { Database } from '../../store/tables.ts';
-import type { FakeCluster } from './fake-cluster.ts';
 import { SITE } from './site-stand-ins.ts';
 
 /** What following and ending a Job need, on a cluster that a test moves by hand. */
 export const watchDependencies = (
   db: Kysely<Database>,
-  cluster: FakeCluster,
+  cluster: ClusterJobs,
   patience: WatchDependencies['patience'] = { waiting: 60_000, impossible: 60_000 },
 ): WatchDependencies => ({
   db,
