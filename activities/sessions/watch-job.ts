@@ -63,14 +63,16 @@ export async function watchJob(
     const seen = await followToEnd(deps, job, signal);
     // Of one that is deleted, or gone, pods may go on.
     const isEnded = seen.tooLong === null && (seen.view.phase === 'complete' || seen.view.phase === 'failed');
-    const { view, unverified } = isEnded ? { ...seen, unverified: null } : await cluster.end(job.name, END_PATIENCE);
+    const { view, unverified } = isEnded
+      ? { ...seen, unverified: null }
+      : await cluster.end(job.name, END_PATIENCE, sessionId);
     const last = seen.view.phase === 'gone' ? view : seen.view;
     const outcome = seen.tooLong ?? jobOutcome(last, (await preparedJob(db, sessionId)).steps);
     // What a Job is given up for is known to nobody else, so that is stored first of all.
     const until = isEnded ? signal : undefined;
     if (log !== null) await closeForeignLog(db, sessionId, log, view, logPatience, until);
     await settleJob(db, sessionId, { view, outcome, unverified });
-    if (unverified === null) await release(deps, job.name);
+    if (unverified === null) await release(deps, job);
     return storedEnd(await preparedJob(db, sessionId));
   } finally {
     stop.abort();
@@ -99,13 +101,13 @@ export async function endJob(
   try {
     const both = AbortSignal.any([signal, stop.signal]);
     const log = job.profile === 'compatible' ? await takeUpLog(deps, job, both, logPatience.before) : null;
-    const { view, unverified } = await cluster.end(job.name, END_PATIENCE);
+    const { view, unverified } = await cluster.end(job.name, END_PATIENCE, sessionId);
     if (log !== null && unverified === null) await closeForeignLog(db, sessionId, log, view, logPatience.rest, signal);
     // One that had done all its work before nobody heard of it has succeeded; whether its session was cancelled is another matter.
     const reached = jobOutcome(view, (await preparedJob(db, sessionId)).steps);
     const outcome = unverified === null && reached.succeeded === 'true' ? reached : ENDED;
     await settleJob(db, sessionId, { view, outcome, unverified });
-    if (unverified === null) await release(deps, job.name);
+    if (unverified === null) await release(deps, job);
     return { unverified };
   } finally {
     stop.abort();
@@ -129,12 +131,12 @@ async function takeUpLog(
 /** What follows the stored end of a Job, should who stored it have died right after. */
 async function finishSettling(deps: Pick<WatchDependencies, 'db' | 'cluster'>, job: SessionJobRow): Promise<void> {
   await closeLeftRuns(deps.db, job.session_id);
-  if (job.unverified === null && job.released_at === null) await release(deps, job.name);
+  if (job.unverified === null && job.released_at === null) await release(deps, job);
 }
 
-async function release({ db, cluster }: Pick<WatchDependencies, 'db' | 'cluster'>, name: string): Promise<void> {
-  await cluster.release(name);
-  await noteReleased(db, name);
+async function release({ db, cluster }: Pick<WatchDependencies, 'db' | 'cluster'>, job: SessionJobRow): Promise<void> {
+  await cluster.release(job.name, job.session_id);
+  await noteReleased(db, job.name);
 }
 
 function storedEnd({ end_code, end_message, unverified }: SessionJobRow): JobEnd {

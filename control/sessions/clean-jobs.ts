@@ -53,24 +53,28 @@ export async function cleanJobs(deps: CleanJobsDependencies, budgetMs = BUDGET_M
   const report: CleanJobsReport = { ended: [], problems: [] };
   const waiting = await unreleasedJobs(db);
   // Jobs first, records second: what is made between the two looks has a record and is left alone.
-  const jobs = await cluster.list();
+  const listed = await cluster.list();
+  const owners = await jobOwners(db, [...new Set([...listed.map(({ name }) => name), ...waiting])]);
+  // What somebody else has made under the name of a session's Job is left alone.
+  const jobs = listed.filter(({ name, sessionId }) =>
+    ['', owners.get(name)?.sessionId ?? sessionId].includes(sessionId),
+  );
   const there = new Set(jobs.map(({ name }) => name));
   // Whoever took away a Job may have left its pods, which keep Muster's finalizer.
   const left = waiting.filter((name) => !there.has(name));
-  const owners = await jobOwners(db, [...there, ...left]);
   const tasks: Task[] = [];
   for (const view of jobs) {
     const owner = owners.get(view.name);
     if (owner?.open) continue;
     const work = async () => {
-      if (view.phase === 'gone') await endAndRelease(deps, view.name, owner?.begun ? owner : undefined);
+      if (view.phase === 'gone') await endAndRelease(deps, view.name, owner, owner?.begun);
       else if (await cleanJob(deps, view, owner)) report.ended.push(view.name);
     };
     tasks.push({ name: view.name, owner, work });
   }
   for (const name of left) {
     const owner = owners.get(name);
-    tasks.push({ name, owner, work: () => endAndRelease(deps, name, owner?.begun ? owner : undefined) });
+    tasks.push({ name, owner, work: () => endAndRelease(deps, name, owner, owner?.begun) });
   }
   await workOff(fairly(tasks), budgetMs, report.problems);
   return report;
@@ -107,16 +111,17 @@ async function workOff(tasks: readonly Task[], budgetMs: number, problems: strin
   if (next < tasks.length) problems.push(`${tasks.length - next} Jobs are left to the next clean-up`);
 }
 
-/** Ends what there is of a Job, stores that end for `owner` should nobody have, and lets Kubernetes forget it. */
+/** Ends what there is of a Job, stores that end where there was one, should nobody have, and lets Kubernetes forget it. */
 async function endAndRelease(
   { db, cluster }: CleanJobsDependencies,
   name: string,
   owner: JobOwner | undefined,
+  wasThere = true,
 ): Promise<void> {
-  const { view, unverified } = await cluster.end(name, END_PATIENCE);
-  if (owner !== undefined) await settleJob(db, owner.sessionId, { view, outcome: UNFOLLOWED, unverified });
+  const { view, unverified } = await cluster.end(name, END_PATIENCE, owner?.sessionId);
+  if (owner !== undefined && wasThere) await settleJob(db, owner.sessionId, { view, outcome: UNFOLLOWED, unverified });
   if (unverified !== null) throw new Error(`not verified: ${unverified}`);
-  await release({ db, cluster }, name);
+  await release({ db, cluster }, name, owner);
 }
 
 /** Answers whether the Job was ended by this. */
@@ -133,11 +138,15 @@ async function cleanJob(deps: CleanJobsDependencies, view: JobView, owner: JobOw
   const last = owner.ended && !owner.unverified ? view : await cluster.view(name);
   const steps = (await jobOfSession(db, owner.sessionId))?.steps ?? {};
   await settleJob(db, owner.sessionId, { view: last, outcome: jobOutcome(last, steps), unverified: null });
-  await release(deps, name);
+  await release(deps, name, owner);
   return false;
 }
 
-async function release({ db, cluster }: CleanJobsDependencies, name: string): Promise<void> {
-  await cluster.release(name);
+async function release(
+  { db, cluster }: CleanJobsDependencies,
+  name: string,
+  owner: JobOwner | undefined,
+): Promise<void> {
+  await cluster.release(name, owner?.sessionId);
   await noteJobReleased(db, name, new Date());
 }

@@ -1,4 +1,4 @@
-/** Addresses of the objects of one namespace. */
+/** Addresses of the objects of one namespace; a name is one part of them, whatever it is made of. */
 export interface ClusterPaths {
   jobs: string;
   job(name: string): string;
@@ -17,12 +17,12 @@ export function clusterPaths(namespace: string): ClusterPaths {
   const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`;
   return {
     jobs,
-    job: (name) => `${jobs}/${name}`,
+    job: (name) => `${jobs}/${encodeURIComponent(name)}`,
     pods: `${core}/pods`,
-    pod: (name) => `${core}/pods/${name}`,
-    log: (pod) => `${core}/pods/${pod}/log`,
+    pod: (name) => `${core}/pods/${encodeURIComponent(name)}`,
+    log: (pod) => `${core}/pods/${encodeURIComponent(pod)}/log`,
     events: `${core}/events`,
     secrets: `${core}/secrets`,
-    secret: (name) => `${core}/secrets/${name}`,
+    secret: (name) => `${core}/secrets/${encodeURIComponent(name)}`,
   };
 }

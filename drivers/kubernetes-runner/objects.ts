@@ -10,7 +10,7 @@ export interface Metadata {
   deletionTimestamp?: string;
   labels?: Record<string, string>;
   finalizers?: string[];
-  ownerReferences?: { uid: string }[];
+  ownerReferences?: { uid: string; controller?: boolean }[];
 }
 
 export interface Condition {
@@ -115,10 +115,16 @@ export const ANNOTATIONS = {
 export const FINALIZER = 'muster/result';
 
 /** Selects the Jobs and pods of Muster's sessions. */
-export const MUSTERS_OWN = `${LABELS.name}=${RUNNER_NAME},${LABELS.managedBy}=muster`;
+export const MUSTERS_OWN = `${LABELS.name}=${RUNNER_NAME},${LABELS.managedBy}=muster,${LABELS.session}`;
 
 /** Of those the ones that somebody may still wait for. */
 export const UNRELEASED = `${MUSTERS_OWN},!${LABELS.released}`;
+
+/** Whether Muster made the object for that session, or for any when none is named: others may give theirs any name. */
+export function isMadeFor({ labels }: Metadata, sessionId?: string): boolean {
+  const session = labels?.[LABELS.session] ?? '';
+  return labels?.[LABELS.managedBy] === 'muster' && session !== '' && session === (sessionId ?? session);
+}
 
 /** The condition of that type that holds, or null. */
 export function holding(conditions: Condition[] | undefined, type: string): Condition | null {

@@ -8,6 +8,8 @@ import { ABSENT, GONE } from './statuses.ts';
 
 /** Objects of one piece of a list. */
 const PAGE = 100;
+/** What the value of a label is made of; anything else would select something else. */
+const LABEL_VALUE = /^[A-Za-z0-9._-]+$/;
 
 /** The Job, or null when there is none. */
 export async function readJob(client: ClusterClient, paths: ClusterPaths, name: string): Promise<JobObject | null> {
@@ -15,9 +17,10 @@ export async function readJob(client: ClusterClient, paths: ClusterPaths, name: 
   return answer.status === ABSENT ? null : answer.body;
 }
 
-/** The pods that Kubernetes made for the Job, whether it is still there or not. */
+/** The pods that Kubernetes made for a Job of Muster's, whether that is still there or not. */
 export async function readPods(client: ClusterClient, paths: ClusterPaths, name: string): Promise<PodObject[]> {
-  const query = { labelSelector: `${LABELS.job}=${name}` };
+  if (!LABEL_VALUE.test(name)) return [];
+  const query = { labelSelector: `${MUSTERS_OWN},${LABELS.job}=${name}` };
   return (await client.ask<ListObject<PodObject>>({ method: 'GET', path: paths.pods, query })).body.items ?? [];
 }
 

@@ -82,6 +82,20 @@ describe('the clean-up', () => {
     expect(cluster.done).toEqual([]);
   });
 
+  test('leaves a Job alone that somebody else has made under the name of one that is over', async () => {
+    const { name, sessionId } = await makeJob('over');
+    cluster.put(name, { sessionId: 'of-another' });
+    const ended: unknown[] = [];
+    cluster.end = async (job, _, of) => {
+      ended.push([job, of]);
+      return { view: { ...(await cluster.view('none')), name: job }, unverified: null };
+    };
+    // What there may be of its own, and nothing else.
+    expect(await cleanJobs({ db: database.db, cluster })).toEqual({ ended: [], problems: [] });
+    expect(await cleanJobs({ db: database.db, cluster })).toEqual({ ended: [], problems: [] });
+    expect(ended).toEqual([[name, sessionId]]);
+  });
+
   test('goes on with what could not be verified until it is', async () => {
     const { name, sessionId } = await makeJob('over');
     cluster.unverified = 'node not ready';

@@ -21,9 +21,10 @@ let podRuns: boolean;
 beforeEach(async () => {
   deletions = [];
   podRuns = true;
-  const job = { metadata: { name: 'a', labels: {} }, spec: {}, status: { active: 1 } };
+  const labels = { [LABELS.managedBy]: 'muster', [LABELS.session]: 's' };
+  const job = { metadata: { name: 'a', labels }, spec: {}, status: { active: 1 } };
   const pod = () => ({
-    metadata: { name: 'a-x', labels: { [LABELS.job]: 'a' } },
+    metadata: { name: 'a-x', labels: { ...labels, [LABELS.job]: 'a' } },
     spec: { nodeName: 'n', containers: [{ name: 'ansible' }] },
     status: { phase: podRuns ? 'Running' : 'Failed' },
   });
@@ -49,7 +50,7 @@ afterEach(() => {
   server.close();
 });
 
-const end = (patienceMs: number) => endJob(client, paths, { for: async () => null }, 'a', patienceMs);
+const end = (patienceMs: number) => endJob(client, paths, { for: async () => null }, { name: 'a' }, patienceMs);
 
 test.each([400, 403, 422])(
   'a Job whose deletion is refused with %i is told of, and its pods are ended',
@@ -63,5 +64,5 @@ test.each([400, 403, 422])(
 test.each([400, 403, 422])('so is a pod whose deletion is refused with %i', async (status) => {
   refuses = (path) => (path === paths.pod('a-x') ? status : null);
   expect(await end(100)).toMatchObject({ unverified: `the cluster refuses: ${DENIED}` });
-  expect(deletions).toEqual([paths.job('a'), paths.secret('a'), paths.pod('a-x')]);
+  expect(deletions).toEqual([paths.job('a'), paths.pod('a-x'), paths.secret('a')]);
 });
