@@ -118,15 +118,16 @@ async function ownPods(client: ClusterClient, paths: ClusterPaths, of: JobName):
   return pods.filter(({ metadata }) => isMadeFor(metadata, of.sessionId));
 }
 
+/** Null also for whoever may not read Secrets, as the removal of Muster may not: it is left to go with its Job then. */
 async function ownSecret(client: ClusterClient, paths: ClusterPaths, of: JobName): Promise<Metadata | null> {
   const path = paths.secret(of.name);
   const { status, body } = await client.ask<{ metadata: Metadata }>({
     method: 'GET',
     path,
-    expected: [ABSENT],
+    expected: [ABSENT, FORBIDDEN],
     secret: true,
   });
-  return status !== ABSENT && isMadeFor(body.metadata, of.sessionId) ? body.metadata : null;
+  return status < 400 && isMadeFor(body.metadata, of.sessionId) ? body.metadata : null;
 }
 
 /** What a right, a policy or a webhook answers that keeps Muster from a deletion. */

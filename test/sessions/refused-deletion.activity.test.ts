@@ -17,10 +17,13 @@ let client: ClusterClient;
 let deletions: string[];
 let refuses: (path: string) => number | null;
 let podRuns: boolean;
+let readsSecrets: boolean;
 
 beforeEach(async () => {
   deletions = [];
   podRuns = true;
+  readsSecrets = true;
+  refuses = () => null;
   const labels = { [LABELS.managedBy]: 'muster', [LABELS.session]: 's' };
   const job = { metadata: { name: 'a', labels }, spec: {}, status: { active: 1 } };
   const pod = () => ({
@@ -31,6 +34,7 @@ beforeEach(async () => {
   server = createServer(({ method, url = '' }, response) => {
     const path = url.replace(/\?.*/, '');
     const say = (status: number, body: object) => response.writeHead(status).end(JSON.stringify(body));
+    if (method === 'GET' && path === paths.secret('a') && !readsSecrets) return say(403, { reason: 'Forbidden' });
     if (method !== 'DELETE') return say(200, path === paths.pods ? { items: [pod()] } : job);
     deletions.push(path);
     const status = refuses(path);
@@ -65,4 +69,10 @@ test.each([400, 403, 422])('so is a pod whose deletion is refused with %i', asyn
   refuses = (path) => (path === paths.pod('a-x') ? status : null);
   expect(await end(100)).toMatchObject({ unverified: `the cluster refuses: ${DENIED}` });
   expect(deletions).toEqual([paths.job('a'), paths.pod('a-x'), paths.secret('a')]);
+});
+
+test('a Secret that may not be read is left to go with its Job', async () => {
+  readsSecrets = false;
+  expect(await end(5_000)).toMatchObject({ unverified: null });
+  expect(deletions).toEqual([paths.job('a'), paths.pod('a-x')]);
 });
