@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { JobSpec, JobTrouble } from '../../domain/sessions/cluster-job.ts';
 import type { ClusterRequest } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import { LABELS } from '../../drivers/kubernetes-runner/objects.ts';
 import { makeNamespace, type TestNamespace } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';
 import { jobSpec, scriptedJobs, smallSettings } from '../support/scripted-jobs.ts';
@@ -85,7 +87,11 @@ describe('starting a Job, with a crash between any two steps', () => {
     await namespace.apply({
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name: spec.name, namespace: namespace.name },
+      metadata: {
+        name: spec.name,
+        namespace: namespace.name,
+        labels: { [LABELS.managedBy]: 'muster', [LABELS.session]: spec.sessionId },
+      },
       data: { token: Buffer.from('of another').toString('base64') },
     });
     await jobs.start(spec, signal);
@@ -127,6 +133,108 @@ describe('starting a Job, with a crash between any two steps', () => {
     expect((await jobs.view(spec.name)).phase).toBe('deleting');
     await jobs.release(spec.name);
     await eventually('it is gone', async () => (await jobs.view(spec.name)).phase === 'gone');
+  });
+});
+
+describe('objects of others under its name', () => {
+  const metadataOf = (name: string) => ({
+    name,
+    namespace: namespace.name,
+    labels: { [LABELS.session]: 'of-another' },
+  });
+
+  test('a Secret stays as it is, whether the Job is started, ended or released', async () => {
+    const { jobs } = scriptedJobs(smallSettings(namespace.name), {});
+    const spec = jobSpec();
+    await namespace.apply({ apiVersion: 'v1', kind: 'Secret', metadata: metadataOf(spec.name), data: { key: 'b2xk' } });
+    await expect(jobs.start(spec, signal)).rejects.toMatchObject({
+      code: 'cluster_refused',
+      detail: expect.stringMatching(/^there is a Secret cfs-\S+ in namespace \S+ that is not this session's/),
+    });
+    expect((await jobs.end(spec.name, 10_000, spec.sessionId)).unverified).toBeNull();
+    await jobs.release(spec.name, spec.sessionId);
+    await eventually('the Job is gone', async () => (await jobs.view(spec.name)).phase === 'gone');
+    expect(await secretOf(spec.name)).toMatchObject({ data: { key: 'b2xk' } });
+  });
+
+  test('a Job with its pod stays as it is', async () => {
+    const settings = smallSettings(namespace.name);
+    const { jobs } = scriptedJobs(settings, {});
+    const spec = jobSpec();
+    const container = {
+      name: 'main',
+      image: settings.utilImage,
+      imagePullPolicy: 'IfNotPresent',
+      command: ['/bin/sh', '-c', 'sleep 600'],
+    };
+    await namespace.apply({
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: metadataOf(spec.name),
+      spec: { template: { spec: { restartPolicy: 'Never', containers: [container] } } },
+    });
+    const running = async () =>
+      (await namespace.kubectl([
+        'get',
+        'pods',
+        '-l',
+        `${LABELS.job}=${spec.name}`,
+        '-o',
+        'jsonpath={..status.phase}',
+      ])) === 'Running';
+    await eventually('its pod runs', running);
+    await expect(jobs.start(spec, signal)).rejects.toMatchObject({ code: 'cluster_refused' });
+    expect(await jobs.end(spec.name, 10_000, spec.sessionId)).toMatchObject({
+      view: { phase: 'gone' },
+      unverified: null,
+    });
+    await jobs.release(spec.name, spec.sessionId);
+    expect(await running()).toBe(true);
+    const { metadata } = JSON.parse(await namespace.kubectl(['get', 'job', spec.name, '-o', 'json']));
+    expect(metadata.deletionTimestamp).toBeUndefined();
+    expect(metadata.labels[LABELS.released]).toBeUndefined();
+    await namespace.kubectl(['delete', 'job', spec.name, '--wait=false']);
+  });
+});
+
+describe.each(['jobs.batch', 'secrets'])('a quota of %s without room', (kind) => {
+  test('is told of in the words of the cluster; with room again the same start makes the Job run', async () => {
+    const { jobs } = scriptedJobs(smallSettings(namespace.name), {});
+    const tell = async (spec: JobSpec) => {
+      const trouble = await jobs.start(spec, signal).catch(() => null);
+      if (trouble !== null) return trouble;
+      // The API server had not heard of the quota yet.
+      await jobs.end(spec.name, 10_000);
+      await jobs.release(spec.name);
+      return null;
+    };
+    await namespace.kubectl(['create', 'quota', 'none', `--hard=count/${kind}=0`]);
+    let spec = jobSpec();
+    let trouble: JobTrouble | null = null;
+    try {
+      await eventually('the quota counts', async () => {
+        spec = jobSpec();
+        trouble = await tell(spec);
+        return trouble !== null;
+      });
+      expect(trouble).toEqual({
+        code: 'unschedulable',
+        kind: 'impossible',
+        message: expect.stringMatching(
+          new RegExp(
+            `^exceeded quota: none, requested: count/${kind}=1, used: count/${kind}=\\d+, limited: count/${kind}=0$`,
+          ),
+        ),
+      });
+      expect((await jobs.view(spec.name)).phase).toBe(kind === 'secrets' ? 'suspended' : 'gone');
+    } finally {
+      await namespace.kubectl(['delete', 'quota', 'none']);
+    }
+    await eventually('there is room', async () => (await jobs.start(spec, signal)) === null);
+    await jobs.follow(spec.name, ended, signal);
+    expect((await jobs.view(spec.name)).phase).toBe('complete');
+    await jobs.release(spec.name);
+    await jobs.end(spec.name, 10_000);
   });
 });
 
