@@ -41,12 +41,13 @@ export interface AdmissionResult {
  * Takes `running`, `job` and a slot together if a slot is free and nobody waits longer; first come, first served. A
  * session that was admitted before is answered as admitted again. One that has to wait is told so without the lock: who
  * frees a slot, or is let in before it, wakes the next in line afterwards.
+ * @param job its name, if it is admitted
  * @param defaultRunner where layers run of a session that does not say it; its record says what it does first
  */
 export async function admit(
   db: Kysely<Database>,
   id: string,
-  job: string,
+  job: (admittedAt: Date) => string,
   maxRunning: number,
   defaultRunner?: RunnerKind,
 ): Promise<AdmissionResult> {
@@ -66,7 +67,7 @@ export async function admit(
       .set({
         stage: 'admitted',
         status: 'running',
-        job: sql`coalesce(job, ${job})`,
+        job: sql`coalesce(job, ${job(now)})`,
         admitted_at: now,
         updated_at: now,
         ...firstStep(mine, defaultRunner),

@@ -65,7 +65,8 @@ export async function prepareJob(
     const files = await filesOf(session.target.definition, paths);
     // What another try has recorded meanwhile stays.
     signal.throwIfAborted();
-    await recordJob(db, { sessionId, name: jobNameOf(sessionId), profile, inventory: { files }, leases });
+    const name = jobNameOf(sessionId, session.admitted_at);
+    await recordJob(db, { sessionId, name, profile, inventory: { files }, leases });
     return { leases, drivesItself: profile === 'compatible' };
   } finally {
     if (!mayBeElsewhere(signal)) await workspaces.remove(sessionId).catch(() => undefined);

@@ -49,7 +49,13 @@ export async function admitSession(deps: AdmitDependencies, sessionId: string): 
       return wait(`waiting for disk space: ${need}`, 'disk_low', DISK_RETRY_SECONDS);
     }
   }
-  const result = await admit(db, sessionId, jobNameOf(sessionId), limit, deps.defaultRunner);
+  const result = await admit(
+    db,
+    sessionId,
+    (admittedAt) => jobNameOf(sessionId, admittedAt),
+    limit,
+    deps.defaultRunner,
+  );
   if (result.state === 'withdrawn') return withdrawn(await findSessionById(db, sessionId));
   if (result.state === 'waiting') return wait(describeWait(limit, result.free), null, RETRY_SECONDS);
   // Also when it was let in before: the one who did may have died before it told the next in line.

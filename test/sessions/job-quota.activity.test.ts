@@ -40,7 +40,7 @@ beforeEach(async () => {
   passed = 0;
   patience = { waiting: LONG, impossible: LONG };
   ({ id: sessionId } = await makeSession(database.db));
-  name = jobNameOf(sessionId);
+  name = jobNameOf(sessionId, null);
   const inventory = { files: {} };
   await recordJob(database.db, { sessionId, name, profile: 'restricted', inventory, leases: false });
 });
