@@ -74,7 +74,14 @@ export async function cleanJobs(deps: CleanJobsDependencies, budgetMs = BUDGET_M
   }
   for (const name of left) {
     const owner = owners.get(name);
-    tasks.push({ name, owner, work: () => endAndRelease(deps, name, owner, owner?.begun) });
+    const work = async () => {
+      const view = await cluster.view(name);
+      // Let go between the two looks by whoever followed it: like any other that is over it stays until it is too old.
+      const isLetGo = ['complete', 'failed'].includes(view.phase) && view.sessionId === owner?.sessionId;
+      if (!isLetGo) await endAndRelease(deps, name, owner, owner?.begun);
+      else if (await cleanJob(deps, view, owner)) report.ended.push(name);
+    };
+    tasks.push({ name, owner, work });
   }
   await workOff(fairly(tasks), budgetMs, report.problems);
   return report;

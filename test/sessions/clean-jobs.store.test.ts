@@ -66,6 +66,16 @@ describe('the clean-up', () => {
     expect(await findSessionJob(database.db, sessionId)).toMatchObject({ released_at: expect.any(Date) });
   });
 
+  test('leaves a Job that was let go while it looked', async () => {
+    const { name, sessionId } = await makeJob('over');
+    cluster.put(name, { phase: 'complete', sessionId });
+    cluster.list = async () => [];
+    expect(await cleanJobs({ db: database.db, cluster })).toEqual({ ended: [], problems: [] });
+    expect(cluster.done).toEqual([`release ${name}`]);
+    expect((await cluster.view(name)).phase).toBe('complete');
+    expect((await findSessionJob(database.db, sessionId))?.released_at).toEqual(expect.any(Date));
+  });
+
   test('ends a pod that came after its Job was ended and let go', async () => {
     const { name } = await makeJob('over');
     await cleanJobs({ db: database.db, cluster });
