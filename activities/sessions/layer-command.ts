@@ -93,8 +93,8 @@ export async function layerCommand(
 }
 
 /**
- * The session's limit, or the hosts that have not reached the layer in an attempt before when only these are asked for; with them the images that the layer never
- * came to, which would else become new ones without it.
+ * The session's limit, or the hosts that have not reached the layer in an attempt before when only these are asked for; with them the
+ * images that the layer never came to, which would else become new ones without it.
  */
 async function limitOf({ db }: LayerDependencies, session: SessionRow, input: RunLayer): Promise<string> {
   if (input.hosts === 'failed') {

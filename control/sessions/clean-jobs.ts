@@ -56,9 +56,10 @@ export async function cleanJobs(deps: CleanJobsDependencies, budgetMs = BUDGET_M
   const listed = await cluster.list();
   const owners = await jobOwners(db, [...new Set([...listed.map(({ name }) => name), ...waiting])]);
   // What somebody else has made under the name of a session's Job is left alone.
-  const jobs = listed.filter(({ name, sessionId }) =>
-    ['', owners.get(name)?.sessionId ?? sessionId].includes(sessionId),
-  );
+  const jobs = listed.filter(({ name, sessionId }) => {
+    const owner = owners.get(name);
+    return owner === undefined || sessionId === '' || sessionId === owner.sessionId;
+  });
   const there = new Set(jobs.map(({ name }) => name));
   // Whoever took away a Job may have left its pods, which keep Muster's finalizer.
   const left = waiting.filter((name) => !there.has(name));
