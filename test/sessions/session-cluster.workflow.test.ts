@@ -293,6 +293,27 @@ describeNeeding(temporalMissing(), 'a session as a Job', () => {
     expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'layer_failed' });
   });
 
+  test('a Job that is deleted while its images are made is a cancel of those too', async () => {
+    const [making, job] = [endlessWork(), gate()];
+    const session = await start(
+      {
+        finishImage: () => making.run(),
+        watchJob: async () => {
+          await job.pass();
+          return { succeeded: 'false', message: 'its Job was deleted', reason: 'job_deleted' };
+        },
+      },
+      { images: true },
+    );
+    await making.begun;
+    job.open();
+    await session.result();
+    expect(making.cancelled()).toBe(true);
+    expect(session.fake.names()).not.toContain('finishJob');
+    expect(session.fake.names()).toContain('releaseImages');
+    expect(session.fake.end()).toEqual({ succeeded: 'false', message: 'its Job was deleted', reason: 'job_deleted' });
+  });
+
   test('the histories of all these replay', async () => {
     await bench.finish();
     expect(await bench.replayAll()).toBeGreaterThan(10);

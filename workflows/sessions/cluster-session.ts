@@ -22,6 +22,7 @@ import { type LayerRunner, type LayersEnd, runLayers, waitForLeases } from './la
 import { endingOf } from './session-ending.ts';
 import {
   type Ending,
+  requestCancel,
   type State,
   show,
   throwIfCancelled,
@@ -103,6 +104,8 @@ async function runJob(
       : await runLayers(input, state, plan, { ...orders(input), isGone: () => endsHolds && isGone });
     // Of a pod that reports no host by itself its exit code counts for all images.
     const judgedBy = drivesItself ? exitCode : undefined;
+    // Nobody asks the pod anything while its images are made, so its Job's deletion shows nowhere else.
+    if (images !== null && patched('deletion-ends-its-images')) cancelIfDeleted(state, ended);
     const finished = images === null ? ending : await finishImages(input, state, images, ending, judgedBy);
     // The layers' own status, as the reference's runner ends with it; what else has failed has none (cfs-flows 3.4, 4.1).
     await finishJob({ ...input, exitCode: finished.succeeded === 'true' ? 0 : exitCode || 1 });
@@ -114,6 +117,14 @@ async function runJob(
       error instanceof ActivityFailure && error.activityType === 'endJob' && patched('ends-its-job-once');
     return withUnverified(endingOf(error, state, clusterSilence), isInVain ? NO_ANSWER : await stopJob(input));
   }
+}
+
+/** A Job that is deleted, by whomever, is a cancel (cfs-flows 1.2): also of work that goes on beside it. */
+function cancelIfDeleted(state: State, ended: Promise<JobEnd>): void {
+  const look = ({ reason, message }: JobEnd) => {
+    if (reason === 'job_deleted') requestCancel(state, message, reason);
+  };
+  ended.then(look, () => undefined);
 }
 
 /** The layers of a pod that runs them by itself, for images. */
