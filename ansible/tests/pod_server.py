@@ -27,7 +27,6 @@ class StoredRun:
         self.results: dict[str, Any] | None = None
         self.exit: dict[str, Any] | None = None
         self.exits = 0
-        self.times: list[float] = []
 
     @property
     def position(self) -> dict[str, Any]:
@@ -154,7 +153,6 @@ class Muster:
             assert content.endswith(b'\n')
             fresh = content.decode().split('\n')[:-1][known:]
             run.lines += fresh
-            run.times += [time.time()] * len(fresh)
         elif parts == ['output']:
             known = len(run.output) - int(query['offset'])
             if known < 0:
