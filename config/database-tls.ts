@@ -9,6 +9,8 @@ const ASKING: Readonly<Record<string, readonly string[]>> = {
   ssl: ['true', '1'],
 };
 
+const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
 interface Parameter {
   /** As it is written. */
   text: string;
@@ -22,7 +24,11 @@ export function databaseMistakes(env: {
   MUSTER_DATABASE_CA_FILE?: string | undefined;
 }): [name: string, message: string][] {
   const { MUSTER_DATABASE_URL: url, MUSTER_DATABASE_CA_FILE: caFile } = env;
-  if (url === undefined || caFile === undefined) return [];
+  if (caFile === undefined) return [];
+  if (url === undefined) {
+    const fix = 'name that server in MUSTER_DATABASE_URL, or leave the CA out';
+    return [['MUSTER_DATABASE_CA_FILE', `is for a Postgres of your own, the embedded one speaks no TLS: ${fix}`]];
+  }
   return tlsMistakes(url).map((message) => ['MUSTER_DATABASE_URL', message]);
 }
 
@@ -47,6 +53,12 @@ export function withoutTlsWords(url: string): string {
   const kept = parametersOf(url).filter(({ name }) => !Object.hasOwn(ASKING, name));
   const [base = ''] = url.split('?', 1);
   return kept.length === 0 ? base : `${base}?${kept.map(({ text }) => text).join('&')}`;
+}
+
+/** Files that the address names and the driver reads, as parameter and path. */
+export function filesOf(url: string): [parameter: string, path: string][] {
+  const named = parametersOf(url).filter(({ name }) => FILES.includes(name));
+  return named.map(({ name, value }) => [name, value]);
 }
 
 function parametersOf(url: string): Parameter[] {

@@ -13,6 +13,7 @@ import { makeCertificates } from '../support/git-http-server.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
 const EVERY_MS = 20;
+const SERVER = 'postgres://muster@db.example.com/muster';
 const NAMES = ['ca.crt', 'tls.crt', 'tls.key'] as const;
 
 describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'certificates of a process', () => {
@@ -75,6 +76,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
       atNote();
     };
     const env = loadEnvironment({
+      MUSTER_DATABASE_URL: SERVER,
       MUSTER_DATABASE_CA_FILE: path('ca.crt'),
       MUSTER_TEMPORAL_TLS_CERT: path('tls.crt'),
       MUSTER_TEMPORAL_TLS_KEY: path('tls.key'),
@@ -240,6 +242,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
 test('a process looks at the files that it has read, and no others', () => {
   const env = loadEnvironment({
     MUSTER_CA_FILE: '/a',
+    MUSTER_DATABASE_URL: SERVER,
     MUSTER_DATABASE_CA_FILE: '/b',
     MUSTER_TEMPORAL_TLS_CA: '/c',
     MUSTER_TEMPORAL_TLS_CERT: '/d',

@@ -65,17 +65,34 @@ test('two CAs are refused', () => {
   expect(message).toMatch(/MUSTER_DATABASE_URL: sslrootcert .*MUSTER_DATABASE_CA_FILE/);
 });
 
-test.each(['sslmode=disable', 'sslmode=prefer', 'ssl=0', 'sslmode=verify-full&sslrootcert=/etc/ca.pem'])(
+test.each(['sslmode=disable', 'sslmode=prefer', 'ssl=0', 'sslmode=verify-full&sslrootcert=CA'])(
   'without a CA %s stays what it is',
   (parameters) => {
-    const url = `${SERVER}?${parameters}`;
+    const url = `${SERVER}?${parameters.replace('CA', caFile)}`;
     expect(settings(url, {})).toEqual({ url, ca: undefined });
   },
 );
 
-function refusalOf(url: string): Error {
+test.each(['sslrootcert', 'sslcert', 'sslkey'])('a file that is not there is told at once: %s', (parameter) => {
+  const { message } = refusalOf(`${SERVER}?sslmode=verify-full&${parameter}=${dir}/none.pem`, {});
+  expect(message).toContain(`MUSTER_DATABASE_URL: ${parameter} names a file that cannot be read: ENOENT`);
+  expect(message).toContain(`${dir}/none.pem`);
+});
+
+test('a CA that is not there is told at once', () => {
+  const { message } = refusalOf(SERVER, { MUSTER_DATABASE_CA_FILE: `${dir}/none.pem` });
+  expect(message).toContain('MUSTER_DATABASE_CA_FILE: names a file that cannot be read: ENOENT');
+});
+
+test('a CA for the embedded Postgres is refused, with the way out', () => {
+  expect(() => loadEnvironment({ MUSTER_DATABASE_CA_FILE: caFile })).toThrow(
+    /MUSTER_DATABASE_CA_FILE: is for a Postgres of your own.*MUSTER_DATABASE_URL/,
+  );
+});
+
+function refusalOf(url: string, more?: Record<string, string>): Error {
   try {
-    settings(url);
+    settings(url, more);
   } catch (error) {
     if (error instanceof EnvironmentError) return error;
     throw error;
