@@ -79,13 +79,14 @@ function splitUrl(scheme: string, rest: string): RepositoryUrl | string {
   if (info === undefined) return 'its user part cannot be read';
   const username = info?.username ?? null;
   const password = info?.password ?? null;
+  // All before the first slash is the host for some readers, also `?` and `#`; and what follows the last @ of that is where they go.
+  if (path !== '' && !path.startsWith('/')) return 'it has no path';
   if (scheme === 'http' || scheme === 'https')
     return { scheme, url: `${scheme}://${host}${path}`, host, username, password };
   if (password !== null) return `${scheme} takes no password in the address`;
   if (scheme === 'git' && username !== null) return 'git:// takes no user';
   if (username !== null && !SSH_USER.test(username)) return 'its user is not a plain name';
-  // All before the first slash is the host for git and ssh, also `?` and `#`; and what follows the last @ of that is where they go.
-  if (!path.startsWith('/') || path === '/') return 'it has no path';
+  if (path === '' || path === '/') return 'it has no path';
   return {
     scheme,
     url: `${scheme}://${username === null ? '' : `${username}@`}${host}${path}`,

@@ -55,6 +55,8 @@ describe('addresses that are refused', () => {
     ['ssh://host?@other/a', 'path'],
     ['ssh://host#@other/a', 'path'],
     ['git://host?@other/a', 'path'],
+    ['https://host?@other/a', 'path'],
+    ['http://host#@other/a.git', 'path'],
     ['-oProxyCommand=x:a', 'hyphen'],
     ['git@-x:a', 'host'],
     ['a@b@-x:a', 'host'],
