@@ -314,6 +314,24 @@ describeNeeding(temporalMissing(), 'a session as a Job', () => {
     expect(session.fake.end()).toEqual({ succeeded: 'false', message: 'its Job was deleted', reason: 'job_deleted' });
   });
 
+  test('a Job that is deleted when its images are made changes nothing about what failed before', async () => {
+    const finish = gate();
+    const session = await start(
+      {
+        runLayer: async ({ layer }) => layerOutcome(layer, 2),
+        finishJob: async () => finish.open(),
+        watchJob: async () => {
+          await finish.pass();
+          return { succeeded: 'false', message: 'its Job was deleted', reason: 'job_deleted' };
+        },
+      },
+      { images: true },
+    );
+    await session.result();
+    expect(session.fake.names()).toContain('finishImage');
+    expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'layer_failed' });
+  });
+
   test('the histories of all these replay', async () => {
     await bench.finish();
     expect(await bench.replayAll()).toBeGreaterThan(10);

@@ -104,9 +104,10 @@ async function runJob(
       : await runLayers(input, state, plan, { ...orders(input), isGone: () => endsHolds && isGone });
     // Of a pod that reports no host by itself its exit code counts for all images.
     const judgedBy = drivesItself ? exitCode : undefined;
-    // Nobody asks the pod anything while its images are made, so its Job's deletion shows nowhere else.
-    if (images !== null && patched('deletion-ends-its-images')) cancelIfDeleted(state, ended);
-    const finished = images === null ? ending : await finishImages(input, state, images, ending, judgedBy);
+    const finished =
+      images === null
+        ? ending
+        : await unlessDeleted(state, ended, () => finishImages(input, state, images, ending, judgedBy));
     // The layers' own status, as the reference's runner ends with it; what else has failed has none (cfs-flows 3.4, 4.1).
     await finishJob({ ...input, exitCode: finished.succeeded === 'true' ? 0 : exitCode || 1 });
     show(state, { phase: 'teardown', message: 'waiting for the end of the Job' });
@@ -119,12 +120,21 @@ async function runJob(
   }
 }
 
-/** A Job that is deleted, by whomever, is a cancel (cfs-flows 1.2): also of work that goes on beside it. */
-function cancelIfDeleted(state: State, ended: Promise<JobEnd>): void {
+/**
+ * Makes the images; a Job that is deleted meanwhile, by whomever, is a cancel of that. Nobody asks the pod anything in this time, so
+ * that it shows nowhere else.
+ */
+async function unlessDeleted(state: State, ended: Promise<JobEnd>, making: () => Promise<Ending>): Promise<Ending> {
+  let isMade = false;
   const look = ({ reason, message }: JobEnd) => {
-    if (reason === 'job_deleted') requestCancel(state, message, reason);
+    if (!isMade && reason === 'job_deleted') requestCancel(state, message, reason);
   };
-  ended.then(look, () => undefined);
+  if (patched('deletion-ends-its-images')) ended.then(look, () => undefined);
+  try {
+    return await making();
+  } finally {
+    isMade = true;
+  }
 }
 
 /** The layers of a pod that runs them by itself, for images. */
