@@ -8,13 +8,13 @@ import TestSequencer from '@jest/test-sequencer';
  */
 const FIRST = Object.entries({
   cluster: [
-    ...['worker-killed', 'image-service', 'chart-upgrade', 'break-jobs', 'job-reasons', 'job-watch'],
-    ...['chart-install', 'renewed-certificate', 'compatible-runner', 'break-cluster', 'job-end', 'plain-install'],
-    ...['failed-install', 'pod-log', 'job-start'],
+    ...['worker-killed', 'image-service', 'chart-upgrade', 'break-jobs', 'job-reasons', 'job-watch', 'failed-install'],
+    ...['chart-install', 'renewed-certificate', 'job-start', 'compatible-runner', 'break-cluster', 'job-end'],
+    ...['plain-install', 'pod-log'],
   ],
   e2e: [
-    ...['promises', 'images', 'crash', 'image-crash', 'overlap', 'image-queue', 'drift', 'image-session', 'refusals'],
-    ...['fleet', 'demo', 'retry-limit', 'trust', 'ssh-fleet', 'batcher-crash'],
+    ...['promises', 'images', 'crash', 'image-crash', 'fleet', 'retry-limit', 'image-queue', 'demo', 'trust'],
+    ...['image-session', 'refusals', 'drift', 'overlap', 'schedules', 'ssh-fleet', 'batcher-crash'],
   ],
   workflow: ['image-not-taken', 'session-durability', 'image-job-continues', 'schedule-engine'],
   activity: ['image-archives', 'image-environment', 'run-playbook', 'debian-image'],
