@@ -4,6 +4,7 @@ import { deliverNotifications } from '../../control/automation/deliver-notificat
 import { forgetOldNotifications } from '../../control/automation/wake-webhooks.ts';
 import type { WebhookSender } from '../../control/automation/webhook-ports.ts';
 import { writeEnd } from '../../store/session-engine.ts';
+import { eventually } from '../support/eventually.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 
 type Sent = Parameters<WebhookSender['send']>[0];
@@ -246,7 +247,12 @@ test('a test is a ping, whatever the webhook is for', async () => {
 test('deliveries are read in pages, newest first', async () => {
   const { name } = await create();
   const ids: string[] = [];
-  for (let n = 0; n < 5; n += 1) ids.unshift((await api.call('POST', `/api/v1/webhooks/${name}/test`)).body.id);
+  for (let n = 0; n < 5; n += 1) {
+    ids.unshift((await api.call('POST', `/api/v1/webhooks/${name}/test`)).body.id);
+    // Their times are kept to the millisecond, and those of one have no order.
+    const made = Date.now();
+    await eventually('a later millisecond', async () => Date.now() > made);
+  }
   const read: string[] = [];
   for (let query = '?limit=2'; query !== ''; ) {
     const { body } = await api.call('GET', `/api/v1/webhooks/${name}/deliveries${query}`);
