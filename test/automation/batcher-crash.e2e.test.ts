@@ -36,6 +36,10 @@ describeNeeding(stackMissing(), 'a batcher whose processes are killed', () => {
   test('makes each session once, whatever is killed', async () => {
     const options = { batch_size: SIZE, batch_window: 1, max_running_sessions: 2 };
     expect((await stack.call('PATCH', '/v3/options', options)).status).toBe(200);
+    // A pass that has begun goes on with the options of its beginning, and could send 25 at once.
+    const patchedAt = new Date().toISOString();
+    const later = `select count(*)::int as n from batcher_state where last_pass_at > '${patchedAt}'`;
+    await eventually('a pass with these options', async () => (await count(later)) > 0, 60_000);
     const patch = { desired_config: 'site', enabled: true };
     expect((await stack.call('PATCH', '/v3/components', { patch, filters: { config_name: '' } })).status).toBe(200);
     await eventually('the first session', async () => (await sent()) > 0, 60_000);
