@@ -9,6 +9,7 @@ const ASKING: Readonly<Record<string, readonly string[]>> = {
   ssl: ['true', '1'],
 };
 
+/** Parameters that name a file; one without a value names none. */
 const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
 interface Parameter {
@@ -57,7 +58,7 @@ export function withoutTlsWords(url: string): string {
 
 /** Files that the address names and the driver reads, as parameter and path. */
 export function filesOf(url: string): [parameter: string, path: string][] {
-  const named = parametersOf(url).filter(({ name }) => FILES.includes(name));
+  const named = parametersOf(url).filter(({ name, value }) => FILES.includes(name) && value !== '');
   return named.map(({ name, value }) => [name, value]);
 }
 

@@ -121,8 +121,9 @@ describe('ending a Job', () => {
 
   test('release takes its own finalizer alone', async () => {
     const { jobs } = scriptedJobs(smallSettings(namespace.name), { ansible: 'true' });
-    const { name } = jobSpec();
-    await jobs.start(jobSpec({ name }), signal);
+    const spec = jobSpec();
+    const { name } = spec;
+    await jobs.start(spec, signal);
     await jobs.follow(name, async ({ phase }) => phase === 'complete', signal);
     const patch = { metadata: { finalizers: ['example.com/other', 'muster/result'] } };
     await namespace.kubectl(['patch', 'job', name, '--type', 'merge', '-p', JSON.stringify(patch)]);

@@ -65,7 +65,7 @@ test('two CAs are refused', () => {
   expect(message).toMatch(/MUSTER_DATABASE_URL: sslrootcert .*MUSTER_DATABASE_CA_FILE/);
 });
 
-test.each(['sslmode=disable', 'sslmode=prefer', 'ssl=0', 'sslmode=verify-full&sslrootcert=CA'])(
+test.each(['sslmode=disable', 'sslmode=prefer&sslkey=', 'ssl=0', 'sslmode=verify-full&sslrootcert=CA'])(
   'without a CA %s stays what it is',
   (parameters) => {
     const url = `${SERVER}?${parameters.replace('CA', caFile)}`;
