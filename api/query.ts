@@ -13,12 +13,31 @@ const kinds = new WeakMap<z.ZodObject, Map<string, Kind>>();
 /** Longest part of a name that an answer repeats. */
 const SHOWN_NAME = 100;
 
+/** Methods that may write many records by a filter. */
+const BULK = new Set(['DELETE', 'PATCH']);
+
+/**
+ * Whether a route refuses query parameters that it does not know: all of Muster's own do, and of the other ones those that may
+ * change or delete many records. A mistyped filter there would widen what is done.
+ */
+export function refusesUnknown(method: string, url: string): boolean {
+  const isOneRecord = url.includes(':') || url.endsWith('/options');
+  return url.startsWith('/api/v1/') || (BULK.has(method) && !isOneRecord);
+}
+
+/** No parameter: the schema of a route that declares none. */
+export const NO_PARAMETERS = z.strictObject({});
+
 /**
  * The parameters that the schema knows, with booleans (any letter case) and decimal integers converted. Others are dropped, as
- * CFS does (cfs-api 1), unless the schema is a strict one. A text of the wrong type is a `bad_request` in CFS's words.
+ * CFS does (cfs-api 1), unless the schema or the caller is `strict`. A text of the wrong type is a `bad_request` in CFS's words.
  */
-export function convertQuery(schema: z.ZodObject, query: Record<string, string>): Record<string, unknown> {
-  if (schema.def.catchall instanceof z.ZodNever) refuseOthers(schema, query);
+export function convertQuery(
+  schema: z.ZodObject,
+  query: Record<string, string>,
+  strict = false,
+): Record<string, unknown> {
+  if (strict || schema.def.catchall instanceof z.ZodNever) refuseOthers(schema, query);
   const converted: Record<string, unknown> = {};
   for (const [name, kind] of kindsOf(schema)) {
     const text = Object.hasOwn(query, name) ? query[name] : undefined;
@@ -31,7 +50,7 @@ export function convertQuery(schema: z.ZodObject, query: Record<string, string>)
 function refuseOthers(schema: z.ZodObject, query: Record<string, string>): void {
   for (const name of Object.keys(query)) {
     if (Object.hasOwn(schema.shape, name)) continue;
-    const known = Object.keys(schema.shape).join(', ');
+    const known = Object.keys(schema.shape).join(', ') || 'none';
     const shown = name.slice(0, SHOWN_NAME);
     throw musterError('bad_request', `There is no query parameter '${shown}': known are ${known}`);
   }

@@ -12,6 +12,9 @@ export function bodyMistake(error: z.core.$ZodError, body: unknown): MusterError
   const issue = innermost(error.issues[0]);
   if (issue === undefined) return musterError('bad_request', 'The body does not match its schema');
   if (issue.message === READ_ONLY_MESSAGE) return musterError('read_only', READ_ONLY_MESSAGE, fieldOf(issue.path));
+  if (issue.code === 'unrecognized_keys' && !issue.message.startsWith('Unrecognized key')) {
+    return musterError('bad_request', issue.message, fieldOf(issue.path));
+  }
   if (issue.code === 'unrecognized_keys') {
     const keys = issue.keys.map((key) => `'${key}'`).join(', ');
     const were = issue.keys.length === 1 ? 'was' : 'were';

@@ -4,7 +4,7 @@ import { isMusterError, type MusterError, musterError } from '../../domain/error
 import type { ApiServer } from '../dependencies.ts';
 import { isStorable } from '../json-body.ts';
 import { checkInSlices, isLargeList, parseLargeJson } from '../large-lists.ts';
-import { convertQuery } from '../query.ts';
+import { convertQuery, NO_PARAMETERS, refusesUnknown } from '../query.ts';
 import { bodyMistake, parameterMistake } from '../schema-mistakes.ts';
 
 declare module 'fastify' {
@@ -27,7 +27,9 @@ export function requestChecks(app: ApiServer): void {
     const schema = request.routeOptions.schema ?? {};
     if (Object.values(request.params as object).includes('')) return reply.callNotFound();
     if (schema.params instanceof z.ZodObject) checkPath(request, schema.params);
-    if (schema.querystring instanceof z.ZodType) checkQuery(request, schema.querystring);
+    const strict = refusesUnknown(request.method, request.routeOptions.url ?? '');
+    const query = schema.querystring ?? (strict ? NO_PARAMETERS : undefined);
+    if (query instanceof z.ZodType) checkQuery(request, query, strict);
     if (schema.headers instanceof z.ZodObject) checkHeaders(request, schema.headers);
     const isOfNoType = request.routeOptions.config.absentBodyFirst === true && hasNoBody(request);
     if (schema.body !== undefined && !isOfNoType) checkContentType(request);
@@ -91,8 +93,8 @@ function checkPath(request: FastifyRequest, schema: z.ZodObject): void {
   request.params = result.data;
 }
 
-function checkQuery(request: FastifyRequest, schema: z.ZodType): void {
-  const query = convertQuery(parametersOf(schema), request.query as Record<string, string>);
+function checkQuery(request: FastifyRequest, schema: z.ZodType, strict: boolean): void {
+  const query = convertQuery(parametersOf(schema), request.query as Record<string, string>, strict);
   for (const [name, value] of Object.entries(query)) {
     if (typeof value === 'string' && !isStorable(value)) {
       throw musterError('bad_request', `The query parameter '${name}' has a NUL character`);

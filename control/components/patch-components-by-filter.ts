@@ -2,7 +2,6 @@ import type { Kysely } from 'kysely';
 import { patchAfterBoot, requireStateWithBoot, tellsBoot } from '../../domain/components/boot.ts';
 import type { ComponentFilter, ComponentFilterPatch } from '../../domain/components/schema.ts';
 import { patchComponent as patched, patchedMembers } from '../../domain/components/write-component.ts';
-import { musterError } from '../../domain/errors.ts';
 import { readSessionsSince } from '../../store/component-version.ts';
 import { readBootTimes, updateComponents } from '../../store/components.ts';
 import { readOptions } from '../../store/options.ts';
@@ -10,28 +9,18 @@ import type { Database } from '../../store/tables.ts';
 import type { WriteComponentsDependencies } from './put-components.ts';
 import { selectComponents, selectionOf } from './select-components.ts';
 
-const FILTERS = new Set(['ids', 'status', 'enabled', 'config_name', 'configName', 'tags']);
-
 export interface FilterPatchDependencies extends WriteComponentsDependencies {
-  log: { warn(object: object, message: string): void };
   /** Writes more in the same transaction, when the components are written; gets the sorted ids of all that matched. */
   alongside?(trx: Kysely<Database>, ids: string[]): Promise<void>;
 }
 
 /**
- * The filter form: one transaction over all that match, empty filters mean all (cfs-api 6.4). Unknown filters are ignored
- * with a warning; when there are only such ones the patch would hit everything, so it is refused (cfs-api 15, 12).
- * Answers the sorted ids of all that matched.
+ * The filter form: one transaction over all that match, empty filters mean all (cfs-api 6.4). Answers the sorted ids of all that matched.
  */
 export async function patchComponentsByFilter(
   deps: FilterPatchDependencies,
   { patch, filters }: ComponentFilterPatch,
 ): Promise<string[]> {
-  const unknown = Object.keys(filters).filter((name) => !FILTERS.has(name));
-  if (unknown.length > 0 && unknown.length === Object.keys(filters).length) {
-    throw musterError('bad_request', `None of the filters is known: ${unknown.join(', ')}`, 'filters');
-  }
-  if (unknown.length > 0) deps.log.warn({ filters: unknown }, 'unknown filters of a component patch are ignored');
   const { configName, ...rest } = filters;
   const filter: ComponentFilter = { ...rest, config_name: rest.config_name || configName };
   const selection = selectionOf(filter);

@@ -88,14 +88,16 @@ export type ComponentBody = z.infer<typeof ComponentBodySchema>;
 /** Empty text filters nothing: clients feed `next` back as it came (cfs-api 3). */
 const StatusFilterSchema = z.enum([...CONFIGURATION_STATUSES, '']);
 
-/** Which components a list or a patch by filter means; all given members must match (cfs-api 6.4, 6.5). */
-export const ComponentFilterSchema = z.object({
+const filters = {
   ids: z.string().optional(),
   status: StatusFilterSchema.optional(),
   enabled: z.boolean().optional(),
   config_name: z.string().optional(),
   tags: z.string().optional(),
-});
+};
+
+/** Which components a list or a patch by filter means; all given members must match (cfs-api 6.4, 6.5). */
+export const ComponentFilterSchema = z.object(filters);
 export type ComponentFilter = z.infer<typeof ComponentFilterSchema>;
 
 /** Query of GET /v3/components. */
@@ -107,10 +109,27 @@ export const ComponentListQuerySchema = ComponentFilterSchema.extend({
 });
 export type ComponentListQuery = z.infer<typeof ComponentListQuerySchema>;
 
-/** The filter form of PATCH /v3/components; members beside these two, and unknown filters, are ignored. */
+/**
+ * The filters in a body, in either spelling. Unknown ones are refused, unlike in CFS, which ignores them and then changes more than
+ * was meant.
+ */
+const PatchFiltersSchema = z.strictObject(
+  { ...filters, configName: z.string().optional() },
+  {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `There is no filter ${issue.keys
+            .map((key) => `'${key.slice(0, 100)}'`)
+            .slice(0, 10)
+            .join(', ')}: known are ${Object.keys(filters).join(', ')}`
+        : undefined,
+  },
+);
+
+/** The filter form of PATCH /v3/components; members beside these two are ignored. */
 export const ComponentFilterPatchSchema = z.object({
   patch: ComponentBodySchema.extend({ id: z.string().optional() }),
-  filters: ComponentFilterSchema.extend({ configName: z.string().optional() }).loose(),
+  filters: PatchFiltersSchema,
 });
 export type ComponentFilterPatch = z.infer<typeof ComponentFilterPatchSchema>;
 

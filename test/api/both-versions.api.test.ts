@@ -126,7 +126,10 @@ describe('success (cfs-api 14)', () => {
 });
 
 describe('rules of all requests (cfs-api 1, 2)', () => {
-  test.each(CASES)('$method $base$path ignores unknown parameters and a bearer token', async (one) => {
+  const isBulk = ({ method, path }: { method: string; path: string }) =>
+    ['PATCH', 'DELETE'].includes(method) && ['/components', '/sessions'].includes(path);
+
+  test.each(CASES.filter((one) => !isBulk(one)))('$method $base$path ignores unknown parameters', async (one) => {
     const query = `?nonsense=1&nonsense=2&__proto__=x&constructor=${'y'.repeat(50)}`;
     const headers = { authorization: 'Bearer abc' };
     const answer = await api.call(one.method, one.base + one.path + query, one.body?.[one.version], headers);

@@ -316,6 +316,36 @@ describe('delete', () => {
     expect(changes()).toEqual([['DELETE', '/v3/sessions?min_age=7d', undefined]]);
   });
 
+  const three = always(200, { sessions: ['a', 'b', 'c'].map((name) => ({ name })), next: null });
+  const FILTERED = ['session', 'delete', '--succeeded', 'false'];
+
+  test('a terminal is asked with the number, of what the filters mean', async () => {
+    api.on('GET /v3/sessions', three);
+    api.on('DELETE /v3/sessions', always(200, { session_ids: ['a', 'b', 'c'] }));
+    const no = await cli(FILTERED, { url: api.url, typed: 'n\n' });
+    expect([no.exit, no.err]).toEqual([2, expect.stringContaining('Delete 3 sessions? [y/N]')]);
+    expect((await cli(FILTERED, { url: api.url, typed: '' })).exit).toBe(2);
+    expect(changes()).toEqual([]);
+    expect(api.seen[0]?.url).toBe('/v3/sessions?status=complete&succeeded=false&limit=1000');
+    expect((await cli(FILTERED, { url: api.url, typed: 'y\n' })).exit).toBe(0);
+    expect((await cli([...FILTERED, '--yes'], { url: api.url, typed: '' })).exit).toBe(0);
+    expect(changes()).toHaveLength(2);
+  });
+
+  test('a terminal is asked before sessions go by name', async () => {
+    api.on('DELETE /v3/sessions/a', (_request, response) => void response.writeHead(204).end());
+    expect((await cli(['session', 'delete', 'a'], { url: api.url, typed: 'no\n' })).err).toContain('Delete 1 session?');
+    expect(changes()).toEqual([]);
+  });
+
+  test('--dry-run says how many', async () => {
+    api.on('GET /v3/sessions', three);
+    const { out, err } = await run([...FILTERED, '--dry-run']);
+    expect([out, err]).toEqual([`DELETE ${api.url}/v3/sessions?succeeded=false\n`, '3 sessions would be deleted\n']);
+    expect((await run(['session', 'delete', 'a', '--dry-run'])).err).toBe('1 session would be deleted\n');
+    expect(changes()).toEqual([]);
+  });
+
   test.each([[[]], [['a', '--min-age', '7d']]])('neither nothing nor both: %j', async (words) => {
     expect((await run(['session', 'delete', ...words])).exit).toBe(2);
     expect(api.seen).toEqual([]);

@@ -274,7 +274,6 @@ describe('many at once', () => {
     [{ config_name: 'conf' }, ['c']],
     [{ tags: 'r=w' }, ['a']],
     [{ ids: 'none' }, []],
-    [{ ids: 'a', unknown: 1 }, ['a']],
   ])('PATCH with filters %j answers the records after it', async (filters, expected) => {
     await api.call('PUT', '/v2/components', [
       { id: 'c', desiredConfig: 'conf' },

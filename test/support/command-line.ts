@@ -9,6 +9,8 @@ export interface CommandLineOptions {
   stdin?: string;
   /** Whether stdout and stderr are terminals. */
   terminal?: boolean;
+  /** What a person types: stdin is a terminal then. */
+  typed?: string;
   stack?: StackCommands;
   /** Sent with every request. */
   token?: string;
@@ -35,7 +37,7 @@ export function startCli(args: string[], options: CommandLineOptions = {}): Comm
   const context: CliContext = {
     out: out.sink,
     err: err.sink,
-    stdin: options.stdin === undefined ? new PassThrough().end() : Readable.from([options.stdin]),
+    stdin: stdinOf(options),
     version: '1.2.3',
     defaultUrl: options.url ?? 'http://127.0.0.1:1',
     tokenFor: async () => options.token,
@@ -52,6 +54,11 @@ export function startCli(args: string[], options: CommandLineOptions = {}): Comm
     interrupt: () => interrupt.abort(),
     says: err.holds,
   };
+}
+
+function stdinOf({ stdin, typed }: CommandLineOptions): CliContext['stdin'] {
+  if (typed !== undefined) return Object.assign(new PassThrough(), { isTTY: true }).end(typed);
+  return stdin === undefined ? new PassThrough().end() : Readable.from([stdin]);
 }
 
 /** Runs a command line to its end. */

@@ -1,10 +1,12 @@
 import { type Command, Option } from 'commander';
 import { RETRY_HOSTS, type Session } from '../../../domain/sessions/schema.ts';
-import { type ApiRequest, segment } from '../../client/api-client.ts';
+import { type ApiClient, type ApiRequest, type Query, segment } from '../../client/api-client.ts';
+import { pages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
 import { usage } from '../../failure.ts';
 import { goingOn } from '../../follow/follow-session.ts';
 import { followToEnd } from '../../follow/session-end.ts';
+import { confirm } from '../../input/confirm.ts';
 import {
   apiOf,
   type OutputOptions,
@@ -19,6 +21,7 @@ import {
 import { filterQuery, type SessionFilters, withFilters } from './read-sessions.ts';
 
 type CommandOptions = OutputOptions & WriteOptions & WaitOptions;
+type DeleteOptions = WriteOptions & SessionFilters & { yes?: boolean };
 
 const path = (name: string): string => `/api/v1/sessions/${segment(name)}`;
 
@@ -58,7 +61,8 @@ export function changeCommands(noun: Command, context: CliContext): void {
   withDryRun(withFilters(withServer(noun.command('delete'))))
     .description('delete sessions with their logs: named ones, or by filters (complete ones unless --status says else)')
     .argument('[name...]')
-    .action((names: string[], options: WriteOptions & SessionFilters) => deleteSessions(context, names, options));
+    .option('-y, --yes', 'do not ask; without a terminal there is no question')
+    .action((names: string[], options: DeleteOptions) => deleteSessions(context, names, options));
 }
 
 /** Sends a command to a session; with `--wait` follows the session to its end. */
@@ -87,21 +91,22 @@ async function retry(context: CliContext, name: string, request: ApiRequest, opt
   say(context, goingOn(running));
 }
 
-async function deleteSessions(
-  context: CliContext,
-  names: string[],
-  options: WriteOptions & SessionFilters,
-): Promise<void> {
+async function deleteSessions(context: CliContext, names: string[], options: DeleteOptions): Promise<void> {
   const api = apiOf(context, options);
   const query = filterQuery(options);
   const filtered = Object.values(query).some((value) => value !== undefined);
   if (names.length > 0 === filtered) throw usage('give either names or filters', 'for example --status complete');
+  if (options.dryRun || (context.stdin.isTTY && !options.yes)) {
+    const count = filtered ? await countMatching(api, query) : new Set(names).size;
+    if (options.dryRun) say(context, `${sessions(count)} would be deleted`);
+    else await confirm(context, `Delete ${sessions(count)}?`);
+  }
   if (filtered) {
     const request: ApiRequest = { method: 'DELETE', path: '/v3/sessions', query };
     const answer = await perform<{ session_ids: string[] }>(context, api, request, options);
     if (answer) {
       context.out.write(answer.session_ids.map((id) => `${id}\n`).join(''));
-      say(context, `${answer.session_ids.length} sessions deleted`);
+      say(context, `${sessions(answer.session_ids.length)} deleted`);
     }
     return;
   }
@@ -110,3 +115,13 @@ async function deleteSessions(
     if (!options.dryRun) say(context, `session ${name} deleted`);
   }
 }
+
+/** How many sessions a delete with these filters means; without `status` it means complete ones. */
+async function countMatching(api: ApiClient, query: Query): Promise<number> {
+  const filters = { ...query, status: query.status ?? 'complete' };
+  let count = 0;
+  for await (const _session of pages<Session>(api, '/v3/sessions', 'sessions', filters)) count += 1;
+  return count;
+}
+
+const sessions = (count: number): string => `${count} ${count === 1 ? 'session' : 'sessions'}`;

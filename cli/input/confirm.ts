@@ -1,0 +1,30 @@
+import { createInterface } from 'node:readline';
+import type { CliContext } from '../context.ts';
+import { CliFailure, EXIT, interrupted } from '../failure.ts';
+import { manyLines } from '../terminal/neutralise.ts';
+
+/**
+ * Asks a person whether to go on, and throws unless the answer is yes. Where stdin is no terminal nobody can answer: a script has
+ * said what it wants, and goes on.
+ */
+export async function confirm(context: CliContext, question: string): Promise<void> {
+  if (!context.stdin.isTTY) return;
+  context.err.write(`${manyLines(question)} [y/N] `);
+  const answer = await nextLine(context);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliFailure('not_confirmed', 'nothing was done', EXIT.usage);
+}
+
+/** The next line of stdin; empty when there is none. */
+async function nextLine(context: CliContext): Promise<string> {
+  const lines = createInterface({ input: context.stdin, terminal: false });
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      lines.once('line', resolve).once('close', () => resolve(''));
+      const stop = () => reject(interrupted());
+      if (context.signal.aborted) stop();
+      else context.signal.addEventListener('abort', stop, { once: true });
+    });
+  } finally {
+    lines.close();
+  }
+}
