@@ -120,21 +120,6 @@ describe('one record', () => {
 });
 
 describe('apply', () => {
-  test('components: new ones are PUT, known ones PATCHed, computed members left out', async () => {
-    const records = [component('new'), { ...component('old'), state: [{ playbook: 'p', last_updated: 't' }] }];
-    api.on('GET /v3/components', always(200, { components: [component('old')], next: null }));
-    api.on('PUT /v3/components', always(200, { component_ids: ['new'] }));
-    api.on('PATCH /v3/components', always(200, { component_ids: ['old'] }));
-    const { exit, out, err } = await run(['component', 'apply', '-f', await file(records)]);
-    expect([exit, out]).toEqual([0, 'new\nold\n']);
-    expect(err).toBe('1 components created (PUT)\n1 components changed (PATCH)\n');
-    const plain = (id: string) => ({ id, desired_config: 'web', error_count: 0, enabled: true, tags: {} });
-    expect(changes()).toEqual([
-      ['PUT', '/v3/components', [plain('new')]],
-      ['PATCH', '/v3/components', [{ ...plain('old'), state: [{ playbook: 'p' }] }]],
-    ]);
-  });
-
   test('components --replace: all are PUT, without a look', async () => {
     api.on('PUT /v3/components', always(200, { component_ids: ['a'] }));
     await run(['component', 'apply', '--replace', '-f', '-'], '- id: a\n- id: b\n');
@@ -184,7 +169,7 @@ describe('apply', () => {
     expect([exit, out]).toEqual([0, 'new\nhttps://h/r\n']);
     expect(changes()).toEqual([
       ['POST', '/v3/sources', records[0]],
-      ['PATCH', '/v3/sources/https%253A%252F%252Fh%252Fr', { clone_url: 'https://h/r', credentials }],
+      ['PATCH', '/v3/sources/https%253A%252F%252Fh%252Fr', { credentials }],
     ]);
     const shown = await run(['source', 'apply', '-f', '-', '--dry-run'], JSON.stringify(records));
     expect(shown.out).toContain('"password": "********"');

@@ -4,6 +4,7 @@ import { type ApiRequest, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT, usage } from '../../failure.ts';
+import { replacesNothing } from '../../input/changed-members.ts';
 import { type Document, readDocuments, requiredText } from '../../input/documents.ts';
 import {
   apiOf,
@@ -17,6 +18,7 @@ import {
   withServer,
   withWatch,
 } from '../../options.ts';
+import { counted } from '../../output/names.ts';
 import { renderOne, writeData, writeList } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
 import { type FieldOptions, fieldsOf, withFields } from './schedule-fields.ts';
@@ -83,36 +85,26 @@ function writeCommands(noun: Command, context: CliContext): void {
     .description('make a schedule; one of that name must not be there')
     .argument('<name>')
     .option('--paused', 'nothing begins until it is resumed')
-    .action((name: string, options: Write & FieldOptions & { paused?: boolean }) => {
+    .action(async (name: string, options: Write & FieldOptions & { paused?: boolean }) => {
       const body = { name, ...fieldsOf(options), ...(options.paused ? { paused: true } : {}) };
-      return write(context, { method: 'POST', path: SCHEDULES, body }, options, `schedule ${name} created`);
+      await write(context, { method: 'POST', path: SCHEDULES, body }, options, `schedule ${name} created`);
     });
 
   withFields(withDryRun(withOutput(noun.command('update'))))
     .description('change what is given of a schedule')
     .argument('<name>')
-    .action((name: string, options: Write & FieldOptions) => {
+    .action(async (name: string, options: Write & FieldOptions) => {
       const body = fieldsOf(options);
       if (Object.keys(body).length === 0)
         throw usage('nothing to change was given', '--help shows what can be changed');
       const request = { method: 'PATCH', path: schedulePath(name), body } as const;
-      return write(context, request, options, `schedule ${name} changed`);
+      await write(context, request, options, `schedule ${name} changed`);
     });
 
   withDryRun(withOutput(noun.command('apply')))
     .description('make or replace schedules from JSON or YAML (PUT); whether one that is there is paused stays')
     .requiredOption('-f, --file <file>', 'file with one or many records, - for stdin')
-    .action(async (options: Write & { file: string }) => {
-      const records = await readDocuments(context, options.file, 'schedules');
-      for (const [index, record] of records.entries()) {
-        const name = requiredText(record, 'name', `schedule ${index}`);
-        const { name: _name, paused, ...body } = record;
-        for (const member of COMPUTED) delete body[member];
-        if (paused === true && (await makePaused(context, name, body, options))) continue;
-        const request = { method: 'PUT', path: schedulePath(name), body } as const;
-        await write(context, request, options, `schedule ${name} stored (PUT)`);
-      }
-    });
+    .action((options: Write & { file: string }) => applySchedules(context, options));
 
   withDryRun(withServer(noun.command('delete')))
     .description('delete schedules; what their runs have made stays')
@@ -129,9 +121,9 @@ function writeCommands(noun: Command, context: CliContext): void {
     .description('let times pass until it is resumed')
     .argument('<name>')
     .option('--note <text>', 'why')
-    .action((name: string, options: Write & { note?: string }) => {
+    .action(async (name: string, options: Write & { note?: string }) => {
       const body = options.note === undefined ? {} : { note: options.note };
-      return write(
+      await write(
         context,
         { method: 'POST', path: `${schedulePath(name)}/pause`, body },
         options,
@@ -142,14 +134,49 @@ function writeCommands(noun: Command, context: CliContext): void {
   withDryRun(withOutput(noun.command('resume')))
     .description('let a paused schedule go on')
     .argument('<name>')
-    .action((name: string, options: Write) =>
-      write(
-        context,
-        { method: 'POST', path: `${schedulePath(name)}/resume`, body: {} },
-        options,
-        `schedule ${name} resumed`,
-      ),
-    );
+    .action(async (name: string, options: Write) => {
+      const path = `${schedulePath(name)}/resume`;
+      await write(context, { method: 'POST', path, body: {} }, options, `schedule ${name} resumed`);
+    });
+}
+
+/** Makes or replaces each schedule of the file that is not there as the file says. */
+async function applySchedules(context: CliContext, options: Write & { file: string }): Promise<void> {
+  const records = await readDocuments(context, options.file, 'schedules');
+  const names = records.map((record, index) => requiredText(record, 'name', `schedule ${index}`));
+  let changed = 0;
+  for (const [index, record] of records.entries()) {
+    const name = names[index] as string;
+    const { name: _name, paused, ...body } = record;
+    for (const member of COMPUTED) delete body[member];
+    const before = await storedSchedule(context, name, options);
+    if (before !== undefined && replacesNothing(before, body, [...COMPUTED, 'name', 'paused'])) {
+      say(context, `schedule ${name} unchanged`);
+      continue;
+    }
+    const made = before === undefined && paused === true && (await makePaused(context, name, body, options));
+    // A file may leave out members that have a default.
+    const kept = (stored: ScheduleView) =>
+      before !== undefined && replacesNothing(before, { ...stored }, [...COMPUTED, 'paused']);
+    const request = { method: 'PUT', path: schedulePath(name), body } as const;
+    const done = (stored: ScheduleView) => `schedule ${name} ${kept(stored) ? 'unchanged' : 'stored (PUT)'}`;
+    const stored = made ? undefined : await write(context, request, options, done);
+    if (stored === undefined || !kept(stored)) changed += 1;
+  }
+  if (changed === 0) say(context, `0 changed: ${counted(records.length, 'schedule')} as in the file`);
+}
+
+async function storedSchedule(
+  context: CliContext,
+  name: string,
+  options: Write,
+): Promise<(ScheduleView & Document) | undefined> {
+  try {
+    return await apiOf(context, options).json({ method: 'GET', path: schedulePath(name) });
+  } catch (error) {
+    if (error instanceof CliFailure && error.exit === EXIT.notFound) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -167,10 +194,16 @@ async function makePaused(context: CliContext, name: string, body: Document, opt
   }
 }
 
-async function write(context: CliContext, request: ApiRequest, options: Write, done: string): Promise<void> {
+async function write(
+  context: CliContext,
+  request: ApiRequest,
+  options: Write,
+  done: string | ((stored: ScheduleView) => string),
+): Promise<ScheduleView | undefined> {
   const stored = await perform<ScheduleView>(context, apiOf(context, options), request, options);
-  if (stored === undefined) return;
+  if (stored === undefined) return undefined;
   await writeList(context, scheduleView, [stored], options.output);
-  say(context, done);
+  say(context, typeof done === 'string' ? done : done(stored));
   if (!stored.synced) say(context, `it does not run yet: ${stored.sync_error}`);
+  return stored;
 }

@@ -1,14 +1,17 @@
-import type { ApiClient, ApiRequest } from '../../client/api-client.ts';
+import { type ApiClient, type ApiRequest, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
+import { CliFailure } from '../../failure.ts';
+import { changedMembers } from '../../input/changed-members.ts';
 import { type Document, readDocuments, requiredText } from '../../input/documents.ts';
 import { apiOf, showRequests, type WriteOptions } from '../../options.ts';
+import { counted, someOf } from '../../output/names.ts';
 import { writeData } from '../../output/render.ts';
-import type { ComponentAnswer } from './component-view.ts';
 
 export interface ApplyComponentsOptions extends WriteOptions {
   file: string;
   replace?: boolean;
+  withState?: boolean;
 }
 
 const PATH = '/v3/components';
@@ -18,29 +21,48 @@ const IDS_IN_URL = 200;
 /** Members that the server computes, or only the node tells; a record as `get` shows it can be applied again. */
 const COMPUTED = ['configuration_status', 'desired_state', 'logs', 'muster'];
 
+/** What runs have reached on a component: a file is an older or a wished picture of it, never a report. */
+const REACHED = ['state', 'state_append', 'error_count'];
+
 /**
- * Creates the components of the file that are new (one PUT) and patches the others (one PATCH), so that what they reached
- * stays; with `replace` all are PUT and start from nothing. Writes the ids, in the file's order.
+ * Creates the components of the file that are new (one PUT) and patches what differs of the others (one PATCH), so that what
+ * they reached stays; with `replace` all are PUT and start from nothing. What they reached is written only with `withState`.
+ * Writes the ids, in the file's order.
  */
 export async function applyComponents(context: CliContext, options: ApplyComponentsOptions): Promise<void> {
   const api = apiOf(context, options);
-  const records = (await readDocuments(context, options.file, 'components')).map(writable);
-  const ids = records.map((record, index) => requiredText(record, 'id', `component ${index}`));
-  const known = options.replace ? new Set<string>() : await existing(api, ids);
-  const added = records.filter((_, index) => !known.has(ids[index] ?? ''));
-  const changed = records.filter((_, index) => known.has(ids[index] ?? ''));
+  const given = await readDocuments(context, options.file, 'components');
+  const ids = given.map((record, index) => requiredText(record, 'id', `component ${index}`));
+  const records = given.map((record) => writable(record, options.withState === true));
+  const known = options.replace ? new Map<string, Document>() : await stored(api, ids, options.withState === true);
+  const isNew = ids.map((id) => !known.has(id));
+  const added = records.filter((_, index) => isNew[index]);
+  const changed = differences(records, ids, known);
   const requests: ApiRequest[] = [];
   if (added.length > 0) requests.push({ method: 'PUT', path: PATH, body: added });
   if (changed.length > 0) requests.push({ method: 'PATCH', path: PATH, body: changed });
-  if (options.dryRun) return showRequests(context, api, requests);
-  for (const request of requests) await api.json(request);
-  if (added.length > 0) say(context, `${added.length} components ${options.replace ? 'replaced' : 'created'} (PUT)`);
-  if (changed.length > 0) say(context, `${changed.length} components changed (PATCH)`);
+  if (options.dryRun) showRequests(context, api, requests);
+  else for (const request of requests) await api.json(request);
+  if (!options.withState) sayLeftOut(context, given, isNew);
+  if (requests.length === 0) say(context, `0 changed: ${counted(ids.length, 'component')} as in the file`);
+  if (options.dryRun) return;
+  const done = [
+    ...(added.length > 0
+      ? [`${counted(added.length, 'component')} ${options.replace ? 'replaced' : 'created'} (PUT)`]
+      : []),
+    ...(changed.length > 0 ? [`${counted(changed.length, 'component')} changed`] : []),
+  ];
+  const warning = await unknownConfigurations(api, [...added, ...changed]);
+  for (const [index, line] of done.entries()) {
+    say(context, warning && index === done.length - 1 ? `${line}. Warning: ${warning}` : line);
+  }
   writeData(context, ids.map((id) => `${id}\n`).join(''));
 }
 
-function writable(record: Document): Document {
-  const kept = Object.entries(record).filter(([name]) => !COMPUTED.includes(name));
+function writable(record: Document, withState: boolean): Document {
+  const kept = Object.entries(record).filter(
+    ([name]) => !COMPUTED.includes(name) && (withState || !REACHED.includes(name)),
+  );
   return Object.fromEntries(kept.map(([name, value]) => (name === 'state' ? [name, statesOf(value)] : [name, value])));
 }
 
@@ -54,14 +76,77 @@ function statesOf(value: unknown): unknown {
   });
 }
 
-async function existing(api: ApiClient, ids: string[]): Promise<Set<string>> {
+/** What the file wants otherwise than it is stored, by record; records that differ in nothing are left out. */
+function differences(records: Document[], ids: string[], known: Map<string, Document>): Document[] {
+  return records.flatMap((record, index) => {
+    const id = ids[index] as string;
+    const before = known.get(id);
+    if (before === undefined) return [];
+    const { id: _id, tags, ...members } = record;
+    const patch = { ...changedMembers(before, members), ...tagsPatch(before.tags, tags) };
+    if (Object.keys(patch).length === 0) return [];
+    // The server sets the errors to 0 with a desired configuration or an emptied state, unless they are given.
+    if ('error_count' in members && ('desired_config' in patch || 'state' in patch)) {
+      patch.error_count = members.error_count;
+    }
+    // A file may name a component twice: the later record is compared with what the earlier one makes.
+    known.set(id, { ...before, ...patch, tags: { ...(before.tags as object), ...(patch.tags as object) } });
+    return [{ id, ...patch }];
+  });
+}
+
+/** Tags merge key by key and an empty value removes: only keys that differ are sent. */
+function tagsPatch(before: unknown, wanted: unknown): Document {
+  if (wanted === undefined) return {};
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return { tags: wanted };
+  const stored = (before ?? {}) as Document;
+  const differing = Object.entries(wanted).filter(([key, value]) => (stored[key] ?? '') !== value);
+  return differing.length > 0 ? { tags: Object.fromEntries(differing) } : {};
+}
+
+function sayLeftOut(context: CliContext, given: Document[], isNew: boolean[]): void {
+  const holds = (record: Document) => REACHED.filter((member) => member in record);
+  const members = REACHED.filter((member) => given.some((record) => member in record));
+  if (members.length === 0) return;
+  const created = given.filter((record, index) => isNew[index] && holds(record).length > 0).length;
+  const without = created > 0 ? `, and ${counted(created, 'new component')} created without them` : '';
+  say(
+    context,
+    `${members.join(' and ')} of the file are not written${without}: only runs report them (--with-state writes them)`,
+  );
+}
+
+/** The components of the ids that are there, as stored. */
+async function stored(api: ApiClient, ids: string[], withState: boolean): Promise<Map<string, Document>> {
   const asked = ids.every((id) => !id.includes(',')) && ids.length <= IDS_IN_URL * 10;
   const queries = asked ? chunks(ids).map((chunk) => ({ ids: chunk.join(',') })) : [{}];
-  const known = new Set<string>();
+  const known = new Map<string, Document>();
   for (const query of queries) {
-    for (const { id } of await allPages<ComponentAnswer>(api, PATH, 'components', query)) known.add(id);
+    const details = withState ? { ...query, state_details: true } : query;
+    for (const record of await allPages<Document>(api, PATH, 'components', details)) {
+      known.set(String(record.id), 'state' in record ? { ...record, state: statesOf(record.state) } : record);
+    }
   }
   return known;
+}
+
+/** Which desired configurations of the records are not there: nothing configures such a component. */
+async function unknownConfigurations(api: ApiClient, records: Document[]): Promise<string | undefined> {
+  const wanted = new Set(
+    records.flatMap(({ desired_config: name }) => (typeof name === 'string' && name ? [name] : [])),
+  );
+  const missing: string[] = [];
+  for (const name of wanted) {
+    try {
+      await api.json({ method: 'GET', path: `/v3/configurations/${segment(name)}` });
+    } catch (error) {
+      // The records are written: only that the configuration is missing is worth a word.
+      if (!(error instanceof CliFailure)) throw error;
+      if (error.code === 'configuration_not_found') missing.push(name);
+    }
+  }
+  if (missing.length === 0) return undefined;
+  return `there is no configuration ${someOf(missing, ' and no configuration ')}; \`./muster batch list\` shows the components that wait for it`;
 }
 
 function chunks(ids: string[]): string[][] {

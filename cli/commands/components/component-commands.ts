@@ -72,8 +72,9 @@ export function componentCommands(program: Command, context: CliContext): void {
   timelineCommand(noun, context);
 
   withDryRun(withServer(noun.command('apply')))
-    .description('create components from JSON or YAML (PUT), or change those that exist (PATCH)')
+    .description('create components from JSON or YAML (PUT), or change what differs of those that exist (PATCH)')
     .requiredOption('-f, --file <file>', 'file with one or many records, - for stdin')
     .option('--replace', 'PUT all: existing ones lose what they reached')
+    .option('--with-state', 'also write state and error_count of the file, which else only runs tell')
     .action((options) => applyComponents(context, options));
 }

@@ -1,9 +1,11 @@
 import type { Configuration } from '../../../domain/configurations/schema.ts';
-import { type ApiRequest, segment } from '../../client/api-client.ts';
+import { type ApiClient, type ApiRequest, segment } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
-import { usage } from '../../failure.ts';
+import { CliFailure, EXIT, usage } from '../../failure.ts';
+import { replacesNothing } from '../../input/changed-members.ts';
 import { type Document, readDocuments, requiredText } from '../../input/documents.ts';
 import { apiOf, type OutputOptions, showRequests, type WriteOptions } from '../../options.ts';
+import { counted } from '../../output/names.ts';
 import { writeList } from '../../output/render.ts';
 import { configurationView } from './configuration-view.ts';
 
@@ -14,18 +16,53 @@ export interface ApplyConfigurationsOptions extends OutputOptions, WriteOptions 
   dropBranches?: boolean;
 }
 
-/** Sends each record of the file as a PUT and writes the stored ones. All are checked for a name before the first is sent. */
+/** Members of a stored configuration that no file can change. */
+const SERVERS = ['name', 'last_updated'];
+
+/**
+ * Sends each record of the file that changes something as a PUT and writes the stored ones. All are checked for a name before the
+ * first is sent. A record with a branch is always sent, since the server looks where the branch is now.
+ */
 export async function applyConfigurations(context: CliContext, options: ApplyConfigurationsOptions): Promise<void> {
   const api = apiOf(context, options);
   const records = await readDocuments(context, options.file, 'configurations');
   const requests = records.map((record, index) => putRequest(record, index, options));
-  if (options.dryRun) return showRequests(context, api, requests);
+  const due: ApiRequest[] = [];
   const stored: Configuration[] = [];
+  let changed = 0;
   for (const request of requests) {
-    stored.push(await api.json<Configuration>(request));
-    say(context, `configuration ${stored.at(-1)?.name} stored (PUT)`);
+    const before = await storedRecord(api, request);
+    const wanted = request.body as Document;
+    const same = before !== undefined && !hasBranch(wanted) && replacesNothing(before, wanted, SERVERS);
+    if (options.dryRun) {
+      if (!same) due.push(request);
+      continue;
+    }
+    const after = same ? before : await api.json<Configuration & Document>(request);
+    stored.push(after);
+    const kept = before !== undefined && replacesNothing(before, after, SERVERS);
+    if (!kept) changed += 1;
+    say(context, `configuration ${after.name} ${kept ? 'unchanged' : 'stored (PUT)'}`);
   }
+  if (options.dryRun) return showRequests(context, api, due);
+  if (changed === 0) say(context, `0 changed: ${counted(stored.length, 'configuration')} as in the file`);
   await writeList(context, configurationView, stored, options.output);
+}
+
+async function storedRecord(api: ApiClient, { path }: ApiRequest): Promise<(Configuration & Document) | undefined> {
+  try {
+    return await api.json<Configuration & Document>({ method: 'GET', path });
+  } catch (error) {
+    if (error instanceof CliFailure && error.exit === EXIT.notFound) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a branch of the record is resolved anew by a PUT. */
+function hasBranch({ layers, additional_inventory: inventory }: Document): boolean {
+  return [...(layers as unknown[]), inventory].some(
+    (layer) => typeof layer === 'object' && layer !== null && 'branch' in layer,
+  );
 }
 
 /** A record as `get` shows it can be applied again: its name goes into the path, the server's own members are left out. */

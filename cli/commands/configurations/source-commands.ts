@@ -4,6 +4,7 @@ import { type ApiClient, sourceSegment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT } from '../../failure.ts';
+import { changedMembers } from '../../input/changed-members.ts';
 import { type Document, readDocuments, requiredText } from '../../input/documents.ts';
 import {
   apiOf,
@@ -19,6 +20,7 @@ import {
   withWatch,
 } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
+import { counted } from '../../output/names.ts';
 import { renderOne, writeData, writeList } from '../../output/render.ts';
 import { fieldList } from '../../output/table.ts';
 import { watching } from '../../watch.ts';
@@ -70,12 +72,17 @@ export function sourceCommands(program: Command, context: CliContext): void {
       const api = apiOf(context, options);
       const records = await readDocuments(context, options.file, 'sources');
       const stored: Source[] = [];
+      let changed = 0;
       for (const [index, record] of records.entries()) {
         const name =
           record.name === undefined ? requiredText(record, 'clone_url', `source ${index}`) : String(record.name);
         const done = await applySource(context, api, name, record, options);
-        if (done) stored.push(done);
+        if (done === undefined) continue;
+        stored.push(done.source);
+        if (done.changed) changed += 1;
       }
+      if (!options.dryRun && changed === 0)
+        say(context, `0 changed: ${counted(stored.length, 'source')} as in the file`);
       if (!options.dryRun) await writeList(context, sourceView, stored, options.output);
     });
 
@@ -91,34 +98,39 @@ export function sourceCommands(program: Command, context: CliContext): void {
     });
 }
 
-/** Creates the source (POST), or changes it (PATCH) when it is there; answers what is stored. */
+/** Creates the source (POST), or changes what differs of it (PATCH) when it is there; answers what is stored. */
 async function applySource(
   context: CliContext,
   api: ApiClient,
   name: string,
   record: Document,
   options: WriteOptions,
-): Promise<Source | undefined> {
-  const exists = await isThere(api, name);
-  const { name: _name, last_updated: _updated, ...patch } = record;
-  const request = exists
+): Promise<{ source: Source; changed: boolean } | undefined> {
+  const before = await storedSource(api, name);
+  const { name: _name, last_updated: _updated, ...members } = record;
+  const patch = before && changedMembers(before as Source & Document, members);
+  const same = patch !== undefined && Object.keys(patch).length === 0;
+  const request = patch
     ? { method: 'PATCH' as const, path: path(name), body: patch }
     : { method: 'POST' as const, path: '/v3/sources', body: record };
   if (options.dryRun) {
-    showRequests(context, api, [request]);
+    if (!same) showRequests(context, api, [request]);
     return undefined;
   }
-  const stored = await api.json<Source>(request);
-  say(context, `source ${name} ${exists ? 'changed (PATCH)' : 'created (POST)'}`);
-  return stored;
+  if (before !== undefined && same) {
+    say(context, `source ${name} unchanged`);
+    return { source: before, changed: false };
+  }
+  const source = await api.json<Source>(request);
+  say(context, `source ${name} ${before ? 'changed (PATCH)' : 'created (POST)'}`);
+  return { source, changed: true };
 }
 
-async function isThere(api: ApiClient, name: string): Promise<boolean> {
+async function storedSource(api: ApiClient, name: string): Promise<Source | undefined> {
   try {
-    await api.json({ method: 'GET', path: path(name) });
-    return true;
+    return await api.json<Source>({ method: 'GET', path: path(name) });
   } catch (error) {
-    if (error instanceof CliFailure && error.exit === EXIT.notFound) return false;
+    if (error instanceof CliFailure && error.exit === EXIT.notFound) return undefined;
     throw error;
   }
 }
