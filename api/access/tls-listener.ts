@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
@@ -34,8 +35,9 @@ export interface TlsFiles {
 }
 
 /**
- * Takes a renewed certificate while the server runs: new connections get it, open ones go on. A pair that cannot be used
- * (half written, key of another certificate) is said and left; the next look may find it whole.
+ * Takes a renewed certificate while the server runs: new connections get it, open ones go on. Certificate and key are taken in one
+ * step, once two looks have found the same: what is being written changes nothing. A pair that cannot be used (half written, key of
+ * another certificate) is said and left; a later look may find it whole.
  * @returns ends the looking
  */
 export function followTlsFiles(
@@ -48,14 +50,18 @@ export function followTlsFiles(
   const server: unknown = app.server;
   if (!(server instanceof Server)) return () => undefined;
   let used = current;
+  let seen = current;
   let complained: string | undefined;
   const look = async () => {
     try {
       const [cert, key] = await Promise.all([readFile(files.cert, 'utf8'), readFile(files.key, 'utf8')]);
-      if (cert === used.cert && key === used.key) return;
-      createSecureContext({ cert, key });
-      server.setSecureContext({ cert, key, minVersion: OLDEST });
-      used = { cert, key };
+      const found = { cert, key };
+      const settled = isSame(found, seen);
+      seen = found;
+      if (!settled || isSame(found, used)) return;
+      checkPair(found);
+      server.setSecureContext({ ...found, minVersion: OLDEST });
+      used = found;
       complained = undefined;
       log.info({ file: files.cert }, 'the certificate was renewed');
     } catch (error) {
@@ -67,4 +73,19 @@ export function followTlsFiles(
   const timer = setInterval(() => void look(), everyMs);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+function isSame(a: TlsPair, b: TlsPair): boolean {
+  return a.cert === b.cert && a.key === b.key;
+}
+
+/**
+ * An empty certificate or key has to be refused here: a secure context takes either without a word, and every handshake with it fails.
+ * @throws {Error} when one of the two is not whole, or they do not belong together
+ */
+function checkPair({ cert, key }: TlsPair): void {
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    throw new Error('the key is not the key of the certificate');
+  }
+  createSecureContext({ cert, key });
 }

@@ -28,29 +28,47 @@ export interface ClusterAccess {
  */
 export function openClusterAccess(kubeconfig: string | null): ClusterAccess {
   let known: { access: Access; until: number } | null = null;
+  let reading: Promise<Access> | null = null;
+  const readAnew = async (): Promise<Access> => {
+    const { KubeConfig } = await import('@kubernetes/client-node');
+    const config = new KubeConfig();
+    if (kubeconfig === null) config.loadFromDefault();
+    else config.loadFromFile(kubeconfig);
+    const cluster = config.getCurrentCluster();
+    if (cluster === null) throw new Error('the kubeconfig names no cluster');
+    const options: RequestOptions = {};
+    await config.applyToHTTPSOptions(options);
+    const access: Access = { server: new URL(cluster.server), options };
+    if (cluster.proxyUrl === undefined) {
+      options.agent = agentOf(cluster.server, options, CONNECTIONS_MAX);
+      access.streams = agentOf(cluster.server, options, Number.POSITIVE_INFINITY);
+    } else if (options.agent === undefined) delete options.agent;
+    return access;
+  };
+  /** Requests that come together share one reading, and so its connections. */
+  const share = (): Promise<Access> => {
+    const own: Promise<Access> = readAnew()
+      .then((access) => {
+        if (reading !== own) return access;
+        closeIdle(known?.access);
+        known = { access, until: Date.now() + FRESH_MS };
+        return access;
+      })
+      .finally(() => {
+        if (reading === own) reading = null;
+      });
+    reading = own;
+    return own;
+  };
   return {
     async read() {
       if (known !== null && Date.now() < known.until) return known.access;
-      const { KubeConfig } = await import('@kubernetes/client-node');
-      const config = new KubeConfig();
-      if (kubeconfig === null) config.loadFromDefault();
-      else config.loadFromFile(kubeconfig);
-      const cluster = config.getCurrentCluster();
-      if (cluster === null) throw new Error('the kubeconfig names no cluster');
-      const options: RequestOptions = {};
-      await config.applyToHTTPSOptions(options);
-      const access: Access = { server: new URL(cluster.server), options };
-      if (cluster.proxyUrl === undefined) {
-        options.agent = agentOf(cluster.server, options, CONNECTIONS_MAX);
-        access.streams = agentOf(cluster.server, options, Number.POSITIVE_INFINITY);
-      } else if (options.agent === undefined) delete options.agent;
-      closeIdle(known?.access);
-      known = { access, until: Date.now() + FRESH_MS };
-      return access;
+      return await (reading ?? share());
     },
     forget() {
       closeIdle(known?.access);
       known = null;
+      reading = null;
     },
   };
 }

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isMusterError, MusterError, musterError } from '../../domain/errors.ts';
-import type { ClusterAccess } from './cluster-access.ts';
+import type { Access, ClusterAccess } from './cluster-access.ts';
 import { FORBIDDEN, GONE, UNAUTHORIZED } from './statuses.ts';
 
-/** For one whole answer, ms. */
+/** For one whole answer, ms. Loading the client library and reading the kubeconfig, which the first request does, count for neither limit. */
 const ANSWER_MS = 8_000;
 /** Until a stream's first line, ms. */
 const OPEN_MS = 5_000;
@@ -78,8 +78,12 @@ export interface ClusterClient {
 
 /** Plain requests to a cluster: what is sent and read is what stands, without typed models in between. */
 export function createClusterClient(access: ClusterAccess): ClusterClient {
-  const send = async (request: ClusterRequest, signal: AbortSignal, goesOn = false): Promise<IncomingMessage> => {
-    const { server, options, streams } = await access.read();
+  const send = async (
+    { server, options, streams }: Access,
+    request: ClusterRequest,
+    signal: AbortSignal,
+    goesOn = false,
+  ): Promise<IncomingMessage> => {
     signal.throwIfAborted();
     const payload = request.body === undefined ? undefined : JSON.stringify(request.body);
     const query = new URLSearchParams(request.query).toString();
@@ -120,11 +124,11 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
     musterError('cluster_unavailable', `${request.method} ${request.path}: ${words}`);
 
   /** What a broken exchange was broken by. */
-  const broken = (request: ClusterRequest, error: unknown, late: AbortSignal, ms: number): MusterError => {
+  const broken = (request: ClusterRequest, error: unknown, late: boolean, ms: number): MusterError => {
     if (isMusterError(error)) return error;
     // Others of its age may be dead as well.
     access.forget();
-    return trouble(request, late.aborted ? `no answer within ${ms / 1000} s` : wordsOfError(error));
+    return trouble(request, late ? `no answer within ${ms / 1000} s` : wordsOfError(error));
   };
 
   const refused = async (request: ClusterRequest, answer: IncomingMessage): Promise<MusterError> => {
@@ -167,28 +171,32 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
 
   return {
     async ask<T>(request: ClusterRequest) {
-      const late = AbortSignal.timeout(ANSWER_MS);
+      let late: AbortSignal | undefined;
       try {
-        const answer = await send(request, late);
+        const way = await access.read();
+        late = AbortSignal.timeout(ANSWER_MS);
+        const answer = await send(way, request, late);
         const status = answer.statusCode ?? 0;
         if (status >= 400 && !(request.expected ?? []).includes(status)) throw await refused(request, answer);
         return { status, body: JSON.parse(await textOf(answer)) as T };
       } catch (error) {
-        throw broken(request, error, late, ANSWER_MS);
+        throw broken(request, error, late?.aborted === true, ANSWER_MS);
       }
     },
     async open(path, query, signal, lastsMs = Number.POSITIVE_INFINITY) {
       const request: ClusterRequest = { method: 'GET', path, query };
       const late = new AbortController();
-      const timer = setTimeout(() => late.abort(), OPEN_MS);
+      let timer: NodeJS.Timeout | undefined;
       try {
-        const answer = await send(request, AbortSignal.any([signal, late.signal]), true);
+        const way = await access.read();
+        timer = setTimeout(() => late.abort(), OPEN_MS);
+        const answer = await send(way, request, AbortSignal.any([signal, late.signal]), true);
         if (answer.statusCode === GONE) throw new HistoryGone(wordsOf(await textOf(answer, REFUSAL_MAX), false));
         if ((answer.statusCode ?? 0) >= 400) throw await refused(request, answer);
         return read(request, answer, signal, late, lastsMs);
       } catch (error) {
         if (signal.aborted || error instanceof HistoryGone) throw error;
-        throw broken(request, error, late.signal, OPEN_MS);
+        throw broken(request, error, late.signal.aborted, OPEN_MS);
       } finally {
         clearTimeout(timer);
       }

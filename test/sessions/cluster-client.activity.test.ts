@@ -5,7 +5,7 @@ import type { RequestOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { openClusterAccess } from '../../drivers/kubernetes-runner/cluster-access.ts';
 import { type ClusterClient, createClusterClient } from '../../drivers/kubernetes-runner/cluster-client.ts';
 import { watchOnce } from '../../drivers/kubernetes-runner/watch-stream.ts';
@@ -123,6 +123,53 @@ describe('where connections are few', () => {
     stop.abort();
     await rm(dirname(kubeconfig), { recursive: true });
   });
+});
+
+test('the time to find the way to the cluster, which loads a large library, is none of its time to answer', async () => {
+  const { port } = server.address() as AddressInfo;
+  const found = Promise.withResolvers<void>();
+  const slow = createClusterClient({
+    read: async () => {
+      await found.promise;
+      return { server: new URL(`http://127.0.0.1:${port}`), options: {} };
+    },
+    forget: () => undefined,
+  });
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+  const timeout = jest.spyOn(AbortSignal, 'timeout');
+  try {
+    answer = (response) => void response.end('{}');
+    const asked = slow.ask({ method: 'GET', path: '/jobs' });
+    const opened = slow.open('/log', {}, never);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(timeout).not.toHaveBeenCalled();
+    found.resolve();
+    expect(await asked).toEqual({ status: 200, body: {} });
+    for await (const _chunk of await opened);
+  } finally {
+    timeout.mockRestore();
+    jest.useRealTimers();
+  }
+});
+
+test('requests that come together read the kubeconfig once, and share their connections', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'muster-kubeconfig-'));
+  const kubeconfig = join(folder, 'config');
+  await writeFile(
+    kubeconfig,
+    JSON.stringify({
+      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+      users: [{ name: 'u', user: {} }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    }),
+  );
+  const access = openClusterAccess(kubeconfig);
+  const [first, ...others] = await Promise.all(Array.from({ length: 40 }, () => access.read()));
+  expect(others.every((one) => one === first)).toBe(true);
+  access.forget();
+  expect(await access.read()).not.toBe(first);
+  await rm(folder, { recursive: true });
 });
 
 test('a watch of what the cluster has forgotten is to be read anew, whether it says so at once or in the stream', async () => {
