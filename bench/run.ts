@@ -1,14 +1,16 @@
 /**
  * Measures Muster against its bars, side by side with the bare tool in the same run, and prints a table; the figures go to
  * `bench/results/`. Nothing here is a test: machines are noisy, ratios count. `npm run bench -- first one` runs some. What
- * needs a cluster is left out where none can be had.
+ * needs a cluster is left out where none can be had. `npm run bench -- --against COMMIT first one` compares with another commit.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ansibleBin } from '../test/support/ansible.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { type MusterStack, startMusterStack } from '../test/support/muster-stack.ts';
+import { compareAgainst, printCompared } from './against.ts';
 import { ACCESS, measureOnApi } from './api-bench.ts';
 import { plainAnsibleConfig } from './bare-run.ts';
 import { JOBS, measureOnCluster } from './cluster-bench.ts';
@@ -103,10 +105,15 @@ const COMPONENTS: Record<string, Work> = {
   bulk: ({ stack }) => measureBulk(stack),
 };
 
-async function main(wanted: string[]): Promise<void> {
+async function main(wanted: string[], against: string | undefined): Promise<void> {
   const names = [REAL, NO_OP, AUTOMATION, COMPONENTS, REMOTE, ACCESS, JOBS].flatMap((group) => Object.keys(group));
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
+  if (against !== undefined) {
+    const compared = await compareAgainst(root, against, wanted.length > 0 ? wanted : names);
+    if (printCompared(compared)) process.exitCode = 1;
+    return;
+  }
   const asked = <T>(work: Record<string, T>) =>
     Object.entries(work).filter(([name]) => wanted.length === 0 || wanted.includes(name));
   const results = [
@@ -186,4 +193,5 @@ async function save(results: Measurement[]): Promise<void> {
   process.stderr.write(`written to ${path}\n`);
 }
 
-await main(process.argv.slice(2));
+const { values, positionals } = parseArgs({ options: { against: { type: 'string' } }, allowPositionals: true });
+await main(positionals, values.against);
