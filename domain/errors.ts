@@ -1,6 +1,9 @@
 /**
  * The one catalogue of errors. A code is the same word in a problem document (`code`), in the CLI, in logs and as the
  * type of a failed activity. Titles of CFS's own situations are its contract (cfs-api 2); `exit` is the CLI's status.
+ *
+ * A code made by `controller` says that a session could not do its work because of what lies outside its hosts: repository, secret,
+ * inventory, disk, cluster, Muster itself. The batcher charges no host for a session that ends with it (see automation/controller-fault.ts).
  */
 interface ErrorKind {
   /** HTTP status of the problem document. */
@@ -10,6 +13,8 @@ interface ErrorKind {
   retryable: boolean;
   /** Exit status of the CLI: 1 failed, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 timed out, 7 unreachable. */
   exit: number;
+  /** Whether it is a fault of the controller, or of what the controller depends on, and of no host. */
+  controller: boolean;
 }
 
 const kind = (status: number, title: string, exit: number, retryable = false): ErrorKind => ({
@@ -17,6 +22,12 @@ const kind = (status: number, title: string, exit: number, retryable = false): E
   title,
   retryable,
   exit,
+  controller: false,
+});
+
+const controller = (status: number, title: string, exit: number, retryable = false): ErrorKind => ({
+  ...kind(status, title, exit, retryable),
+  controller: true,
 });
 
 export const ERRORS = {
@@ -42,9 +53,9 @@ export const ERRORS = {
   issuer_unavailable: kind(503, 'Service Unavailable', 7, true),
   token_not_found: kind(404, 'Token not found', 3),
   token_exists: kind(409, 'Conflicting token name', 5),
-  storage_unavailable: kind(503, 'Service Unavailable', 7, true),
-  engine_unavailable: kind(503, 'Service Unavailable', 7, true),
-  internal: kind(500, 'Internal Server Error', 1, true),
+  storage_unavailable: controller(503, 'Service Unavailable', 7, true),
+  engine_unavailable: controller(503, 'Service Unavailable', 7, true),
+  internal: controller(500, 'Internal Server Error', 1, true),
 
   // components
   component_not_found: kind(404, 'Component not found.', 3),
@@ -52,8 +63,8 @@ export const ERRORS = {
   bad_data: kind(400, 'Error parsing the data provided.', 2),
 
   // trust
-  trust_not_ready: kind(404, 'No certificate authority yet', 3),
-  trust_unavailable: kind(502, 'Certificate authority is not available', 1, true),
+  trust_not_ready: controller(404, 'No certificate authority yet', 3),
+  trust_unavailable: controller(502, 'Certificate authority is not available', 1, true),
 
   // webhooks
   webhook_not_found: kind(404, 'Webhook not found', 3),
@@ -64,8 +75,8 @@ export const ERRORS = {
   configuration_in_use: kind(400, 'Configuration is in use.', 5),
   branch_and_commit: kind(400, 'Error handling branches', 2),
   source_or_url: kind(400, 'Error handling source', 2),
-  source_unknown: kind(400, 'Source does not exist', 2),
-  branch_not_resolved: kind(400, 'Error converting branch name to commit', 2),
+  source_unknown: controller(400, 'Source does not exist', 2),
+  branch_not_resolved: controller(400, 'Error converting branch name to commit', 2),
   conflicting_layers: kind(400, 'Error with conflicting layers', 2),
   changed_meanwhile: kind(503, 'Service Unavailable', 7, true),
   source_not_found: kind(404, 'Source not found', 3),
@@ -74,10 +85,10 @@ export const ERRORS = {
   invalid_credentials: kind(400, 'Invalid credentials', 2),
   invalid_tenant: kind(400, 'Invalid tenant', 2),
   tenant_forbidden: kind(403, 'Forbidden operation.', 4),
-  tenant_registry_unavailable: kind(503, 'Service Unavailable', 7, true),
-  config_missing: kind(400, 'Configuration value is missing', 1),
-  secret_unreadable: kind(500, 'Secret cannot be read', 1),
-  secret_store_unavailable: kind(503, 'Service Unavailable', 7, true),
+  tenant_registry_unavailable: controller(503, 'Service Unavailable', 7, true),
+  config_missing: controller(400, 'Configuration value is missing', 1),
+  secret_unreadable: controller(500, 'Secret cannot be read', 1),
+  secret_store_unavailable: controller(503, 'Service Unavailable', 7, true),
 
   // sessions
   session_not_found: kind(404, 'Session not found.', 3),
@@ -130,57 +141,57 @@ export const ERRORS = {
   // what a session can fail with
   cancelled: kind(409, 'Session was cancelled', 1),
   session_timeout: kind(409, 'Session took too long', 6),
-  no_layer_selected: kind(400, 'No layer is selected', 1),
-  repository_url_refused: kind(400, 'Repository URL refused', 2),
-  repository_auth_failed: kind(400, 'Repository refused the credentials', 1),
-  repository_untrusted: kind(400, 'Repository certificate is not trusted', 1),
-  repository_not_found: kind(400, 'Repository not found', 1),
-  repository_unsafe: kind(400, 'Repository is not safe to use', 1),
-  commit_not_found: kind(400, 'Commit not found', 1),
-  branch_not_found: kind(400, 'Error converting branch name to commit', 2),
-  clone_failed: kind(502, 'Clone failed', 1, true),
-  playbook_missing: kind(400, 'Playbook not found', 1),
-  inventory_failed: kind(502, 'Inventory failed', 1, true),
+  no_layer_selected: controller(400, 'No layer is selected', 1),
+  repository_url_refused: controller(400, 'Repository URL refused', 2),
+  repository_auth_failed: controller(400, 'Repository refused the credentials', 1),
+  repository_untrusted: controller(400, 'Repository certificate is not trusted', 1),
+  repository_not_found: controller(400, 'Repository not found', 1),
+  repository_unsafe: controller(400, 'Repository is not safe to use', 1),
+  commit_not_found: controller(400, 'Commit not found', 1),
+  branch_not_found: controller(400, 'Error converting branch name to commit', 2),
+  clone_failed: controller(502, 'Clone failed', 1, true),
+  playbook_missing: controller(400, 'Playbook not found', 1),
+  inventory_failed: controller(502, 'Inventory failed', 1, true),
   inventory_empty: kind(400, 'Inventory has no host', 1),
-  inventory_invalid: kind(400, 'Inventory cannot be written', 1),
-  image_unknown: kind(400, 'Image does not exist', 1),
-  image_service_unavailable: kind(503, 'Image service is not available', 1, true),
-  image_service_refused: kind(400, 'Image service refused', 1),
-  image_job_failed: kind(502, 'Image job failed', 1),
-  image_wait_timeout: kind(504, 'Image took too long', 6),
+  inventory_invalid: controller(400, 'Inventory cannot be written', 1),
+  image_unknown: controller(400, 'Image does not exist', 1),
+  image_service_unavailable: controller(503, 'Image service is not available', 1, true),
+  image_service_refused: controller(400, 'Image service refused', 1),
+  image_job_failed: controller(502, 'Image job failed', 1),
+  image_wait_timeout: controller(504, 'Image took too long', 6),
   image_not_customized: kind(502, 'Image was not customized', 1),
-  image_builder_unavailable: kind(503, 'Images cannot be built here', 1),
+  image_builder_unavailable: controller(503, 'Images cannot be built here', 1),
   image_root_unsafe: kind(409, 'Root file system is not safe to use', 1),
   image_archive_invalid: kind(400, 'Image cannot be unpacked', 1),
   image_too_large: kind(413, 'Image is too large', 1),
-  image_disk_full: kind(507, 'Disk is full', 1, true),
-  image_port_taken: kind(409, 'Port is taken', 1, true),
-  image_environment_failed: kind(500, 'Image could not be opened', 1),
-  image_step_killed: kind(500, 'Work on an image was killed', 1, true),
-  image_pack_failed: kind(500, 'Image could not be packed', 1),
+  image_disk_full: controller(507, 'Disk is full', 1, true),
+  image_port_taken: controller(409, 'Port is taken', 1, true),
+  image_environment_failed: controller(500, 'Image could not be opened', 1),
+  image_step_killed: controller(500, 'Work on an image was killed', 1, true),
+  image_pack_failed: controller(500, 'Image could not be packed', 1),
   image_boot_file_missing: kind(400, 'Image lacks a file', 1),
-  run_not_started: kind(500, 'Run could not be started', 1),
+  run_not_started: controller(500, 'Run could not be started', 1),
   run_lost: kind(500, 'Run was lost', 1),
-  workspace_gone: kind(500, 'Workspace is gone', 1),
-  runner_gone: kind(500, 'Runner host is gone', 1),
-  runner_unavailable: kind(409, 'No runner of that kind', 1),
-  runner_failed: kind(500, 'Runner failed', 1),
+  workspace_gone: controller(500, 'Workspace is gone', 1),
+  runner_gone: controller(500, 'Runner host is gone', 1),
+  runner_unavailable: controller(409, 'No runner of that kind', 1),
+  runner_failed: controller(500, 'Runner failed', 1),
   job_deleted: kind(409, 'Job was deleted', 1),
   job_lost: kind(500, 'Job was lost', 1),
-  image_pull_failed: kind(500, 'Image cannot be pulled', 1),
-  container_config_invalid: kind(500, 'Container cannot be made', 1),
+  image_pull_failed: controller(500, 'Image cannot be pulled', 1),
+  container_config_invalid: controller(500, 'Container cannot be made', 1),
   out_of_memory: kind(500, 'Out of memory', 1),
-  evicted: kind(500, 'Pod was evicted', 1),
-  unschedulable: kind(500, 'No node can run the pod', 1),
-  node_lost: kind(500, 'Node is lost', 1),
+  evicted: controller(500, 'Pod was evicted', 1),
+  unschedulable: controller(500, 'No node can run the pod', 1),
+  node_lost: controller(500, 'Node is lost', 1),
   pod_deleted: kind(500, 'Pod was deleted', 1),
-  pod_silent: kind(500, 'Pod does not reach Muster', 1),
+  pod_silent: controller(500, 'Pod does not reach Muster', 1),
   deadline_exceeded: kind(409, 'Job took too long', 6),
-  cluster_unavailable: kind(503, 'Cluster is not available', 7, true),
-  cluster_refused: kind(400, 'Cluster refused', 1),
+  cluster_unavailable: controller(503, 'Cluster is not available', 7, true),
+  cluster_refused: controller(400, 'Cluster refused', 1),
   workflow_ended: kind(500, 'Workflow was ended from outside', 1),
   components_busy: kind(409, 'Components are in another session', 5, true),
-  disk_low: kind(503, 'Disk space is low', 1, true),
+  disk_low: controller(503, 'Disk space is low', 1, true),
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof ERRORS;

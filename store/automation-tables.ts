@@ -1,6 +1,7 @@
 /** The tables of lane automation as Kysely sees them, and the findings of drift checks (see tables.ts). */
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { KeptCheckAnswer } from '../domain/automation/drift-check-schema.ts';
+import type { SessionVerdict } from '../domain/automation/judge-session.ts';
 import type { RolloutStage, RolloutState } from '../domain/automation/rollout.ts';
 import type {
   KeptRunResult,
@@ -70,6 +71,27 @@ export interface BatchesTable {
   reason: string | null;
   /** Whether the back-off knows of its end. */
   counted: Generated<boolean>;
+  /** What its session was made from (see batch-holds.ts); null of a batch that an older release sent. */
+  basis: string | null;
+  /** What its session meant at the end, and the code of a fault of the controller; null where an older release ended it. */
+  verdict: SessionVerdict | null;
+  fault: string | null;
+}
+
+/** Keys that a fault of the controller holds. */
+export interface BatchHoldsTable {
+  key: string;
+  configuration: string;
+  /** Seconds from `start` on. */
+  length: number;
+  start: Time;
+  /** The batch that alone was sent when that had run out. */
+  probe: string | null;
+  basis: string;
+  code: string;
+  reason: string;
+  session: string;
+  since: Time;
 }
 
 /** Components of batches that have not ended. */
@@ -95,6 +117,8 @@ export interface BatcherStateTable {
   last_pass_at: OptionalTime;
   last_pass_ms: number | null;
   next_pass_at: OptionalTime;
+  /** Counted up when somebody sets a secret. */
+  secrets_revision: Generated<number>;
 }
 
 /** The back-off of single keys. */

@@ -93,6 +93,7 @@ export async function countBatches(db: Db): Promise<{ open: number; sent: number
 export async function isKnownKey(db: Db, key: string): Promise<boolean> {
   const { rows } = await sql<{ known: boolean }>`
     select exists(select from batches where key = ${key} and state <> 'ended')
-      or exists(select from batch_keys where key = ${key}) as known`.execute(db);
+      or exists(select from batch_keys where key = ${key})
+      or exists(select from batch_holds where key = ${key}) as known`.execute(db);
   return rows[0]?.known ?? false;
 }

@@ -1,7 +1,8 @@
 /** Batches and their members, while they are not sent, sent, and for some days after their end. */
 import { type Selectable, sql } from 'kysely';
-import type { BatchEnd } from '../domain/automation/back-off.ts';
+import type { JudgedEnd } from '../domain/automation/controller-hold.ts';
 import type { UnsentBatch } from '../domain/automation/join-batches.ts';
+import type { SessionVerdict } from '../domain/automation/judge-session.ts';
 import type { DueBatch } from '../domain/automation/plan-sends.ts';
 import type { Db } from './database.ts';
 import type { BatchesTable } from './tables.ts';
@@ -78,7 +79,7 @@ export async function deleteBatch(trx: Db, batch: string): Promise<void> {
 export async function markSent(
   trx: Db,
   batch: string,
-  sent: { sessionId: string; sessionName: string; desired: string; now: Date },
+  sent: { sessionId: string; sessionName: string; desired: string; basis: string; now: Date },
 ): Promise<void> {
   await trx
     .updateTable('batches')
@@ -87,6 +88,7 @@ export async function markSent(
       session_id: sent.sessionId,
       session_name: sent.sessionName,
       desired: sent.desired,
+      basis: sent.basis,
       sent_at: sent.now,
       refusal: null,
       tries: sql`tries + 1`,
@@ -109,13 +111,15 @@ export async function noteRefusal(db: Db, batch: string, refusal: string): Promi
 export async function markEnded(
   trx: Db,
   batch: string,
-  end: { success: boolean; reason: string; desired: string; now: Date },
+  end: { verdict: SessionVerdict; fault: string | null; reason: string; desired: string; now: Date },
 ): Promise<void> {
   await trx
     .updateTable('batches')
     .set({
       state: 'ended',
-      result: end.success ? 'success' : 'failure',
+      result: end.verdict === 'succeeded' ? 'success' : 'failure',
+      verdict: end.verdict,
+      fault: end.fault,
       reason: end.reason,
       desired: end.desired,
       ended_at: end.now,
@@ -126,7 +130,7 @@ export async function markEnded(
 }
 
 /** An end that the back-off has not seen. */
-export interface UncountedEnd extends BatchEnd {
+export interface UncountedEnd extends JudgedEnd {
   key: string;
   configuration: string;
   desired: string;
@@ -139,18 +143,30 @@ export async function takeUncountedEnds(trx: Db): Promise<UncountedEnd[]> {
     .set({ counted: true })
     .where('state', '=', 'ended')
     .where('counted', '=', false)
-    .returning(['id', 'key', 'configuration', 'desired', 'result', 'ended_at'])
+    .returningAll()
     .execute();
   const at = (row: (typeof rows)[number]) => row.ended_at?.getTime() ?? 0;
   return rows
     .sort((a, b) => at(a) - at(b) || (a.id < b.id ? -1 : 1))
-    .map(({ id, key, configuration, desired, result }) => ({
+    .map(({ id, key, configuration, desired, result, verdict, ...row }) => ({
       batch: id,
       key,
       configuration,
       desired: desired ?? '',
       success: result === 'success',
+      verdict,
+      fault: faultOf(row),
     }));
+}
+
+function faultOf({
+  fault,
+  reason,
+  session_name,
+  basis,
+}: Pick<BatchRow, 'fault' | 'reason' | 'session_name' | 'basis'>) {
+  if (fault === null) return null;
+  return { code: fault, reason: reason ?? '', session: session_name ?? '', basis: basis ?? '' };
 }
 
 /** Forgets batches that ended before a time. */

@@ -22,6 +22,8 @@ export interface Gauges {
   /** Seconds of the general back-off that are left; keys that are in one of their own. */
   backOff: number;
   keysInBackOff: number;
+  /** Keys whose batches wait because of a fault of the controller. */
+  heldKeys: number;
   isPaused: boolean;
   /** Seconds since the batcher's last pass and how long it took; null before the first. */
   sinceLastPass: number | null;
@@ -50,6 +52,8 @@ export async function readGauges(db: Db, now: Date): Promise<Gauges> {
       (select greatest(0, coalesce(${left}, 0))::float8) as "backOff",
       (select count(*) from batch_keys where backoff_length > 0
         and backoff_start + make_interval(secs => backoff_length) > ${now}) as "keysInBackOff",
+      (select count(*) from batch_holds
+        where exists (select from batches where batches.key = batch_holds.key and state <> 'ended')) as "heldKeys",
       paused as "isPaused", ${since('last_pass_at')} as "sinceLastPass", last_pass_ms / 1000.0::float8 as "lastPassSeconds"
     from batcher_state
   `.execute(db);

@@ -1,5 +1,7 @@
 /** Batches that are sent, beside their sessions. */
 import { sql } from 'kysely';
+import { controllerFault } from '../domain/automation/controller-fault.ts';
+import type { ErrorCode } from '../domain/errors.ts';
 import type { SessionStatus, Succeeded } from '../domain/sessions/schema.ts';
 import type { Db } from './database.ts';
 import type { SessionStage } from './tables.ts';
@@ -27,6 +29,8 @@ export interface BatchSession {
   /** Whether it was let in, so that work of it may go on. */
   admitted: boolean;
   message: string;
+  /** Code with which Muster ended it for a fault of the controller, or null. */
+  fault: ErrorCode | null;
   admittedAt: Date | null;
   /** Members of its limit that its inventory did not have. */
   absent: string[];
@@ -41,7 +45,8 @@ export async function sentBatches(db: Db, maxRunning: number, only?: string): Pr
           and status <> 'complete' order by queue limit 1) as head
     )
     select b.id, b.key, b.configuration, b.layers, b.sent_at, b.waited_until, b.session_id, b.session_name, b.desired,
-      s.id is not null as there, s.status, s.succeeded, s.stage, s.message, s.admitted_at, s.absent_hosts,
+      s.id is not null as there, s.status, s.succeeded, s.stage, s.message, s.reason,
+      s.cancel_requested_at is not null as cancel_requested, s.admitted_at, s.absent_hosts,
       s.stage = 'queued' and (line.running >= ${maxRunning} or line.head <> s.id or s.reason is not distinct from 'disk_low')
         as waiting
     from line cross join batches b left join sessions s on s.id = b.session_id and s.deleted_at is null
@@ -71,6 +76,8 @@ interface SentRow {
   succeeded: Succeeded;
   stage: SessionStage;
   message: string;
+  reason: string | null;
+  cancel_requested: boolean;
   admitted_at: Date | null;
   absent_hosts: string[] | null;
   waiting: boolean | null;
@@ -94,6 +101,7 @@ function toSentBatch(row: SentRow): SentBatch {
           waiting: row.waiting ?? false,
           admitted: row.stage !== 'queued',
           message: row.message,
+          fault: controllerFault({ ...row, cancelRequested: row.cancel_requested }),
           admittedAt: row.admitted_at,
           absent: row.absent_hosts ?? [],
         }

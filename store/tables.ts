@@ -8,6 +8,7 @@ import type { SessionMuster, SessionStatus, Snapshot, Succeeded, Target } from '
 import type {
   BatcherStateTable,
   BatchesTable,
+  BatchHoldsTable,
   BatchKeysTable,
   BatchMembersTable,
   DriftChecksTable,
@@ -367,6 +368,7 @@ export interface Database {
   batch_members: BatchMembersTable;
   batcher_state: BatcherStateTable;
   batch_keys: BatchKeysTable;
+  batch_holds: BatchHoldsTable;
   idempotent_requests: IdempotentRequestsTable;
   tokens: TokensTable;
   options: OptionsTable;

@@ -31,6 +31,7 @@ const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => V
   ['batch_components', 'Components in them', (now) => now.batchedComponents],
   ['batcher_backoff_seconds', 'Seconds of the general back-off that are left', (now) => now.backOff],
   ['batcher_keys_in_backoff', 'Batch keys that are in a back-off of their own', (now) => now.keysInBackOff],
+  ['batcher_keys_held', 'Batch keys that a fault of the controller holds', (now) => now.heldKeys],
   ['batcher_paused', '1 while the batcher is paused by hand', (now) => Number(now.isPaused)],
   ['batcher_since_last_pass_seconds', 'Seconds since the last pass of the batcher', (now) => now.sinceLastPass],
   ['batcher_pass_seconds', 'How long the last pass took', (now) => now.lastPassSeconds],

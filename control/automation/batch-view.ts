@@ -1,7 +1,8 @@
-import type { BackOff } from '../../domain/automation/back-off.ts';
+import { type BackOff, heldUntil } from '../../domain/automation/back-off.ts';
 import type { Batch, Batcher, BatcherDetail, BatchKey } from '../../domain/automation/batch-schema.ts';
 import type { Wait, WhyNot } from '../../domain/automation/plan-sends.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
+import type { HoldState } from '../../store/batch-holds.ts';
 import type { ShownBatch } from '../../store/batch-reads.ts';
 import type { BatcherState } from '../../store/batcher-state.ts';
 import type { BatcherPlan } from './read-plan.ts';
@@ -14,7 +15,7 @@ const LATE_MS = 30_000;
 /** How the batcher is at `now`. */
 export function viewOfBatcher(
   state: BatcherState,
-  counts: { open: number; sent: number },
+  counts: Pick<Batcher, 'open' | 'sent' | 'held_keys' | 'held_reason'>,
   options: Options,
   now: Date,
 ): Batcher {
@@ -43,9 +44,12 @@ function wordFor(state: BatcherState, options: Options, now: Date): Batcher['sta
 
 /** The same with what stands between components and their sessions. */
 export function detailOfBatcher(plan: BatcherPlan, leased: number, options: Options, now: Date): BatcherDetail {
-  const { state, open, sent } = plan;
+  const { state, open, sent, holds } = plan;
+  const live = new Set([...open, ...sent].map(({ key }) => key));
+  const held = holds.filter(({ key }) => live.has(key)).sort((a, b) => a.since - b.since);
+  const counts = { held_keys: held.length, held_reason: held[0]?.reason ?? null };
   return {
-    ...viewOfBatcher(state, { open: open.length, sent: sent.length }, options, now),
+    ...viewOfBatcher(state, { open: open.length, sent: sent.length, ...counts }, options, now),
     due: plan.plan.sends.length,
     waits: countReasons(plan.plan.waits),
     leased_components: leased,
@@ -53,8 +57,9 @@ export function detailOfBatcher(plan: BatcherPlan, leased: number, options: Opti
 }
 
 /** A batch as it is shown at the instant of the plan. */
-export function viewOfBatch(row: ShownBatch, { plan, facts, keys }: BatcherPlan): Batch {
-  const wait = row.state === 'open' ? plan.waits.find(({ batch }) => batch === row.id) : undefined;
+export function viewOfBatch(row: ShownBatch, { plan, facts, keys, holds }: BatcherPlan): Batch {
+  const hold = row.state === 'ended' ? undefined : holds.find(({ key }) => key === row.key);
+  const wait = row.state === 'open' ? (plan.waits.find(({ batch }) => batch === row.id) ?? dueHold(hold)) : undefined;
   const until = wait?.until ?? null;
   return {
     id: row.id,
@@ -68,24 +73,31 @@ export function viewOfBatch(row: ShownBatch, { plan, facts, keys }: BatcherPlan)
     why_not: wait?.why ?? null,
     until: iso(until),
     seconds_left: until === null ? null : Math.max(0, (until - facts.now) / 1_000),
-    refusal: row.refusal,
+    refusal: hold?.reason ?? row.refusal,
     tries: row.tries,
-    probe: facts.backOff.probe === row.id || keys.some(({ probe }) => probe === row.id),
+    probe: [facts.backOff, ...keys, ...holds].some(({ probe }) => probe === row.id),
     sent_at: iso(row.sent_at),
     session:
       row.session_id === null ? null : { id: row.session_id, name: row.session_name ?? '', status: row.session_status },
     ended_at: iso(row.ended_at),
     result: row.result,
+    fault: row.fault,
     reason: row.reason,
   };
 }
 
+/** A batch that the next pass tries is still held: nobody knows yet whether the fault is over. */
+function dueHold(hold: HoldState | undefined): Pick<Wait, 'why' | 'until'> | undefined {
+  return hold === undefined ? undefined : { why: 'controller', until: heldUntil(hold) };
+}
+
 /** What is known of the keys: those of batches that have not ended, and those of which anything is remembered; by name. */
-export function viewOfKeys({ plan, keys, open, sent, facts }: BatcherPlan): BatchKey[] {
+export function viewOfKeys({ plan, keys, holds, open, sent, facts }: BatcherPlan): BatchKey[] {
   const waits = new Map(plan.waits.map((wait) => [wait.batch, wait]));
-  const names = new Set([...keys, ...open, ...sent].map(({ key }) => key));
+  const names = new Set([...keys, ...holds, ...open, ...sent].map(({ key }) => key));
   const ofKey = <T extends { key: string }>(all: readonly T[]) => Map.groupBy(all, ({ key }) => key);
   const [openOf, sentOf, stateOf] = [ofKey(open), ofKey(sent), new Map(keys.map((state) => [state.key, state]))];
+  const holdOf = new Map(holds.map((hold) => [hold.key, hold]));
   return [...names].sort().map((key) => {
     const mine = openOf.get(key) ?? [];
     const state = stateOf.get(key);
@@ -99,10 +111,18 @@ export function viewOfKeys({ plan, keys, open, sent, facts }: BatcherPlan): Batc
       why_not: countReasons(mine.flatMap(({ id }) => waits.get(id) ?? [])),
       failures_in_a_row: state?.failuresInARow ?? 0,
       backoff: backOff === undefined ? null : viewOfBackOff(backOff),
+      controller: viewOfHold(holdOf.get(key)),
       paused: state?.paused ?? false,
       paused_by: state?.pausedBy ?? null,
     };
   });
+}
+
+function viewOfHold(hold: HoldState | undefined): BatchKey['controller'] {
+  if (hold === undefined) return null;
+  const { code, reason, session, since, probe } = hold;
+  const at = (time: number) => new Date(time).toISOString();
+  return { code, reason, session, since: at(since), until: at(heldUntil(hold)), probe };
 }
 
 function viewOfBackOff({ length, start, probe }: BackOff): Batcher['backoff'] {

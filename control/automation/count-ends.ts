@@ -1,6 +1,9 @@
 import { afterEnds, afterKeyEnds, seenKey } from '../../domain/automation/back-off.ts';
+import { afterControllerEnds } from '../../domain/automation/controller-hold.ts';
+import { endHold, readHolds, writeHold } from '../../store/batch-holds.ts';
 import { forgetKey, readBatcherState, readKeys, writeBackOff, writeKey } from '../../store/batcher-state.ts';
-import { takeUncountedEnds } from '../../store/batches.ts';
+import { takeUncountedEnds, type UncountedEnd } from '../../store/batches.ts';
+import type { Db } from '../../store/database.ts';
 import type { PassDependencies } from './batcher-ports.ts';
 import { readDesiredDigests } from './desired-digest.ts';
 
@@ -15,11 +18,14 @@ export async function countEnds({ db, clock, options }: PassDependencies): Promi
     if (ends.length === 0) return;
     const now = clock().getTime();
     const cap = options.batcher_max_backoff;
-    await writeBackOff(trx, afterEnds(backOff, ends, now, cap));
+    await holdKeys(trx, ends, now);
+    // A fault of the controller says nothing about what fails by itself; its keys are held for themselves.
+    const counted = ends.filter(({ verdict }) => verdict !== 'controller');
+    await writeBackOff(trx, afterEnds(backOff, counted, now, cap));
     const known = new Map((await readKeys(trx, { lock: true })).map((state) => [state.key, state]));
-    const names = ends.map(({ configuration }) => configuration);
+    const names = counted.map(({ configuration }) => configuration);
     const desired = await readDesiredDigests(trx, names, options);
-    for (const [key, keyEnds] of Map.groupBy(ends, (end) => end.key)) {
+    for (const [key, keyEnds] of Map.groupBy(counted, (end) => end.key)) {
       const wanted = desired.get(keyEnds[0]?.configuration ?? '') ?? '';
       const next = afterKeyEnds(seenKey(known.get(key), wanted, now), keyEnds, now, cap);
       // Nothing is remembered of a key that did not fail.
@@ -27,4 +33,14 @@ export async function countEnds({ db, clock, options }: PassDependencies): Promi
       if (next.failuresInARow > 0 || known.get(key)?.paused) await writeKey(trx, key, next);
     }
   });
+}
+
+/** Holds the keys whose sessions ended for a fault of the controller, and lets those go on whose sessions worked. */
+async function holdKeys(trx: Db, ends: readonly UncountedEnd[], now: number): Promise<void> {
+  const held = new Map((await readHolds(trx, { lock: true })).map((hold) => [hold.key, hold]));
+  for (const [key, ofKey] of Map.groupBy(ends, (end) => end.key)) {
+    const next = afterControllerEnds(held.get(key), ofKey, now);
+    if (next === undefined) await endHold(trx, key);
+    else await writeHold(trx, { ...next, key, configuration: ofKey[0]?.configuration ?? '' });
+  }
 }

@@ -42,10 +42,11 @@ export async function endBatch(deps: PassDependencies, id: string): Promise<bool
     if (judged === 'follow') return judged;
     const now = clock();
     if (judged === 'overdue') await deleteOverdue(trx, batch, deps, now);
-    else if (judged !== 'gone') await writeMembers(trx, batch, judged, deps, now);
+    if (judged === 'succeeded' || judged === 'failed') await writeMembers(trx, batch, judged, deps, now);
     await leaveRollout(trx, batch, options);
+    const fault = judged === 'controller' ? (batch.session?.fault ?? null) : null;
     const reason = reasonOf(judged, batch, deps);
-    await markEnded(trx, id, { success: judged === 'succeeded', reason, desired: batch.desired, now });
+    await markEnded(trx, id, { verdict: judged, fault, reason, desired: batch.desired, now });
     await countOne(trx, 'batches_ended', judged === 'succeeded' ? 'success' : 'failure');
     return judged;
   });

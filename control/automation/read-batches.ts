@@ -8,6 +8,7 @@ import type {
   BatchListQuery,
 } from '../../domain/automation/batch-schema.ts';
 import { musterError } from '../../domain/errors.ts';
+import { countHolds } from '../../store/batch-holds.ts';
 import {
   countBatches,
   countLeasedCandidates,
@@ -32,8 +33,13 @@ const BATCH_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** How the batcher is; cheap however much it holds. */
 export async function readBatcher({ db, clock }: ReadBatchesDependencies): Promise<Batcher> {
-  const [state, counts, options] = await Promise.all([readBatcherState(db), countBatches(db), readOptions(db)]);
-  return viewOfBatcher(state, counts, options, clock());
+  const [state, counts, held, options] = await Promise.all([
+    readBatcherState(db),
+    countBatches(db),
+    countHolds(db),
+    readOptions(db),
+  ]);
+  return viewOfBatcher(state, { ...counts, ...held }, options, clock());
 }
 
 /** The batcher with what it waits for. */

@@ -1,7 +1,9 @@
 import { NO_BACK_OFF } from '../../domain/automation/back-off.ts';
+import { holdNow } from '../../domain/automation/controller-hold.ts';
 import { type KeyHold, type PlanFacts, planSends, type SendPlan } from '../../domain/automation/plan-sends.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { boundedSeconds } from '../../domain/times.ts';
+import { type HoldState, readBases, readHolds } from '../../store/batch-holds.ts';
 import { type BatcherState, type KeyState, readBatcherState, readKeys } from '../../store/batcher-state.ts';
 import { type OpenBatch, openBatches } from '../../store/batches.ts';
 import type { Db } from '../../store/database.ts';
@@ -12,6 +14,8 @@ import { readRolloutGates } from './rollout-gates.ts';
 export interface BatcherPlan {
   state: BatcherState;
   keys: KeyState[];
+  /** Of keys that a fault of the controller holds, as they stand now. */
+  holds: HoldState[];
   /** Not sent yet, oldest first. */
   open: OpenBatch[];
   sent: SentBatch[];
@@ -28,6 +32,7 @@ export async function readPlan(db: Db, options: Options, now: Date): Promise<Bat
   const open = await openBatches(db);
   const sent = await sentBatches(db, options.max_running_sessions);
   const gates = await readRolloutGates(db, options);
+  const holds = await controllerHolds(db);
   const facts: PlanFacts = {
     now: now.getTime(),
     disabled: options.batcher_disable,
@@ -37,14 +42,22 @@ export async function readPlan(db: Db, options: Options, now: Date): Promise<Bat
     waiting: sent.filter(({ session }) => session?.status === 'pending').length,
     out: new Set(sent.map(({ id }) => id)),
     backOff: state.backOff,
-    keys: await holds(db, options, keys, open),
+    keys: await keyHolds(db, options, keys, open),
+    holds: new Map(holds.map((hold) => [hold.key, hold])),
     rollouts: new Map([...gates].map(([configuration, { room }]) => [configuration, room])),
   };
-  return { state, keys, open, sent, facts, plan: planSends(open, facts) };
+  return { state, keys, holds, open, sent, facts, plan: planSends(open, facts) };
+}
+
+/** What changed since a held key was last tried lets it be tried at once. */
+async function controllerHolds(db: Db): Promise<HoldState[]> {
+  const holds = await readHolds(db);
+  const bases = await readBases(db, [...new Set(holds.map(({ configuration }) => configuration))]);
+  return holds.map((hold) => ({ ...hold, ...holdNow(hold, bases.get(hold.configuration) ?? '') }));
 }
 
 /** The back-off of the keys of these batches; what a key desired earlier holds nothing back. */
-async function holds(
+async function keyHolds(
   db: Db,
   options: Options,
   keys: readonly KeyState[],

@@ -1,6 +1,7 @@
 import { KEY_FORGOTTEN_AFTER } from '../../domain/automation/back-off.ts';
 import { planSends, type Wait, type WhyNot } from '../../domain/automation/plan-sends.ts';
 import { boundedSeconds } from '../../domain/times.ts';
+import { forgetHolds } from '../../store/batch-holds.ts';
 import { forgetKeys, notePass, readBatcherState, seeKeys, withPassLock } from '../../store/batcher-state.ts';
 import { forgetBatches } from '../../store/batches.ts';
 import { readOptions } from '../../store/options.ts';
@@ -102,7 +103,7 @@ async function sendDue(
       tried.add(send.batch);
       const outcome = await sendBatch(deps, send);
       if (outcome === 'sent') sent += 1;
-      else if (send.probe || send.keyProbe) again = true;
+      else if (send.probe || send.keyProbe || send.holdProbe) again = true;
     }
     if (!again) return { sent, waits: countReasons(plan.waits), nextAt: plan.nextAt };
   }
@@ -119,4 +120,5 @@ async function keepKeys({ db, clock }: PassDependencies): Promise<void> {
   const now = clock();
   await seeKeys(db, now, new Date(now.getTime() - SEEN_AGAIN_MS));
   await forgetKeys(db, new Date(now.getTime() - KEY_FORGOTTEN_AFTER));
+  await forgetHolds(db, new Date(now.getTime() - KEY_FORGOTTEN_AFTER));
 }

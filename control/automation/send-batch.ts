@@ -3,6 +3,7 @@ import type { Send } from '../../domain/automation/plan-sends.ts';
 import { isPlainHostName } from '../../domain/components/host-names.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
+import { markHoldProbe, readBases } from '../../store/batch-holds.ts';
 import { markKeyProbe, markProbe } from '../../store/batcher-state.ts';
 import {
   type BatchRow,
@@ -61,13 +62,15 @@ async function sendLocked(trx: PassDependencies['db'], deps: PassDependencies, s
     const joining = { id: batch.id, configuration: batch.configuration, desired, components };
     if (!(await joinRollout(trx, joining, options))) return 'held';
     const sessionId = await makeBatchSession(trx, { batch, name, components: hosts, clock });
-    await markSent(trx, batch.id, { sessionId, sessionName: name, desired, now });
+    const basis = (await readBases(trx, [batch.configuration])).get(batch.configuration) ?? '';
+    await markSent(trx, batch.id, { sessionId, sessionName: name, desired, basis, now });
     if (send.probe) await markProbe(trx, batch.id);
     if (send.keyProbe) await markKeyProbe(trx, batch.key, batch.id);
+    if (send.holdProbe) await markHoldProbe(trx, batch.key, batch.id);
     return 'sent';
   }
   const reason = 'none of its components has a name that a host can have';
-  if (nameless > 0) await markEnded(trx, batch.id, { success: false, reason, desired, now });
+  if (nameless > 0) await markEnded(trx, batch.id, { verdict: 'failed', fault: null, reason, desired, now });
   else await deleteBatch(trx, batch.id);
   return 'left';
 }

@@ -63,7 +63,7 @@ export function afterEnds(state: GlobalBackOff, ended: readonly BatchEnd[], now:
   const results = [...state.results, ...ended.map(({ success }) => success)].slice(-REMEMBERED_RESULTS);
   // A success of this pass counts, also when 20 failures of the same pass came after it.
   if (results.includes(true) || ended.some(({ success }) => success)) return { ...NO_BACK_OFF, results };
-  return { ...lengthened(state, ended, now, cap), results };
+  return { ...lengthened(state, ended, now, { first: FIRST_BACK_OFF, cap }), results };
 }
 
 /**
@@ -76,7 +76,7 @@ export function afterKeyEnds(state: KeyBackOff, ends: readonly KeyEnd[], now: nu
   if (ended.some(({ success }) => success)) return { ...state, ...NO_BACK_OFF, failuresInARow: 0 };
   const failuresInARow = state.failuresInARow + ended.length;
   if (failuresInARow < REMEMBERED_RESULTS) return { ...state, failuresInARow };
-  return { ...state, ...lengthened(state, ended, now, cap), failuresInARow };
+  return { ...state, ...lengthened(state, ended, now, { first: FIRST_BACK_OFF, cap }), failuresInARow };
 }
 
 /** A key that is seen at `now` with what it desires; one that was unknown, forgotten or desires something else starts afresh. */
@@ -92,11 +92,16 @@ export function isForgotten(state: Pick<KeyBackOff, 'lastSeenAt'>, now: number):
   return now - state.lastSeenAt >= KEY_FORGOTTEN_AFTER;
 }
 
-/** After failures only. */
-function lengthened(state: BackOff, ended: readonly BatchEnd[], now: number, cap: number): BackOff {
+/** A hold after failures only: `first` seconds, or twice as long as before, at most `cap`; see `afterEnds` for what decides. */
+export function lengthened(
+  state: BackOff,
+  ended: readonly BatchEnd[],
+  now: number,
+  { first, cap }: { first: number; cap: number },
+): BackOff {
   const { length, start, probe } = state;
   const probeFailed = probe !== null && ended.some(({ batch }) => batch === probe);
   const decides = probe === null ? now >= heldUntil(state) : probeFailed;
   if (!decides) return { length, start, probe };
-  return { length: Math.min(length === 0 ? FIRST_BACK_OFF : length * 2, cap), start: now, probe: null };
+  return { length: Math.min(length === 0 ? first : length * 2, cap), start: now, probe: null };
 }

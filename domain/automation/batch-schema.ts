@@ -32,6 +32,8 @@ export const BatcherSchema = z.strictObject({
   next_pass_at: time.nullable().describe('at the latest'),
   open: count.describe('batches that are not sent yet'),
   sent: count.describe('batches whose session has not ended'),
+  held_keys: count.describe('keys whose batches wait because of a fault of the controller'),
+  held_reason: z.string().nullable().describe('what that fault is, of the key that has waited longest'),
 });
 export type Batcher = z.infer<typeof BatcherSchema>;
 
@@ -52,16 +54,23 @@ export const BatchSchema = z.strictObject({
   components: z.int().nullable().describe('null when the session of an ended batch is forgotten'),
   leased: z.int().nullable().describe('components that other sessions have; of open batches'),
   opened_at: time,
-  why_not: z.enum(WHY_NOT).nullable().describe('why an open batch is not sent; null: the next pass sends it'),
+  why_not: z
+    .enum(WHY_NOT)
+    .nullable()
+    .describe('why an open batch is not sent; null: the next pass sends it, as with controller when `until` is past'),
   until: time.nullable().describe('when it may go if nothing else happens; null when an event decides'),
   seconds_left: z.number().nullable().describe('until then'),
-  refusal: z.string().nullable().describe('why the last try to make its session failed'),
+  refusal: z
+    .string()
+    .nullable()
+    .describe('why the last try to make its session failed; with controller: what its last session ended with'),
   tries: count,
   probe: z.boolean().describe('its end decides about the back-off'),
   sent_at: time.nullable(),
   session: z.strictObject({ id: z.string(), name: z.string(), status: z.string().nullable() }).nullable(),
   ended_at: time.nullable(),
   result: z.enum(['success', 'failure']).nullable(),
+  fault: z.string().nullable().describe('code of the fault of the controller that its session ended with'),
   reason: z.string().nullable(),
 });
 export type Batch = z.infer<typeof BatchSchema>;
@@ -80,6 +89,17 @@ export const BatchKeySchema = z.strictObject({
   why_not: z.partialRecord(z.enum(WHY_NOT), count).describe('open batches by the reason why they are not sent'),
   failures_in_a_row: count,
   backoff: BackOffSchema,
+  controller: z
+    .strictObject({
+      code: z.string().describe('of the catalogue of errors'),
+      reason: z.string().describe('message of the last session'),
+      session: z.string(),
+      since: time,
+      until: time.describe('then one batch is tried; in the past: at once'),
+      probe: z.string().nullable().describe('id of the batch whose end decides, while it is out'),
+    })
+    .nullable()
+    .describe('the fault of the controller that holds the key; it costs no component a try'),
   paused: z.boolean(),
   paused_by: z.string().nullable(),
 });

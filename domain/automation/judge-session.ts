@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts';
 import type { SessionStatus, Succeeded } from '../sessions/schema.ts';
 
 /** Times of a sent batch, in milliseconds. */
@@ -13,13 +14,16 @@ export interface SessionFacts {
   succeeded: Succeeded;
   /** Whether it waits for admission: no free slot, others before it, or no room on the disk. */
   waiting: boolean;
+  /** The code with which it ended for a fault of the controller, or null (see controller-fault.ts). */
+  fault: ErrorCode | null;
 }
 
 /**
  * What a batch's session means for the batch: `follow` it further; `succeeded` and `failed` end the batch with the handling of its
- * members; `gone` and `overdue` end it as a failure that writes nothing, an overdue session is deleted first.
+ * members; `controller` ends it without a word about its members, and holds its key; `gone` and `overdue` end it as a failure that
+ * writes nothing, an overdue session is deleted first.
  */
-export type SessionVerdict = 'follow' | 'succeeded' | 'failed' | 'gone' | 'overdue';
+export type SessionVerdict = 'follow' | 'succeeded' | 'failed' | 'controller' | 'gone' | 'overdue';
 
 /** The verdict on a batch's session, `null` when it does not exist any more (cfs-flows 5.2 a). `timeout` in seconds. */
 export function judgeSession(
@@ -29,6 +33,7 @@ export function judgeSession(
   timeout: number,
 ): SessionVerdict {
   if (session === null) return 'gone';
+  if (session.fault !== null) return 'controller';
   if (session.succeeded === 'false' || session.succeeded === 'unknown') return 'failed';
   if (session.status === 'complete') return 'succeeded';
   if (session.status === 'pending' && !session.waiting && now >= overdueAt(batch, timeout)) return 'overdue';

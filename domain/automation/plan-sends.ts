@@ -5,10 +5,12 @@ import { olderFirst, type UnsentBatch } from './join-batches.ts';
 export const WAITING_SESSIONS_MAX = 50;
 
 /**
- * Why a batch is not sent: its window is open; all sending, or its key, is held back; a probe is awaited; enough sessions wait
- * for a slot; other sessions have all its members; its rollout has no room; somebody paused it; the option disables the batcher.
+ * Why a batch is not sent: a fault of the controller holds its key; its window is open; all sending, or its key, is held back; a
+ * probe is awaited; enough sessions wait for a slot; other sessions have all its members; its rollout has no room; somebody
+ * paused it; the option disables the batcher.
  */
 export const WHY_NOT = [
+  'controller',
   'window',
   'backoff',
   'probe',
@@ -46,15 +48,18 @@ export interface PlanFacts {
   out: ReadonlySet<string>;
   backOff: BackOff;
   keys: ReadonlyMap<string, KeyHold>;
+  /** Keys that a fault of the controller holds. */
+  holds: ReadonlyMap<string, BackOff>;
   /** Components that a configuration's rollout lets start now; a configuration without entry has no rollout. */
   rollouts: ReadonlyMap<string, number>;
 }
 
 export interface Send {
   batch: string;
-  /** Whether its end decides about the global back-off, or about that of its key. */
+  /** Whether its end decides about the global back-off, about that of its key, or about the fault that holds its key. */
   probe: boolean;
   keyProbe: boolean;
+  holdProbe: boolean;
 }
 
 export interface Wait {
@@ -81,6 +86,7 @@ export function planSends(unsent: readonly DueBatch[], facts: PlanFacts): SendPl
     rate,
     probing: facts.backOff.probe !== null && facts.out.has(facts.backOff.probe),
     probedKeys: new Set(),
+    probedHolds: new Set(),
     rooms: new Map(facts.rollouts),
     free: WAITING_SESSIONS_MAX - facts.waiting,
   };
@@ -103,6 +109,7 @@ interface Course {
   /** Whether a probe is out. */
   probing: boolean;
   probedKeys: Set<string>;
+  probedHolds: Set<string>;
   rooms: Map<string, number>;
   free: number;
 }
@@ -114,13 +121,28 @@ function holdOf(batch: DueBatch, course: Course): Hold {
   const key = facts.keys.get(batch.key);
   if (facts.disabled) return { why: 'disabled', until: null };
   if (facts.paused || key?.paused) return { why: 'paused', until: null };
+  const held = facts.holds.get(batch.key);
+  // A held batch has waited long enough: it is tried as soon as its pause is over.
+  const why = held === undefined ? windowHold(batch, facts) : controllerHold(batch, held, course);
+  if (why !== null) return why;
+  if (course.rate === 'none') return { why: 'backoff', until: heldUntil(facts.backOff) };
+  if (course.probing) return { why: 'probe', until: null };
+  return keyHold(batch, key ?? NO_BACK_OFF, course) ?? roomHold(batch, course);
+}
+
+function windowHold(batch: DueBatch, facts: PlanFacts): Hold {
   const overdueAt = batch.openedAt + facts.window * 1000 + 1;
   if (batch.members < facts.sizeOf(batch.configuration) && facts.now < overdueAt) {
     return { why: 'window', until: overdueAt };
   }
-  if (course.rate === 'none') return { why: 'backoff', until: heldUntil(facts.backOff) };
-  if (course.probing) return { why: 'probe', until: null };
-  return keyHold(batch, key ?? NO_BACK_OFF, course) ?? roomHold(batch, course);
+  return null;
+}
+
+/** One batch of a held key is tried when the pause is over; the others wait for its end. */
+function controllerHold(batch: DueBatch, held: BackOff, { facts, probedHolds }: Course): Hold {
+  const isTried = probedHolds.has(batch.key) || (held.probe !== null && facts.out.has(held.probe));
+  if (isTried) return { why: 'controller', until: null };
+  return facts.now < heldUntil(held) ? { why: 'controller', until: heldUntil(held) } : null;
 }
 
 function keyHold(batch: DueBatch, key: BackOff, { facts, probedKeys }: Course): Hold {
@@ -147,8 +169,10 @@ function startOf(batch: DueBatch, course: Course): Send {
   const keyProbe = sendingRate(facts.keys.get(batch.key) ?? NO_BACK_OFF, facts.now) === 'probe';
   const room = rooms.get(batch.configuration);
   if (probe) course.probing = true;
+  const holdProbe = facts.holds.has(batch.key);
   if (keyProbe) course.probedKeys.add(batch.key);
+  if (holdProbe) course.probedHolds.add(batch.key);
   if (room !== undefined) rooms.set(batch.configuration, room - batch.members);
   course.free -= 1;
-  return { batch: batch.id, probe, keyProbe };
+  return { batch: batch.id, probe, keyProbe, holdProbe };
 }

@@ -1,7 +1,7 @@
 /** Webhooks: who is told of what, and what became of it. */
 import { z } from 'zod';
 
-export const WEBHOOK_EVENTS = ['session.ended', 'component.failed', 'rollout.stopped'] as const;
+export const WEBHOOK_EVENTS = ['session.ended', 'component.failed', 'rollout.stopped', 'batch.held'] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 /** What a webhook gets that is tested. */
 export const PING = 'ping';

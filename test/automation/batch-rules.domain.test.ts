@@ -112,6 +112,7 @@ describe('the verdict on a session', () => {
     status: 'pending',
     succeeded: 'none',
     waiting: false,
+    fault: null,
     ...change,
   });
   test.each<[string, SessionFacts | null, number, number | null, SessionVerdict]>([
@@ -129,6 +130,13 @@ describe('the verdict on a session', () => {
     ['complete and true', facts({ status: 'complete', succeeded: 'true' }), 1, null, 'succeeded'],
     ['complete and none', facts({ status: 'complete' }), 1, null, 'succeeded'],
     ['complete and false', facts({ status: 'complete', succeeded: 'false' }), 1, null, 'failed'],
+    [
+      'complete, for a fault of the controller',
+      facts({ status: 'complete', succeeded: 'false', fault: 'clone_failed' }),
+      1,
+      null,
+      'controller',
+    ],
     ['complete and unknown', facts({ status: 'complete', succeeded: 'unknown' }), 1, null, 'failed'],
   ])('%s', (_, session, now, waitedUntil, verdict) => {
     expect(judgeSession({ sentAt: 0, waitedUntil }, session, now, 300)).toBe(verdict);

@@ -83,6 +83,8 @@ describe('the list', () => {
         next_pass_at: '2026-11-21T10:00:20.000Z',
         open: 0,
         sent: 0,
+        held_keys: 0,
+        held_reason: null,
         due: 0,
         waits: {},
         leased_components: 0,
@@ -118,6 +120,7 @@ describe('the list', () => {
       session: null,
       ended_at: null,
       result: null,
+      fault: null,
       reason: null,
     });
     expect(sent).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NO_BACK_OFF } from '../../domain/automation/back-off.ts';
+import { type BackOff, NO_BACK_OFF } from '../../domain/automation/back-off.ts';
 import {
   type DueBatch,
   type PlanFacts,
@@ -20,6 +20,7 @@ const FACTS: PlanFacts = {
   out: new Set(),
   backOff: NO_BACK_OFF,
   keys: new Map(),
+  holds: new Map(),
   rollouts: new Map(),
 };
 /** As old as given in seconds. */
@@ -61,6 +62,24 @@ describe('one batch', () => {
       'key_backoff',
       null,
     ],
+    ['held by a fault', batch('a', 99), { holds: heldBy(HELD) }, 'controller', NOW + 50_000],
+    ['held by a fault and not due', batch('a', 0), { holds: heldBy(HELD) }, 'controller', NOW + 50_000],
+    ['its fault is to be tried again, whatever its window', batch('a', 0), { holds: heldBy(RUN_OUT) }, null, null],
+    ['another key is held by a fault', batch('a', 99, { key: 'B:0:' }), { holds: heldBy(HELD) }, null, null],
+    [
+      'held by a fault that another batch tries',
+      batch('a', 99),
+      { holds: heldBy({ ...RUN_OUT, probe: 'p' }), out: new Set(['p']) },
+      'controller',
+      null,
+    ],
+    [
+      'held by a fault whose try came to nothing',
+      batch('a', 99),
+      { holds: heldBy({ ...RUN_OUT, probe: 'p' }) },
+      null,
+      null,
+    ],
     ['others have some members', batch('a', 99, { leased: 4 }), {}, null, null],
     ['others have all members', batch('a', 99, { leased: 5 }), {}, 'lease', null],
     ['its rollout has room', batch('a', 99), { rollouts: new Map([['A', 5]]) }, null, null],
@@ -89,7 +108,7 @@ describe('several batches', () => {
 
   test('the probe is the oldest due batch alone; the others wait for its end', () => {
     const plan = planSends([batch('a', 20), batch('b', 70), batch('c', 90)], { ...FACTS, backOff: RUN_OUT });
-    expect(plan.sends).toEqual([{ batch: 'c', probe: true, keyProbe: false }]);
+    expect(plan.sends).toEqual([{ batch: 'c', probe: true, keyProbe: false, holdProbe: false }]);
     expect(plan.waits).toEqual([
       { batch: 'b', why: 'probe', until: null },
       { batch: 'a', why: 'window', until: NOW + 40_001 },
@@ -113,17 +132,29 @@ describe('several batches', () => {
       backOff: RUN_OUT,
       keys: keyed({ ...RUN_OUT, paused: false }),
     });
-    expect(plan.sends).toEqual([{ batch: 'a', probe: true, keyProbe: true }]);
+    expect(plan.sends).toEqual([{ batch: 'a', probe: true, keyProbe: true, holdProbe: false }]);
   });
 
   test("a key's probe goes alone, other keys at their full rate", () => {
     const keys = keyed({ ...RUN_OUT, paused: false });
     const plan = planSends([batch('a', 99), batch('b', 90), batch('c', 80, { key: 'B:0:' })], { ...FACTS, keys });
     expect(plan.sends).toEqual([
-      { batch: 'a', probe: false, keyProbe: true },
-      { batch: 'c', probe: false, keyProbe: false },
+      { batch: 'a', probe: false, keyProbe: true, holdProbe: false },
+      { batch: 'c', probe: false, keyProbe: false, holdProbe: false },
     ]);
     expect(plan.waits).toEqual([{ batch: 'b', why: 'key_backoff', until: null }]);
+  });
+
+  test('of a key that a fault held one batch is tried alone, young or not', () => {
+    const plan = planSends([batch('a', 99), batch('b', 90), batch('c', 0, { key: 'B:0:' })], {
+      ...FACTS,
+      holds: new Map([...heldBy(RUN_OUT), ['B:0:', RUN_OUT]]),
+    });
+    expect(plan.sends).toEqual([
+      { batch: 'a', probe: false, keyProbe: false, holdProbe: true },
+      { batch: 'c', probe: false, keyProbe: false, holdProbe: true },
+    ]);
+    expect(plan.waits).toEqual([{ batch: 'b', why: 'controller', until: null }]);
   });
 
   test('a rollout gives its room to the oldest, and nobody younger overtakes one that does not fit', () => {
@@ -165,6 +196,10 @@ describe('several batches', () => {
     );
   });
 });
+
+function heldBy(hold: BackOff): PlanFacts['holds'] {
+  return new Map([['A:0:', hold]]);
+}
 
 function keyed(hold: { length: number; start: number; probe: string | null; paused: boolean }): PlanFacts['keys'] {
   return new Map([['A:0:', hold]]);

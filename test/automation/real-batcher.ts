@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type PassReport, runPass } from '../../control/automation/run-pass.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/times.ts';
 import { upsertComponents } from '../../store/components.ts';
 import { lockOptions, mergeOptions } from '../../store/options.ts';
@@ -40,7 +41,7 @@ export interface RealBatcher {
   /** The pass at an instant, in seconds. */
   pass(at: number): Promise<PassReport | null>;
   /** Writes the end of a session as the engine does. */
-  end(name: string, succeeded: 'true' | 'false' | 'unknown'): Promise<void>;
+  end(name: string, succeeded: 'true' | 'false' | 'unknown', reason?: ErrorCode): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -106,9 +107,9 @@ export async function openRealBatcher(): Promise<RealBatcher> {
       now.value = at;
       return runPass({ db, dispatcher, clock, log });
     },
-    end: async (name, succeeded) => {
+    end: async (name, succeeded, reason) => {
       const { id } = await db.selectFrom('sessions').select('id').where('name', '=', name).executeTakeFirstOrThrow();
-      await writeEnd(db, id, { succeeded, message: `ended ${succeeded}`, reason: null });
+      await writeEnd(db, id, { succeeded, message: `ended ${succeeded}`, reason: reason ?? null });
     },
     close: () => database.close(),
   };

@@ -265,7 +265,7 @@ test('a stop between plan and send holds the batch back', async () => {
     log: console,
     options: await readOptions(db),
   };
-  expect(await sendBatch(deps, { batch: batch.id, probe: false, keyProbe: false })).toBe('held');
+  expect(await sendBatch(deps, { batch: batch.id, probe: false, keyProbe: false, holdProbe: false })).toBe('held');
   expect(await open()).toEqual([]);
 });
 

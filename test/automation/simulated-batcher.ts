@@ -130,7 +130,7 @@ export class SimulatedBatcher {
     for (const batch of [...this.sent.values()]) {
       const { session } = batch;
       if (session.deletedAt === null && session.waiting) batch.waitedUntil = now;
-      const facts = session.deletedAt === null ? session : null;
+      const facts = session.deletedAt === null ? { ...session, fault: null } : null;
       const verdict = judgeSession(batch, facts, now, this.options.batcher_pending_timeout);
       if (verdict === 'follow') continue;
       if (verdict === 'overdue') session.deletedAt = now;
@@ -256,6 +256,7 @@ export class SimulatedBatcher {
         out: new Set(this.sent.keys()),
         backOff: this.backOff,
         keys: new Map([...this.keys].map(([key, state]) => [key, { ...state, paused: false }])),
+        holds: new Map(),
         rollouts: new Map([...this.#gates].map(([configuration, { room }]) => [configuration, room])),
       },
     );

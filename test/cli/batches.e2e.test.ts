@@ -30,6 +30,7 @@ const batch = (id: string, over: Partial<Batch> = {}): Batch => ({
   session: null,
   ended_at: null,
   result: null,
+  fault: null,
   reason: null,
   ...over,
 });
@@ -45,6 +46,8 @@ const batcher = (over: Partial<BatcherDetail> = {}): BatcherDetail => ({
   next_pass_at: '2026-11-21T10:00:10.000Z',
   open: 2,
   sent: 1,
+  held_keys: 0,
+  held_reason: null,
   due: 1,
   waits: { window: 1, lease: 2 },
   leased_components: 7,
@@ -64,6 +67,7 @@ test('batch list says why each is not sent, and below how the batcher is', async
       batch('b1'),
       batch('b2', { why_not: null, until: null, seconds_left: null }),
       batch('b3', { refusal: 'no configuration web', why_not: null }),
+      batch('b5', { why_not: 'controller', seconds_left: 19.2, refusal: 'no repository there' }),
       batch('b4', { state: 'sent', why_not: null, session: { id: 'i', name: 'batcher-1', status: 'running' } }),
     ],
   });
@@ -73,7 +77,8 @@ test('batch list says why each is not sent, and below how the batcher is', async
   expect(lines[1]).toMatch(/b1 .*web .*open .*window, 55s left/);
   expect(lines[2]).toMatch(/b2 .*due/);
   expect(lines[3]).toMatch(/b3 .*refused: no configuration web/);
-  expect(lines[4]).toMatch(/b4 .*sent .*running .*batcher-1/);
+  expect(lines[4]).toMatch(/b5 .*controller, 20s left: no repository there/);
+  expect(lines[5]).toMatch(/b4 .*sent .*running .*batcher-1/);
   expect(err).toBe(
     'batcher: working; 2 open and 1 sent batches; 1 due; 1 window, 2 lease; 7 components in other sessions; ' +
       '4 of the last 20 failed; last pass 2026-11-21T10:00:00.000Z (12 ms)\n',

@@ -60,3 +60,13 @@ test.each([[{}], [{ value: 7 }], [{ value: null }], [{ value: 'x', more: 1 }], [
     expect(JSON.stringify(answer.body)).not.toContain('hidden-9d2');
   },
 );
+
+test('a value that is set lets what waits for it be tried again; a refused one does not', async () => {
+  const revision = () =>
+    api.database.db.selectFrom('batcher_state').select('secrets_revision').executeTakeFirstOrThrow();
+  const before = (await revision()).secrets_revision;
+  expect((await put('a/b', {})).status).toBe(400);
+  expect((await revision()).secrets_revision).toBe(before);
+  expect((await put('a/b', { value: 'x' })).status).toBe(204);
+  expect((await revision()).secrets_revision).toBe(before + 1);
+});

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { retryAfterSecret } from '../../../control/configurations/retry-after-secret.ts';
 import { SecretKeySchema, SecretNameSchema, SecretValueSchema } from '../../../domain/configurations/schema.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NoContentSchema } from '../../no-content.ts';
@@ -6,7 +7,10 @@ import { NoContentSchema } from '../../no-content.ts';
 const tags = ['secrets'];
 
 /** Secrets of the embedded stack: set, never read back. */
-export async function secretRoutes(app: ApiServer, { secrets }: Pick<ApiDependencies, 'secrets'>): Promise<void> {
+export async function secretRoutes(
+  app: ApiServer,
+  { db, secrets }: Pick<ApiDependencies, 'db' | 'secrets'>,
+): Promise<void> {
   app.get(
     '/secrets',
     {
@@ -32,6 +36,7 @@ export async function secretRoutes(app: ApiServer, { secrets }: Pick<ApiDependen
     },
     async ({ params, body, actor }, reply) => {
       await secrets.put(params.name, params.key, body.value, actor);
+      await retryAfterSecret(db);
       return reply.code(204).send();
     },
   );

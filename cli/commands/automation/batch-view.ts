@@ -14,11 +14,14 @@ function reasonsCell(reasons: Partial<Record<string, number>>): string {
 function standing(batch: Batch): string {
   if (batch.state === 'ended') return `${batch.result}: ${cell(batch.reason)}`;
   if (batch.state === 'sent') return batch.session?.status ?? 'session is gone';
+  if (batch.why_not === 'controller') return `${waitText(batch)}: ${cell(batch.refusal)}`;
   if (batch.refusal !== null) return `refused: ${batch.refusal}`;
   if (batch.why_not === null) return 'due';
-  return batch.seconds_left === null
-    ? batch.why_not
-    : `${batch.why_not}, ${duration(Math.ceil(batch.seconds_left) * 1000)} left`;
+  return waitText(batch);
+}
+
+function waitText({ why_not, seconds_left }: Batch): string {
+  return seconds_left === null ? cell(why_not) : `${why_not}, ${duration(Math.ceil(seconds_left) * 1000)} left`;
 }
 
 const since = (time: string, now: number): string => duration(now - (timeOf(time) ?? now));
@@ -54,6 +57,7 @@ export const batchKeyView: View<BatchKey> = {
     { title: 'WHY NOT', value: ({ why_not }) => reasonsCell(why_not) },
     { title: 'FAILURES', value: ({ failures_in_a_row }) => cell(failures_in_a_row) },
     { title: 'BACK-OFF UNTIL', value: ({ backoff }) => cell(backoff?.until) },
+    { title: 'HELD BY', value: ({ controller }) => cell(controller?.reason) },
     { title: 'PAUSED', value: ({ paused, paused_by }) => (paused ? `by ${paused_by ?? 'somebody'}` : '') },
   ],
 };
@@ -79,7 +83,7 @@ export function batchDetails(batch: BatchDetail): string {
 
 /** The batcher in one line. */
 export function batcherLine(batcher: Batcher): string {
-  const { state, backoff, open, sent } = batcher;
+  const { state, backoff, open, sent, held_keys, held_reason } = batcher;
   const held = backoff === null ? '' : ` until ${backoff.until}${backoff.probe === null ? '' : ', a probe is out'}`;
   const words: Record<Batcher['state'], string> = {
     working: 'working',
@@ -88,7 +92,8 @@ export function batcherLine(batcher: Batcher): string {
     disabled: 'disabled by option batcher_disable',
     late: `no pass since ${batcher.last_pass_at ?? 'the start'}`,
   };
-  return `${words[state]}; ${open} open and ${sent} sent batches`;
+  const faults = held_keys === 0 ? '' : `; ${held_keys} held by a fault of the controller: ${cell(held_reason)}`;
+  return `${words[state]}; ${open} open and ${sent} sent batches${faults}`;
 }
 
 /** The same with what the open ones wait for. */
