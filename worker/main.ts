@@ -161,11 +161,13 @@ async function main(): Promise<void> {
   });
   if (ansible === null) throw new EnvironmentError('ansible-playbook was not found: set MUSTER_ANSIBLE_BIN_DIR');
   const hostId = await readHostId(env.MUSTER_DATA_DIR);
+  const python = await pythonOf(ansible);
+  const launchers = join(ROOT, 'ansible', 'launcher');
   const runner = await createLocalRunner({
     runsDir: paths.runs,
     slots: env.MUSTER_LOCAL_RUNS,
-    python: await pythonOf(ansible),
-    launcher: join(ROOT, 'ansible', 'launcher', 'launch.py'),
+    python,
+    launcher: join(launchers, 'launch.py'),
   });
   const workspaces = createWorkspaces({ dir: paths.workspaces, shortDir: tmpdir() });
   const git = createGit({
@@ -209,7 +211,12 @@ async function main(): Promise<void> {
     hostId,
     playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
     debugPlaybooks: join(ROOT, 'ansible', 'debug'),
-    ansibleHosts: createAnsibleHosts({ binDir: ansible, tempDir: temporary }),
+    ansibleHosts: createAnsibleHosts({
+      binDir: ansible,
+      python,
+      readInventory: join(launchers, 'read_inventory.py'),
+      tempDir: temporary,
+    }),
     baseEnvironment: baseEnvironment(process.env, ansible),
     auditKept: { days: env.MUSTER_AUDIT_DAYS, rows: env.MUSTER_AUDIT_ROWS },
     logMaxBytes: env.MUSTER_LOG_MAX,

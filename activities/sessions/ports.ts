@@ -28,6 +28,8 @@ export interface InventoryRequest {
   limit: string;
   scope: 'limit' | 'all';
   allowPartial: boolean;
+  /** `yaml` for an image that has no plugin of ours; else `data`, which ours reads quickly. */
+  form: 'data' | 'yaml';
   /** Of a target of images: their shells, and how Ansible logs in there. */
   images?: ImageLogin & { open: readonly OpenImage[] };
   /** Folder to write into; may hold additional inventory. */

@@ -13,10 +13,16 @@ import type { Snapshot, SnapshotRepository, TargetDefinition } from '../../domai
 import type { PreparedJob } from './contract.ts';
 import type { Clones, SiteValues, Workspaces } from './ports.ts';
 import { mayBeElsewhere } from './taken-from-us.ts';
-import { type InventoryDependencies, writeInventory } from './write-inventory.ts';
+import { type InventoryDependencies, type ReadElsewhere, writeInventory } from './write-inventory.ts';
 
 /** The file that Muster generates, below the inventory folder (cfs-flows 3). */
 const GENERATED = '01-cfs-generated.yaml';
+
+/** How the image of each profile reads an inventory. */
+const READ_BY: Readonly<Record<RunnerProfile, ReadElsewhere>> = {
+  restricted: { login: { keyFile: POD_PATHS.imageKey, interpreter: IMAGE_PYTHON.own }, form: 'data' },
+  compatible: { login: { keyFile: COMPATIBLE_IMAGE_KEY, interpreter: IMAGE_PYTHON.compatible }, form: 'yaml' },
+};
 
 export interface PrepareDependencies extends InventoryDependencies {
   db: Kysely<Database>;
@@ -57,11 +63,7 @@ export async function prepareJob(
       const warnings = await cloneInventory(deps, snapshot.additional_inventory, paths.hosts, signal);
       await noteWarnings(db, sessionId, warnings);
     }
-    const login =
-      profile === 'compatible'
-        ? { keyFile: COMPATIBLE_IMAGE_KEY, interpreter: IMAGE_PYTHON.compatible }
-        : { keyFile: POD_PATHS.imageKey, interpreter: IMAGE_PYTHON.own };
-    const { leases } = await writeInventory(deps, sessionId, signal, login);
+    const { leases } = await writeInventory(deps, sessionId, signal, READ_BY[profile]);
     const files = await filesOf(session.target.definition, paths);
     // What another try has recorded meanwhile stays.
     signal.throwIfAborted();

@@ -19,16 +19,23 @@ export interface InventoryDependencies extends LimitDependencies {
   imageKeys: Pick<ImageKeys, 'read'>;
 }
 
+/** Where the inventory is read; of a Job, not here. */
+export interface ReadElsewhere {
+  /** Of a session on images, how Ansible logs in there. */
+  login: ImageLogin;
+  form: 'data' | 'yaml';
+}
+
 /**
  * Writes the session's inventory into its workspace; a dynamic one without a host fails the session, but for debugging.
  * Records which hosts of its limit are missing, and which components it has to take before it runs.
- * @param elsewhere of a session on images, how Ansible logs in where it runs; default: here, with a key in the workspace
+ * @param elsewhere what is particular where its playbooks run; default: here, with a key for images in the workspace
  */
 export async function writeInventory(
   deps: InventoryDependencies,
   sessionId: string,
   signal: AbortSignal,
-  elsewhere?: ImageLogin,
+  elsewhere?: ReadElsewhere,
 ): Promise<PreparedInventory> {
   const { db, workspaces, inventories, readOptions } = deps;
   const session = await loadSession(db, sessionId);
@@ -36,13 +43,14 @@ export async function writeInventory(
   const options = await readOptions();
   const { target, ansible_limit, snapshot } = session;
   const paths = workspaces.paths(sessionId);
-  const images = target.definition === 'image' ? await imagesOf(deps, sessionId, elsewhere) : null;
+  const images = target.definition === 'image' ? await imagesOf(deps, sessionId, elsewhere?.login) : null;
   const { hosts, limit, warnings } = await inventories.write({
     definition: target.definition,
     groups: target.groups ?? [],
     limit: effectiveLimit({ limit: ansible_limit, target }),
     scope: options.inventory_scope,
     allowPartial: options.allow_partial_inventory,
+    form: elsewhere?.form ?? 'data',
     dir: paths.hosts,
     ...(images === null ? {} : { images }),
     signal,

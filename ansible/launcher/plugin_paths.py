@@ -7,8 +7,10 @@ the effective ansible.cfg (the file or directory that `ANSIBLE_CONFIG` names; no
     ANSIBLE_CALLBACK_PLUGINS = Muster's directory, then those of the environment, else ansible.cfg, else the default
     ANSIBLE_STRATEGY_PLUGINS = likewise
     ANSIBLE_LIBRARY          = likewise, for modules
+    ANSIBLE_INVENTORY_PLUGINS = likewise
+    ANSIBLE_INVENTORY_ENABLED = Muster's inventory plugin, then those of the environment, else ansible.cfg, else the default
 
-Nothing needs to be enabled: a callback outside of Ansible's own directories is loaded when it does not ask to be
+No callback needs to be enabled: one outside of Ansible's own directories is loaded when it does not ask to be
 enabled (`CALLBACK_NEEDS_ENABLED`), and `muster_events` does not. So `callbacks_enabled` stays as the user wrote it.
 Muster's directory stands first, so that the names `cfs_aggregator`, `cfs_linear` and `cfs_free` of existing
 ansible.cfg files are found in it.
@@ -19,7 +21,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+FLEET_PLUGIN = 'muster_fleet'
+ENABLED_BY_DEFAULT = 'host_list,script,auto,yaml,ini,toml'
+"""What Ansible enables where nobody says otherwise."""
+
+_INVENTORY = (('inventory', 'ANSIBLE_INVENTORY_PLUGINS', 'inventory_plugins'),)
 _SETTINGS = (
+    *_INVENTORY,
     ('callback', 'ANSIBLE_CALLBACK_PLUGINS', 'callback_plugins'),
     ('strategy', 'ANSIBLE_STRATEGY_PLUGINS', 'strategy_plugins'),
     ('modules', 'ANSIBLE_LIBRARY', 'library'),
@@ -32,23 +40,35 @@ def plugin_environment(env: Mapping[str, str], plugins: str) -> dict[str, str]:
     `env` is the environment the playbook will have. An ansible.cfg that cannot be read or parsed counts as empty:
     Ansible itself reports it.
     """
-    config, config_dir = _read_defaults(env.get('ANSIBLE_CONFIG', ''))
-    home = env.get('ANSIBLE_HOME') or config.get('home') or '~/.ansible'
+    return _environment(env, plugins, _SETTINGS)
+
+
+def inventory_environment(env: Mapping[str, str], plugins: str) -> dict[str, str]:
+    """Of these variables those by which Ansible reads an inventory, for programs that run nothing."""
+    return _environment(env, plugins, _INVENTORY)
+
+
+def _environment(env: Mapping[str, str], plugins: str, settings: tuple[tuple[str, str, str], ...]) -> dict[str, str]:
+    config, config_dir = _read_config(env.get('ANSIBLE_CONFIG', ''))
+    defaults = config.get('defaults', {})
+    home = env.get('ANSIBLE_HOME') or defaults.get('home') or '~/.ansible'
     answer = {}
-    for kind, variable, key in _SETTINGS:
+    for kind, variable, key in settings:
         named = env.get(variable)
         if named is None:
             named = (
-                _absolute(config[key], config_dir)
-                if key in config
+                _absolute(defaults[key], config_dir)
+                if key in defaults
                 else f'{home}/plugins/{kind}:/usr/share/ansible/plugins/{kind}'
             )
         answer[variable] = ':'.join(part for part in (os.path.join(plugins, kind), named) if part)
+    enabled = env.get('ANSIBLE_INVENTORY_ENABLED') or config.get('inventory', {}).get('enable_plugins')
+    answer['ANSIBLE_INVENTORY_ENABLED'] = f'{FLEET_PLUGIN},{enabled or ENABLED_BY_DEFAULT}'
     return answer
 
 
-def _read_defaults(path: str) -> tuple[dict[str, str], str]:
-    """Section `defaults` of an ansible.cfg, read as Ansible reads it, and the directory its paths start from."""
+def _read_config(path: str) -> tuple[dict[str, dict[str, str]], str]:
+    """The sections of an ansible.cfg, read as Ansible reads it, and the directory its paths start from."""
     if not path:
         return {}, ''
     path = os.path.expanduser(path)
@@ -60,9 +80,10 @@ def _read_defaults(path: str) -> tuple[dict[str, str], str]:
     try:
         with open(path, encoding='utf-8') as file:
             parser.read_file(file)
-        return dict(parser.items('defaults', raw=True)), os.path.dirname(os.path.abspath(path))
+        sections = {name: dict(parser.items(name, raw=True)) for name in parser.sections()}
     except (OSError, UnicodeDecodeError, configparser.Error):
         return {}, ''
+    return sections, os.path.dirname(os.path.abspath(path))
 
 
 def _absolute(paths: str, base: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from plugin_paths import plugin_environment
+from plugin_paths import ENABLED_BY_DEFAULT, inventory_environment, plugin_environment
 from runs import ANSIBLE, LAUNCHER, Run
 
 PLUGINS = str(ANSIBLE / 'plugins')
@@ -31,6 +31,8 @@ def test_the_environment_is_the_specified_one_and_ours(new_run: Callable[..., Ru
         'ANSIBLE_CALLBACK_PLUGINS': f'{PLUGINS}/callback:{BUILTIN_CALLBACKS}',
         'ANSIBLE_STRATEGY_PLUGINS': f'{PLUGINS}/strategy:{BUILTIN_CALLBACKS.replace("callback", "strategy")}',
         'ANSIBLE_LIBRARY': f'{PLUGINS}/modules:{BUILTIN_CALLBACKS.replace("callback", "modules")}',
+        'ANSIBLE_INVENTORY_PLUGINS': f'{PLUGINS}/inventory:{BUILTIN_CALLBACKS.replace("callback", "inventory")}',
+        'ANSIBLE_INVENTORY_ENABLED': f'muster_fleet,{ENABLED_BY_DEFAULT}',
     }
 
 
@@ -127,3 +129,25 @@ def test_modules_come_by_the_key_library(tmp_path: Path) -> None:
     (tmp_path / 'ansible.cfg').write_text('[defaults]\nlibrary = mine\n')
     env = {'ANSIBLE_CONFIG': str(tmp_path / 'ansible.cfg')}
     assert plugin_environment(env, '/p')['ANSIBLE_LIBRARY'] == f'/p/modules:{tmp_path}/mine'
+
+
+ENABLED = {
+    'nothing': ('[defaults]\nforks = 3\n', {}, ENABLED_BY_DEFAULT),
+    'an ansible.cfg': ('[inventory]\nenable_plugins = yaml, ini\n', {}, 'yaml, ini'),
+    'the environment': ('[inventory]\nenable_plugins = yaml\n', {'ANSIBLE_INVENTORY_ENABLED': 'toml'}, 'toml'),
+}
+
+
+@pytest.mark.parametrize('case', ENABLED)
+def test_our_inventory_plugin_is_enabled_besides_those_of(tmp_path: Path, case: str) -> None:
+    text, env, rest = ENABLED[case]
+    (tmp_path / 'ansible.cfg').write_text(text)
+    env = {**env, 'ANSIBLE_CONFIG': str(tmp_path / 'ansible.cfg')}
+    assert plugin_environment(env, '/p')['ANSIBLE_INVENTORY_ENABLED'] == f'muster_fleet,{rest}'
+    assert set(inventory_environment(env, '/p')) == {'ANSIBLE_INVENTORY_PLUGINS', 'ANSIBLE_INVENTORY_ENABLED'}
+
+
+def test_what_ansible_enables_by_default_is_known() -> None:
+    from ansible.constants import config
+
+    assert config.get_config_default('INVENTORY_ENABLED') == ENABLED_BY_DEFAULT.split(',')

@@ -4,6 +4,10 @@ const HOST_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?$/;
 const IPV6 = /^(?=.*:.*:)[0-9A-Fa-f:]{2,39}(?:[0-9.]{7,15})?(?:%[A-Za-z0-9_.-]{1,15})?$/;
 const USER = /^[A-Za-z0-9_](?:[A-Za-z0-9_.@-]{0,62}[A-Za-z0-9_$])?$/;
 const INTERPRETER = /^\/[A-Za-z0-9_.+/-]{1,500}$/;
+/** A path with blanks; its first and last character are none. */
+const SPACED_INTERPRETER = /^\/(?=.{1,500}$)[A-Za-z0-9_.+/-]*(?: +[A-Za-z0-9_.+/-]+)+$/;
+/** The program that finds an interpreter in the search path of the host, and the name of that interpreter alone. */
+const ENV_INTERPRETER = /^\/(?:usr\/)?bin\/env (?:python|pypy)[0-9.]{0,10}$/;
 
 export interface VariableRules {
   /** Whether `ansible_connection=local` may be asked for: it runs tasks on Muster's own machine. */
@@ -25,8 +29,19 @@ const READERS: Readonly<Record<string, (value: string, rules: VariableRules) => 
       if (value !== 'local') return 'is neither ssh nor local';
       return allowLocalConnection ? { value } : 'is not allowed here (MUSTER_ALLOW_LOCAL_CONNECTION)';
     },
-    ansible_python_interpreter: (value) => (INTERPRETER.test(value) ? { value } : 'is not an absolute path'),
+    ansible_python_interpreter: interpreter,
   };
+
+const NAMED = Object.entries(READERS);
+
+/** Ansible puts the text into a shell command as it is, so a path with blanks is quoted: nothing else can be run by it. */
+function interpreter(value: string): { value: string } | string {
+  if (ENV_INTERPRETER.test(value)) return { value };
+  const isEnv = /\/env(?: |$)/.test(value);
+  if (!isEnv && INTERPRETER.test(value)) return { value };
+  if (!isEnv && SPACED_INTERPRETER.test(value)) return { value: `'${value}'` };
+  return 'is neither an absolute path of letters, digits, blanks and _ . + - / nor /usr/bin/env with the name of a Python';
+}
 
 /**
  * The host variables that a component's tags give (design: inventory): the named `ansible_` tags only. Answers as text which tag
@@ -34,7 +49,7 @@ const READERS: Readonly<Record<string, (value: string, rules: VariableRules) => 
  */
 export function hostVariables(tags: Readonly<Record<string, string>>, rules: VariableRules): HostVariables | string {
   const variables: Record<string, string | number> = {};
-  for (const [name, reader] of Object.entries(READERS)) {
+  for (const [name, reader] of NAMED) {
     const given = Object.hasOwn(tags, name) ? tags[name] : undefined;
     if (given === undefined || given === '') continue;
     const read = reader(given, rules);

@@ -1,6 +1,7 @@
 import { shownName, whyNotAHost } from './host-names.ts';
 import { hostVariables, type VariableRules } from './host-variables.ts';
 import type { HostVariables, InventoryTree } from './inventory-tree.ts';
+import { meaningOfLimit } from './limit-patterns.ts';
 
 /** What the inventory needs of a component. */
 export interface InventoryComponent {
@@ -8,9 +9,15 @@ export interface InventoryComponent {
   tags: Readonly<Record<string, string>>;
 }
 
+export interface LeftOutComponent {
+  id: string;
+  reason: string;
+  groups: string[];
+}
+
 export interface ComponentInventory extends InventoryTree {
-  /** Components that are no host, and why. */
-  leftOut: { id: string; reason: string }[];
+  /** Components that are no host, why, and the groups that their tags name. */
+  leftOut: LeftOutComponent[];
 }
 
 /**
@@ -20,42 +27,76 @@ export interface ComponentInventory extends InventoryTree {
 export function componentInventory(components: Iterable<InventoryComponent>, rules: VariableRules): ComponentInventory {
   const leftOut: ComponentInventory['leftOut'] = [];
   const hosts = new Map<string, HostVariables>();
-  const groups = new Map<string, Set<string>>();
+  const groups = new Map<string, string[]>();
   for (const { id, tags } of components) {
     const variables = hostVariables(tags, rules);
     const reason = whyNotAHost(id, () => false) ?? (typeof variables === 'string' ? variables : null);
     if (reason !== null || typeof variables === 'string') {
-      leftOut.push({ id, reason: reason ?? '' });
+      leftOut.push({ id, reason: reason ?? '', groups: groupsOf(tags) });
       continue;
     }
     hosts.set(id, variables);
-    for (const [key, value] of Object.entries(tags)) {
-      if (key.startsWith('ansible_') || value === '') continue;
-      const group = groupOfTag(key, value);
+    for (const group of groupsOf(tags)) {
       const members = groups.get(group);
-      if (members) members.add(id);
-      else groups.set(group, new Set([id]));
+      if (members === undefined) groups.set(group, [id]);
+      // Two of its tags may name the same group.
+      else if (members[members.length - 1] !== id) members.push(id);
     }
   }
-  for (const id of [...groups.keys()].filter((group) => hosts.has(group))) {
-    leftOut.push({ id, reason: 'a group of the inventory has this name' });
-    hosts.delete(id);
-    for (const members of groups.values()) members.delete(id);
+  const both = [...groups.keys()].filter((group) => hosts.has(group));
+  if (both.length > 0) leaveOut(new Set(both), { hosts, groups, leftOut });
+  return { below: 'all', hosts, groups, leftOut };
+}
+
+/** Takes out components that have the name of a group, and groups that have no host then. */
+function leaveOut(
+  ids: ReadonlySet<string>,
+  {
+    hosts,
+    groups,
+    leftOut,
+  }: { hosts: Map<string, HostVariables>; groups: Map<string, string[]>; leftOut: LeftOutComponent[] },
+): void {
+  const groupsOfThem = new Map([...ids].map((id) => [id, [] as string[]]));
+  for (const [name, members] of groups) {
+    const kept = members.filter((member) => !ids.has(member));
+    if (kept.length === members.length) continue;
+    for (const member of members) groupsOfThem.get(member)?.push(name);
+    if (kept.length === 0) groups.delete(name);
+    else groups.set(name, kept);
   }
-  const filled = [...groups].filter(([, members]) => members.size > 0);
-  return { below: 'all', hosts, groups: new Map(filled.map(([name, members]) => [name, [...members]])), leftOut };
+  for (const [id, names] of groupsOfThem) {
+    hosts.delete(id);
+    leftOut.push({ id, reason: 'a group of the inventory has this name', groups: names });
+  }
+}
+
+/** The groups that these tags name. */
+function groupsOf(tags: Readonly<Record<string, string>>): string[] {
+  const groups: string[] = [];
+  for (const key of Object.keys(tags)) {
+    const value = tags[key] ?? '';
+    if (value !== '' && !key.startsWith('ansible_')) groups.push(groupOfTag(key, value));
+  }
+  return groups;
 }
 
 /** The group that a tag puts its component into: `k_v`, with `_` for every character that is no letter, digit or `_`. */
 export function groupOfTag(key: string, value: string): string {
-  return `${key}_${value}`.replace(/[^A-Za-z0-9_]/gu, '_');
+  const name = `${key}_${value}`;
+  return /^[A-Za-z0-9_]*$/.test(name) ? name : name.replace(/[^A-Za-z0-9_]/gu, '_');
 }
 
-/** What the session's events say about components that are left out; at most 20 by name. */
-export function leftOutWarnings(leftOut: ComponentInventory['leftOut']): string[] {
-  const named = leftOut
+/**
+ * What the session's events say about components that are left out, of those that its limit could mean; at most 20 by name. What the
+ * rest of the fleet looks like is not the session's concern.
+ */
+export function leftOutWarnings(leftOut: readonly LeftOutComponent[], limit: string): string[] {
+  const couldMean = meaningOfLimit(limit);
+  const meant = leftOut.filter(({ id, groups }) => couldMean([id, ...groups]));
+  const named = meant
     .slice(0, 20)
     .map(({ id, reason }) => `Component '${shownName(id)}' is left out of the inventory: ${reason}.`);
-  if (leftOut.length <= 20) return named;
-  return [...named, `${leftOut.length - 20} more components are left out of the inventory.`];
+  if (meant.length <= 20) return named;
+  return [...named, `${meant.length - 20} more components are left out of the inventory.`];
 }

@@ -23,5 +23,5 @@ export const DEFAULT_OPTIONS: Options = {
   session_timeout: 0,
   allow_overlap: true,
   allow_partial_inventory: false,
-  inventory_scope: 'limit',
+  inventory_scope: 'all',
 };

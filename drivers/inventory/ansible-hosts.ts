@@ -19,8 +19,19 @@ const NO_HOSTS = 'leaves us with no hosts to target';
 const OUTPUT_MAX = 256 * 1024 * 1024;
 const SAID_MAX = 500;
 
-/** Asks the installed Ansible which hosts there are, without running anything on them. `tempDir` is private to us. */
-export function createAnsibleHosts({ binDir, tempDir }: { binDir: string; tempDir: string }) {
+export interface AnsibleHostsOptions {
+  binDir: string;
+  /** Python, and the script by which a program reads an inventory as a run does. */
+  python: string;
+  readInventory: string;
+  /** Private to us. */
+  tempDir: string;
+}
+
+/** Asks the installed Ansible which hosts there are, without running anything on them. */
+export function createAnsibleHosts({ binDir, python, readInventory, tempDir }: AnsibleHostsOptions) {
+  const ask = (program: string, words: string[], where: AnsibleWorkspace, signal: AbortSignal) =>
+    run(python, ['-S', readInventory, join(binDir, program), ...words], where, signal);
   return {
     /** Hosts that a limit matches, by Ansible's rules for patterns. Throws `inventory_failed`. */
     matching: async (limit: string, where: AnsibleWorkspace, signal: AbortSignal): Promise<string[]> => {
@@ -29,7 +40,7 @@ export function createAnsibleHosts({ binDir, tempDir }: { binDir: string; tempDi
       try {
         const item = file === null ? limit : `@${file}`;
         const words = ['all', '--list-hosts', ...(item === '' ? [] : [`--limit=${item}`])];
-        const result = await run(join(binDir, 'ansible'), words, where, signal);
+        const result = await ask('ansible', words, where, signal);
         if (result.code !== 0 && result.stderr.includes(NO_HOSTS)) return [];
         return listedHosts(succeeded(result, 'the hosts of the limit', where));
       } finally {
@@ -38,7 +49,7 @@ export function createAnsibleHosts({ binDir, tempDir }: { binDir: string; tempDi
     },
     /** Names of all hosts and groups. Throws `inventory_failed`. */
     names: async (where: AnsibleWorkspace, signal: AbortSignal): Promise<Set<string>> => {
-      const result = await run(join(binDir, 'ansible-inventory'), ['--graph'], where, signal);
+      const result = await ask('ansible-inventory', ['--graph'], where, signal);
       return graphNames(succeeded(result, 'the names of the inventory', where));
     },
   };

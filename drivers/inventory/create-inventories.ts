@@ -18,7 +18,7 @@ import { specInventory } from '../../domain/sessions/spec-inventory.ts';
 import { addEnvironmentVariables } from './environment-vars.ts';
 import type { HsmClient } from './hsm-client.ts';
 import { prepareInventoryFolder, requireRepositoryInventory } from './inventory-folder.ts';
-import { writeInventory } from './write-inventory.ts';
+import { type InventoryForm, writeInventory } from './write-inventory.ts';
 
 /** Where dynamic inventories come from: the components' records, or a hardware state manager. */
 export type InventoryProvider =
@@ -37,6 +37,7 @@ export interface WriteInventory {
   limit: string;
   scope: 'limit' | 'all';
   allowPartial: boolean;
+  form: InventoryForm;
   /** Of a target of images: their shells, and how Ansible logs in there. */
   images?: ImageLogin & { open: readonly OpenImage[] };
   /** Folder of the inventory; holds the additional inventory when there is one. */
@@ -53,6 +54,11 @@ export interface WrittenInventory {
   warnings: string[];
 }
 
+/** What option `inventory_scope` costs a playbook, said in the events of each session that it concerns. */
+const NARROW =
+  'The inventory has only the hosts of the limit, and their groups: option inventory_scope is limit. ' +
+  'groups and hostvars hold no other host, and delegate_to reaches none; with all they do.';
+
 /** The inventory driver: writes a session's inventory beside what its additional inventory brought (cfs-flows 3). */
 export function createInventories(provider: InventoryProvider): {
   write(request: WriteInventory): Promise<WrittenInventory>;
@@ -67,13 +73,14 @@ export function createInventories(provider: InventoryProvider): {
     if (provider.kind === 'hsm') {
       const { records, warnings } = await provider.read(request);
       const tree = hsmInventory(records);
-      return { tree: names === null ? tree : restrictTo(tree, names), warnings: [...warnings, ...tree.warnings] };
+      const kept = names === null ? tree : restrictTo(tree, names);
+      return { tree: kept, warnings: [...warnings, ...tree.warnings, ...(kept === tree ? [] : [NARROW])] };
     }
     const named = names === null ? null : await provider.readComponents(names);
     // A name that is no component may be a group, which only the whole inventory has.
-    const components = named !== null && named.length === names?.length ? named : await provider.readComponents(null);
-    const tree = componentInventory(components, provider);
-    return { tree, warnings: leftOutWarnings(tree.leftOut) };
+    const isNarrow = named !== null && named.length === names?.length;
+    const tree = componentInventory(isNarrow ? named : await provider.readComponents(null), provider);
+    return { tree, warnings: [...leftOutWarnings(tree.leftOut, request.limit), ...(isNarrow ? [NARROW] : [])] };
   };
   return {
     write: async (request) => {
@@ -84,7 +91,7 @@ export function createInventories(provider: InventoryProvider): {
       }
       const { tree, warnings } = await generate(request);
       await prepareInventoryFolder(request.dir);
-      await writeInventory(request.dir, tree);
+      await writeInventory(request.dir, tree, request.form);
       await addEnvironmentVariables(request.dir);
       const names = plainLimitHosts(request.limit);
       return { hosts: countHosts(tree), limit: names === null ? null : limitHosts(tree, names), warnings };

@@ -26,11 +26,22 @@ export function createHsmClient(options: HsmOptions): HsmClient {
     const warnings: string[] = [];
     const giveUp = new AbortController();
     const both = AbortSignal.any([signal, giveUp.signal]);
-    const query = async <T>(path: string, read: (answer: unknown) => T[]): Promise<T[]> => {
+    /** One broken entry fails its query, or is left out alone. */
+    const entries = <T>(all: unknown[], shown: string, read: (one: unknown) => T): T[] =>
+      all.flatMap((one) => {
+        try {
+          return [read(one)];
+        } catch (error) {
+          if (!allowPartial) throw error;
+          warnings.push(`The inventory is partial: ${shown}: ${error instanceof Error ? error.message : error}.`);
+          return [];
+        }
+      });
+    const query = async <T>(path: string, read: (answer: unknown, shown: string) => T[]): Promise<T[]> => {
       const url = hsmUrl(options, path);
       const shown = shownUrl(url);
       try {
-        return read(await getHsm(url, options, both));
+        return read(await getHsm(url, options, both), shown);
       } catch (error) {
         signal.throwIfAborted();
         const why = error instanceof Error ? error.message : String(error);
@@ -43,12 +54,20 @@ export function createHsmClient(options: HsmOptions): HsmClient {
       }
     };
     const [groups, partitions, components] = await Promise.all([
-      query('groups', (answer) => list(answer).map((one) => ({ label: text(one, 'label'), members: memberIds(one) }))),
-      query('partitions', (answer) =>
-        list(answer).map((one) => ({ name: text(one, 'name'), members: memberIds(one) })),
+      query('groups', (answer, path) =>
+        entries(list(answer), path, (one) => {
+          const label = text(one, 'label');
+          return { label, members: memberIds(one, label) };
+        }),
       ),
-      query('State/Components?type=node', (answer) =>
-        list(member(answer, 'Components')).map((one) => ({
+      query('partitions', (answer, path) =>
+        entries(list(answer), path, (one) => {
+          const name = text(one, 'name');
+          return { name, members: memberIds(one, name) };
+        }),
+      ),
+      query('State/Components?type=node', (answer, path) =>
+        entries(list(member(answer, 'Components')), path, (one) => ({
           ID: text(one, 'ID'),
           Role: optionalText(one, 'Role'),
           SubRole: optionalText(one, 'SubRole'),

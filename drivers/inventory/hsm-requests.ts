@@ -111,7 +111,19 @@ export function optionalText(value: unknown, name: string): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-export function memberIds(value: unknown): string[] {
+/** The ids of an entry's members; a number is its text. Throws an Error that names the entry when they are no list of these. */
+export function memberIds(value: unknown, name: string): string[] {
   const ids = member(member(value, 'members'), 'ids');
-  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
+  if (!Array.isArray(ids)) throw new Error(`members.ids of the entry ${name} is ${kindOf(ids)}, not a list`);
+  return ids.map((id) => {
+    if (typeof id === 'string') return id;
+    if (typeof id === 'number') return String(id);
+    throw new Error(`members.ids of the entry ${name} holds ${kindOf(id)} in place of an id`);
+  });
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'absent';
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : `a${typeof value === 'object' ? 'n object' : ` ${typeof value}`}`;
 }

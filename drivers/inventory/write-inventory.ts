@@ -9,13 +9,19 @@ export const GENERATED_INVENTORY = '01-cfs-generated.yaml';
 /** Text collected before it is written, so that memory stays flat whatever the size of the fleet. */
 const CHUNK = 256 * 1024;
 
+/**
+ * How the inventory is written. `data`: JSON in the shape of Ansible's YAML inventories, which the inventory plugin `muster_fleet` reads
+ * quickly and any other Ansible reads too. `yaml`: for an image that has no plugin of ours.
+ */
+export type InventoryForm = 'data' | 'yaml';
+
 /** Writes the generated inventory into the folder `dir`, in one step as far as a reader can see (cfs-flows 3). */
-export async function writeInventory(dir: string, tree: InventoryTree): Promise<void> {
+export async function writeInventory(dir: string, tree: InventoryTree, form: InventoryForm): Promise<void> {
   const part = join(dir, `.${GENERATED_INVENTORY}.${randomUUID()}`);
   try {
     const file = await open(part, 'wx', 0o600);
     try {
-      await writeChunks(file, inventoryLines(tree));
+      await writeChunks(file, form === 'yaml' ? inventoryLines(tree) : inventoryData(tree));
     } finally {
       await file.close();
     }
@@ -31,7 +37,8 @@ export async function writeInventory(dir: string, tree: InventoryTree): Promise<
 /** The lines of the file: YAML in block style, keys sorted by code point and quoted, texts of variables marked as not to be templated. */
 export function* inventoryLines(tree: InventoryTree): Generator<string> {
   if (tree.below === 'top') {
-    if (tree.groups.size === 0) yield '{}\n';
+    // Of `{}` alone Ansible makes a host of that name.
+    if (tree.groups.size === 0) yield '"all": {}\n';
     yield* groupLines(tree, '');
     return;
   }
@@ -59,6 +66,60 @@ function hostLines(name: string, variables: HostVariables, indent: string): stri
   return `${indent}${quoted(name)}:\n${lines.join('')}`;
 }
 
+/** The same inventory as JSON, in pieces: the same order, texts of variables marked as not to be templated. */
+export function* inventoryData(tree: InventoryTree): Generator<string> {
+  if (tree.below === 'top') {
+    if (tree.groups.size === 0) yield '{"all":{}}';
+    else yield* groupData(tree);
+    yield '\n';
+    return;
+  }
+  yield '{"all":{"children":';
+  yield* groupData(tree);
+  if (tree.hosts.size > 0) {
+    yield ',"hosts":';
+    yield* hostData(tree.hosts.keys(), tree.hosts);
+  }
+  yield '}}\n';
+}
+
+function* groupData({ groups, memberVariables }: InventoryTree): Generator<string> {
+  let before = '{';
+  for (const name of sorted(groups.keys())) {
+    yield `${before}${text(name)}:{"hosts":`;
+    yield* hostData(groups.get(name) ?? [], memberVariables?.get(name));
+    yield '}';
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+function* hostData(names: Iterable<string>, variables?: ReadonlyMap<string, HostVariables>): Generator<string> {
+  let before = '{';
+  for (const name of sorted(names)) {
+    const own = variables?.get(name);
+    yield `${before}${text(name)}:${own === undefined ? '{}' : variableData(own)}`;
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+function variableData(variables: HostVariables): string {
+  const names = Object.keys(variables);
+  if (names.length === 0) return '{}';
+  const pairs = sorted(names).map((key) => {
+    const value = variables[key] ?? '';
+    return `${text(key)}:${typeof value === 'string' ? `{"__ansible_unsafe":${text(value)}}` : value}`;
+  });
+  return `{${pairs.join(',')}}`;
+}
+
+/** Half a surrogate pair is no character and becomes U+FFFD, as in YAML. */
+function text(value: string): string {
+  if (/^[A-Za-z0-9_.-]*$/.test(value)) return `"${value}"`;
+  return JSON.stringify(value.toWellFormed());
+}
+
 function scalar(value: string | number | boolean): string {
   return typeof value !== 'string' ? String(value) : `!unsafe ${quoted(value)}`;
 }
@@ -74,7 +135,15 @@ export function quoted(text: string): string {
 }
 
 function sorted(names: Iterable<string>): string[] {
-  return [...names].sort(byCodePoint);
+  const all = [...names];
+  if (all.length < 2) return all;
+  // Names in plain ASCII, so nearly all, need no rule of ours: each unit is a character.
+  return all.every(isAscii) ? all.sort() : all.sort(byCodePoint);
+}
+
+function isAscii(name: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole range is meant
+  return /^[\x00-\x7f]*$/.test(name);
 }
 
 /** JavaScript compares by UTF-16 unit, which puts characters beyond U+FFFF before U+E000. */

@@ -60,14 +60,14 @@ test.each([
   const tree = inventory({ [id]: { role: 'web' }, other: { role: 'db' } });
   expect([...tree.hosts.keys()]).toEqual(['other']);
   expect([...tree.groups.keys()]).toEqual(['role_db']);
-  expect(tree.leftOut).toEqual([{ id, reason: expect.stringMatching(/name|group/) }]);
+  expect(tree.leftOut).toEqual([{ id, reason: expect.stringMatching(/name|group/), groups: ['role_web'] }]);
 });
 
 test('an id that is a group is left out, of its groups too', () => {
   const tree = inventory({ role_web: { role: 'db' }, b: { role: 'web' }, c: { role: 'db' } });
   expect([...tree.hosts.keys()]).toEqual(['b', 'c']);
   expect(tree.groups.get('role_db')).toEqual(['c']);
-  expect(leftOutWarnings(tree.leftOut)).toEqual([
+  expect(leftOutWarnings(tree.leftOut, '')).toEqual([
     "Component 'role_web' is left out of the inventory: a group of the inventory has this name.",
   ]);
 });
@@ -91,9 +91,16 @@ describe('values of variables', () => {
     ['ansible_connection', 'ssh'],
     ['ansible_connection', 'local'],
     ['ansible_python_interpreter', '/usr/bin/python3.11'],
+    ['ansible_python_interpreter', '/usr/bin/env python3'],
+    ['ansible_python_interpreter', '/bin/env python3.11'],
   ])('%s may be %s', (name, value) => {
     const variables = inventory({ a: { [name]: value } }).hosts.get('a');
     expect(variables).toEqual({ [name]: name === 'ansible_port' ? Number(value) : value });
+  });
+
+  test('a path of an interpreter with blanks is one word of a shell', () => {
+    const variables = inventory({ a: { ansible_python_interpreter: '/opt/my  python/bin/python3' } }).hosts.get('a');
+    expect(variables).toEqual({ ansible_python_interpreter: "'/opt/my  python/bin/python3'" });
   });
 
   test.each([
@@ -113,13 +120,21 @@ describe('values of variables', () => {
     ['ansible_connection', 'docker'],
     ['ansible_connection', 'Local'],
     ['ansible_python_interpreter', 'python3'],
-    ['ansible_python_interpreter', '/usr/bin/env python3'],
+    ['ansible_python_interpreter', '/usr/bin/env'],
+    ['ansible_python_interpreter', '/usr/bin/env -S python3'],
+    ['ansible_python_interpreter', '/usr/bin/env sh'],
+    ['ansible_python_interpreter', '/usr/bin/env python3 -c x'],
+    ['ansible_python_interpreter', '/opt/python '],
+    ['ansible_python_interpreter', "/opt/my' touch y '/python"],
+    ['ansible_python_interpreter', '/opt/my\\ python'],
+    ['ansible_python_interpreter', '/opt/my\npython'],
+    ['ansible_python_interpreter', '/opt/my $(touch y)'],
     ['ansible_python_interpreter', '/x;touch y'],
     ['ansible_python_interpreter', '/{{ x }}'],
   ])('%s may not be %j, and the host is left out with the name of the tag', (name, value) => {
     const tree = inventory({ a: { [name]: value, role: 'web' } });
     expect(countHosts(tree)).toBe(0);
-    expect(tree.leftOut).toEqual([{ id: 'a', reason: expect.stringContaining(name) }]);
+    expect(tree.leftOut).toEqual([{ id: 'a', reason: expect.stringContaining(name), groups: ['role_web'] }]);
   });
 
   test('a local connection is refused where it is not allowed', () => {
@@ -139,8 +154,31 @@ test.each([
   ['1a', 'ä', '1a__'],
 ])('tag %s=%s makes group %s', (key, value, group) => expect(groupOfTag(key, value)).toBe(group));
 
+const bad = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ id: `bad ${index}`, reason: 'r', groups: [`rack_${index}`] }));
+
+test.each([
+  ['', 3],
+  ['all', 3],
+  ['*', 3],
+  ['web*', 0],
+  ['bad*', 3],
+  ['bad 1', 1],
+  ['web1,bad 1', 1],
+  ['rack_2', 1],
+  ['rack_2[0:1]', 1],
+  ['rack_[12]', 3],
+  ['web:&rack_1', 1],
+  ['~bad (0|1)', 3],
+  ['!bad 1', 3],
+  ['web1,!bad 1', 0],
+  ['x[1:3],y', 0],
+])('limit %j has warnings of what it could mean, and of nothing else of the fleet', (limit, count) => {
+  expect(leftOutWarnings(bad(3), limit)).toHaveLength(count);
+});
+
 test('at most 20 warnings name components', () => {
-  const warnings = leftOutWarnings(Array.from({ length: 25 }, (_, index) => ({ id: `bad ${index}`, reason: 'r' })));
+  const warnings = leftOutWarnings(bad(25), '');
   expect(warnings).toHaveLength(21);
   expect(warnings.at(-1)).toBe('5 more components are left out of the inventory.');
 });

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createHsmClient } from '../../drivers/inventory/hsm-client.ts';
 import { makeCertificates } from '../support/git-http-server.ts';
 
@@ -12,7 +12,7 @@ const signal = new AbortController().signal;
 const answers: Record<string, unknown> = {
   '/hsm/v2/groups': [
     { label: 'gpu', members: { ids: ['x1'] } },
-    { label: 'none', members: {} },
+    { label: 'none', members: { ids: [] } },
   ],
   '/hsm/v2/partitions': [{ name: 'p1', members: { ids: ['x1', 'x2'] } }],
   '/hsm/v2/State/Components?type=node': {
@@ -134,5 +134,51 @@ test('trusts the authority of a file', async () => {
   expect((await createHsmClient({ baseUrl, caFile })({ signal, allowPartial: false })).records.groups).toHaveLength(2);
   await expect(createHsmClient({ baseUrl, retries: 0 })({ signal, allowPartial: false })).rejects.toMatchObject({
     code: 'inventory_failed',
+  });
+});
+
+describe('an entry whose members are no list of ids', () => {
+  const broken: [string, object, string][] = [
+    ['nothing', {}, 'is absent'],
+    ['members without ids', { members: {} }, 'is absent'],
+    ['null', { members: { ids: null } }, 'is null'],
+    ['an object', { members: { ids: { x1: true } } }, 'is an object'],
+    ['a text', { members: { ids: 'x1' } }, 'is a string'],
+    ['a list with null', { members: { ids: ['x1', null] } }, 'holds null'],
+    ['a list with a list', { members: { ids: [['x1']] } }, 'holds a list'],
+  ];
+  const answerWith = (entry: object) => {
+    const before = { groups: answers['/hsm/v2/groups'], partitions: answers['/hsm/v2/partitions'] };
+    answers['/hsm/v2/groups'] = [
+      { label: 'bad', ...entry },
+      { label: 'good', members: { ids: ['x1', 17, 0] } },
+    ];
+    answers['/hsm/v2/partitions'] = [
+      { name: 'bad', ...entry },
+      { name: 'p1', members: { ids: ['x2'] } },
+    ];
+    stops.push(async () => {
+      answers['/hsm/v2/groups'] = before.groups;
+      answers['/hsm/v2/partitions'] = before.partitions;
+    });
+  };
+
+  test.each(broken)('fails the inventory and is named: %s', async (_what, entry, why) => {
+    answerWith(entry);
+    const { baseUrl } = await hsm();
+    await expect(createHsmClient({ baseUrl })({ signal, allowPartial: false })).rejects.toMatchObject({
+      code: 'inventory_failed',
+      detail: expect.stringMatching(new RegExp(`members.ids of the entry bad ${why}`)),
+    });
+  });
+
+  test.each(broken)('is left out alone, with a warning, of a partial inventory: %s', async (_what, entry, why) => {
+    answerWith(entry);
+    const { baseUrl } = await hsm();
+    const { records, warnings } = await createHsmClient({ baseUrl })({ signal, allowPartial: true });
+    expect(records.groups).toEqual([{ label: 'good', members: ['x1', '17', '0'] }]);
+    expect(records.partitions).toEqual([{ name: 'p1', members: ['x2'] }]);
+    expect(warnings).toHaveLength(2);
+    for (const warning of warnings) expect(warning).toContain(`members.ids of the entry bad ${why}`);
   });
 });

@@ -38,7 +38,7 @@ test('at the top: no all', () => {
   expect(text({ below: 'top', hosts: new Map(), groups: new Map([['web', ['a']]]) })).toBe(
     '"web":\n  "hosts":\n    "a": {}\n',
   );
-  expect(text({ below: 'top', hosts: new Map(), groups: new Map() })).toBe('{}\n');
+  expect(text({ below: 'top', hosts: new Map(), groups: new Map() })).toBe('"all": {}\n');
   expect(text({ below: 'all', hosts: new Map(), groups: new Map() })).toBe('"all":\n  "children": {}\n');
 });
 

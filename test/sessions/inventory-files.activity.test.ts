@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parse } from 'yaml';
 import type { InventoryComponent } from '../../domain/components/inventory.ts';
+import type { HostVariables, InventoryTree } from '../../domain/components/inventory-tree.ts';
 import { createInventories, type WriteInventory } from '../../drivers/inventory/create-inventories.ts';
 import { addEnvironmentVariables } from '../../drivers/inventory/environment-vars.ts';
 import { writeInventory } from '../../drivers/inventory/write-inventory.ts';
@@ -38,6 +38,7 @@ const request = (dir: string, given: Partial<WriteInventory> = {}): WriteInvento
   limit: '',
   scope: 'limit',
   allowPartial: false,
+  form: 'data',
   dir,
   signal: new AbortController().signal,
   ...given,
@@ -50,10 +51,22 @@ const fromComponents = (components: InventoryComponent[]) =>
     readComponents: async (ids) => components.filter(({ id }) => ids === null || ids.includes(id)),
   });
 
-/** What real Ansible makes of an inventory folder. */
+const plugins = join(import.meta.dirname, '..', '..', 'ansible', 'plugins');
+const withPlugin = {
+  ANSIBLE_INVENTORY_PLUGINS: join(plugins, 'inventory'),
+  ANSIBLE_INVENTORY_ENABLED: 'muster_fleet,host_list,script,auto,yaml,ini,toml',
+};
+
+/** What real Ansible makes of an inventory folder, by default with Muster's inventory plugin. */
 async function ansible(
   dir: string,
-): Promise<{ hosts: Record<string, Record<string, unknown>>; groups: Record<string, string[]>; stderr: string }> {
+  settings: Record<string, string> = withPlugin,
+): Promise<{
+  hosts: Record<string, Record<string, unknown>>;
+  groups: Record<string, string[]>;
+  stdout: string;
+  stderr: string;
+}> {
   const bin = ansibleBin();
   const { stdout, stderr } = await run(join(bin, 'ansible-inventory'), ['-i', dir, '--list'], {
     cwd: dirname(dir),
@@ -63,6 +76,7 @@ async function ansible(
       HOME: root,
       ANSIBLE_CONFIG: join(root, 'ansible.cfg'),
       LC_ALL: 'C.UTF-8',
+      ...settings,
     },
   });
   const { _meta, ...groups } = JSON.parse(stdout);
@@ -70,7 +84,7 @@ async function ansible(
     name,
     [...((group as { hosts?: string[] }).hosts ?? [])].sort(),
   ]);
-  return { hosts: _meta.hostvars, groups: Object.fromEntries(named), stderr };
+  return { hosts: _meta.hostvars, groups: Object.fromEntries(named), stdout, stderr };
 }
 
 describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'what real Ansible reads', () => {
@@ -90,6 +104,82 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'what
     expect(Object.keys(read.hosts).sort()).toEqual(['0x12', 'node1', 'node2', 'yes']);
     expect(read.hosts.node1).toMatchObject({ ansible_port: 2222, cray_cfs_image: false });
     expect(read.groups).toMatchObject({ role_web: ['node1', 'node2'], '1st_no': ['yes'], ungrouped: ['0x12'] });
+  });
+
+  test.each(['with', 'without'])(
+    'is the same of data as of YAML, %s the plugin, beside additional inventory and with odd names',
+    async (how) => {
+      const value = "{{ lookup('pipe', 'false') }} é 'x' \" \\ \u{1F511}";
+      const names = ['a', 'b', 'c', '0x12', 'yes', 'null', '1', '010', '__proto__', 'localhost', 'a.b-c'];
+      const dynamic: InventoryTree = {
+        below: 'all',
+        hosts: new Map<string, HostVariables>(
+          names.map((name, index): [string, HostVariables] => [
+            name,
+            index % 2 ? {} : { text: value, ansible_port: index, flag: true },
+          ]),
+        ),
+        groups: new Map([
+          ['role_web', ['c', 'a', 'yes', 'only-here']],
+          ['ungrouped', ['b']],
+          ['empty', []],
+          ['1st_no', ['null', 'a']],
+          ['__proto__', ['__proto__', '1']],
+          ['Röle x', ['010']],
+        ]),
+      };
+      const spec: InventoryTree = {
+        below: 'top',
+        hosts: new Map(),
+        groups: new Map([
+          ['web', ['a', 'fe80::1', '10.0.0.1']],
+          ['cfs_image', ['a']],
+          ['db-x', []],
+        ]),
+        memberVariables: new Map([['cfs_image', new Map([['a', { ansible_host: value, ansible_port: 22 }]])]]),
+      };
+      for (const tree of [dynamic, spec, { ...dynamic, groups: new Map() }, { ...spec, groups: new Map() }]) {
+        const additional = {
+          '00-first.yml': 'role_web:\n  vars: {colour: blue}\n  hosts:\n    b: {mine: 1, text: first}\n    z: {}\n',
+          '02-more.ini': 'z text=last\n[parent:children]\nrole_web\n[web]\na\n',
+          'group_vars/role_web.yml': 'shape: round\n',
+          'host_vars/a.yml': 'of_host: 1\n',
+        };
+        const [yaml, data] = [await folder(additional), await folder(additional)];
+        await writeInventory(yaml, tree, 'yaml');
+        await writeInventory(data, tree, 'data');
+        const [before, now] = [await ansible(yaml, {}), await ansible(data, how === 'with' ? withPlugin : {})];
+        expect(now.stdout).toBe(before.stdout);
+        expect(Object.keys(now.groups).length).toBeGreaterThan(3);
+      }
+    },
+  );
+
+  test('of a file of that name in a repository is what the repository says', async () => {
+    for (const text of [
+      '{"all":{"vars":{"colour":"blue"},"hosts":{"a":{"mine":1},"b":null}}}',
+      '{"all":{"hosts":{"a":{"mine":"{{ 1 + 1 }}"},"b":{"more":[1]}}}}',
+      'all:\n  vars: {colour: blue}\n  hosts:\n    a: {mine: 1}\n',
+      'broken',
+    ]) {
+      const dir = await folder({ '01-cfs-generated.yaml': text });
+      expect((await ansible(dir)).stdout).toBe((await ansible(dir, {})).stdout);
+    }
+  });
+
+  test('of files that come with a repository is nothing, said in one warning', async () => {
+    const files = {
+      LICENSE: 'Permission is hereby granted: free\n',
+      Makefile: 'all:\n\techo\n',
+      VERSION: '1.2.3\n',
+      'docs/logo.png': 'x',
+      'run.sh': 'echo\n',
+    };
+    const { groups, stderr } = await ansible(await folder({ ...files, hosts: 'h1\n', security: 'h2\n' }));
+    expect(groups.ungrouped).toEqual(['h1', 'h2']);
+    expect(stderr.match(/\[WARNING\]/g)).toHaveLength(2);
+    expect(stderr.replaceAll('\n', ' ')).toMatch(/left out of it: LICENSE, Makefile, VERSION, run.sh \(in/);
+    expect(stderr.replaceAll('\n', ' ')).toMatch(/left out of it: logo.png \(in/);
   });
 
   test('is neither executed nor templated nor expanded, whatever a record says', async () => {
@@ -124,7 +214,7 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'what
       hosts: new Map([['a', { ansible_connection: 'local', word: value }]]),
       groups: new Map([['web', ['a']]]),
     };
-    await writeInventory(dir, { below: 'all', ...tree });
+    await writeInventory(dir, { below: 'all', ...tree }, 'data');
     const bin = ansibleBin();
     const env = {
       PATH: `${bin}${delimiter}${process.env.PATH}`,
@@ -249,7 +339,7 @@ describe('the folder of the inventory', () => {
     await symlink(outside, join(dir, '01-cfs-generated.yaml'));
     await one.write(request(dir));
     expect(await readFile(outside, 'utf8')).toBe('kept');
-    expect(await readFile(join(dir, '01-cfs-generated.yaml'), 'utf8')).toContain('"a": {}');
+    expect(await readFile(join(dir, '01-cfs-generated.yaml'), 'utf8')).toContain('"a":{}');
   });
 
   test('with a folder where the generated file goes is refused', async () => {
@@ -282,14 +372,15 @@ describe('the folder of the inventory', () => {
     const images = { open, keyFile: '/keys/id_image', interpreter: '/usr/bin/env python3' };
     const written = await one.write(request(dir, { definition: 'image', groups, images }));
     expect(written).toMatchObject({ hosts: 2, warnings: [] });
+    const unsafe = (value: string) => ({ __ansible_unsafe: value });
     const host = (at: string, port: number) => ({
-      ansible_host: at,
+      ansible_host: unsafe(at),
       ansible_port: port,
       cray_cfs_image: true,
-      ansible_python_interpreter: '/usr/bin/env python3',
-      ansible_ssh_private_key_file: '/keys/id_image',
+      ansible_python_interpreter: unsafe('/usr/bin/env python3'),
+      ansible_ssh_private_key_file: unsafe('/keys/id_image'),
     });
-    expect(parse(await readFile(join(dir, '01-cfs-generated.yaml'), 'utf8'), { logLevel: 'silent' })).toEqual({
+    expect(JSON.parse(await readFile(join(dir, '01-cfs-generated.yaml'), 'utf8'))).toEqual({
       Compute: { hosts: { [a]: {}, [b]: {} } },
       gpu: { hosts: { [b]: {} } },
       cfs_image: { hosts: { [a]: host('ims-1.example', 22), [b]: host('10.0.0.7', 2022) } },
@@ -310,6 +401,10 @@ describe('the scope of a limit', () => {
     ['no limit gives all', '', 'limit', 3],
     ['scope all gives all', 'a', 'all', 3],
   ] as const)('%s', async (_title, limit, scope, hosts) => {
-    expect((await fleet.write(request(await folder(), { limit, scope }))).hosts).toBe(hosts);
+    const written = await fleet.write(request(await folder(), { limit, scope }));
+    expect(written.hosts).toBe(hosts);
+    expect(written.warnings).toEqual(
+      hosts === 3 ? [] : [expect.stringMatching(/inventory_scope is limit.*groups.*hostvars.*delegate_to/)],
+    );
   });
 });

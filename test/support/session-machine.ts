@@ -91,7 +91,12 @@ export async function openMachine(instead: Partial<SessionActivityDependencies> 
     trust: TRUST,
     imageKeys: NO_IMAGE_KEYS,
     inventories: { write: async () => ({ hosts: 3, limit: null, warnings: [] }) },
-    ansibleHosts: createAnsibleHosts({ binDir: ansible, tempDir: dir }),
+    ansibleHosts: createAnsibleHosts({
+      binDir: ansible,
+      python: 'python3',
+      readInventory: join(root, 'ansible', 'launcher', 'read_inventory.py'),
+      tempDir: dir,
+    }),
     hostId: 'test-host',
     playbookCommand: join(ansible, 'ansible-playbook'),
     debugPlaybooks: join(root, 'ansible', 'debug'),
