@@ -14,6 +14,7 @@ import { attributeTo } from '../control/access/attribute-writes.ts';
 import { ensureAdminToken } from '../control/access/ensure-admin-token.ts';
 import { createScheduleEngine } from '../control/automation/schedule-engine.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
+import { readNotices } from '../control/configurations/read-notices.ts';
 import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
 import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { keepSourceSecretsTidy } from '../control/configurations/source-secrets.ts';
@@ -233,6 +234,7 @@ async function main(): Promise<void> {
           await ensureSiteValues({ db, secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig });
           if (file !== undefined) await ensureAdminToken({ db, clock: () => new Date(), file, log });
         });
+        for (const notice of await readNotices({ db, secrets })) log.warn(notice);
         setup = { ok: true, reason: null };
         collectAfterStart();
         return;

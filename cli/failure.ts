@@ -54,7 +54,11 @@ const FIXES: Record<string, string> = {
   configuration_in_use: '`./muster component list --config NAME` shows the components that want it',
   source_not_found: '`./muster source list` shows the sources',
   source_unknown: '`./muster source list` shows the sources',
-  repository_auth_failed: 'store the credentials with `./muster secret set vcs-user-credentials vcs_password`',
+  secret_not_found: '`./muster secret list` shows the secrets',
+  secret_in_use: '`./muster secret usage NAME` shows by what; `--force` deletes it all the same',
+  repository_auth_failed:
+    'store user, password and the hosts that may have them: `./muster secret set vcs-user-credentials vcs_username=@FILE vcs_password=- vcs_hosts=HOST`',
+  credentials_withheld: '`./muster secret set vcs-user-credentials vcs_hosts=HOST,HOST` names all hosts anew',
 };
 
 const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERRORS, code);

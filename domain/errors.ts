@@ -87,6 +87,8 @@ export const ERRORS = {
   tenant_forbidden: kind(403, 'Forbidden operation.', 4),
   tenant_registry_unavailable: controller(503, 'Service Unavailable', 7, true),
   config_missing: controller(400, 'Configuration value is missing', 1),
+  secret_not_found: kind(404, 'Secret not found', 3),
+  secret_in_use: kind(409, 'Secret is in use', 5),
   secret_unreadable: controller(500, 'Secret cannot be read', 1),
   secret_store_unavailable: controller(503, 'Service Unavailable', 7, true),
 
@@ -144,6 +146,7 @@ export const ERRORS = {
   no_layer_selected: controller(400, 'No layer is selected', 1),
   repository_url_refused: controller(400, 'Repository URL refused', 2),
   repository_auth_failed: controller(400, 'Repository refused the credentials', 1),
+  credentials_withheld: controller(400, 'Credentials are not sent to this host', 1),
   repository_untrusted: controller(400, 'Repository certificate is not trusted', 1),
   repository_not_found: controller(400, 'Repository not found', 1),
   repository_unsafe: controller(400, 'Repository is not safe to use', 1),

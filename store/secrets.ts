@@ -62,6 +62,9 @@ export function createSecretStore(db: Kysely<Database>, cipher: SecretCipher) {
           .execute();
       });
     },
+    async deleteKey(name: string, key: string): Promise<void> {
+      await db.deleteFrom('secrets').where('name', '=', name).where('key', '=', key).execute();
+    },
     async delete(name: string): Promise<void> {
       await db.deleteFrom('secrets').where('name', '=', name).execute();
     },

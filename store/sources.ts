@@ -14,6 +14,27 @@ export async function findSources(db: Db, names: readonly string[]): Promise<Map
   return findNamed(db, 'sources', names);
 }
 
+/** Names of the sources whose credentials are this secret. */
+export async function listSourcesOfSecret(db: Db, secretName: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('sources')
+    .select('name')
+    .where(sql<boolean>`record -> 'credentials' ->> 'secret_name' = ${secretName}`)
+    .orderBy('name')
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
+/** The clone addresses of all sources. */
+export async function listSourceUrls(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('sources')
+    .select(sql<string | null>`record ->> 'clone_url'`.as('url'))
+    .distinct()
+    .execute();
+  return rows.flatMap(({ url }) => url ?? []);
+}
+
 /** Which of these sources exist; they cannot be deleted before the transaction ends. */
 export async function holdSources(trx: Db, names: readonly string[]): Promise<Set<string>> {
   if (names.length === 0) return new Set();

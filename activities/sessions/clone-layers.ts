@@ -84,7 +84,7 @@ async function cloneOne(
     if (repository.source !== null && source === null) {
       throw musterError('source_unknown', `The source ${repository.source} does not exist.`);
     }
-    const access = await site.repositoryAccess(source);
+    const access = await site.repositoryAccess(source, repository.url);
     return await clones.clone({
       ...access,
       url: repository.url,

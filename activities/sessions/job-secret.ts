@@ -4,6 +4,7 @@ import type { Trust } from '../../control/components/trust.ts';
 import type { SessionRow } from '../../control/database.ts';
 import type { ImageKeys } from '../../control/sessions/image-keys.ts';
 import { parseCertificate } from '../../domain/components/ssh-certificate.ts';
+import type { Withheld } from '../../domain/configurations/vcs-credentials.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { SnapshotRepository } from '../../domain/sessions/schema.ts';
 import type { SiteValues, TenantVault } from './ports.ts';
@@ -34,6 +35,8 @@ interface CloneEntry {
   dest: string;
   username?: string;
   password?: string;
+  /** Why no credentials go along; said when the server asks for them. */
+  withheld?: Withheld;
   ca?: string;
   /** The platform's certificates are its own: it trusts them without the public ones. */
   ca_alone?: true;
@@ -49,24 +52,26 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
   if (snapshot.additional_inventory !== null) {
     clones.push({ repository: snapshot.additional_inventory, layer: 'hosts', dest: 'hosts' });
   }
-  const { caPem: platformCa, credentials: vcs } = await site.repositoryAccess(null);
+  const platformCa = site.platformCa;
   const entries: CloneEntry[] = [];
   for (const { repository, layer, dest } of clones) {
     const source = repository.source === null ? null : await site.source(repository.source);
     if (repository.source !== null && source === null) {
       throw musterError('source_unknown', `The source ${repository.source} does not exist.`);
     }
-    const { credentials, caPem } = await site.repositoryAccess(source);
+    const { credentials, withheld, caPem, caAlone } = await site.repositoryAccess(source, repository.url);
     entries.push({
       layer,
       url: repository.url,
       commit: repository.commit,
       dest,
       ...credentials,
-      ...(source?.ca_cert && caPem !== undefined ? ownCa(caPem, platformCa) : {}),
+      ...(withheld === undefined ? {} : { withheld }),
+      ...(caAlone && caPem !== undefined ? ownCa(caPem, platformCa) : {}),
     });
   }
-  const [{ privateKey, knownHosts }, vaultPassword, identity, tenant] = await Promise.all([
+  const [vcs, { privateKey, knownHosts }, vaultPassword, identity, tenant] = await Promise.all([
+    site.commonCredentials(),
     site.ssh(),
     site.vaultPassword(),
     jobIdentity(deps),
@@ -91,7 +96,9 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
       ...(vaultPassword === null ? {} : { vault_password: vaultPassword }),
       ...(ara === undefined ? {} : { ara_credentials: await readFile(ara, 'utf8') }),
       ...(platformCa === undefined ? {} : { 'ca.crt': platformCa }),
-      ...(vcs === undefined ? {} : { vcs_username: vcs.username, vcs_password: vcs.password }),
+      ...(vcs === null || vcs.hosts.length === 0
+        ? {}
+        : { vcs_username: vcs.username, vcs_password: vcs.password, 'vcs.json': JSON.stringify(vcs) }),
     },
     warnings: [...identity.warnings, ...tenant.warnings],
   };

@@ -1,5 +1,6 @@
 /** What the session's activities need from outside; drivers fit these shapes. */
 import type { RepositoryAccess } from '../../control/configurations/ports.ts';
+import type { CommonCredentials } from '../../control/configurations/repository-access.ts';
 import type { LimitHosts } from '../../domain/components/inventory-tree.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
@@ -79,5 +80,10 @@ export interface SiteValues {
   masks(sources: Source[]): Promise<string[]>;
   /** The source record of that name, or null. */
   source(name: string): Promise<Source | null>;
-  repositoryAccess(source: Source | null): Promise<RepositoryAccess>;
+  /** Certificates to trust besides the public ones where no source names some, PEM. */
+  platformCa?: string | undefined;
+  /** The credentials for repositories without a source and the hosts that they may go to; null: there are none. */
+  commonCredentials(): Promise<CommonCredentials | null>;
+  /** How an address is reached by a layer of this source (`null` without one). */
+  repositoryAccess(source: Source | null, url: string): Promise<RepositoryAccess>;
 }

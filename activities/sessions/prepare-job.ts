@@ -128,7 +128,7 @@ async function accessOf({ site }: PrepareDependencies, repository: SnapshotRepos
   if (repository.source !== null && source === null) {
     throw musterError('source_unknown', `The source ${repository.source} does not exist.`);
   }
-  return site.repositoryAccess(source);
+  return site.repositoryAccess(source, repository.url);
 }
 
 async function labelled<T>(label: string, work: () => Promise<T>): Promise<T> {

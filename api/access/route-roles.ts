@@ -107,6 +107,9 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
 
   'GET /api/v1/secrets': admin,
   'PUT /api/v1/secrets/:id/:id': admin,
+  'DELETE /api/v1/secrets/:id': admin,
+  'DELETE /api/v1/secrets/:id/:id': admin,
+  'GET /api/v1/secrets/:id/usage': admin,
 
   // Records come in as they are, sources with the names of their secrets among them.
   'POST /api/v1/import/sources': admin,

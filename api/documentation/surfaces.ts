@@ -48,6 +48,8 @@ export function pathWithoutVersion(path: string): string {
  * `put_component_v3`, `get_session_logs`. Clients are generated from it, so it never changes for a path.
  */
 export function operationId(method: string, path: string): string {
+  // Both a secret and one value of it go: the same words without this.
+  if (method === 'delete' && pathWithoutVersion(path) === '/secrets/{name}/{key}') return 'delete_secret_value';
   const version = /^\/(?:apis\/)?(v2|v3|ims)(?=\/)/.exec(path)?.[1];
   const segments = pathWithoutVersion(path).split('/').slice(1);
   const words = segments

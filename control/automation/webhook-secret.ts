@@ -1,11 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { WEBHOOK_SECRET_PREFIX } from '../../domain/configurations/secret-uses.ts';
 import type { SecretStore } from '../configurations/ports.ts';
 
 const KEY = 'key';
 
 /** Name of the secret that holds a webhook's signing key. */
 export function webhookSecretName(webhook: string): string {
-  return `muster-webhook-${webhook}`;
+  return `${WEBHOOK_SECRET_PREFIX}${webhook}`;
 }
 
 /** A new signing key: 256 random bits. */

@@ -1,9 +1,12 @@
 /** What lane configurations needs from outside; drivers fit these shapes, tests put fakes in their place. */
 import type { Source } from '../../domain/configurations/schema.ts';
+import type { Withheld } from '../../domain/configurations/vcs-credentials.ts';
 
 /** How a repository is reached: credentials and CA of its source, or the default ones (cfs-flows 2, rules 7 and 8). */
 export interface RepositoryAccess {
   credentials?: { username: string; password: string } | undefined;
+  /** Why credentials that there are do not go along; told when the server asks for them. */
+  withheld?: Withheld | undefined;
   /** Certificates to trust besides the public ones, PEM. */
   caPem?: string | undefined;
   /** Trusts those alone: a source has its own. */
@@ -26,8 +29,11 @@ export interface GitReferences {
   resolveRef(request: RefRequest): Promise<string>;
 }
 
-/** Credentials and CA for a source, `null` for a layer with a plain clone URL. */
-export type ReadRepositoryAccess = (source: Source | null) => Promise<RepositoryAccess>;
+/**
+ * Credentials and CA for an address: those of the source where it is the source's own server, else the common ones where the host is
+ * named. `source` is `null` for a layer with a plain clone URL.
+ */
+export type ReadRepositoryAccess = (source: Source | null, url: string) => Promise<RepositoryAccess>;
 
 /** Named sets of secret values; a Secret of a cluster, or a table encrypted with the key file. */
 export interface SecretStore {
@@ -37,8 +43,10 @@ export interface SecretStore {
   put(name: string, key: string, value: string, actor?: string | null): Promise<void>;
   /** Replaces the whole secret. */
   putAll(name: string, values: Record<string, string>, actor?: string | null): Promise<void>;
+  /** Removes one value and leaves the others; with its last value the secret is gone. No error when it is not there. */
+  deleteKey(name: string, key: string, actor?: string | null): Promise<void>;
   /** Removes the whole secret; no error when it is not there. */
-  delete(name: string): Promise<void>;
+  delete(name: string, actor?: string | null): Promise<void>;
   /** Names with their keys, sorted; never a value. */
   list(): Promise<{ name: string; keys: string[] }[]>;
 }

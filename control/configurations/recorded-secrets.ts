@@ -20,6 +20,8 @@ export function recordedSecrets(db: Kysely<Database>, secrets: SecretStore): Sec
       recorded({ actor, action: 'update', name: `${name}/${key}` }, () => secrets.put(name, key, value, actor)),
     putAll: (name, values, actor = null) =>
       recorded({ actor, action: 'update', name }, () => secrets.putAll(name, values, actor)),
-    delete: (name) => recorded({ actor: null, action: 'delete', name }, () => secrets.delete(name)),
+    deleteKey: (name, key, actor = null) =>
+      recorded({ actor, action: 'delete', name: `${name}/${key}` }, () => secrets.deleteKey(name, key)),
+    delete: (name, actor = null) => recorded({ actor, action: 'delete', name }, () => secrets.delete(name)),
   };
 }

@@ -74,10 +74,11 @@ async function askAll(
   deadline: AbortSignal,
 ): Promise<Map<string, string>> {
   const commits = new Map<string, string>();
-  const accesses = new Map<Source | null, Promise<RepositoryAccess>>();
-  const accessOf = (source: Source | null): Promise<RepositoryAccess> => {
-    const known = accesses.get(source) ?? deps.repositoryAccess(source);
-    accesses.set(source, known);
+  const accesses = new Map<string, Promise<RepositoryAccess>>();
+  const accessOf = (source: Source | null, url: string): Promise<RepositoryAccess> => {
+    const key = JSON.stringify([source?.name ?? null, url]);
+    const known = accesses.get(key) ?? deps.repositoryAccess(source, url);
+    accesses.set(key, known);
     return known;
   };
   const failed = new AbortController();
@@ -86,7 +87,7 @@ async function askAll(
   const askNext = async (): Promise<void> => {
     for (const [key, { source, url, ref, path }] of queue) {
       try {
-        const request = { ...(await accessOf(source)), url, sourceName: source?.name ?? null, ref, signal };
+        const request = { ...(await accessOf(source, url)), url, sourceName: source?.name ?? null, ref, signal };
         commits.set(key, await deps.git.resolveRef(request));
       } catch (error) {
         throw translated(error, ref, path, deadline);

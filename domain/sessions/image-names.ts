@@ -1,4 +1,5 @@
 /** Which images a session customises, and what the results are called (cfs-flows 3.3). */
+import { IMAGE_KEY_PREFIX } from '../configurations/secret-uses.ts';
 import type { Target } from './schema.ts';
 
 /** What of a target says which images there are. */
@@ -70,5 +71,5 @@ export function imageKeyName(sessionName: string): string {
 
 /** Secret that holds the session's key pair for images as long as it works: `private` and `public`. */
 export function imageKeySecret(sessionId: string): string {
-  return `muster-image-${sessionId}`;
+  return `${IMAGE_KEY_PREFIX}${sessionId}`;
 }

@@ -1,12 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryUrl } from '../../domain/configurations/repository-url.ts';
+import type { Withheld } from '../../domain/configurations/vcs-credentials.ts';
 import { publicCertificates } from './public-certificates.ts';
 
 /** How a remote is reached; all of it reaches git by environment and files, never by its command line. */
 export interface GitAccess {
   /** For http and https; blanks around both are dropped. Wins over credentials in the address. */
   credentials?: { username: string; password: string } | undefined;
+  /** Why credentials that there are do not go along; a server that asks for them is answered with it. */
+  withheld?: Withheld | undefined;
   /** Private key for ssh; only this one is offered. Without it ssh's own defaults hold. */
   sshKeyFile?: string | undefined;
   /** Known hosts for ssh; without it those of the user. */

@@ -13,6 +13,10 @@ export async function translated<T>(url: RepositoryUrl, access: GitAccess, work:
     if (!(error instanceof GitFailure)) throw error;
     const { code, line } = readGitFailure(error.stderr);
     const secrets = [access.credentials?.password ?? '', url.password ?? ''];
+    const { withheld } = access;
+    if (code === 'repository_auth_failed' && withheld !== undefined) {
+      throw musterError(withheld.code, maskSecrets(`${url.url}: ${line}. ${withheld.detail}`, secrets));
+    }
     throw musterError(code, maskSecrets(`${url.url}: ${line}`, secrets));
   }
 }

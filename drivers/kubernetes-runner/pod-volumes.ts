@@ -55,7 +55,14 @@ export function podVolumes(spec: JobSpec, settings: RunnerSettings, containers: 
     { name: 'ssh-vol', emptyDir: { medium: 'Memory', sizeLimit: KEYS_SIZE } },
     secret('session', TOKEN),
     secret('session-clone', TOKEN, CLONE_FILES),
-    secret('credentials', [], [['credentials.json', 'credentials.json']]),
+    secret(
+      'credentials',
+      [],
+      [
+        ['credentials.json', 'credentials.json'],
+        ['vcs.json', 'vcs.json'],
+      ],
+    ),
     secret('ansible-config', [], [['ansible.cfg', 'ansible.cfg']]),
     secret(
       'cfs-trust-keys',

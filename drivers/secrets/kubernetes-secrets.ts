@@ -86,6 +86,17 @@ export function openKubernetesSecrets({ namespace, kubeconfig }: KubernetesSecre
         if (await change(name, data, secret.metadata?.resourceVersion)) return;
       }
     },
+    async deleteKey(name: string, key: string): Promise<void> {
+      await change(name, { [key]: null });
+      const rest = await stored(name);
+      const { uid, resourceVersion } = rest?.metadata ?? {};
+      if (rest === null || Object.keys(rest.data ?? {}).length > 0 || !uid || !resourceVersion) return;
+      // Unless somebody sets a value just now.
+      const body = { preconditions: { uid, resourceVersion } };
+      if ((await asked(name, [ABSENT, CONFLICT], () => api.deleteNamespacedSecret({ ...at(name), body }))) !== null) {
+        await note(name, false);
+      }
+    },
     async delete(name: string): Promise<void> {
       await asked(name, [ABSENT], () => api.deleteNamespacedSecret(at(name)));
       await note(name, false);

@@ -259,7 +259,11 @@ describe("answers of Muster's own routes are as described", () => {
     await expectAnswer(200, 'GET', `/api/v1/batches/${batch}`);
     await expectAnswer(200, 'GET', '/api/v1/batches');
     await expectAnswer(204, 'PUT', '/api/v1/secrets/site-git/password', { value: 'v' });
+    await expectAnswer(204, 'PUT', '/api/v1/secrets/site-git/username', { value: 'u' });
     await expectAnswer(200, 'GET', '/api/v1/secrets');
+    await expectAnswer(200, 'GET', '/api/v1/secrets/ansible-vault-password/usage');
+    await expectAnswer(204, 'DELETE', '/api/v1/secrets/site-git/username');
+    await expectAnswer(204, 'DELETE', '/api/v1/secrets/site-git');
     await expectAnswer(201, 'POST', '/api/v1/tokens', { role: 'node', component: 'x1', name: 'n1', expires_in: 60 });
     await expectAnswer(409, 'POST', '/api/v1/tokens', { role: 'reader', name: 'n1' });
     await expectAnswer(200, 'GET', '/api/v1/tokens?limit=1');

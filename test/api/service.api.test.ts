@@ -143,6 +143,7 @@ test('the status counts what is there and links on', async () => {
     // No worker has made a pass of it.
     batcher: expect.objectContaining({ state: 'late', open: 0, sent: 0, backoff: null }),
     hardware_sync: null,
+    notices: [],
     links: {
       docs: 'http://127.0.0.1:8100/docs',
       openapi: 'http://127.0.0.1:8100/openapi.json',

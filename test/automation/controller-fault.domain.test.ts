@@ -22,6 +22,7 @@ const OF_THE_CONTROLLER: ErrorCode[] = [
   'commit_not_found',
   'config_missing',
   'container_config_invalid',
+  'credentials_withheld',
   'disk_low',
   'engine_unavailable',
   'evicted',

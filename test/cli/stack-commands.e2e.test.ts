@@ -67,6 +67,15 @@ describe('status', () => {
     expect(out).toMatch(/^sessions +1 pending, 2 running, 3 complete$/m);
   });
 
+  test('what an administrator has to decide is told by `status` and `up`, and is no failure', async () => {
+    api.on('GET /api/v1/status', always(200, status({ notices: ['name the hosts'] })));
+    const well = { ...state(api.url), state: 'running' as const, reason: null };
+    const shown = await run(['status'], { state: async () => well });
+    expect([shown.exit, shown.err]).toEqual([0, expect.stringContaining('name the hosts')]);
+    const up = await run(['up'], { up: async () => ({ outcome: 'started', state: well }) });
+    expect([up.exit, up.err]).toEqual([0, expect.stringContaining('name the hosts')]);
+  });
+
   test('an ill part is exit status 1 and says why', async () => {
     api.on('GET /api/v1/status', always(200, status({ engine: { ok: false, reason: 'no server' }, counts: null })));
     const { exit, out } = await run(['status']);

@@ -239,6 +239,10 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'a s
     expect([without.status, without.body.title]).toEqual([400, FAILED]);
     await api.call('PUT', '/api/v1/secrets/vcs-user-credentials/vcs_username', { value: platform.username });
     await api.call('PUT', '/api/v1/secrets/vcs-user-credentials/vcs_password', { value: platform.password });
+    const unnamed = await put('site', { clone_url, branch: 'main' });
+    expect([unnamed.status, unnamed.body.detail]).toEqual([400, expect.stringContaining('vcs_hosts=127.0.0.1:')]);
+    const hosts = `git.example.test, ${new URL(site.origin).host}`;
+    await api.call('PUT', '/api/v1/secrets/vcs-user-credentials/vcs_hosts', { value: hosts });
     expect((await put('site', { clone_url, branch: 'main' })).body.layers[0].commit).toBe(commits.main);
     const { name } = await use(account, { configmap_name: 'git-ca' });
     const extra = await api.call('PUT', '/v3/configurations/extra', {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -69,4 +69,92 @@ test('a value that is set lets what waits for it be tried again; a refused one d
   expect((await revision()).secrets_revision).toBe(before);
   expect((await put('a/b', { value: 'x' })).status).toBe(204);
   expect((await revision()).secrets_revision).toBe(before + 1);
+});
+
+describe('a secret goes', () => {
+  const remove = (path: string) => api.call('DELETE', `/api/v1/secrets/${path}`);
+  const usage = (name: string) => api.call('GET', `/api/v1/secrets/${name}/usage`);
+
+  test('whole, or key by key, and then it is not found', async () => {
+    await put('gone/one', { value: '1' });
+    await put('gone/two', { value: '2' });
+    expect((await remove('gone/one')).status).toBe(204);
+    expect(await api.deps.secrets.get('gone')).toEqual({ two: '2' });
+    expect((await remove('gone/one')).body.code).toBe('secret_not_found');
+    expect((await remove('gone')).status).toBe(204);
+    expect([(await remove('gone')).status, (await usage('gone')).status]).toEqual([404, 404]);
+    const { body } = await api.call('GET', '/api/v1/audit?kind=secret&limit=3');
+    expect(JSON.stringify(body)).toContain('"delete"');
+  });
+
+  test('only by force while a source has it, and says which one', async () => {
+    const made = await api.call('POST', '/v3/sources', {
+      name: 'used',
+      clone_url: 'https://used.test/a.git',
+      credentials: { username: 'u', password: 'hidden-3e8' },
+    });
+    await api.call('PATCH', '/v3/options', { additional_inventory_source: 'used' });
+    const { secret_name: name } = made.body.credentials;
+    expect((await usage(name)).body.uses).toEqual([
+      { kind: 'option', name: 'additional_inventory_source' },
+      { kind: 'source', name: 'used' },
+    ]);
+    const refused = await remove(name);
+    expect([refused.status, refused.body.code]).toEqual([409, 'secret_in_use']);
+    expect(refused.body.detail).toContain('source used');
+    expect((await remove(`${name}/password`)).status).toBe(409);
+    expect((await remove(`${name}/password?force=true`)).status).toBe(204);
+    expect((await remove(`${name}?force=true`)).status).toBe(204);
+    await api.call('PATCH', '/v3/options', { additional_inventory_source: '' });
+  });
+
+  test('only by force while Muster itself looks for it', async () => {
+    await put('ansible-vault-password/password', { value: 'word' });
+    expect((await usage('ansible-vault-password')).body.uses).toEqual([
+      { kind: 'built-in', name: 'password of Ansible vaults' },
+    ]);
+    expect((await remove('ansible-vault-password')).status).toBe(409);
+    expect((await remove('ansible-vault-password?force=true')).status).toBe(204);
+    expect((await usage('ansible-vault-password')).status).toBe(200);
+  });
+});
+
+describe('the common credentials of repositories', () => {
+  const common = (key: string, value: string) => put(`vcs-user-credentials/${key}`, { value });
+  const notices = async () => (await api.call('GET', '/api/v1/status')).body.notices;
+  const commit = 'a'.repeat(40);
+
+  test.each(['https://git.test', '*.git.test', 'git.test/a', 'git.test, a b'])('take no %j as hosts', async (value) => {
+    const answer = await common('vcs_hosts', value);
+    expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining("- 'value'")]);
+    expect(await api.deps.secrets.get('vcs-user-credentials')).toBeNull();
+  });
+
+  test('are used by what is cloned with them, and hosts that are named nowhere are told until somebody decides', async () => {
+    const layers = [
+      'https://Git.test/a.git',
+      'https://b.test:8443/a.git',
+      'https://used.test/a.git',
+      'file:///srv/a',
+    ].map((clone_url) => ({ clone_url, commit, playbook: 'site.yml' }));
+    await api.call('POST', '/v3/sources', {
+      name: 'named',
+      clone_url: 'https://used.test/b.git',
+      credentials: { username: 'u', password: 'p' },
+    });
+    expect((await api.call('PUT', '/v3/configurations/old', { layers })).status).toBe(200);
+    expect(await notices()).toEqual([]);
+    await common('vcs_password', 'hidden-5d5');
+    expect(await notices()).toEqual([]);
+    await common('vcs_username', 'user');
+    const [notice] = await notices();
+    expect(notice).toContain('`./muster secret set vcs-user-credentials vcs_hosts=b.test:8443,git.test`');
+    expect((await api.call('GET', '/api/v1/secrets/vcs-user-credentials/usage')).body.uses).toEqual([
+      { kind: 'configuration', name: 'old' },
+    ]);
+    await common('vcs_hosts', '');
+    expect(await notices()).toEqual([]);
+    await api.call('DELETE', '/v3/configurations/old');
+    expect((await api.call('DELETE', '/api/v1/secrets/vcs-user-credentials')).status).toBe(204);
+  });
 });

@@ -62,6 +62,7 @@ function dyingAt(at: number): { deps: SourceDependencies; died(): boolean } {
     get: (name) => around(() => secrets.get(name)),
     put: (...values) => around(() => secrets.put(...values)),
     putAll: (...values) => around(() => secrets.putAll(...values)),
+    deleteKey: (...place) => around(() => secrets.deleteKey(...place)),
     delete: (name) => around(() => secrets.delete(name)),
     list: () => around(() => secrets.list()),
   };

@@ -16,6 +16,7 @@ import { type SshServer, sshMissing, startSshServer } from '../support/ssh-serve
 
 const signal = new AbortController().signal;
 const account = { username: 'ada', password: "hunter'2 $(touch x)" };
+const withheld = { code: 'credentials_withheld', detail: 'name the host' } as const;
 let root: string;
 let count = 0;
 let repository: TestRepository;
@@ -92,6 +93,21 @@ describe('over http with a password', () => {
     const error = await clone({ url, credentials }).catch((caught: unknown) => caught);
     expect(isMusterError(error) && error.code).toBe('repository_auth_failed');
     expect(JSON.stringify(error) + String(error)).not.toContain('not-the-word');
+  });
+
+  test.each([
+    ['the clone', async () => clone({ url, withheld })],
+    ['a branch', async () => (await newGit()).git.resolveRef({ url, withheld, sourceName: null, ref: 'main', signal })],
+    ['the head', async () => (await newGit()).git.resolveHead({ url, withheld, sourceName: null, signal })],
+  ])('credentials that stay here are explained when the server asks for them: %s', async (_title, ask) => {
+    const error = await ask().catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code: withheld.code, message: expect.stringContaining('name the host') });
+  });
+
+  test('credentials that stay here are no word where the server asks for none', async () => {
+    const anonymous = await startGitHttpServer({ root: join(root, 'served') });
+    expect((await clone({ url: `${anonymous.origin}/plays/.git`, withheld })).commit).toBe(commit);
+    await anonymous.stop();
   });
 
   test('a repository that is not there is named as such', async () => {

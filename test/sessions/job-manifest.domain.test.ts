@@ -305,6 +305,7 @@ describe('the volumes', () => {
         '/muster/session/plain_key': false,
         '/muster/session/known_hosts': false,
         '/muster/credentials/credentials.json': false,
+        '/muster/credentials/vcs.json': false,
       },
     ],
     [

@@ -18,9 +18,10 @@ const deps = {
     vaultPassword: async () => 'vault-word',
     masks: async () => [],
     source: async () => SOURCE,
+    commonCredentials: async () => ({ username: 'vcs', password: 'vcs-word', hosts: ['git.test'] }),
     repositoryAccess: async (source: unknown) =>
       source === null
-        ? { credentials: { username: 'vcs', password: 'vcs-word' } }
+        ? { withheld: { code: 'credentials_withheld', detail: 'name the host' } }
         : { credentials: { username: 'team', password: 'team-word' } },
   },
   trust: {
@@ -51,8 +52,28 @@ describe('the Secret of a Job', () => {
     ]);
     const masks = ['the-token', 'vault-word', 'key of the site', 'key of trust', 'key of images'];
     expect(JSON.parse(values['masks.json'] ?? '')).toEqual(masks);
-    const others = Object.entries(values).filter(([name]) => name !== 'credentials.json' && name !== 'vcs_password');
+    const cloning = ['credentials.json', 'vcs.json', 'vcs_password'];
+    const others = Object.entries(values).filter(([name]) => !cloning.includes(name));
     expect(JSON.stringify(others)).not.toMatch(/team-word|vcs-word/);
+    expect(JSON.parse(values['vcs.json'] ?? '')).toEqual({
+      username: 'vcs',
+      password: 'vcs-word',
+      hosts: ['git.test'],
+    });
+  });
+
+  test('has no common credentials in the entry of a host that they do not go to, and none at all without a host', async () => {
+    const plain = {
+      ...session,
+      snapshot: { ...session.snapshot, layers: [{ index: 0, ...repository, source: null }] },
+    };
+    const { values } = await jobSecret(deps, plain as SessionRow, 't');
+    const [entry] = JSON.parse(values['credentials.json'] ?? '');
+    expect(entry).toMatchObject({ withheld: { code: 'credentials_withheld', detail: 'name the host' } });
+    expect(values['credentials.json']).not.toContain('vcs-word');
+    const commonCredentials = async () => ({ username: 'vcs', password: 'vcs-word', hosts: [] });
+    const none = await jobSecret({ ...deps, site: { ...deps.site, commonCredentials } }, plain as SessionRow, 't');
+    expect(JSON.stringify(none.values)).not.toContain('vcs-word');
   });
 
   test('has the public key beside the private one, with a certificate and without', async () => {
@@ -76,7 +97,8 @@ describe('the Secret of a Job', () => {
     const site = {
       ...deps.site,
       source: async () => ({ ...SOURCE, ca_cert: { configmap_name: 'ca' } }),
-      repositoryAccess: async (source: unknown) => ({ caPem: source === null ? 'CA of the platform' : own }),
+      platformCa: 'CA of the platform',
+      repositoryAccess: async () => ({ caPem: own, caAlone: true }),
     } as unknown as SecretDependencies['site'];
     const { values } = await jobSecret({ ...deps, site }, session, 'the-token');
     const [entry] = JSON.parse(values['credentials.json'] ?? '');

@@ -14,6 +14,11 @@ export function createMemorySecretStore(): SecretStore {
     putAll: async (name, values) => {
       secrets.set(name, new Map(Object.entries(values)));
     },
+    deleteKey: async (name, key) => {
+      const values = secrets.get(name);
+      values?.delete(key);
+      if (values?.size === 0) secrets.delete(name);
+    },
     delete: async (name) => {
       secrets.delete(name);
     },

@@ -39,6 +39,17 @@ export function secretStoreContract(makeStore: () => Promise<SecretStore> | Secr
     expect(await store.get('stays')).toEqual({ a: '1' });
   });
 
+  test('a removed value is gone, the others stay, and with the last one the secret is gone', async () => {
+    const store = await makeStore();
+    await store.putAll('vcs', { username: 'ada', password: 'word' });
+    await store.deleteKey('vcs', 'password');
+    await store.deleteKey('vcs', 'password');
+    await store.deleteKey('none', 'password');
+    expect(await store.get('vcs')).toEqual({ username: 'ada' });
+    await store.deleteKey('vcs', 'username');
+    expect([await store.get('vcs'), await store.list()]).toEqual([null, []]);
+  });
+
   test('the list names secrets and keys in order and shows no value', async () => {
     const store = await makeStore();
     await store.putAll('b', { y: 'hidden-1', x: 'hidden-2' });

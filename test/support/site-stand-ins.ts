@@ -10,6 +10,7 @@ export const SITE: SiteValues = {
   masks: async () => [],
   source: async () => null,
   repositoryAccess: async () => ({}),
+  commonCredentials: async () => null,
 };
 
 /** An installation that shows hosts one certificate for ever. */

@@ -27,6 +27,8 @@ class Clone(NamedTuple):
     ca_alone: bool
     """Trusts the platform's certificates without the public ones."""
     secrets: tuple[str, ...]
+    withheld: StepFailure | None = None
+    """Why no credentials go along; said when the server asks for them."""
 
 
 def read_clones(where: Places) -> list[Clone]:
@@ -56,4 +58,12 @@ def _clone_of(number: int, entry: dict[str, Any], where: Places) -> Clone:
     commit = str(entry.get('commit') or '').lower()
     folder = os.path.join(where.inventory, dest)
     ca_alone = entry.get('ca_alone') is True
-    return Clone(number, label, address, commit, folder, str(entry.get('ca') or ''), ca_alone, secrets)
+    withheld = _withheld_of(entry)
+    return Clone(number, label, address, commit, folder, str(entry.get('ca') or ''), ca_alone, secrets, withheld)
+
+
+def _withheld_of(entry: dict[str, Any]) -> StepFailure | None:
+    withheld = entry.get('withheld')
+    if not isinstance(withheld, dict):
+        return None
+    return StepFailure(str(withheld.get('code') or 'repository_auth_failed'), str(withheld.get('detail') or ''))

@@ -43,6 +43,8 @@ def clone_one(
             code, line = read_git_failure(failed.stderr)
             if is_full_disk(failed.stderr):
                 raise StepFailure('clone_failed', _sentence(clone, 'No space left on device')) from None
+            if code == 'repository_auth_failed' and clone.withheld is not None:
+                raise StepFailure(clone.withheld.code, _sentence(clone, f'{line}. {clone.withheld.message}')) from None
             if code != 'clone_failed' or tried >= tries or stop.is_set():
                 raise StepFailure(code, _sentence(clone, line)) from None
             pause = pauses.next()

@@ -1,16 +1,19 @@
 import { z } from 'zod';
-import { retryAfterSecret } from '../../../control/configurations/retry-after-secret.ts';
+import { deleteSecret, putSecretValue, readSecretUses } from '../../../control/configurations/write-secret.ts';
 import { SecretKeySchema, SecretNameSchema, SecretValueSchema } from '../../../domain/configurations/schema.ts';
+import { SECRET_USE_KINDS } from '../../../domain/configurations/secret-uses.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NoContentSchema } from '../../no-content.ts';
 
 const tags = ['secrets'];
+const ForceSchema = z.object({
+  force: z.boolean().optional().describe('Delete the secret although something uses it'),
+});
+const SecretUseSchema = z.object({ kind: z.enum(SECRET_USE_KINDS), name: z.string() });
 
 /** Secrets of the embedded stack: set, never read back. */
-export async function secretRoutes(
-  app: ApiServer,
-  { db, secrets }: Pick<ApiDependencies, 'db' | 'secrets'>,
-): Promise<void> {
+export async function secretRoutes(app: ApiServer, deps: Pick<ApiDependencies, 'db' | 'secrets'>): Promise<void> {
+  const { db, secrets } = deps;
   app.get(
     '/secrets',
     {
@@ -35,9 +38,55 @@ export async function secretRoutes(
       },
     },
     async ({ params, body, actor }, reply) => {
-      await secrets.put(params.name, params.key, body.value, actor);
-      await retryAfterSecret(db);
+      await putSecretValue({ db, secrets, actor }, params.name, params.key, body.value);
       return reply.code(204).send();
     },
+  );
+
+  app.delete(
+    '/secrets/:name',
+    {
+      schema: {
+        tags,
+        summary: 'Delete a secret',
+        params: z.object({ name: SecretNameSchema }),
+        querystring: ForceSchema,
+        response: { 204: NoContentSchema },
+      },
+    },
+    async ({ params, query, actor }, reply) => {
+      await deleteSecret({ db, secrets, actor }, params.name, null, { force: query.force === true });
+      return reply.code(204).send();
+    },
+  );
+
+  app.delete(
+    '/secrets/:name/:key',
+    {
+      schema: {
+        tags,
+        summary: 'Delete one value of a secret',
+        params: z.object({ name: SecretNameSchema, key: SecretKeySchema }),
+        querystring: ForceSchema,
+        response: { 204: NoContentSchema },
+      },
+    },
+    async ({ params, query, actor }, reply) => {
+      await deleteSecret({ db, secrets, actor }, params.name, params.key, { force: query.force === true });
+      return reply.code(204).send();
+    },
+  );
+
+  app.get(
+    '/secrets/:name/usage',
+    {
+      schema: {
+        tags,
+        summary: 'Read what uses a secret',
+        params: z.object({ name: SecretNameSchema }),
+        response: { 200: z.object({ uses: z.array(SecretUseSchema) }) },
+      },
+    },
+    async ({ params, actor }) => ({ uses: await readSecretUses({ db, secrets, actor }, params.name) }),
   );
 }

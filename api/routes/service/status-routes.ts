@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readBatcher } from '../../../control/automation/read-batches.ts';
 import { readHardwareSync } from '../../../control/components/read-hardware-sync.ts';
+import { readNotices } from '../../../control/configurations/read-notices.ts';
 import { BatcherSchema } from '../../../domain/automation/batch-schema.ts';
 import { HardwareSyncSchema } from '../../../domain/components/hardware-sync-schema.ts';
 import { isConnectionError } from '../../../store/database.ts';
@@ -27,6 +28,7 @@ const StatusSchema = z.object({
     .nullable(),
   batcher: BatcherSchema.nullable(),
   hardware_sync: HardwareSyncSchema.nullable().describe('Null where there is none'),
+  notices: z.array(z.string()).describe('What an administrator has to decide, in sentences with the command'),
   links: z.object({ docs: z.string(), openapi: z.string(), temporal_ui: z.string().nullable() }),
 });
 
@@ -52,6 +54,7 @@ export async function statusRoutes(app: ApiServer, deps: ApiDependencies): Promi
         counts: known ? await unlessAway(() => countWork(deps.db)) : null,
         batcher: known && health.setup.ok ? await unlessAway(() => readBatcher(deps)) : null,
         hardware_sync: known && health.setup.ok ? await unlessAway(() => readHardwareSync(deps)) : null,
+        notices: known && health.setup.ok ? ((await unlessAway(() => readNotices(deps))) ?? []) : [],
         links,
       };
     },

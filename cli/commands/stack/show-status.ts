@@ -29,6 +29,7 @@ export interface StatusAnswer {
   } | null;
   batcher?: Batcher | null;
   hardware_sync?: HardwareSyncView | null;
+  notices?: string[];
   links: { docs: string; openapi: string; temporal_ui: string | null };
 }
 
@@ -75,9 +76,20 @@ export async function showStatus(context: CliContext, options: OutputOptions): P
     writeData(context, await renderList(rowView, rows, output));
     if (output === 'table' || output === 'wide') writeData(context, summaryOf(report));
   }
+  for (const notice of report.api?.notices ?? []) say(context, notice);
   const { failure } = report;
   if (failure?.fix) say(context, failure.fix);
   context.exit = failure ? failure.exit : isWell(report) ? EXIT.done : EXIT.failed;
+}
+
+/** Says what an administrator has to decide; a stack that does not tell, or not us, is no failure of the command that started it. */
+export async function tellNotices(context: CliContext, url: string): Promise<void> {
+  try {
+    const { notices } = await apiOf(context, { url }).json<StatusAnswer>({ method: 'GET', path: '/api/v1/status' });
+    for (const notice of notices ?? []) say(context, notice);
+  } catch (error) {
+    if (!(error instanceof CliFailure) || error.exit === EXIT.interrupted) throw error;
+  }
 }
 
 function isWell({ api, stack }: Report): boolean {

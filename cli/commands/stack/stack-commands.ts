@@ -3,7 +3,7 @@ import { type CliContext, type StackCommands, say } from '../../context.ts';
 import { CliFailure, EXIT } from '../../failure.ts';
 import { type OutputOptions, type WatchOptions, withOutput, withWatch } from '../../options.ts';
 import { watching } from '../../watch.ts';
-import { showStatus } from './show-status.ts';
+import { showStatus, tellNotices } from './show-status.ts';
 import { type StopOptions, stop } from './stop-stack.ts';
 
 /** `muster up`, `down` and `status`. */
@@ -23,6 +23,7 @@ export function stackCommands(program: Command, context: CliContext): void {
       const { outcome, state } = await stack.up((line) => say(context, line), context.signal);
       const what = outcome === 'started' ? 'the stack is up' : 'the stack is up already';
       say(context, `${what} at ${state.links.api}; \`./muster down\` stops it`);
+      await tellNotices(context, state.links.api);
     });
 
   program
