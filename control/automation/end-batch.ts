@@ -1,7 +1,7 @@
 import { afterFailure } from '../../domain/automation/after-failure.ts';
 import { afterSuccess } from '../../domain/automation/after-success.ts';
 import { judgeSession, type SessionVerdict } from '../../domain/automation/judge-session.ts';
-import type { EndedSession, MemberNow, MemberWrite } from '../../domain/automation/member-writes.ts';
+import type { EndedSession, MemberNow, MemberWrite, SessionLayer } from '../../domain/automation/member-writes.ts';
 import { lockBatch, markEnded, membersOf } from '../../store/batches.ts';
 import { lockComponents } from '../../store/components.ts';
 import type { Db } from '../../store/database.ts';
@@ -35,15 +35,16 @@ export async function endBatch(deps: PassDependencies, id: string): Promise<bool
     const row = await lockBatch(trx, id, 'sent');
     if (row === null) return 'follow';
     // Locked, so that it is not let in, patched or deleted between the judgement and its effect.
-    await lockSession(trx, row.session_name ?? '');
+    const session = await lockSession(trx, row.session_name ?? '');
+    const had = session?.id === row.session_id ? (session?.snapshot.layers ?? []) : [];
     const [batch] = await sentBatches(trx, options.max_running_sessions, id);
     if (batch === undefined) return 'follow';
     const judged = verdictOn(batch, deps);
     if (judged === 'follow') return judged;
     const now = clock();
     if (judged === 'overdue') await deleteOverdue(trx, batch, deps, now);
-    if (judged === 'succeeded' || judged === 'failed') await writeMembers(trx, batch, judged, deps, now);
-    await leaveRollout(trx, batch, options);
+    if (judged === 'succeeded' || judged === 'failed') await writeMembers(trx, { ...batch, had }, judged, deps, now);
+    await leaveRollout(trx, batch, had, options);
     const fault = judged === 'controller' ? (batch.session?.fault ?? null) : null;
     const reason = reasonOf(judged, batch, deps);
     await markEnded(trx, id, { verdict: judged, fault, reason, desired: batch.desired, now });
@@ -63,7 +64,7 @@ async function deleteOverdue(trx: Db, batch: SentBatch, { options }: PassDepende
 
 async function writeMembers(
   trx: Db,
-  batch: SentBatch,
+  batch: SentBatch & { had: readonly SessionLayer[] },
   verdict: 'succeeded' | 'failed',
   { options }: PassDependencies,
   now: Date,
@@ -71,6 +72,7 @@ async function writeMembers(
   const locked = await lockComponents(trx, await membersOf(trx, batch.id));
   const members = await membersNow(trx, locked.values(), options, {
     desired: batch.desired,
+    had: batch.had,
     admittedAt: batch.session?.admittedAt ?? null,
     absent: batch.session?.absent ?? [],
   });

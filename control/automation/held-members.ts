@@ -16,7 +16,7 @@ export async function heldMembers(
 ): Promise<MemberNow[]> {
   const all = [...components];
   const byId = new Map(all.map(({ component }) => [component.id, component]));
-  const members = await membersNow(db, all, options, { desired: null, admittedAt: null, absent: [] });
+  const members = await membersNow(db, all, options, { desired: null, had: [], admittedAt: null, absent: [] });
   const leased = new Set(await leasedComponents(db, [...byId.keys()]));
   const facts = members.map((member) => ({
     id: member.id,

@@ -1,4 +1,4 @@
-import type { MemberNow } from '../../domain/automation/member-writes.ts';
+import type { MemberNow, SessionLayer } from '../../domain/automation/member-writes.ts';
 import { outcomeOf } from '../../domain/automation/rollout-outcome.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { lockComponents } from '../../store/components.ts';
@@ -11,6 +11,7 @@ import { membersNow } from './members-now.ts';
 export async function leaveRollout(
   trx: Db,
   batch: Pick<SentBatch, 'id' | 'sessionName' | 'desired' | 'session'>,
+  had: readonly SessionLayer[],
   options: Options,
 ): Promise<void> {
   const ids = await openMembers(trx, batch.id);
@@ -18,6 +19,7 @@ export async function leaveRollout(
   const components = (await lockComponents(trx, ids)).values();
   const members = await membersNow(trx, components, options, {
     desired: batch.desired,
+    had,
     admittedAt: batch.session?.admittedAt ?? null,
     absent: [],
   });

@@ -1,4 +1,4 @@
-import type { MemberNow } from '../../domain/automation/member-writes.ts';
+import { differsFromSession, type MemberNow, type SessionLayer } from '../../domain/automation/member-writes.ts';
 import { isBeforeBoot } from '../../domain/components/boot.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
@@ -10,6 +10,8 @@ import { desiredDigest } from './desired-digest.ts';
 export interface SentFacts {
   /** Digest of what was desired, null to compare with nothing. */
   desired: string | null;
+  /** What their session was made to run. */
+  had: readonly SessionLayer[];
   admittedAt: Date | null;
   absent: readonly string[];
 }
@@ -19,7 +21,7 @@ export async function membersNow(
   db: Db,
   components: Iterable<{ component: Component; bootedAt: Date | null }>,
   options: Options,
-  { desired, admittedAt, absent }: SentFacts,
+  { desired, had, admittedAt, absent }: SentFacts,
 ): Promise<MemberNow[]> {
   const members = [...components];
   const reader = createStatusReader(db, options);
@@ -27,17 +29,19 @@ export async function membersNow(
   const missing = new Set(absent);
   return members.map(({ component, bootedAt }) => {
     const layers = reader.desiredState(component);
+    const layersNow = layers.map(({ clone_url = '', playbook, commit = '', status }) => ({
+      clone_url,
+      playbook: playbook || options.default_playbook,
+      commit,
+      status,
+    }));
+    const isAnother = desired !== null && desiredDigest(layers, options) !== desired;
     return {
       id: component.id,
       status: reader.of(component).status,
-      layers: layers.map(({ clone_url = '', playbook, commit = '', status }) => ({
-        clone_url,
-        playbook: playbook || options.default_playbook,
-        commit,
-        status,
-      })),
+      layers: layersNow,
       last: component.state.at(-1) ?? null,
-      desiredChanged: desired !== null && desiredDigest(layers, options) !== desired,
+      desiredChanged: isAnother || differsFromSession(layersNow, had),
       rebooted: isBeforeBoot(admittedAt, bootedAt),
       absent: missing.has(component.id),
     };

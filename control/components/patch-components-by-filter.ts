@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { patchAfterBoot, requireStateWithBoot, tellsBoot } from '../../domain/components/boot.ts';
+import { namesNewBoot, patchAfterBoot, requireStateWithBoot } from '../../domain/components/boot.ts';
 import type { ComponentFilter, ComponentFilterPatch } from '../../domain/components/schema.ts';
 import { patchComponent as patched, patchedMembers } from '../../domain/components/write-component.ts';
 import { readSessionsSince } from '../../store/component-version.ts';
@@ -16,6 +16,7 @@ export interface FilterPatchDependencies extends WriteComponentsDependencies {
 
 /**
  * The filter form: one transaction over all that match, empty filters mean all (cfs-api 6.4). Answers the sorted ids of all that matched.
+ * No reporter patches by filter, so only a boot that is named is told of.
  */
 export async function patchComponentsByFilter(
   deps: FilterPatchDependencies,
@@ -43,10 +44,15 @@ export async function patchComponentsByFilter(
       const batch = components.map(({ id }) => id);
       const bootTimes = since === undefined ? undefined : await readBootTimes(trx, batch);
       const after = components.map((component) => {
-        const facts = { bootedAt: bootTimes?.get(component.id) ?? null, sessionSince: since ?? null, now };
+        const facts = {
+          bootedAt: bootTimes?.get(component.id) ?? null,
+          sessionSince: since ?? null,
+          now,
+          boots: namesNewBoot(component, patch),
+        };
         return patched(component, patchAfterBoot(component, patch, facts), now);
       });
-      const booted = new Set(components.filter((component) => tellsBoot(component, patch)).map(({ id }) => id));
+      const booted = new Set(components.filter((component) => namesNewBoot(component, patch)).map(({ id }) => id));
       await updateComponents(trx, after, { now, actor: deps.actor, members, booted });
       for (const id of batch) ids.push(id);
     }

@@ -28,8 +28,9 @@ export async function patchComponent(
   const read = await findComponentVersion(deps.db, id, body.state_append?.session_name);
   if (read === undefined) throw componentNotFound(id);
   const now = deps.clock();
-  const component = patched(read.component, patchAfterBoot(read.component, body, { ...read, now }), now);
-  const booted = new Set(tellsBoot(read.component, body) ? [id] : []);
+  const boots = tellsBoot(read.component, body);
+  const component = patched(read.component, patchAfterBoot(read.component, body, { ...read, now, boots }), now);
+  const booted = new Set(boots ? [id] : []);
   const update = { now, actor: deps.actor, members: patchedMembers(body), booted };
   if (await updateComponentVersion(deps.db, { component, version: read.version }, update)) return component;
   const [later] = await patchComponents(deps, [{ ...body, id }], (stepped) => stepped);
@@ -62,8 +63,8 @@ export async function patchComponents<Kept>(
       if (stored === undefined) throw componentNotFound(id);
       const { component, bootedAt } = stored;
       const sessionSince = since.get(body.state_append?.session_name ?? '') ?? null;
-      const next = patched(component, patchAfterBoot(component, body, { bootedAt, sessionSince, now }), now);
       const boots = tellsBoot(component, body);
+      const next = patched(component, patchAfterBoot(component, body, { bootedAt, sessionSince, now, boots }), now);
       if (boots) booted.add(id);
       components.set(id, { component: next, bootedAt: boots ? now : bootedAt });
       for (const member of patchedMembers(body)) members.add(member);

@@ -16,7 +16,10 @@ export interface MemberNow {
   layers: readonly LayerNow[];
   /** Its last state entry, or null. */
   last: Pick<StateLayer, 'status' | 'session_name'> | null;
-  /** Whether commit or playbook of a desired layer changed since it was collected (or re-validated at sending). */
+  /**
+   * Whether commit or playbook of a desired layer changed since it was collected (or re-validated at sending), or a layer of its
+   * session is another one now.
+   */
   desiredChanged: boolean;
   /** Whether it reported a boot after its session was admitted. */
   rebooted: boolean;
@@ -39,6 +42,25 @@ export interface MemberWrite {
   entries: Omit<StateLayer, 'last_updated'>[];
   /** Added to its error count. */
   errors: 0 | 1;
+}
+
+/** What a session was made to run, by the index in the configuration. */
+export interface SessionLayer {
+  index: number;
+  url: string;
+  playbook: string;
+  commit: string | null;
+}
+
+/**
+ * Whether a layer of the session is not what the component desires in its place any more: another address, commit or playbook, or
+ * none. What the session did then says nothing about what is desired now.
+ */
+export function differsFromSession(layers: readonly LayerNow[], had: readonly SessionLayer[]): boolean {
+  return had.some(({ index, url, playbook, commit }) => {
+    const now = layers[index];
+    return now?.clone_url !== url || now.playbook !== playbook || now.commit !== commit;
+  });
 }
 
 /** Whether the end of a batch may still say something about the member: it is pending and desires what was collected. */

@@ -10,11 +10,22 @@ export interface BootFacts {
   /** When the session that `state_append` names was let in, or null when it names none of ours. */
   sessionSince: Date | null;
   now: Date;
+  /** Whether the body tells of a boot. */
+  boots: boolean;
 }
 
-/** Whether the body tells of a boot that is not stored yet. */
-export function tellsBoot(stored: Pick<Component, 'muster'>, body: ComponentBody): boolean {
+/** Whether the body names a boot that is not stored yet. */
+export function namesNewBoot(stored: Pick<Component, 'muster'>, body: ComponentBody): boolean {
   return body.muster !== undefined && body.muster.boot !== stored.muster?.boot;
+}
+
+/**
+ * Whether the body tells of a boot: it names a new one, or it is the report of CFS's own reporter, which knows no boots: it clears the
+ * state and enables the component. A person who clears the state alone orders that it is configured again, no more.
+ */
+export function tellsBoot(stored: Pick<Component, 'muster'>, body: ComponentBody): boolean {
+  if (body.muster !== undefined) return namesNewBoot(stored, body);
+  return body.state?.length === 0 && body.enabled === true;
 }
 
 /**
@@ -38,12 +49,12 @@ export function requireStateWithBoot(body: ComponentBody): void {
 export function patchAfterBoot(stored: Component, body: ComponentBody, facts: BootFacts): ComponentBody {
   return withoutOldReport(withoutRepetition(stored, body), {
     ...facts,
-    bootedAt: tellsBoot(stored, body) ? facts.now : facts.bootedAt,
+    bootedAt: facts.boots ? facts.now : facts.bootedAt,
   });
 }
 
 function withoutRepetition(stored: Component, body: ComponentBody): ComponentBody {
-  const isRepetition = body.muster !== undefined && !tellsBoot(stored, body) && body.state?.length === 0;
+  const isRepetition = body.muster !== undefined && !namesNewBoot(stored, body) && body.state?.length === 0;
   if (!isRepetition) return body;
   const { state: _, ...rest } = body;
   return rest;

@@ -146,6 +146,139 @@ describe('a reboot while a session is at work charges nobody', () => {
   });
 });
 
+describe("a reboot that CFS's own reporter tells", () => {
+  const reports = (id: string, at: number) => patch(id, { state: [], enabled: true }, at);
+
+  test('between two layers leaves the host pending, and its rollout goes on', async () => {
+    const session = await sentPair(2, { canary: 2 });
+    await layerEnds(session, 0, { n1: 'applied', n2: 'applied' });
+    await reports('n1', 12);
+    await layerEnds(session, 1, { n1: 'applied', n2: 'applied' });
+    await batcher.end(session.name, 'true');
+    await batcher.pass(20);
+    expect(await reached('n1')).toEqual({ state: ['layer1.yml incomplete'], errors: 0 });
+    expect(await reached('n2')).toEqual({ state: ['layer0.yml applied', 'layer1.yml applied'], errors: 0 });
+    await batcher.pass(30);
+    expect(await findRollout(batcher.database.db, 'A')).toMatchObject({ state: 'canary', done: 1, tries_failed: 0 });
+  });
+
+  test.each([['true'], ['false']] as const)(
+    'twice in a session that ends %s: nothing is written for it',
+    async (end) => {
+      const session = await sentPair(1);
+      await reports('n1', 12);
+      await reports('n1', 14);
+      await batcher.end(session.name, end);
+      await batcher.pass(20);
+      expect(await reached('n1')).toEqual({ state: [], errors: 0 });
+      expect(await reached('n2')).toMatchObject({ errors: end === 'true' ? 0 : 1 });
+    },
+  );
+
+  test('before the session was let in changes nothing of what it reports', async () => {
+    const session = await sentPair(1);
+    await reports('n1', 10.5);
+    await layerEnds(session, 0, { n1: 'applied', n2: 'failed' });
+    await batcher.end(session.name, 'false');
+    await batcher.pass(20);
+    expect(await reached('n1')).toEqual({ state: ['layer0.yml applied'], errors: 0 });
+  });
+});
+
+describe('what the session was not made for is not said to be reached', () => {
+  const OTHER = 'https://git.example.test/other.git';
+  /** The configuration as it is then. */
+  async function change(layers: object[]): Promise<void> {
+    const record = JSON.stringify({ name: 'A', last_updated: wireTime(batcher.clock()), layers });
+    await batcher.database.db.updateTable('configurations').set({ record }).execute();
+  }
+  const addresses = async (id: string) => {
+    const row = await batcher.database.db
+      .selectFrom('components')
+      .select('state')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return row.state.map(({ clone_url, playbook, status }) => `${clone_url} ${playbook} ${status}`);
+  };
+  const moved = (index: number) => ({ ...layerOf(index), clone_url: OTHER });
+
+  test.each<[string, 'true' | 'false', () => Promise<void>]>([
+    ['the address of its layers', 'true', () => change([moved(0), moved(1)])],
+    ['the address of its layers, and it fails', 'false', () => change([moved(0), moved(1)])],
+    ['the address of one of its layers', 'true', () => change([layerOf(0), moved(1)])],
+    ['the order of its layers', 'true', () => change([layerOf(1), layerOf(0)])],
+    ['the playbook of one', 'true', () => change([layerOf(0), { ...layerOf(1), playbook: 'other.yml' }])],
+    ['the number of its layers', 'true', () => change([layerOf(0)])],
+  ])('when %s changed: it stays as it is and goes into a new session', async (_, end, changes) => {
+    const session = await sentPair(2);
+    await changes();
+    await batcher.end(session.name, end);
+    await batcher.pass(20);
+    expect(await addresses('n1')).toEqual([]);
+    expect(await reached('n1')).toEqual({ state: [], errors: 0 });
+    await batcher.pass(100);
+    const sessions = await batcher.database.db.selectFrom('sessions').select('name').execute();
+    expect(sessions).toHaveLength(2);
+  });
+
+  test('when the address that a source gives changed', async () => {
+    const source = (clone_url: string) =>
+      batcher.database.db
+        .insertInto('sources')
+        .values({
+          name: 's',
+          record: JSON.stringify({ name: 's', clone_url }),
+          updated_at: batcher.clock(),
+          actor: null,
+        })
+        .onConflict((conflict) =>
+          conflict.column('name').doUpdateSet({ record: JSON.stringify({ name: 's', clone_url }) }),
+        )
+        .execute();
+    await source(layerOf(0).clone_url);
+    const { clone_url: _, ...layer } = layerOf(0);
+    await batcher.configure('A', 1);
+    await change([{ ...layer, source: 's' }]);
+    await batcher.setOptions({ batch_size: 1 });
+    await batcher.put({ id: 'n1' });
+    await batcher.pass(10);
+    await source(OTHER);
+    const session = await batcher.database.db.selectFrom('sessions').selectAll().executeTakeFirstOrThrow();
+    await batcher.end(session.name, 'true');
+    await batcher.pass(20);
+    expect(await addresses('n1')).toEqual([]);
+  });
+
+  test('when the default playbook changed, of a layer that names none', async () => {
+    const { playbook: _, ...layer } = layerOf(0);
+    await batcher.configure('A', 1);
+    await change([layer, layerOf(1)]);
+    await batcher.setOptions({ batch_size: 1 });
+    await batcher.put({ id: 'n1' });
+    await batcher.pass(10);
+    await batcher.setOptions({ default_playbook: 'other.yml' });
+    const session = await batcher.database.db.selectFrom('sessions').selectAll().executeTakeFirstOrThrow();
+    await batcher.end(session.name, 'true');
+    await batcher.pass(20);
+    expect(await addresses('n1')).toEqual([]);
+  });
+
+  test('when a layer that was not in it changed its address: its own layers are', async () => {
+    await batcher.configure('A', 2);
+    await batcher.setOptions({ batch_size: 1 });
+    await batcher.put({ id: 'n1', state: [[0, 'applied']] });
+    await batcher.pass(10);
+    await change([moved(0), layerOf(1)]);
+    const session = await batcher.database.db.selectFrom('sessions').selectAll().executeTakeFirstOrThrow();
+    await batcher.end(session.name, 'true');
+    await batcher.pass(20);
+    expect(await addresses('n1')).toEqual([
+      `${layerOf(0).clone_url} layer0.yml applied`,
+      `${layerOf(1).clone_url} layer1.yml skipped`,
+    ]);
+  });
+});
+
 test('a failure of which a later attempt made a success is not the cause of what ended the session', async () => {
   const session = await sentPair(2);
   await layerEnds(session, 0, { n1: 'failed', n2: 'applied' });

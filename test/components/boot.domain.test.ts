@@ -32,7 +32,17 @@ const stored = (changes: Partial<Component> = {}): Component => ({
   ...changes,
 });
 const patchedAfter = (before: Component, body: ComponentBody, facts: { bootedAt?: Date; sessionSince?: Date } = {}) =>
-  patchComponent(before, patchAfterBoot(before, body, { bootedAt: null, sessionSince: null, now: NOW, ...facts }), NOW);
+  patchComponent(
+    before,
+    patchAfterBoot(before, body, {
+      bootedAt: null,
+      sessionSince: null,
+      now: NOW,
+      boots: tellsBoot(before, body),
+      ...facts,
+    }),
+    NOW,
+  );
 
 describe('the report of a boot', () => {
   const report: ComponentBody = { state: [], enabled: true, muster: { boot: 'b2' } };
@@ -64,6 +74,18 @@ describe('the report of a boot', () => {
     const before = stored({ muster: { boot: 'b2' } });
     const plain = { state: [], enabled: true };
     expect(patchedAfter(before, plain)).toEqual({ ...before, state: [], error_count: 0, enabled: true });
+  });
+  test.each<[string, ComponentBody, boolean]>([
+    ["by CFS's own reporter", { state: [], enabled: true }, true],
+    ["by CFS's own reporter, with more", { state: [], enabled: true, error_count: 0, tags: {} }, true],
+    ['by a person who clears the state', { state: [] }, false],
+    ['by a person who clears the state and disables', { state: [], enabled: false }, false],
+    ['by a person who enables', { enabled: true }, false],
+    ['with layers', { state: [{ ...REACHED, last_updated: undefined }], enabled: true } as ComponentBody, false],
+    ['of the boot that is stored', { state: [], enabled: true, muster: { boot: 'b2' } }, false],
+    ['of another boot', { state: [], enabled: true, muster: { boot: 'b3' } }, true],
+  ])('%s is told or not', (_, body, boots) => {
+    expect(tellsBoot(stored({ muster: { boot: 'b2' } }), body)).toBe(boots);
   });
   test('with layers replaces the state, also of the same boot', () => {
     const { last_updated: _, ...layer } = { ...REACHED, commit: 'b' };
@@ -167,7 +189,9 @@ test('whatever is patched, a component without boots is what CFS makes of it', (
   );
   fc.assert(
     fc.property(body, fc.option(fc.constantFrom(EARLIER, LATER)), (patch, sessionSince) => {
-      const facts = { bootedAt: null, sessionSince, now: NOW };
+      const boots = tellsBoot(stored(), patch as ComponentBody);
+      fc.pre(!boots);
+      const facts = { bootedAt: null, sessionSince, now: NOW, boots };
       expect(patchAfterBoot(stored(), patch as ComponentBody, facts)).toEqual(patch);
     }),
   );

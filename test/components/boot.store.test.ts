@@ -109,6 +109,30 @@ describe.each(Object.entries(FORMS))('a patch, %s', (_, patch) => {
   });
 });
 
+describe.each(Object.entries(FORMS))("the report of CFS's own reporter, %s", (form, patch) => {
+  test('is a boot where a reporter sends it; a person patches by filter', async () => {
+    const id = randomUUID();
+    await putComponent(deps(), id, { error_count: 3 });
+    await patch(id, { state: [], enabled: true }, at(1));
+    const isBoot = form !== 'filter';
+    expect(await rowOf(id)).toMatchObject({
+      boot: null,
+      booted_at: isBoot ? at(1) : null,
+      error_count: 0,
+      enabled: true,
+    });
+    await patch(id, { state: [] }, at(2));
+    await patch(id, { enabled: true }, at(3));
+    expect(await rowOf(id)).toMatchObject({ booted_at: isBoot ? at(1) : null });
+    const { name } = await session(at(-5));
+    const state_append = { clone_url: 'u', playbook: 'p', commit: 'c', session_name: name };
+    await patch(id, { state_append, error_count: 0 }, at(10));
+    expect((await rowOf(id)).state).toMatchObject([{ status: isBoot ? 'incomplete' : 'applied' }]);
+    await patch(id, { state: [], enabled: true }, at(11));
+    expect(await rowOf(id)).toMatchObject({ booted_at: isBoot ? at(11) : null, state: [] });
+  });
+});
+
 test('any patches do the same one by one, in one list, and by filter', async () => {
   const before = await session(at(-5));
   const later = await session(at(5));
