@@ -10,6 +10,7 @@ import { crossSiteCheck } from './plugins/cross-site-check.ts';
 import { documentation } from './plugins/documentation.ts';
 import { hostCheck } from './plugins/host-check.ts';
 import { idempotency } from './plugins/idempotency.ts';
+import { maskedAnswers } from './plugins/masked-answers.ts';
 import { overload } from './plugins/overload.ts';
 import { requestBodies } from './plugins/request-bodies.ts';
 import { requestChecks } from './plugins/request-checks.ts';
@@ -113,6 +114,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
   requestChecks(app);
   nodeReports(app);
   attribution(app);
+  maskedAnswers(app);
 
   documentation(app, deps);
   metrics(app, deps);

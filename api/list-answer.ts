@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { type MusterError, musterError } from '../domain/errors.ts';
 import { createTurns } from './admission/turns.ts';
+import { shownTo } from './plugins/masked-answers.ts';
 
 /** Records in pieces, and whether there are more of them; the latter is known when the pieces have ended. */
 export interface RecordPages<T> {
@@ -105,7 +106,7 @@ async function stream<T>(
       const batch = await batches.next();
       if (batch.done) return null;
       last = batch.value.at(-1) ?? last;
-      return batch.value.map((record) => JSON.stringify(record)).join(',');
+      return batch.value.map((record) => JSON.stringify(shownTo(reply.request, record))).join(',');
     };
     try {
       for (let text = await takeTurn(piece); text !== null; text = await takeTurn(piece)) {

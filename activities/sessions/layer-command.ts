@@ -24,6 +24,8 @@ export interface LayerPlace {
   base: Record<string, string>;
   /** The file of a limit of many hosts. */
   limit: string;
+  /** Begin of the paths of the files of extra variables. */
+  extraVars: string;
   /** The file with ARA's credentials; undefined where there is none. */
   araCredentials: string | undefined;
   paths: RunEnvironment['paths'] & { plainKey: string };
@@ -34,6 +36,8 @@ export interface LayerCommand {
   words: string[];
   /** Text of the file that a limit of many hosts goes by, or null. */
   limitFile: string | null;
+  /** Texts of the files of extra variables, by path. */
+  extraVars: Record<string, string>;
   environment: Record<string, string>;
 }
 
@@ -67,12 +71,13 @@ export async function layerCommand(
   // The installation's own key is offered besides the key of the certificate, which Vault makes.
   const offersPlainKey = !isImage && freeArguments;
   return {
-    words: selectArguments({
+    ...selectArguments({
       verbosity: session.ansible_verbosity,
       limit,
       passthrough,
       target,
       limitFile: byFile ? place.limit : undefined,
+      extraVars: place.extraVars,
       check,
     }),
     limitFile: byFile ? limitFileText(limit) : null,

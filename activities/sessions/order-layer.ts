@@ -172,9 +172,10 @@ async function runOrder(
   const debug = session.snapshot.debug_playbook !== null;
   const cwd = debug ? POD_PATHS.debugPlaybooks : podLayerDir(layer);
   const vaultPassword = await deps.site.vaultPassword();
-  const { words, limitFile, environment } = await layerCommand(deps, session, input, {
+  const { words, limitFile, extraVars, environment } = await layerCommand(deps, session, input, {
     base: {},
     limit: POD_PATHS.limit,
+    extraVars: POD_PATHS.extraVars,
     araCredentials: deps.ara?.credentialsFile === undefined ? undefined : POD_PATHS.araCredentials,
     paths: {
       workspace: POD_PATHS.work,
@@ -196,6 +197,7 @@ async function runOrder(
     debug,
     arguments: words,
     limit_file: limitFile,
+    ...(Object.keys(extraVars).length > 0 ? { files: extraVars } : {}),
     cwd,
     log_max: deps.logMaxBytes,
     environment,

@@ -162,9 +162,10 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
   await refreshIdentity(deps, sessionId).catch((error: unknown) => {
     if (!isMusterError(error) || error.code !== 'trust_unavailable') throw error;
   });
-  const { words, limitFile, environment } = await layerCommand(deps, session, input, {
+  const { words, limitFile, extraVars, environment } = await layerCommand(deps, session, input, {
     base: deps.baseEnvironment,
     limit: paths.limit,
+    extraVars: paths.extraVars,
     araCredentials: deps.ara?.credentialsFile,
     paths: {
       workspace: paths.dir,
@@ -178,6 +179,7 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
     },
   });
   if (limitFile !== null) await workspaces.writePrivate(paths.limit, limitFile);
+  for (const [path, text] of Object.entries(extraVars)) await workspaces.writePrivate(path, text);
   const sources = await Promise.all(
     [...new Set(snapshot.layers.flatMap(({ source }) => (source === null ? [] : [source])))].map(site.source),
   );

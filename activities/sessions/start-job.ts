@@ -10,7 +10,7 @@ import { isCheck } from '../../domain/sessions/check-mode.ts';
 import type { JobSpec, JobTrouble } from '../../domain/sessions/cluster-job.ts';
 import { checkExecTexts } from '../../domain/sessions/exec-texts.ts';
 import { layersArgument } from '../../domain/sessions/layers-argument.ts';
-import { POD_PATHS } from '../../domain/sessions/pod-paths.ts';
+import { COMPATIBLE_EXTRA_VARS, EXTRA_VARS_KEY, POD_PATHS } from '../../domain/sessions/pod-paths.ts';
 import { checkSecretSize } from '../../domain/sessions/secret-size.ts';
 import { joinShellWords } from '../../domain/sessions/shell-words.ts';
 import { jobSecret, type SecretDependencies } from './job-secret.ts';
@@ -61,14 +61,19 @@ function specOf(
   // Our own image takes a layer with its words as an order, and a long limit by this file.
   const byFile = job.profile === 'restricted' && limitNeedsFile(effectiveLimit({ limit, target }));
   const check = isCheck(session);
-  const words = selectArguments({
+  const restricted = job.profile === 'restricted';
+  const { words, extraVars } = selectArguments({
     verbosity: session.ansible_verbosity,
     limit,
     limitFile: byFile ? POD_PATHS.limit : undefined,
+    // A runner image that is not ours has them from its Secret.
+    extraVars: restricted ? POD_PATHS.extraVars : `${COMPATIBLE_EXTRA_VARS}/`,
     passthrough,
     target,
     check,
   });
+  const files = restricted ? [] : Object.values(extraVars);
+  const withFiles = { ...secret, ...Object.fromEntries(files.map((text, n) => [`${EXTRA_VARS_KEY}${n}`, text])) };
   const spec: JobSpec = {
     name: job.name,
     sessionId: session.id,
@@ -77,7 +82,7 @@ function specOf(
     profile: job.profile,
     image: target.definition === 'image',
     // Our own image takes them as they are, with each order.
-    ansibleArgs: job.profile === 'restricted' ? words.join(' ') : joinShellWords(words),
+    ansibleArgs: restricted ? words.join(' ') : joinShellWords(words),
     inventoryType: target.definition,
     stateRecordingDisabled: !recordsState({ target, passthrough, debugPlaybook: snapshot.debug_playbook, check }),
     configurationLimit: session.configuration_limit,
@@ -87,9 +92,10 @@ function specOf(
     deadlineSeconds: options.session_timeout > 0 ? options.session_timeout + DEADLINE_MARGIN : null,
     logLevel: options.logging_level,
     vaultAddress: tenantVault?.address ?? '',
-    secret,
+    extraVarsFiles: files.length,
+    secret: withFiles,
   };
   checkExecTexts(spec);
-  checkSecretSize(secret);
+  checkSecretSize(withFiles);
   return spec;
 }

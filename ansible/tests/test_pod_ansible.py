@@ -40,6 +40,22 @@ def test_runs_what_is_ordered_and_hands_all_of_it_over(pod: Pod, muster: Muster)
     assert muster.states('ansible') == ['started']
 
 
+def test_extra_variables_come_by_files_that_nobody_else_may_read(pod: Pod, muster: Muster) -> None:
+    pod.inventory_done('h1')
+    seen = pod.path('seen')
+    pod.playbook(
+        f'- hosts: all\n  gather_facts: false\n  tasks:\n    - copy: {{dest: "{seen}", content: "{{{{ pw }}}} {{{{ last }}}}"}}\n'
+    )
+    base = pod.path('muster/work/extra-vars-')
+    files = {f'{base}0': '{"pw": "CANARY", "last": "first"}', f'{base}1': '{"last":"two"}'}
+    pod.order(arguments=[f'--extra-vars=@{path}' for path in files], files=files)
+    muster.finish(0)
+    assert pod.run('ansible') == 0
+    assert seen.read_text() == 'CANARY two'
+    assert {os.stat(path).st_mode & 0o777 for path in files} == {0o600}
+    assert 'CANARY' not in pod.path(f'muster/work/runs/{RUN}/spec.json').read_text()
+
+
 @pytest.mark.parametrize('token', ['s.tenant-token', ''])
 def test_a_playbook_has_the_login_of_its_tenant_and_no_other_variables_of_the_container(
     pod: Pod, muster: Muster, token: str

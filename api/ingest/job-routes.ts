@@ -10,7 +10,8 @@ const WAIT_MAX = 25;
 const params = z.object({ session_id: z.string() });
 const stepParams = params.extend({ step: z.enum(JOB_STEPS) });
 const wait = z.int().min(0).max(WAIT_MAX).optional();
-const nextQuery = z.object({ after: z.int().min(0).optional(), wait });
+/** `files`: this pod writes the files that an order names; pods of older releases do not say so. */
+const nextQuery = z.object({ after: z.int().min(0).optional(), wait, files: z.int().min(0).max(1).optional() });
 const waitQuery = z.object({ wait });
 
 /** What the pod of a session asks for and says of its steps (runner protocol, version 2); its runs go to `/runs`. */
@@ -29,8 +30,8 @@ export async function jobRoutes(app: ApiServer, { db }: IngestDependencies): Pro
   );
 
   app.get('/jobs/:session_id/next', { schema: { params, querystring: nextQuery } }, async (request) => {
-    const { after = 0, wait: seconds = 0 } = request.query;
-    return nextOrder(db, request.params.session_id, { after, waitMs: seconds * 1000 });
+    const { after = 0, wait: seconds = 0, files } = request.query;
+    return nextOrder(db, request.params.session_id, { after, waitMs: seconds * 1000, files: files === 1 });
   });
 
   app.get('/jobs/:session_id/teardown', { schema: { params, querystring: waitQuery } }, async (request) =>

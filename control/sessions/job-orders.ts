@@ -3,12 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { isErrorCode } from '../../domain/errors.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
-import type {
-  JobOrder,
-  JobStep,
-  PreparedInventoryFiles,
-  StepReport,
-  TeardownState,
+import {
+  type JobOrder,
+  type JobStep,
+  type PreparedInventoryFiles,
+  type StepReport,
+  type TeardownState,
+  withoutFiles,
 } from '../../domain/sessions/job-schema.ts';
 import { findJobInventory, findOrder, findSessionJob, noteStep } from '../../store/session-jobs.ts';
 import { wasWarnedOf } from '../../store/streams.ts';
@@ -20,15 +21,17 @@ const lookAgainAfter = (waited: number) => Math.min(1_000, 50 + waited / 10);
 
 export type NextOrder = ({ number: number } & JobOrder) | { action: 'wait' };
 
-/** The newest order after number `after`; waits for one up to `waitMs`. */
+/** The newest order after number `after`; waits for one up to `waitMs`. `files`: the pod writes the files that an order names. */
 export async function nextOrder(
   db: Kysely<Database>,
   sessionId: string,
-  { after, waitMs }: { after: number; waitMs: number },
+  { after, waitMs, files }: { after: number; waitMs: number; files: boolean },
 ): Promise<NextOrder> {
   return until(waitMs, async () => {
     const found = await findOrder(db, sessionId);
-    return found !== null && found.number > after ? { number: found.number, ...found.order } : null;
+    if (found === null || found.number <= after) return null;
+    const { number, order } = found;
+    return { number, ...(order.action === 'run' && !files ? { ...order, run: withoutFiles(order.run) } : order) };
   }).then((order) => order ?? { action: 'wait' });
 }
 

@@ -1,3 +1,4 @@
+import { extraVarsFile } from './extra-vars.ts';
 import { imageGroups } from './image-names.ts';
 import { parsePassthrough } from './passthrough.ts';
 import type { Target } from './schema.ts';
@@ -10,6 +11,8 @@ export interface AnsibleArguments {
   target: Target;
   /** Path of the file that holds the limit, one item a line, when it is too long for an argument. */
   limitFile?: string | undefined;
+  /** Begin of the paths of the files that hold extra variables; a number follows. */
+  extraVars: string;
   /** Only say what would change, and show it. */
   check?: boolean;
 }
@@ -23,19 +26,35 @@ export function effectiveLimit({ limit, target }: Pick<AnsibleArguments, 'limit'
     .join(',');
 }
 
+export interface AnsibleWords {
+  /** Words of ansible-playbook's command line after the playbook. */
+  words: string[];
+  /** Texts of the files that `words` name for extra variables, by path; they may hold secrets. */
+  extraVars: Record<string, string>;
+}
+
 /**
- * Words of ansible-playbook's command line after the playbook: `-v...`, `--check --diff` of a check, `--limit=...`, then the
- * pass-through (cfs-flows 1.5). Every value is in one word with its option, so none can be taken for another option. Throws
- * `bad_request` for a pass-through that is not allowed.
+ * The words of ansible-playbook's command line after the playbook: `-v...`, `--check --diff` of a check, `--limit=...`, then the
+ * pass-through (cfs-flows 1.5), with extra variables by file: a command line is seen by every user of the machine. Every value is in one
+ * word with its option, so none can be taken for another option. Throws `bad_request` for a pass-through that is not allowed.
  */
-export function selectArguments(input: AnsibleArguments): string[] {
+export function selectArguments(input: AnsibleArguments): AnsibleWords {
   const limit = input.limitFile === undefined ? effectiveLimit(input) : `@${input.limitFile}`;
-  return [
+  const extraVars: Record<string, string> = {};
+  const passed = parsePassthrough(input.passthrough ?? '').map(({ option, value }) => {
+    const text = option === '--extra-vars' ? extraVarsFile(value) : null;
+    if (text === null) return `${option}=${value}`;
+    const path = `${input.extraVars}${Object.keys(extraVars).length}`;
+    extraVars[path] = text;
+    return `${option}=@${path}`;
+  });
+  const words = [
     ...(input.verbosity > 0 ? [`-${'v'.repeat(input.verbosity)}`] : []),
     ...(input.check ? ['--check', '--diff'] : []),
     ...(limit === '' ? [] : [`--limit=${limit}`]),
-    ...parsePassthrough(input.passthrough ?? '').map(({ option, value }) => `${option}=${value}`),
+    ...passed,
   ];
+  return { words, extraVars };
 }
 
 /**

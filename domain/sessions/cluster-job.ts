@@ -32,6 +32,8 @@ export interface JobSpec {
   logLevel: string;
   /** `VAULT_ADDR`, the secret store of tenants; '' for none. */
   vaultAddress: string;
+  /** How many files of extra variables a `compatible` runner image gets out of the Secret. */
+  extraVarsFiles: number;
   /** Values of its Secret by key. */
   secret: Record<string, string>;
 }

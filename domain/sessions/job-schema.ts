@@ -36,6 +36,8 @@ export interface RunOrder {
   arguments: string[];
   /** Text of the file that a limit of many hosts goes by, or null. */
   limit_file: string | null;
+  /** Texts of the files of extra variables that `arguments` name, by path; absent: none. */
+  files?: Record<string, string>;
   /** Complete but for PATH, HOME and the language. */
   environment: Record<string, string>;
   cwd: string;
@@ -54,4 +56,12 @@ export type JobOrder = { action: 'run'; run: RunOrder } | { action: 'finish'; ex
 export interface TeardownState {
   done: boolean;
   exit_code: number;
+}
+
+/** The order for a pod of an older release, which writes no such files: each stands in its argument again, where it means the same. */
+export function withoutFiles(order: RunOrder): RunOrder {
+  const { files, ...rest } = order;
+  if (files === undefined) return order;
+  const texts = new Map(Object.entries(files).map(([path, text]) => [`--extra-vars=@${path}`, `--extra-vars=${text}`]));
+  return { ...rest, arguments: order.arguments.map((word) => texts.get(word) ?? word) };
 }

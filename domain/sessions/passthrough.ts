@@ -1,4 +1,5 @@
 import { musterError } from '../errors.ts';
+import { extraVarsFile } from './extra-vars.ts';
 
 /** The options that a session may pass through to ansible-playbook (cfs-flows 1.5), by their one canonical name. */
 const OPTIONS = ['--extra-vars', '--forks', '--skip-tags', '--start-at-task', '--tags'] as const;
@@ -84,10 +85,12 @@ function readOption(word: Word): { option: PassthroughOption; value: string | nu
   return { option, value: text.slice(raw.charAt(2) === '=' ? 3 : 2) };
 }
 
-/** A file of variables must lie below the playbook's directory: Ansible reads it on the controller. */
+/** A file of variables must lie below the playbook's directory: Ansible reads it on the controller. Other variables must be readable. */
 function checkValue(option: PassthroughOption, value: string): void {
   if (option === '--forks' && !/^[+-]?[0-9]+$/.test(value)) refuse(`forks must be an integer, not ${value}`);
-  if (option !== '--extra-vars' || !value.startsWith('@')) return;
+  if (option !== '--extra-vars') return;
+  extraVarsFile(value);
+  if (!value.startsWith('@')) return;
   const path = value.slice(1);
   const inside = /^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*$/.test(path) && !path.split('/').includes('..');
   if (!inside) refuse(`${value} must name a file inside the layer, as a plain relative path`);

@@ -8,6 +8,8 @@ export const POD_PATHS = {
   ansibleConfig: `${INVENTORY}/ansible.cfg`,
   work: WORK,
   limit: `${WORK}/limit`,
+  /** Begin of the paths of the files of extra variables; a number follows. */
+  extraVars: `${WORK}/extra-vars-`,
   /** Copies with the rights that ssh demands of a key, on a volume in memory. */
   sshKey: `${INVENTORY}/ssh/id_ecdsa`,
   plainKey: `${INVENTORY}/ssh/plain_key`,
@@ -22,6 +24,10 @@ export const POD_PATHS = {
 export function podLayerDir(layer: number): string {
   return `${INVENTORY}/layer${layer}`;
 }
+
+/** Where a `compatible` runner image has the files of extra variables, of the session's Secret; the number is in their keys too. */
+export const COMPATIBLE_EXTRA_VARS = '/muster/extra-vars';
+export const EXTRA_VARS_KEY = 'extra-vars-';
 
 /** Where a `compatible` runner image has the key of image sessions (cfs-flows 3.3). */
 export const COMPATIBLE_IMAGE_KEY = '/etc/ansible/ssh/id_image';

@@ -15,6 +15,8 @@ export interface WorkspacePaths {
   controlPath: string;
   vaultPassword: string;
   limit: string;
+  /** Begin of the paths of the files of extra variables; a number follows. */
+  extraVars: string;
 }
 
 export interface Workspaces {

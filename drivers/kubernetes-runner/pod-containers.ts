@@ -1,4 +1,5 @@
 import type { JobSpec } from '../../domain/sessions/cluster-job.ts';
+import { COMPATIBLE_EXTRA_VARS } from '../../domain/sessions/pod-paths.ts';
 import { placesImageKey, temporaryOf } from './pod-volumes.ts';
 import { isRestricted, type RunnerSettings } from './runner-settings.ts';
 
@@ -68,6 +69,7 @@ export function podContainers(spec: JobSpec, settings: RunnerSettings) {
         ...(name === 'ansible' && restricted
           ? [reading('session-ansible', '/muster/session'), mount('work-vol', '/muster/work')]
           : []),
+        ...(foreign && spec.extraVarsFiles > 0 ? [reading('extra-vars', COMPATIBLE_EXTRA_VARS)] : []),
         ...(restricted ? [mount(temporaryOf(name), '/tmp')] : []),
       ],
       ...securityOf(name, restricted),

@@ -1,4 +1,5 @@
 import type { JobSpec } from '../../domain/sessions/cluster-job.ts';
+import { EXTRA_VARS_KEY } from '../../domain/sessions/pod-paths.ts';
 import { isRestricted, type RunnerSettings } from './runner-settings.ts';
 
 /** Files of the session's Secret as a container sees them: key of the Secret, name of the file. */
@@ -83,8 +84,16 @@ export function podVolumes(spec: JobSpec, settings: RunnerSettings, containers: 
           ...containers.map((container) => ({ name: temporaryOf(container), emptyDir: { sizeLimit: size } })),
         ]
       : []),
+    // As the certificate authorities: whoever the image runs as reads them, and nothing else is in that volume.
+    ...(spec.extraVarsFiles > 0
+      ? [{ name: 'extra-vars', projected: { sources: files(spec.name, extraVarsOf(spec), false) } }]
+      : []),
     ...(placesImageKey(spec) ? [secret('session-inventory', TOKEN, [['id_image', 'id_image']])] : []),
   ];
+}
+
+function extraVarsOf({ extraVarsFiles }: JobSpec): SecretFiles {
+  return Array.from({ length: extraVarsFiles }, (_, number) => [`${EXTRA_VARS_KEY}${number}`, String(number)]);
 }
 
 function files(secretName: string, wanted: SecretFiles, optional: boolean): object[] {

@@ -39,6 +39,7 @@ export function createWorkspaces(options: { dir: string; shortDir: string }): Wo
       controlPath: near.length <= CONTROL_PATH_MAX ? near : join(options.shortDir, `muster-cp-${short}`),
       vaultPassword: join(dir, 'ssh', 'vault-password'),
       limit: join(dir, 'limit'),
+      extraVars: join(dir, 'extra-vars-'),
     };
   };
   return {

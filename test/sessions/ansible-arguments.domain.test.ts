@@ -18,7 +18,8 @@ const image: Target = {
   ],
   image_map: null,
 };
-const none = { verbosity: 0, limit: null, passthrough: null, target: dynamic };
+const extraVars = '/w/extra-vars-';
+const none = { verbosity: 0, limit: null, passthrough: null, target: dynamic, extraVars };
 
 describe('the argument vector', () => {
   test.each<[string, Parameters<typeof selectArguments>[0], string[]]>([
@@ -31,7 +32,26 @@ describe('the argument vector', () => {
     ['a long limit by file', { ...none, limit: 'a', limitFile: '/run/limit' }, ['--limit=@/run/limit']],
     ['all members of an image', { ...none, target: image }, ['--limit=i1,i2,i2,i3']],
     ['an image with a limit', { ...none, target: image, limit: 'i1' }, ['--limit=i1']],
-  ])('%s', (_name, input, words) => expect(selectArguments(input)).toEqual(words));
+  ])('%s', (_name, input, words) => expect(selectArguments(input)).toEqual({ words, extraVars: {} }));
+
+  test('extra variables go by file, in order among each other; files of the layer stay as they are', () => {
+    const passthrough = `-e pw=CANARY -t x -e '{"a": [1]}' -e @vars/a.yml -e "" --extra-vars=pw=last`;
+    expect(selectArguments({ ...none, passthrough })).toEqual({
+      words: [
+        '--extra-vars=@/w/extra-vars-0',
+        '--tags=x',
+        '--extra-vars=@/w/extra-vars-1',
+        '--extra-vars=@vars/a.yml',
+        '--extra-vars=',
+        '--extra-vars=@/w/extra-vars-2',
+      ],
+      extraVars: {
+        '/w/extra-vars-0': '{"pw":"CANARY"}',
+        '/w/extra-vars-1': '{"a": [1]}',
+        '/w/extra-vars-2': '{"pw":"last"}',
+      },
+    });
+  });
 
   test('no word can be taken for another option', () => {
     fc.assert(
@@ -41,7 +61,7 @@ describe('the argument vector', () => {
         fc.string(),
         (verbosity, limit, tags) => {
           const passthrough = `-t '${tags.replaceAll("'", '')}'`.replaceAll('\0', '');
-          const words = selectArguments({ verbosity, limit, passthrough, target: dynamic });
+          const { words } = selectArguments({ verbosity, limit, passthrough, target: dynamic, extraVars });
           for (const word of words) expect(word).toMatch(/^(-v{1,4}$|--limit=|--tags=)/);
           expect(words.filter((word) => word.startsWith('--limit='))).toEqual([`--limit=${limit}`]);
         },

@@ -23,13 +23,13 @@ test.each([[{ reconfigure: true }], [{ check: false, reconfigure: true }]])('%j 
 });
 
 test('the words of a check stand before the limit, and whatever is passed through', () => {
-  const input = { verbosity: 1, limit: 'a', passthrough: '-e x=1', target: dynamic };
-  expect(selectArguments({ ...input, check: true })).toEqual([
+  const input = { verbosity: 1, limit: 'a', passthrough: '-t x', target: dynamic, extraVars: '/w/' };
+  expect(selectArguments({ ...input, check: true }).words).toEqual([
     '-v',
     '--check',
     '--diff',
     '--limit=a',
-    '--extra-vars=x=1',
+    '--tags=x',
   ]);
   expect(selectArguments({ ...input, check: false })).toEqual(selectArguments(input));
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JobSpec } from '../../domain/sessions/cluster-job.ts';
 import { jobManifest, labelValue } from '../../drivers/kubernetes-runner/job-manifest.ts';
+import { podContainers } from '../../drivers/kubernetes-runner/pod-containers.ts';
+import { podVolumes } from '../../drivers/kubernetes-runner/pod-volumes.ts';
 import type { RunnerSettings } from '../../drivers/kubernetes-runner/runner-settings.ts';
 
 const SETTINGS: RunnerSettings = {
@@ -37,6 +39,7 @@ const SPEC: JobSpec = {
   vaultAddress: '',
   ttlSeconds: null,
   deadlineSeconds: null,
+  extraVarsFiles: 0,
   secret: { token: 'not-to-be-seen' },
 };
 
@@ -415,4 +418,30 @@ describe('what containers may do', () => {
     expect(container('ansible').values).not.toHaveProperty('HOME');
     expect(container('ansible').mounts).not.toHaveProperty('/tmp');
   });
+});
+
+test('a runner image that is not ours gets its extra variables as files of the Secret, and sees nothing else of it', () => {
+  const spec = { ...SPEC, profile: 'compatible' as const, extraVarsFiles: 2 };
+  const { containers } = podContainers(spec, SETTINGS) as unknown as { containers: Container[] };
+  const mounts = (name: string) =>
+    containers.find((one) => one.name === name)?.volumeMounts.map((one) => one.mountPath);
+  expect(mounts('ansible')).toContain('/muster/extra-vars');
+  expect(mounts('inventory')).not.toContain('/muster/extra-vars');
+  expect(podVolumes(spec, SETTINGS, ['ansible'])).toContainEqual({
+    name: 'extra-vars',
+    projected: {
+      sources: [
+        {
+          secret: {
+            name: SPEC.name,
+            items: [
+              { key: 'extra-vars-0', path: '0' },
+              { key: 'extra-vars-1', path: '1' },
+            ],
+          },
+        },
+      ],
+    },
+  });
+  expect(JSON.stringify(podVolumes(SPEC, SETTINGS, ['ansible']))).not.toContain('extra-vars');
 });

@@ -116,6 +116,19 @@ describe("a session's pod", () => {
     expect((await call('GET', `/jobs/${sessionId}/teardown`, token)).body).toEqual({ done: true, exit_code: 1 });
   });
 
+  test('of an older release gets the files of extra variables in their words', async () => {
+    const { sessionId, token } = await makeJob();
+    const word = '--extra-vars=@/muster/work/extra-vars-0';
+    const files = { '/muster/work/extra-vars-0': '{"a":"1"}' };
+    const order = { action: 'run' as const, run: { ...run(`${sessionId}-1-0`), arguments: ['-v', word], files } };
+    const { id, layer, attempt } = order.run;
+    await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer, attempt, host: 'pod' });
+    expect(await orderJob(database.db, sessionId, order)).toBe(true);
+    expect((await call('GET', `/jobs/${sessionId}/next?after=0&files=1`, token)).body).toEqual({ number: 1, ...order });
+    const { run: older } = (await call('GET', `/jobs/${sessionId}/next?after=0`, token)).body;
+    expect(older).toEqual({ ...run(id), arguments: ['-v', '--extra-vars={"a":"1"}'] });
+  });
+
   test('waits for an order that is given meanwhile', async () => {
     const { sessionId, token } = await makeJob();
     const asked = call('GET', `/jobs/${sessionId}/next?wait=20`, token);

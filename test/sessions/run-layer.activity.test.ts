@@ -47,14 +47,19 @@ describeNeeding(launcherMissing(), 'a layer', () => {
   const failing = (message: string, code?: string) => () => Promise.reject(Object.assign(new Error(message), { code }));
 
   test('runs in its folder with its arguments, and its exit status is the outcome', async () => {
-    const id = await script('pwd; echo "$@"; echo "$LAYER_CURRENT $SESSION_PLAYBOOK"; exit 3', {
+    const reads =
+      'for word; do case $word in *=@*) word=$(echo "$word" | cut -d@ -f2); stat -c %a "$word"; cat "$word"; echo;; esac; done';
+    const id = await script(`pwd; echo "$@"; ${reads}; echo "$LAYER_CURRENT $SESSION_PLAYBOOK"; exit 3`, {
       ansibleVerbosity: 2,
       ansibleLimit: 'a,b',
       ansiblePassthrough: '-e x=1',
     });
     expect(await run(id)).toEqual({ index: 0, playbook: 'site.yml', exitCode: 3, hosts: 0, failedHosts: 0 });
     const layer = machine.deps.workspaces.layerDir(id, 0);
-    expect(await machine.output(id)).toBe(`${layer}\n-vv --limit=a,b --extra-vars=x=1\n0 site.yml\n`);
+    const file = `${machine.deps.workspaces.paths(id).extraVars}0`;
+    expect(await machine.output(id)).toBe(
+      `${layer}\n-vv --limit=a,b --extra-vars=@${file}\n600\n{"x":"1"}\n0 site.yml\n`,
+    );
     expect(await runRow(id)).toMatchObject({ state: 'ended', exit_code: 3, host: 'test-host' });
     expect(await messageOf(id)).toBe('running layer 0 (site.yml)');
   });

@@ -77,10 +77,8 @@ describe('the words that the Job of a session is started with', () => {
 
   test.each([
     ['a', '--start-at-task="Install nginx"', '--start-at-task=Install nginx'],
-    ['a', `-e '{"a": 1}'`, '--extra-vars={"a": 1}'],
-    ['a', `-e '{"a":1}'`, '--extra-vars={"a":1}'],
-    ['a', '-e "x=1 -i /other"', '--extra-vars=x=1 -i /other'],
-    ['a', `-e "x=it's"`, "--extra-vars=x=it's"],
+    ['a', '-t "x -i /other"', '--tags=x -i /other'],
+    ['a', `-t "it's"`, "--tags=it's"],
     ['a, b', undefined, '--limit=a, b'],
     ['a\tb', undefined, '--limit=a\tb'],
   ])(
@@ -95,6 +93,21 @@ describe('the words that the Job of a session is started with', () => {
       expect(started).toHaveLength(1);
     },
   );
+});
+
+test.each([
+  ['restricted', '-v --limit=a --extra-vars=@/muster/work/extra-vars-0 --extra-vars=@/muster/work/extra-vars-1', {}],
+  [
+    'compatible',
+    '-v --limit=a --extra-vars=@/muster/extra-vars/0 --extra-vars=@/muster/extra-vars/1',
+    { 'extra-vars-0': '{"pw": "CANARY it\'s"}', 'extra-vars-1': '{"pw":"CANARY"}' },
+  ],
+] as const)('extra variables stand in no manifest of a Job: %s', async (profile, ansibleArgs, files) => {
+  await start(profile, 'a', `-e "{\\"pw\\": \\"CANARY it's\\"}" -e pw=CANARY`);
+  const [{ secret, ...seen }] = started as [JobSpec];
+  expect(seen).toMatchObject({ ansibleArgs, extraVarsFiles: Object.keys(files).length });
+  expect(JSON.stringify(seen)).not.toContain('CANARY');
+  expect(secret).toMatchObject(files);
 });
 
 test('a password in the address of a repository is in the Secret of the Job alone', async () => {

@@ -63,6 +63,7 @@ export function jobSpec(more: Partial<JobSpec> = {}): JobSpec {
     vaultAddress: '',
     ttlSeconds: null,
     deadlineSeconds: null,
+    extraVarsFiles: 0,
     secret: { token: 'a-token', 'credentials.json': '[]', 'ansible.cfg': '[defaults]\n' },
     ...more,
   };

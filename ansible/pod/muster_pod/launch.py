@@ -39,6 +39,9 @@ def start_run(run: RunFiles, order: RunOrder, settings: Settings, signals: Signa
             raise StepFailure('disk_low', f'layer {order.layer}: the disk of {where.work} is full')
         if order.limit is not None:
             put_file(os.path.join(where.work, 'limit'), order.limit.encode(), 0o600)
+        for path, text in order.files.items():
+            # Of the path only its name counts: all are beside each other, wherever this pod's folder is.
+            put_file(os.path.join(where.work, os.path.basename(path)), text.encode('utf-8', 'surrogatepass'), 0o600)
         await_certificate(where, order.certificate_until, signals)
         place_keys(where, session_keys(where))
         trust = trust_environment(where, settings.ca_file)

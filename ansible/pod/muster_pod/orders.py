@@ -23,6 +23,8 @@ class RunOrder(NamedTuple):
     arguments: list[str]
     limit: str | None
     """Content of the file that the limit is in, if it is in one."""
+    files: dict[str, str]
+    """Contents of the files of extra variables, by path."""
     environment: dict[str, str]
     cwd: str
     log_max: int
@@ -44,7 +46,7 @@ def next_order(ingest: Ingest, signals: Signals, after: int) -> Order | None:
     Raises StepFailure when the order is none that this program knows, and TokenRefused.
     """
     while not signals.ending:
-        answer = ingest.insist('GET', f'{ingest.job("next")}?after={after}&wait={_WAIT:.0f}', wait=_WAIT)
+        answer = ingest.insist('GET', f'{ingest.job("next")}?after={after}&wait={_WAIT:.0f}&files=1', wait=_WAIT)
         if not answer.good or not isinstance(answer.body, dict):
             raise StepFailure('', f'Muster gave no order: {answer.status} {answer.said}')
         if answer.body.get('action') != 'wait':
@@ -67,6 +69,7 @@ def _order_of(body: dict[str, Any]) -> Order:
             debug=run.get('debug') is True,
             arguments=[str(word) for word in run.get('arguments') or []],
             limit=run.get('limit_file'),
+            files={str(path): str(text) for path, text in (run.get('files') or {}).items()},
             environment={str(name): str(value) for name, value in run['environment'].items()},
             cwd=str(run['cwd']),
             log_max=int(run['log_max']),
