@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { HostResult } from '../domain/runs/schema.ts';
 import type { Db } from './database.ts';
 
-/** Stores results of a run; one that is stored already stays as it is. */
+/** Stores results of a run; one that is stored already stays as it is, unless it was made from events and is not recorded. */
 export async function insertHostResults(
   db: Db,
   run: { runId: string; sessionId: string | null; layer: number; attempt: number },
@@ -19,7 +19,11 @@ export async function insertHostResults(
       coalesce(new.changes_left_out, 0)
     from jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as new(host text, status text, ok int, changed int,
       failures int, unreachable int, skipped int, rescued int, ignored int, changes jsonb, changes_left_out int)
-    on conflict (run_id, host) do nothing
+    on conflict (run_id, host) do update set status = excluded.status, ok = excluded.ok, changed = excluded.changed,
+      failures = excluded.failures, unreachable = excluded.unreachable, skipped = excluded.skipped,
+      rescued = excluded.rescued, ignored = excluded.ignored, changes = excluded.changes,
+      changes_left_out = excluded.changes_left_out, from_events = false
+      where host_results.from_events and not host_results.recorded
   `.execute(db);
 }
 
@@ -81,22 +85,23 @@ export async function reportLayer(db: Db, report: LayerReport): Promise<Reported
   return rows;
 }
 
-/** Hosts whose last result in a session's layer, of the attempts before one, is not `applied`, sorted. */
+/**
+ * Hosts that have not reached a session's layer in the attempts before one, sorted: their last result is not `applied`, or they have none
+ * and a play was for them.
+ */
 export async function unsuccessfulHosts(
   db: Db,
   { sessionId, layer, before }: { sessionId: string; layer: number; before: number },
 ): Promise<string[]> {
-  const latest = db
-    .selectFrom('host_results')
-    .distinctOn('host')
-    .select(['host', 'status'])
-    .where('session_id', '=', sessionId)
-    .where('layer', '=', layer)
-    .where('attempt', '<', before)
-    .orderBy('host')
-    .orderBy('attempt', 'desc')
-    .as('latest');
-  const rows = await db.selectFrom(latest).select('host').where('status', '<>', 'applied').orderBy('host').execute();
+  const { rows } = await sql<{ host: string }>`
+    select host from (
+      select distinct on (host) host, status from (
+        select host, attempt, status from host_results where session_id = ${sessionId} and layer = ${layer}
+        union all
+        select host, attempt, 'not_reached' from unreached_hosts where session_id = ${sessionId} and layer = ${layer}
+      ) as results where attempt < ${before} order by host, status = 'not_reached', attempt desc
+    ) as latest where status <> 'applied' order by host
+  `.execute(db);
   return rows.map((row) => row.host);
 }
 
@@ -113,13 +118,17 @@ export async function unknownHosts(db: Db, runId: string, limit: number): Promis
   return rows.map((row) => row.host);
 }
 
-/** Hosts of a run with results, and how many of them failed. */
-export async function countHostResults(db: Db, runId: string): Promise<{ hosts: number; failedHosts: number }> {
+/** Hosts of a run with results, and how many of them failed; and whether it ended without statistics of its own. */
+export async function countHostResults(
+  db: Db,
+  runId: string,
+): Promise<{ hosts: number; failedHosts: number; brokeOff: boolean }> {
   const row = await db
     .selectFrom('host_results')
     .select((eb) => [
       eb.fn.countAll<number>().as('hosts'),
       eb.fn.countAll<number>().filterWhere('status', '=', 'failed').as('failedHosts'),
+      sql<boolean>`coalesce(bool_or(from_events), false)`.as('brokeOff'),
     ])
     .where('run_id', '=', runId)
     .executeTakeFirstOrThrow();

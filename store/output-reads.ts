@@ -1,5 +1,5 @@
 /** Output of a stream's runs, read page by page. */
-import type { SelectQueryBuilder } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
 import type { Database } from './tables.ts';
 
@@ -48,4 +48,20 @@ export async function readLastOutput(
 ): Promise<OutputRow[]> {
   const rows = await select(db, streamId, filter).orderBy('seq', 'desc').limit(limit).execute();
   return rows.reverse();
+}
+
+/** Pieces that are read at once from the end. */
+const PIECES = 64;
+
+/** The end of a run's output, at most so many characters. */
+export async function readOutputEnd(db: Db, runId: string, limit: number): Promise<string> {
+  const { rows } = await sql<{ text: string }>`
+    select right(text, ${limit}) as text from output where run_id = ${runId} order by start desc limit ${PIECES}
+  `.execute(db);
+  let end = '';
+  for (const { text } of rows) {
+    if (end.length >= limit) break;
+    end = text + end;
+  }
+  return end.slice(-limit);
 }

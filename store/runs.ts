@@ -1,5 +1,5 @@
 /** Runs: one launched playbook each, whichever lane owns it. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { RunCursor } from '../domain/runs/runner.ts';
 import type { Db } from './database.ts';
 import type { RunState } from './tables.ts';
@@ -17,6 +17,8 @@ export interface NewRun {
 export interface RunRow extends NewRun {
   state: RunState;
   exitCode: number | null;
+  /** Why Ansible ended it, in its own words; null where it did not say. */
+  error: string | null;
   /** How far its files are stored. */
   cursor: RunCursor;
 }
@@ -54,6 +56,7 @@ export async function findRun(db: Db, id: string): Promise<RunRow | null> {
     host: row.host,
     state: row.state,
     exitCode: row.exit_code,
+    error: row.error,
     cursor: { lines: row.event_lines, eventBytes: row.event_bytes, outputBytes: row.output_bytes },
   };
 }
@@ -116,6 +119,11 @@ export async function markRunEnded(
   return result.numUpdatedRows > 0n;
 }
 
+/** Why Ansible ended the run, in its own words. */
+export async function noteRunError(db: Db, id: string, error: string): Promise<void> {
+  await db.updateTable('runs').set({ error }).where('id', '=', id).execute();
+}
+
 /** Whether any run of the session may have executed something. */
 export async function sessionHasRuns(db: Db, sessionId: string): Promise<boolean> {
   const row = await db.selectFrom('runs').select('id').where('session_id', '=', sessionId).executeTakeFirst();
@@ -139,11 +147,22 @@ export async function runsWithOwners(db: Db, host: string): Promise<{ id: string
 
 /** Runs of a session whose end is not on record. */
 export async function openSessionRuns(db: Db, sessionId: string): Promise<RunRow[]> {
+  return sessionRuns(db, sessionId, sql<boolean>`state in ('created', 'started')`);
+}
+
+/** Runs of a session whose results are not recorded on components. */
+export async function unrecordedRuns(db: Db, sessionId: string): Promise<RunRow[]> {
+  return sessionRuns(db, sessionId, sql<boolean>`recorded_at is null`);
+}
+
+async function sessionRuns(db: Db, sessionId: string, condition: RawBuilder<boolean>): Promise<RunRow[]> {
   const rows = await db
     .selectFrom('runs')
     .select('id')
     .where('session_id', '=', sessionId)
-    .where('state', 'in', ['created', 'started'])
+    .where(condition)
+    .orderBy('attempt')
+    .orderBy('layer')
     .execute();
   const runs = await Promise.all(rows.map(({ id }) => findRun(db, id)));
   return runs.filter((run) => run !== null);
@@ -169,6 +188,7 @@ export async function markRunRecorded(db: Db, id: string): Promise<boolean> {
 /** Removes the runs of a session with their host results; answers the run ids. */
 export async function deleteSessionRuns(db: Db, sessionId: string): Promise<string[]> {
   await db.deleteFrom('host_results').where('session_id', '=', sessionId).execute();
+  await db.deleteFrom('unreached_hosts').where('session_id', '=', sessionId).execute();
   const rows = await db.deleteFrom('runs').where('session_id', '=', sessionId).returning('id').execute();
   return rows.map((row) => row.id);
 }

@@ -206,6 +206,8 @@ export interface RunsTable {
   recorded_at: OptionalTime;
   /** How late its newest event was when it was stored. */
   event_lag_ms: Generated<number>;
+  /** Why Ansible ended it, in Ansible's own words, in one line; null where it did not say. */
+  error: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
 export interface RunTokensTable {
@@ -268,6 +270,19 @@ export interface HostResultsTable {
   /** Of a check: the tasks that would change the host; null when there are none, or when the component has them. */
   changes: ColumnType<TaskChange[] | null, string | null | undefined, null>;
   changes_left_out: Generated<number>;
+  /** Made from the events of a run that ended without statistics. */
+  from_events: Generated<boolean>;
+  /** Why the host failed, in one line; null where no task of it failed. */
+  message: ColumnType<string | null, string | null | undefined, string | null>;
+}
+
+/** Hosts of a play that no task of a run reached. */
+export interface UnreachedHostsTable {
+  run_id: string;
+  session_id: string | null;
+  layer: number;
+  attempt: number;
+  host: string;
 }
 
 export interface TokensTable {
@@ -391,6 +406,7 @@ export interface Database {
   events: EventsTable;
   output: OutputTable;
   host_results: HostResultsTable;
+  unreached_hosts: UnreachedHostsTable;
   drift: DriftTable;
   drift_checks: DriftChecksTable;
 }

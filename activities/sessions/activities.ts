@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
+import { recordRun } from '../../control/sessions/record-run.ts';
 import { noteProgress } from '../../control/sessions/session-progress.ts';
 import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
@@ -11,7 +12,6 @@ import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type CloneDependencies, cloneLayers } from './clone-layers.ts';
 import type { HostActivities, SessionRecords, WorkspaceActivities } from './contract.ts';
-import { recordRun } from './record-run.ts';
 import { reportFailure, type Step } from './report-failure.ts';
 import { type RunDependencies, runLayer } from './run-layer.ts';
 import { type InventoryDependencies, writeInventory } from './write-inventory.ts';

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Kysely, SessionRow } from '../../control/database.ts';
-import { knownRun, openRun, type RunRow, runOutcome } from '../../control/runs/follow-run.ts';
+import { knownRun, openRun, type RunRow } from '../../control/runs/follow-run.ts';
+import { runOutcome } from '../../control/runs/run-outcome.ts';
 import { closeLeftRuns, currentOrder, orderJob } from '../../control/sessions/record-job.ts';
+import { recordRun } from '../../control/sessions/record-run.ts';
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { isErrorCode, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
@@ -16,7 +18,6 @@ import { finalFailure } from './final-failure.ts';
 import { jobIdentity, type SecretDependencies, trimmed } from './job-secret.ts';
 import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
 import { preparedJob } from './prepared-job.ts';
-import { recordRun } from './record-run.ts';
 
 export interface OrderDependencies extends LayerDependencies, Pick<SecretDependencies, 'trust' | 'publicKeyOf'> {
   cluster: Pick<ClusterJobs, 'updateSecret'>;
@@ -65,8 +66,8 @@ export async function orderLayer(deps: OrderDependencies, input: RunLayer, signa
   if (wasTold) await untilJobEnds(db, sessionId, signal);
   const refusal = await refusalOf(db, sessionId, state === 'lost' || wasTold);
   if (refusal !== null) {
-    // Whoever hears of a failure alone records nothing: hosts of a layer that has filled its disk reached what they reached.
-    if (state === 'ended') await recordRun(db, input);
+    // Whoever hears of a failure alone records nothing: hosts of a layer that has filled its disk, or lost its pod, reached what they reached.
+    await recordRun(db, input);
     throw refusal;
   }
   return { index: layer, playbook, ...outcome };

@@ -1,14 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionRow } from '../../control/database.ts';
-import {
-  closeRun,
-  knownRun,
-  noteRunStarted,
-  openRun,
-  type RunRow,
-  runOutcome,
-  shipBatch,
-} from '../../control/runs/follow-run.ts';
+import { closeRun, knownRun, noteRunStarted, openRun, type RunRow, shipBatch } from '../../control/runs/follow-run.ts';
+import { runOutcome } from '../../control/runs/run-outcome.ts';
 import type { ImageKeys } from '../../control/sessions/image-keys.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
 import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';

@@ -30,6 +30,14 @@ class BreakOffWatch:
     def __init__(self) -> None:
         self.broken_off = False
         self.played: set[str] = set()
+        self._stats: Any = None
+        self._rescued: dict[str, int] = {}
+
+    def was_rescued(self, host: str) -> bool:
+        """Whether the failure of the host that Ansible tells now is taken back by a `rescue`: it has counted it so before it tells."""
+        count = self._stats.rescued.get(host, 0) if self._stats is not None else 0
+        before, self._rescued[host] = self._rescued.get(host, 0), count
+        return count > before
 
     def install(self) -> None:
         """Puts the watch around every strategy that is loaded from now on; once per process."""
@@ -45,6 +53,7 @@ class BreakOffWatch:
 
     def _watch(self, strategy: Any) -> None:
         run: Callable[..., Any] = strategy.run
+        self._stats = getattr(strategy._tqm, '_stats', None)
 
         def run_watched(iterator: Any, *args: Any, **kwargs: Any) -> Any:
             result = run(iterator, *args, **kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,6 +52,31 @@ def describe(result: Any, wording: Wording, failed: bool) -> dict[str, object]:
     fields['message'] = wording.text(f'{summary}; {labels[0]}: {reason}' if reason else summary)
     fields['item'] = wording.text(', '.join(labels))
     return fields
+
+
+_CLOSED = re.compile(r'(?:Shared c|C)onnection to \S+ closed\.')
+_ADVICE = re.compile(r'(?:WARNING|warning|\[WARNING\]|\[notice\])\b:?')
+_REASON_LIMIT = 300
+
+
+def reason_of(fields: Mapping[str, object], unreachable: bool, wording: Wording) -> str:
+    """Why a task failed, in one line: its exit status and the last useful line of its output, else its message."""
+    status = fields.get('rc')
+    has_failed = isinstance(status, int) and status != 0
+    said = _last_line(fields.get('stderr')) or _last_line(fields.get('stdout')) if has_failed else ''
+    if not said:
+        message = str(fields.get('message') or '')
+        lines = [line.strip() for line in message.splitlines() if line.strip()]
+        said = lines[-1 if unreachable else 0] if lines else 'it did not say why'
+    return wording.text(f'rc {status}: {said}' if has_failed else said, _REASON_LIMIT)
+
+
+def _last_line(text: object) -> str:
+    """The last line that says something; advice counts only where there is nothing else."""
+    lines = [line.strip() for line in str(text or '').splitlines()]
+    lines = [line for line in lines if any(map(str.isalnum, line)) and not _CLOSED.fullmatch(line)]
+    telling = [line for line in lines if not _ADVICE.match(line)]
+    return (telling or lines or [''])[-1]
 
 
 def warnings_of(result: Any, wording: Wording) -> list[str]:

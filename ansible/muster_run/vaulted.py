@@ -1,4 +1,5 @@
-"""Values that came out of an Ansible vault, taken out of every difference (`--diff`, `diff: true`) before it is shown.
+"""Values that came out of an Ansible vault, taken out of every difference (`--diff`, `diff: true`) before it is shown, and out of
+what the output says of a task that failed: its command line, its messages and what its program said.
 
 Ansible decrypts in the process of ansible-playbook (files of variables) and in the workers that it starts for every task
 (single values, files to copy), and prints what a task changes as it is. So each of these processes writes what it
@@ -16,12 +17,15 @@ import base64
 import fcntl
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import yaml
 from ansible.executor.task_executor import TaskExecutor
 from ansible.parsing.vault import VaultLib
+from ansible.plugins.callback import CallbackBase
+from ansible.utils.display import Display
 
 from muster_run.masking import MASK, Masker
 
@@ -29,6 +33,9 @@ MIN_VALUE = 4
 """Shortest value (characters) that is hidden."""
 
 _MASK = MASK.decode()
+
+_TELLS_OF_A_FAILURE = re.compile(r'^\[ERROR\]: |^(?:fatal|failed): \[|\b(?:FAILED|UNREACHABLE)!')
+"""Output about a task that failed, as the callbacks of Ansible print it, and ansible-core once more in its own words."""
 
 
 class VaultedValues:
@@ -56,6 +63,24 @@ class VaultedValues:
             self.clean(result)
             return result
 
+        dump: Callable[..., str] = CallbackBase._dump_results
+        display: Callable[..., Any] = Display.display
+
+        def dump_and_hide(callback: Any, result: Any, *args: Any, **kwargs: Any) -> str:
+            # What failed is masked as a whole: here where it has an exit status, in any case when it is shown.
+            if result.get('rc') not in (None, 0):
+                return self.masked(dump(callback, result, *args, **kwargs))
+            if 'cmd' in result:
+                result = {**result, 'cmd': self.masked(result['cmd'])}
+            return dump(callback, result, *args, **kwargs)
+
+        def display_and_hide(own: Any, message: Any, *args: Any, **kwargs: Any) -> Any:
+            if isinstance(message, str) and _TELLS_OF_A_FAILURE.search(message):
+                message = self.masked(message)
+            return display(own, message, *args, **kwargs)
+
+        CallbackBase._dump_results = dump_and_hide
+        Display.display = display_and_hide
         VaultLib.decrypt_and_get_vault_id = decrypt_and_note
         # Once per item of a loop, before the item is shown.
         TaskExecutor._execute = execute_and_hide
@@ -93,6 +118,11 @@ class VaultedValues:
                 lambda line: f'-{_MASK}' if line.startswith('-') and not line.startswith('---') else line,
             )
         return masked
+
+    def masked(self, value: Any) -> Any:
+        """A text, a list of texts or what else a result holds, without the values."""
+        self._catch_up()
+        return self._masked(value) if self._values else value
 
     def _masked(self, value: Any) -> Any:
         if isinstance(value, str):

@@ -50,7 +50,8 @@ def test_a_run_is_told_from_its_plays_to_its_statistics(bench: Workbench, tmp_pa
     )
     assert run.exit['code'] == 2
     events = run.events()
-    assert events[0] == {'time': events[0]['time'], 'type': 'play_start', 'play': 'First play'}
+    assert events[0] == {'time': events[0]['time'], 'type': 'targets', 'hosts': ['h1', 'h2']}
+    assert events[1] == {'time': events[1]['time'], 'type': 'play_start', 'play': 'First play'}
     assert events[-1]['type'] == 'stats' and [event['time'] for event in events] == sorted(
         event['time'] for event in events
     )

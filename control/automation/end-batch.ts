@@ -5,7 +5,7 @@ import type { EndedSession, MemberNow, MemberWrite, SessionLayer } from '../../d
 import { lockBatch, markEnded, membersOf } from '../../store/batches.ts';
 import { lockComponents } from '../../store/components.ts';
 import type { Db } from '../../store/database.ts';
-import { readRecordedResults } from '../../store/host-result-reads.ts';
+import { readHostsNotReached, readRecordedResults } from '../../store/host-result-reads.ts';
 import { releaseLeases } from '../../store/leases.ts';
 import { type SentBatch, sentBatches } from '../../store/sent-batches.ts';
 import { deleteSessionRows } from '../../store/session-queries.ts';
@@ -80,6 +80,7 @@ async function writeMembers(
     name: batch.sessionName,
     layers: batch.layers,
     results: Map.groupBy(await readRecordedResults(trx, batch.sessionId), ({ host }) => host),
+    notReached: new Set(await readHostsNotReached(trx, batch.sessionId)),
   };
   await appendEntries(trx, locked, writesOf(verdict, members, session), { actor: BATCHER, now });
 }

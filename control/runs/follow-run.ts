@@ -1,9 +1,13 @@
 /** A run's way into the database: opened, shipped piece by piece, closed. Shared by all lanes. */
 import type { Kysely } from 'kysely';
+import { ansibleError } from '../../domain/runs/ansible-words.ts';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
 import type { EventLine, HostResult, ResultsFile } from '../../domain/runs/schema.ts';
 import { storableHost, storableJson, storableText, storableTime } from '../../domain/runs/storable-text.ts';
-import { countHostResults, insertHostResults } from '../../store/host-results.ts';
+import { RESULTS_LOST } from '../../domain/sessions/outcome.ts';
+import { insertResultsFromEvents, insertUnreachedHosts, noteHostMessages } from '../../store/event-results.ts';
+import { insertHostResults } from '../../store/host-results.ts';
+import { readOutputEnd } from '../../store/output-reads.ts';
 import {
   ensureRun,
   findRun,
@@ -11,6 +15,7 @@ import {
   markRunStarted,
   moveRunCursor,
   type NewRun,
+  noteRunError,
   type RunRow,
 } from '../../store/runs.ts';
 
@@ -80,30 +85,49 @@ export function hostResultsOf({ hosts }: ResultsFile): HostResult[] {
   return Object.entries(hosts).map(([host, result]) => ({ ...storableJson(result), host: storableHost(host) }));
 }
 
-/** Stores how the run ended and what its hosts reached, once, with what was wrong with its files among its events. */
+/** So much of the end of a run's output is looked at for the error that ended it, in characters. */
+const OUTPUT_END = 64 * 1024;
+
+/**
+ * Stores how the run ended and what its hosts reached, once, with what was wrong with its files among its events. Where the run came to no
+ * results of its own, they are made from its stored events, and the hosts of its plays that have none are noted.
+ */
 export async function closeRun(db: Kysely<Database>, run: RunRow, end: RunEnd): Promise<void> {
   const { id: runId, streamId, layer, attempt } = run;
   const results = end.results === null ? [] : hostResultsOf(end.results);
-  const time = new Date();
-  const warnings: NewEvent[] = end.warnings.map((message) => ({
-    time,
-    type: 'warning',
-    host: null,
-    line: null,
-    data: { message: storableText(message) },
-  }));
+  const exitCode = end.exit?.code ?? null;
   await db.transaction().execute(async (trx) => {
-    if (!(await markRunEnded(trx, runId, end.exit === null ? 'lost' : 'ended', end.exit?.code ?? null))) return;
+    if (!(await markRunEnded(trx, runId, end.exit === null ? 'lost' : 'ended', exitCode))) return;
     await insertHostResults(trx, { ...run, runId }, results);
-    await appendEvents(trx, { streamId, runId: null, layer, attempt }, warnings);
+    await completeResults(trx, run, { hasResults: end.results !== null, exitCode });
+    const error = exitCode === 0 ? null : ansibleError(await readOutputEnd(trx, runId, OUTPUT_END));
+    if (error !== null) await noteRunError(trx, runId, error);
+    const time = new Date();
+    const told = (type: string) => (message: string) => ({
+      time,
+      type,
+      host: null,
+      line: null,
+      data: { message: storableText(message) },
+    });
+    const events: NewEvent[] = [
+      ...end.warnings.map(told('warning')),
+      ...(error === null ? [] : [told('error')(error)]),
+    ];
+    await appendEvents(trx, { streamId, runId: null, layer, attempt }, events);
   });
 }
 
-/** The stored end of a run: exit status (null: lost or still open) and how many hosts had results. */
-export async function runOutcome(
-  db: Kysely<Database>,
-  runId: string,
-): Promise<{ exitCode: number | null; hosts: number; failedHosts: number }> {
-  const run = await findRun(db, runId);
-  return { exitCode: run?.exitCode ?? null, ...(await countHostResults(db, runId)) };
+/** Results from the events of a run for which nobody handed in any, the hosts that it did not reach, and why hosts failed. */
+export async function completeResults(
+  trx: Kysely<Database>,
+  run: RunRow,
+  { hasResults, exitCode }: { hasResults: boolean; exitCode: number | null },
+): Promise<void> {
+  const place = { ...run, runId: run.id };
+  // Where results could not be written, events may be missing too: no host counts as done.
+  if (!hasResults) await insertResultsFromEvents(trx, place, { byStatistics: exitCode !== RESULTS_LOST });
+  // A playbook that ended well was done with every host of its plays, whatever tasks it had for them.
+  if (exitCode !== 0) await insertUnreachedHosts(trx, place);
+  await noteHostMessages(trx, run.id);
 }

@@ -8,6 +8,7 @@ import type { Database } from '../../store/tables.ts';
 import { reconfigureDrifted } from '../components/reconfigure-drifted.ts';
 import { hostsWarning } from '../components/record-layer.ts';
 import { rewordLeaseWaits } from './reword-lease-waits.ts';
+import { settleRuns } from './settle-runs.ts';
 import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
 
@@ -30,7 +31,7 @@ async function reconfigure(trx: Kysely<Database>, session: SessionRow, { reason 
 }
 
 /**
- * Writes the end of a session once, gives its slot and its components back, and wakes who waits for them. The records of those that wait on for
+ * Writes the end of a session once, after what its runs have left unrecorded; gives its slot and its components back, and wakes who waits for them. The records of those that wait on for
  * others say so. Repeating it is harmless.
  */
 export async function endSession(
@@ -38,6 +39,7 @@ export async function endSession(
   sessionId: string,
   end: SessionEnd,
 ): Promise<void> {
+  await settleRuns(deps.db, sessionId);
   await writeEnd(deps.db, sessionId, { ...end, message: storableText(end.message) }, (trx, session) =>
     reconfigure(trx, session, end),
   );

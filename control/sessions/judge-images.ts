@@ -1,5 +1,6 @@
 /** Which of a session's images become new ones (cfs-flows 3.4; 8, rule 8). */
 import type { Kysely } from 'kysely';
+import type { HostStatus } from '../../domain/runs/schema.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { imageGroups, imagesOf } from '../../domain/sessions/image-names.ts';
 import { type ImageLayer, imageFault, isLeftOut, isNotReached } from '../../domain/sessions/image-success.ts';
@@ -84,7 +85,9 @@ async function layersOf(db: Kysely<Database>, session: SessionRow, images: strin
     const last = attempts.findLast((attempt) => attempt.layer === layer);
     if (last === undefined) return [];
     const ofLayer = results.filter((result) => result.layer === layer);
-    const reached = ofLayer.map(({ host, status }) => [host, status === 'running' ? 'incomplete' : status] as const);
+    const reached = ofLayer.flatMap(({ host, status }): [string, HostStatus][] =>
+      status === 'not_reached' ? [] : [[host, status === 'running' ? 'incomplete' : status]],
+    );
     return [{ layer, exitCode: last.state === 'ended' ? last.exit_code : null, results: new Map(reached) }];
   });
   return { selected, ran };

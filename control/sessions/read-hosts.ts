@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { SessionHost } from '../../domain/sessions/detail-schema.ts';
 import { overallResult } from '../../domain/sessions/host-progress.ts';
-import { readHostLayers, readHostNames } from '../../store/host-result-reads.ts';
+import { readHostLayers, readHostNames, readHostNamesByResult } from '../../store/host-result-reads.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** What these hosts reached in the session, in the order given. */
@@ -16,13 +16,16 @@ export async function describeHosts(db: Kysely<Database>, sessionId: string, hos
   });
 }
 
-/** At most `limit` hosts after a name, by code point, and whether there are more. */
+/**
+ * At most `limit` hosts after one, and whether there are more: by code point, or `byResult` those that failed first, then those that are
+ * not finished or were not reached.
+ */
 export async function listHosts(
   db: Kysely<Database>,
   sessionId: string,
-  after: string,
-  limit: number,
+  { after, limit, byResult }: { after: string; limit: number; byResult: boolean },
 ): Promise<{ hosts: SessionHost[]; more: boolean }> {
-  const names = await readHostNames(db, sessionId, after, limit + 1);
+  const read = byResult ? readHostNamesByResult : readHostNames;
+  const names = await read(db, sessionId, after, limit + 1);
   return { hosts: await describeHosts(db, sessionId, names.slice(0, limit)), more: names.length > limit };
 }

@@ -27,13 +27,23 @@ export interface MemberNow {
   absent: boolean;
 }
 
+/** What a session recorded of one layer of one host. */
+export interface HostLayer {
+  layer: number;
+  status: HostStatus;
+  /** The run of the layer ended without statistics of its own. */
+  brokeOff?: boolean;
+}
+
 /** The session of a batch that ends. */
 export interface EndedSession {
   name: string;
   /** Comma list of the indices of layers that it was made for; empty: all. */
   layers: string;
   /** By host, what it recorded on components that were there; empty where its runner reports to the components itself. */
-  results: ReadonlyMap<string, readonly { layer: number; status: HostStatus }[]>;
+  results: ReadonlyMap<string, readonly HostLayer[]>;
+  /** Hosts of its plays that no task reached. */
+  notReached?: ReadonlySet<string>;
 }
 
 /** What the end of a batch writes into one member, in this order. */

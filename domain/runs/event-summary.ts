@@ -1,7 +1,7 @@
 /** What a stream of task events amounts to so far: folded event by event, so that reading on costs only what is new. */
 
 /** Words of `host_result` events, in the order of tables. */
-export const RESULT_WORDS = ['ok', 'changed', 'failed', 'unreachable', 'skipped', 'ignored'] as const;
+export const RESULT_WORDS = ['ok', 'changed', 'failed', 'unreachable', 'skipped', 'rescued', 'ignored'] as const;
 export type ResultWord = (typeof RESULT_WORDS)[number];
 export type ResultCounts = Record<ResultWord, number>;
 
@@ -40,7 +40,7 @@ export function emptySummary(): EventSummary {
     attempt: null,
     play: null,
     task: null,
-    counts: { ok: 0, changed: 0, failed: 0, unreachable: 0, skipped: 0, ignored: 0 },
+    counts: { ok: 0, changed: 0, failed: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 },
     hosts: new Set(),
     answered: new Set(),
     failed: new Set(),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { RESULT_WORDS } from '../runs/event-summary.ts';
 import { HOST_STATUSES } from '../runs/schema.ts';
 import { RUNNER_PROFILES } from './cluster-job.ts';
+import { UNFINISHED_WORDS } from './host-progress.ts';
 import { IMAGE_STATES } from './image-progress.ts';
 import { SESSION_STATUSES, SessionSchema, SnapshotSchema, SUCCEEDED } from './schema.ts';
 
@@ -92,7 +93,7 @@ export const SessionDetailSchema = SessionItemSchema.extend({
   /** Task results so far. */
   counts: ResultCountsSchema,
   /** Hosts of ended runs, each by its worst layer. */
-  hosts: z.strictObject({ applied: count, failed: count, incomplete: count }),
+  hosts: z.strictObject({ applied: count, failed: count, incomplete: count, not_reached: count }),
   /** Hosts of a limit that is a plain list which the inventory does not have; null for another limit, or not known yet. */
   absent_hosts: z.array(z.string()).nullable(),
   retry_of: NamedSessionSchema.nullable(),
@@ -165,7 +166,7 @@ export type LogEntry = z.infer<typeof LogEntrySchema>;
 const HostLayerSchema = z.strictObject({
   layer: z.int(),
   attempt: z.int(),
-  status: z.enum([...HOST_STATUSES, 'running']),
+  status: z.enum([...HOST_STATUSES, ...UNFINISHED_WORDS]),
   ok: count,
   changed: count,
   failures: count,
@@ -175,12 +176,14 @@ const HostLayerSchema = z.strictObject({
   ignored: count,
   /** Whether a component of that id took the result. */
   recorded: z.boolean(),
+  /** Why it failed: task, exit status and the last useful line of its output; null where no task of it failed. */
+  message: z.string().nullable(),
 });
 
 /** One host of GET .../hosts. */
 export const SessionHostSchema = z.strictObject({
   host: z.string(),
-  result: z.enum([...HOST_STATUSES, 'running']),
+  result: z.enum([...HOST_STATUSES, ...UNFINISHED_WORDS]),
   layers: z.array(HostLayerSchema),
 });
 export type SessionHost = z.infer<typeof SessionHostSchema>;

@@ -1,9 +1,12 @@
 import type { HostStatus } from '../runs/schema.ts';
 
-/** How a host stands in a session: as its worst layer, `running` while one goes on and none is worse. */
-export type HostResultWord = HostStatus | 'running';
+/** Of a host whose layer goes on, and of one that a play was for and that no task reached before its playbook ended. */
+export const UNFINISHED_WORDS = ['running', 'not_reached'] as const;
 
-const WORST_FIRST: readonly HostResultWord[] = ['failed', 'incomplete', 'running', 'applied'];
+/** How a host stands in a session: as its worst layer, `running` while one goes on and none is worse. */
+export type HostResultWord = HostStatus | (typeof UNFINISHED_WORDS)[number];
+
+const WORST_FIRST: readonly HostResultWord[] = ['failed', 'incomplete', 'running', 'not_reached', 'applied'];
 
 /** The overall result of a host from its layers, each by its latest attempt. */
 export function overallResult(layers: readonly { status: HostResultWord }[]): HostResultWord {

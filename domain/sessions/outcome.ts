@@ -17,7 +17,26 @@ export interface LayerOutcome {
   /** Hosts with at least one task result, and how many of these failed or were unreachable. */
   hosts: number;
   failedHosts: number;
+  /** It ended without statistics of its own: what its hosts reached is known by their tasks alone. */
+  brokeOff?: boolean;
+  /** Why: Ansible's own words for the end of the playbook, else what most of the failed hosts say; null where neither is known. */
+  why?: string | null;
+  /** How the hosts of the session stand after it, each by its worst layer. Absent in outcomes of before there was such a count. */
+  tally?: SessionTally;
 }
+
+/** How the hosts of a session stand, each by its worst layer, as its table of hosts has them. */
+export interface SessionTally {
+  hosts: number;
+  failed: number;
+  incomplete: number;
+  notReached: number;
+  /** Of those that failed, the first few by name. */
+  failedNames: string[];
+}
+
+/** Names that a sentence has at most. */
+export const NAMED_IN_A_SENTENCE = 5;
 
 /** The final words of a session. */
 export interface SessionOutcome {
@@ -28,22 +47,67 @@ export interface SessionOutcome {
 
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+/** Exit statuses above this are of a process that a signal ended: 128 and the number of the signal. */
+const SIGNALLED = 128;
+const LAST_SIGNAL = 64;
+const SIGNAL_NAMES: Record<number, string> = { 6: 'SIGABRT', 9: 'out of memory?', 11: 'SIGSEGV', 15: 'SIGTERM' };
+
 /** Sentence for a layer that did not succeed. */
 export function describeLayerFailure(layer: LayerOutcome): string {
   const name = `layer ${layer.index} (${layer.playbook})`;
-  if (layer.exitCode === null) return `${name}: the run was lost, nobody knows how it ended; it is not started again`;
+  const who = whoFailed(layer);
+  if (layer.exitCode === null) {
+    const lost = `${name}: the run was lost, nobody knows how it ended; it is not started again`;
+    return layer.tally === undefined || who === null ? lost : `${lost}; ${who}`;
+  }
   if (hasLostResults(layer)) return `${name} failed: the results of its hosts could not be written, as on a full disk`;
-  const who =
-    layer.hosts === 0
-      ? 'no host ran any task'
-      : layer.failedHosts === 0
-        ? 'no host is marked as failed'
-        : `${layer.failedHosts} of ${plural(layer.hosts, 'host')} failed`;
-  return `${name} failed: ${who}, exit status ${layer.exitCode}`;
+  const killed = killedBy(layer.exitCode);
+  const why = layer.why ? `: ${layer.why}` : '';
+  if (killed !== null) {
+    const reached = layer.hosts === 0 ? 'before any host had run a task' : `after ${had(layer.hosts)} run tasks`;
+    return `${name} failed: ansible-playbook was ${killed} ${reached}${who === null ? '' : `; ${who}`}`;
+  }
+  if (layer.brokeOff) {
+    const what = `the playbook broke off after ${had(layer.hosts)} run tasks`;
+    return `${name} failed: ${what}${why || `, exit status ${layer.exitCode}`}${who === null ? '' : `; ${who}`}`;
+  }
+  const failure = layer.hosts === 0 ? 'no host ran any task' : (who ?? 'no host is marked as failed');
+  return `${name} failed: ${failure}, exit status ${layer.exitCode}${why}`;
 }
 
-function hasLostResults({ exitCode, hosts }: LayerOutcome): boolean {
-  return exitCode === RESULTS_LOST && hosts === 0;
+const had = (hosts: number): string => `${plural(hosts, 'host')} had`;
+
+/** The signal that ended a process with this exit status, in words; null for a program that ended by itself. */
+function killedBy(exitCode: number): string | null {
+  const number = exitCode - SIGNALLED;
+  if (number < 1 || number > LAST_SIGNAL) return null;
+  const name = SIGNAL_NAMES[number];
+  return `killed by signal ${number}${name === undefined ? '' : ` (${name})`}`;
+}
+
+/** How many hosts failed, with their names, and how many were not reached; null when none failed and all were reached. */
+function whoFailed({ hosts, failedHosts, tally }: LayerOutcome): string | null {
+  if (tally === undefined) return failedHosts === 0 ? null : `${failedHosts} of ${plural(hosts, 'host')} failed`;
+  const parts = [
+    ...(tally.failed === 0 ? [] : [`${tally.failed} of ${plural(tally.hosts, 'host')} failed`]),
+    ...(tally.notReached === 0 ? [] : [unreached(tally)]),
+  ];
+  return parts.length === 0 ? null : `${parts.join(', ')}${namesOf(tally)}`;
+}
+
+function unreached({ failed, hosts, notReached }: SessionTally): string {
+  const among = failed === 0 ? ` of ${plural(hosts, 'host')}` : '';
+  return `${notReached}${among} ${notReached === 1 ? 'was' : 'were'} not reached`;
+}
+
+function namesOf({ failed, failedNames }: SessionTally): string {
+  if (failedNames.length === 0) return '';
+  const more = failed - failedNames.length;
+  return ` (${failedNames.join(', ')}${more > 0 ? ` and ${more} more` : ''})`;
+}
+
+function hasLostResults({ exitCode, hosts, brokeOff }: LayerOutcome): boolean {
+  return exitCode === RESULTS_LOST && (hosts === 0 || brokeOff === true);
 }
 
 /**
@@ -68,12 +132,12 @@ export function sessionOutcome(layers: LayerOutcome[]): SessionOutcome {
     };
   }
   if (nobody) return { succeeded: 'true', message: 'no host ran any task', reason: 'no_host_ran' };
+  const done = `${plural(layers.length, 'layer')} done`;
+  // Ansible's exit status says success, and a host failed all the same: a play cleared its error.
+  const who = last.tally === undefined ? null : whoFailed(last);
+  if (who !== null) return { succeeded: 'true', message: `${done}, ${who}`, reason: null };
   const hosts = Math.max(...layers.map((layer) => layer.hosts));
-  return {
-    succeeded: 'true',
-    message: `${plural(layers.length, 'layer')} done on ${plural(hosts, 'host')}`,
-    reason: null,
-  };
+  return { succeeded: 'true', message: `${done} on ${plural(hosts, 'host')}`, reason: null };
 }
 
 /**

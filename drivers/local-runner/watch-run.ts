@@ -55,11 +55,16 @@ export async function watchRun(
 async function endOf(paths: RunPaths, exit: ExitFile | null): Promise<RunEnd> {
   const results = await readResults(paths);
   if (results === 'broken') {
-    return { exit, results: null, warnings: ['the results of the run cannot be read; no host was recorded'] };
+    return {
+      exit,
+      results: null,
+      warnings: ['the results of the run cannot be read; its hosts have what their tasks say'],
+    };
   }
   if (results !== 'absent') return { exit, results, warnings: [] };
   if (exit?.code !== 0 || !(await hasBegunResults(paths))) return { exit, results: null, warnings: [] };
-  const warning = 'the results of the run could not be written, most likely on a full disk; no host was recorded';
+  const warning =
+    'the results of the run could not be written, most likely on a full disk; its hosts have what their tasks say';
   return { exit: { ...exit, code: RESULTS_LOST }, results: null, warnings: [warning] };
 }
 

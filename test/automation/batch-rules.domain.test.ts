@@ -214,6 +214,25 @@ describe('what the end of a batch writes', () => {
     expect(afterFailure([member()], session(change))).toEqual(expected);
   });
 
+  test('failure of a broken-off run costs a try whom it left unfinished, not whom no task reached', () => {
+    const of = (status: HostStatus) => [{ layer: 1, status, brokeOff: true }];
+    const members = ['a', 'b', 'c'].map((id) => member({ id }));
+    const failedOf = (...ids: string[]) => ids.map((id) => expect.objectContaining({ id, errors: 1 }));
+    const unfinished = new Map([['a', of('incomplete')]]);
+    expect(afterFailure(members, session({ results: unfinished, notReached: new Set(['c']) }))).toEqual(
+      failedOf('a', 'b'),
+    );
+    // One failed before the playbook broke off: its error is counted already, the other one would break it off again.
+    const mixed = new Map([
+      ['a', of('failed')],
+      ['b', of('incomplete')],
+    ]);
+    expect(afterFailure(members, session({ results: mixed, notReached: new Set(['c']) }))).toEqual(failedOf('b'));
+    // Where no task reached any member, an end has to come of it all the same.
+    const nobody = session({ notReached: new Set(['a', 'b', 'c']) });
+    expect(afterFailure(members, nobody)).toEqual(failedOf('a', 'b', 'c'));
+  });
+
   test.each<[string, Partial<MemberNow>[], unknown[]]>([
     ['no report', [{}], [failed]],
     ['one is done', [{ id: 'b', status: 'configured' }, {}], [failed]],

@@ -54,7 +54,7 @@ describeNeeding(launcherMissing(), 'a layer', () => {
       ansibleLimit: 'a,b',
       ansiblePassthrough: '-e x=1',
     });
-    expect(await run(id)).toEqual({ index: 0, playbook: 'site.yml', exitCode: 3, hosts: 0, failedHosts: 0 });
+    expect(await run(id)).toMatchObject({ index: 0, playbook: 'site.yml', exitCode: 3, hosts: 0, failedHosts: 0 });
     const layer = machine.deps.workspaces.layerDir(id, 0);
     const file = `${machine.deps.workspaces.paths(id).extraVars}0`;
     expect(await machine.output(id)).toBe(

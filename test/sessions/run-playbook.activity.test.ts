@@ -76,7 +76,8 @@ describeNeeding(missing, 'a layer of Ansible', () => {
     const paths = machine.deps.workspaces.paths(id);
     const worker = machine.worker({ site: secrets });
     const outcome = await perform(() => worker.runLayer(machine.ref(id)));
-    expect(outcome).toEqual({ index: 0, playbook: 'site.yml', exitCode: 2, hosts: 3, failedHosts: 1 });
+    expect(outcome).toMatchObject({ index: 0, playbook: 'site.yml', exitCode: 2, hosts: 3, failedHosts: 1 });
+    expect(outcome.why).toMatch(/^Fail there: as asked \(site\.yml:\d+\)$/);
 
     const events = await machine.events(id);
     expect([...new Set(events.map(({ type }) => type))]).toEqual(
@@ -159,16 +160,16 @@ describeNeeding(missing, 'a layer of Ansible', () => {
     // What cannot be written any more, as on a full disk.
     const spoil = playbook(`    - raw: "rm -f ${draft} && mkdir ${draft}"\n      run_once: true\n`);
     await writeFile(join(layerDir, 'site.yml'), spoil);
-    expect(await run(id)).toMatchObject({ exitCode: RESULTS_LOST, hosts: 0 });
+    expect(await run(id)).toMatchObject({ exitCode: RESULTS_LOST, hosts: 1, brokeOff: true });
     const warnings = (await machine.events(id))
       .filter(({ type }) => type === 'warning')
       .map(({ data }) => data.message);
     expect(warnings).toEqual([
       'the results of this run could not be written and are not recorded: Is a directory',
-      'the results of the run could not be written, most likely on a full disk; no host was recorded',
+      'the results of the run could not be written, most likely on a full disk; its hosts have what their tasks say',
     ]);
     await record(id);
-    expect(await stateOf('h1')).toEqual({ error_count: 1, state: [] });
+    expect(await stateOf('h1')).toMatchObject({ error_count: 1, state: [{ status: 'incomplete' }] });
   });
 
   test.each([

@@ -149,7 +149,7 @@ describeNeeding(launcherMissing(), 'a watch', () => {
       await runs.start(spec);
       const { end } = await runs.follow(spec.runId);
       expect(end).toMatchObject({ exit: { code: 0 }, results: null });
-      expect(end.warnings).toEqual(['the results of the run cannot be read; no host was recorded']);
+      expect(end.warnings).toEqual(['the results of the run cannot be read; its hosts have what their tasks say']);
     },
   );
 
@@ -157,7 +157,7 @@ describeNeeding(launcherMissing(), 'a watch', () => {
     const spec = runs.script(': > "$MUSTER_RUN_DIR/.results.json"');
     await runs.start(spec);
     const { end } = await runs.follow(spec.runId);
-    const warning = 'the results of the run could not be written, most likely on a full disk; no host was recorded';
+    const warning = 'the results of the run could not be written, most likely on a full disk; its hosts have what their tasks say';
     expect(end).toMatchObject({ exit: { code: 74, signal: null }, results: null, warnings: [warning] });
     // A playbook that fails may do so before it comes to them.
     const failing = runs.script(': > "$MUSTER_RUN_DIR/.results.json"; exit 2');

@@ -103,7 +103,7 @@ describe('hosts', () => {
     const layers = await readHostLayers(db, id, ['Z', 'b']);
     expect(layers.map(({ host, layer, status }) => [host, layer, status])).toEqual([
       ['Z', 0, 'applied'],
-      ['Z', 1, 'running'],
+      ['Z', 1, 'incomplete'],
       ['b', 0, 'applied'],
     ]);
     expect((await readHostsNotApplied(db, id)).map(({ host, layer }) => [host, layer])).toEqual([

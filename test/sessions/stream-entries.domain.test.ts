@@ -39,7 +39,7 @@ describe('the summary of events', () => {
       attempt: 1,
       play: 'p',
       task: 't2',
-      counts: { ok: 1, changed: 1, failed: 1, unreachable: 0, skipped: 0, ignored: 0 },
+      counts: { ok: 1, changed: 1, failed: 1, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 },
       finished: false,
       hosts: ['a', 'b'],
       answered: ['a'],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { closeRun, openRun, runOutcome, shipBatch } from '../../control/runs/follow-run.ts';
+import { closeRun, openRun, shipBatch } from '../../control/runs/follow-run.ts';
+import { runOutcome } from '../../control/runs/run-outcome.ts';
 import type { RunBatch } from '../../domain/runs/runner.ts';
 import { openDatabase } from '../../store/database.ts';
 import { findRun, type RunRow } from '../../store/runs.ts';
@@ -194,7 +195,7 @@ describe('what a run writes', () => {
     const exit = { code: 2, signal: null, ended_at: '2026-11-21T10:00:00.000Z' };
     await closeRun(database.db, run, { exit, results: { hosts, broken_off: true }, warnings: ['odd\u0000'] });
     await closeRun(database.db, run, { exit: null, results: null, warnings: ['never'] });
-    expect(await runOutcome(database.db, run.id)).toEqual({ exitCode: 2, hosts: 3, failedHosts: 1 });
+    expect(await runOutcome(database.db, run.id)).toMatchObject({ exitCode: 2, hosts: 3, failedHosts: 1 });
     expect(await findRun(database.db, run.id)).toMatchObject({ state: 'ended', exitCode: 2 });
     expect((await eventsOf(run.streamId)).map(({ data }) => data)).toEqual([{ message: 'odd\ufffd' }]);
   });
@@ -202,7 +203,7 @@ describe('what a run writes', () => {
   test('is lost without an exit status', async () => {
     const run = await newRun();
     await closeRun(database.db, run, { exit: null, results: null, warnings: [] });
-    expect(await runOutcome(database.db, run.id)).toEqual({ exitCode: null, hosts: 0, failedHosts: 0 });
+    expect(await runOutcome(database.db, run.id)).toMatchObject({ exitCode: null, hosts: 0, failedHosts: 0 });
     expect(await findRun(database.db, run.id)).toMatchObject({ state: 'lost' });
   });
 });

@@ -1,7 +1,7 @@
 import type { SessionDetail, SessionHost, SessionProgress, StreamEnd } from '../../domain/sessions/detail-schema.ts';
 
 const SESSION_ID = '0b6c3a52-3f0f-4c9b-9f0e-5b1f0c9a7d11';
-const NO_COUNTS = { ok: 0, changed: 0, failed: 0, unreachable: 0, skipped: 0, ignored: 0 };
+const NO_COUNTS = { ok: 0, changed: 0, failed: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
 const URL = 'https://git.example.test/one.git';
 
 /** A complete session as GET /api/v1/sessions/{name} answers it. */
@@ -75,7 +75,7 @@ export const sessionDetail = (name: string, over: Partial<SessionDetail> = {}): 
     ansible_config: '',
   },
   counts: { ...NO_COUNTS, ok: 5, changed: 2 },
-  hosts: { applied: 2, failed: 0, incomplete: 0 },
+  hosts: { applied: 2, failed: 0, incomplete: 0, not_reached: 0 },
   retry_of: null,
   retried_by: [],
   cancel: null,
@@ -138,6 +138,7 @@ export const sessionHost = (
     rescued: 0,
     ignored: 0,
     recorded: true,
+    message: null,
     ...layer,
   })),
 });

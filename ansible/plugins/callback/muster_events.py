@@ -4,7 +4,7 @@ Active when the launcher started the run (`MUSTER_RUN_DIR`), whatever is enabled
 launcher/plugin_paths.py). It takes its two variables out of the environment, so an ansible-playbook that a task of
 the run starts writes nothing here. Into the run's directory it writes
 
-    events.jsonl   one line per event: play_start, task_start, host_result, warning, stats
+    events.jsonl   one line per event: targets, play_start, task_start, host_result, warning, stats
     results.json   at the final statistics: what every processed host reached (cfs-flows 4.4); in check mode every host
                    of a play, with the tasks that would change it
 
@@ -30,7 +30,8 @@ from muster_run.journal import Journal, fits_stats
 from muster_run.masking import Masker
 from muster_run.no_log import hide_no_log
 from muster_run.own_run import DIRECTORY, MASKS, listen
-from muster_run.reports import describe, diff_of, short_action, warnings_of
+from muster_run.reports import describe, diff_of, reason_of, short_action, warnings_of
+from muster_run.targets import TargetWatch
 from muster_run.vaulted import VaultedValues
 from muster_run.wording import Wording, shorten
 
@@ -47,6 +48,9 @@ DOCUMENTATION = """
 
 _NAME_LIMIT = 512
 """Most bytes of a name among the changes of a host."""
+
+_FAILURES = ('failed', 'unreachable', 'ignored', 'rescued')
+"""Results of a task that went wrong, whatever came of that."""
 
 _NO_RESULT = dict.fromkeys(('ok', 'failures', 'unreachable', 'changed', 'skipped', 'rescued', 'ignored'), 0)
 
@@ -71,7 +75,10 @@ class CallbackModule(CallbackBase):
         self._watch = BreakOffWatch()
         self._watch.install()
         hide_no_log()
-        VaultedValues().install()
+        self._vaulted = VaultedValues()
+        self._vaulted.install()
+        self._targets = TargetWatch(lambda hosts: self._journal.write('targets', {'hosts': hosts}))
+        self._targets.install()
         self._changes = ChangeBook() if context.CLIARGS.get('check') else None
         self._directory = os.path.realpath(os.getcwd())
         self._play = ''
@@ -80,6 +87,10 @@ class CallbackModule(CallbackBase):
         self._diffs: dict[tuple[str, str], str] = {}
         self._warned: set[str] = set()
         listen(lambda text: self._warn(self._wording.text(text)))
+
+    def v2_playbook_on_start(self, playbook: Any) -> None:
+        """The playbook begins."""
+        self._targets.foresee(playbook)
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         """A play, or the next batch of a play with `serial`, begins."""
@@ -117,8 +128,9 @@ class CallbackModule(CallbackBase):
             self._host_result(host.get_name(), task, 'ok', False, {})
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        """A task has failed on a host."""
-        self._result(result, 'ignored' if ignore_errors else 'failed')
+        """A task has failed on a host, or is taken back by the rescue of its block."""
+        rescued = self._watch.was_rescued(result.host.get_name())
+        self._result(result, 'ignored' if ignore_errors else 'rescued' if rescued else 'failed')
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
         """A host could not be reached."""
@@ -185,7 +197,14 @@ class CallbackModule(CallbackBase):
         host = result.host.get_name()
         for warning in warnings_of(result, self._wording):
             self._warn(warning)
-        fields = describe(result, self._wording, failed=word in ('failed', 'unreachable', 'ignored'))
+        failed = word in _FAILURES
+        fields = describe(result, self._wording, failed)
+        if failed:
+            if not fields.get('censored'):
+                fields['reason'] = reason_of(fields, word == 'unreachable', self._wording)
+                fields = {key: self._vaulted.masked(value) for key, value in fields.items()}
+            if file := place_of(result.task, self._directory):
+                fields['file'] = self._wording.text(file, _NAME_LIMIT)
         diff = self._diffs.pop((host, result.task._uuid), '')
         if diff and not fields.get('censored'):
             fields['diff'] = diff

@@ -60,6 +60,11 @@ export function sessionStateRoutes(
           limit: z.int().min(1).max(MAX_PAGE).default(100),
           /** Name of the last host that the reader has. */
           after: z.string().default(''),
+          /**
+           * `result`, the default: those that failed first, then those that are not finished or were not reached, once the session is complete.
+           * `name`: by code point, as always while it goes on.
+           */
+          order: z.enum(['name', 'result']).optional(),
         }),
         response: { 200: z.object({ hosts: z.array(SessionHostSchema), next: NextSchema }) },
       },
@@ -70,8 +75,12 @@ export function sessionStateRoutes(
         return live.send(reply, session, GAP_MS, hostPass(hostStream(session.id, lastEventId(request))));
       }
       const { limit, after } = request.query;
-      const { hosts, more } = await listHosts(db, session.id, after, limit);
-      return { hosts, next: more ? { limit, after: hosts.at(-1)?.host ?? after } : null };
+      // A page goes on in the order of the page before it, also when the session has ended between them.
+      const { order = after === '' ? 'result' : 'name' } = request.query;
+      const byResult = order === 'result' && session.status === 'complete';
+      const { hosts, more } = await listHosts(db, session.id, { after, limit, byResult });
+      const next = { limit, after: hosts.at(-1)?.host ?? after, order: byResult ? 'result' : 'name' };
+      return { hosts, next: more ? next : null };
     },
   );
 

@@ -1,14 +1,14 @@
 /** What a run of a layer reached, on the components. */
-import { readCheckCounts } from '../../control/components/read-drift.ts';
-import { recordDrift } from '../../control/components/record-drift.ts';
-import { recordLayer } from '../../control/components/record-layer.ts';
-import type { Database, Kysely } from '../../control/database.ts';
-import { loadSession } from '../../control/sessions/session-progress.ts';
+import type { Kysely } from 'kysely';
 import type { CheckCounts } from '../../domain/components/drift-schema.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import { recordsDrift, recordsState } from '../../domain/sessions/ansible-arguments.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
-import type { RunRef } from './contract.ts';
+import type { Database } from '../../store/tables.ts';
+import { readCheckCounts } from '../components/read-drift.ts';
+import { recordDrift } from '../components/record-drift.ts';
+import { recordLayer } from '../components/record-layer.ts';
+import { loadSession } from './session-progress.ts';
 
 /**
  * Records the stored results of a run on its components, once however often it is called. Answers what the session has seen until now if
@@ -16,7 +16,7 @@ import type { RunRef } from './contract.ts';
  */
 export async function recordRun(
   db: Kysely<Database>,
-  { sessionId, layer, attempt }: RunRef,
+  { sessionId, layer, attempt }: { sessionId: string; layer: number; attempt: number },
 ): Promise<CheckCounts | null> {
   const session = await loadSession(db, sessionId);
   const { target, ansible_passthrough: passthrough, snapshot } = session;

@@ -1,0 +1,19 @@
+import type { Kysely } from 'kysely';
+import { unrecordedRuns } from '../../store/runs.ts';
+import { findSessionById } from '../../store/session-engine.ts';
+import type { Database } from '../../store/tables.ts';
+import { completeResults } from '../runs/follow-run.ts';
+import { recordRun } from './record-run.ts';
+
+/**
+ * Before a session ends: makes results of its runs that nobody closed, as where the workflow was ended from outside or a machine is away, and
+ * records those that nobody recorded. A run that its machine still has to end stays open until then. Repeating it is harmless.
+ */
+export async function settleRuns(db: Kysely<Database>, sessionId: string): Promise<void> {
+  const session = await findSessionById(db, sessionId);
+  if (session === null || session.stage === 'ended') return;
+  for (const run of await unrecordedRuns(db, sessionId)) {
+    await db.transaction().execute((trx) => completeResults(trx, run, { hasResults: false, exitCode: run.exitCode }));
+    await recordRun(db, { sessionId, layer: run.layer, attempt: run.attempt });
+  }
+}
