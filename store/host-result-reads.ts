@@ -42,7 +42,7 @@ export async function readHostNames(db: Db, sessionId: string, after: string, li
 }
 
 /** Whether a run `r` goes on, as far as its session `s` knows: of a complete session no host is at work. */
-const GOES_ON = sql`r.state in ('created', 'started') and s.status <> 'complete'`;
+const GOES_ON = sql`coalesce(r.state in ('created', 'started'), true) and s.status <> 'complete'`;
 
 /**
  * The layers that these hosts took part in, in order, each with its latest attempt: stored results, and for runs without

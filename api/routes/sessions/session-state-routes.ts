@@ -79,7 +79,7 @@ export function sessionStateRoutes(
       const { order = after === '' ? 'result' : 'name' } = request.query;
       const byResult = order === 'result' && session.status === 'complete';
       const { hosts, more } = await listHosts(db, session.id, { after, limit, byResult });
-      const next = { limit, after: hosts.at(-1)?.host ?? after, order: byResult ? 'result' : 'name' };
+      const next = { limit, after: hosts.at(-1)?.host ?? after, ...(byResult ? { order: 'result' } : {}) };
       return { hosts, next: more ? next : null };
     },
   );
