@@ -157,7 +157,8 @@ describeNeeding(launcherMissing(), 'a watch', () => {
     const spec = runs.script(': > "$MUSTER_RUN_DIR/.results.json"');
     await runs.start(spec);
     const { end } = await runs.follow(spec.runId);
-    const warning = 'the results of the run could not be written, most likely on a full disk; its hosts have what their tasks say';
+    const warning =
+      'the results of the run could not be written, most likely on a full disk; its hosts have what their tasks say';
     expect(end).toMatchObject({ exit: { code: 74, signal: null }, results: null, warnings: [warning] });
     // A playbook that fails may do so before it comes to them.
     const failing = runs.script(': > "$MUSTER_RUN_DIR/.results.json"; exit 2');
