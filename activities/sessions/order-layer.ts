@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Kysely, SessionRow } from '../../control/database.ts';
 import { knownRun, openRun, type RunRow } from '../../control/runs/follow-run.ts';
-import { runOutcome } from '../../control/runs/run-outcome.ts';
 import { closeLeftRuns, currentOrder, orderJob } from '../../control/sessions/record-job.ts';
 import { recordRun } from '../../control/sessions/record-run.ts';
+import { runOutcome } from '../../control/sessions/run-outcome.ts';
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { isErrorCode, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';

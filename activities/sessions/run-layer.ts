@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionRow } from '../../control/database.ts';
 import { closeRun, knownRun, noteRunStarted, openRun, type RunRow, shipBatch } from '../../control/runs/follow-run.ts';
-import { runOutcome } from '../../control/runs/run-outcome.ts';
 import type { ImageKeys } from '../../control/sessions/image-keys.ts';
+import { runOutcome } from '../../control/sessions/run-outcome.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
 import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';

@@ -1,10 +1,10 @@
 /** A run's way into the database: opened, shipped piece by piece, closed. Shared by all lanes. */
 import type { Kysely } from 'kysely';
 import { ansibleError } from '../../domain/runs/ansible-words.ts';
+import { RESULTS_LOST } from '../../domain/runs/exit-status.ts';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
 import type { EventLine, HostResult, ResultsFile } from '../../domain/runs/schema.ts';
 import { storableHost, storableJson, storableText, storableTime } from '../../domain/runs/storable-text.ts';
-import { RESULTS_LOST } from '../../domain/sessions/outcome.ts';
 import { insertResultsFromEvents, insertUnreachedHosts, noteHostMessages } from '../../store/event-results.ts';
 import { insertHostResults } from '../../store/host-results.ts';
 import { readOutputEnd } from '../../store/output-reads.ts';

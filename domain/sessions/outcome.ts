@@ -1,12 +1,7 @@
 import type { CheckCounts } from '../components/drift-schema.ts';
 import type { ErrorCode } from '../errors.ts';
+import { RESULTS_LOST } from '../runs/exit-status.ts';
 import type { Succeeded } from './schema.ts';
-
-/**
- * Exit status of a run that ended well and whose results could not be written (EX_IOERR): with 0 it would be a success of nobody. The
- * pods give the same one.
- */
-export const RESULTS_LOST = 74;
 
 /** How one layer's run ended. */
 export interface LayerOutcome {

@@ -2,11 +2,11 @@ import { type FSWatcher, watch as watchDirectory } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventOfLine } from '../../domain/runs/event-line.ts';
+import { RESULTS_LOST } from '../../domain/runs/exit-status.ts';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
 import type { ExitFile } from '../../domain/runs/schema.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
-import { RESULTS_LOST } from '../../domain/sessions/outcome.ts';
 import { isAlive } from './process-table.ts';
 import { type RunPaths, readClaim, readExit, readFrom, readResults, removeSecrets } from './run-files.ts';
 

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeRun, openRun } from '../../control/runs/follow-run.ts';
-import { runOutcome } from '../../control/runs/run-outcome.ts';
 import { takeExit } from '../../control/runs/take-exit.ts';
 import { takeResults } from '../../control/runs/take-results.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import { describeHosts, listHosts } from '../../control/sessions/read-hosts.ts';
+import { runOutcome } from '../../control/sessions/run-outcome.ts';
 import { countHostsByStatus, readHostsNotApplied } from '../../store/host-result-reads.ts';
 import { unsuccessfulHosts } from '../../store/host-results.ts';
 import { deleteSessionRuns } from '../../store/runs.ts';

@@ -4,7 +4,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { RESULTS_LOST } from '../../domain/sessions/outcome.ts';
+import { RESULTS_LOST } from '../../domain/runs/exit-status.ts';
 import { findAnsible } from '../support/ansible.ts';
 import { sessionNow } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
