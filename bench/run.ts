@@ -17,6 +17,7 @@ import { JOBS, measureOnCluster } from './cluster-bench.ts';
 import { commitEndlessPlays, ENDLESS } from './endless-plays.ts';
 import { commitPlaybooks, hostNames, inventoryOf } from './fleet.ts';
 import type { Measurement } from './measurement.ts';
+import { measureBackup } from './measurements/backup.ts';
 import { measureDrain, measurePass, measureWindow } from './measurements/batcher.ts';
 import { measureBurst } from './measurements/burst.ts';
 import { measureCancel } from './measurements/cancel.ts';
@@ -105,8 +106,13 @@ const COMPONENTS: Record<string, Work> = {
   bulk: ({ stack }) => measureBulk(stack),
 };
 
+/** Each on a stack that it makes itself. */
+const ALONE: Record<string, () => Promise<Measurement>> = { backup: measureBackup };
+
 async function main(wanted: string[], against: string | undefined): Promise<void> {
-  const names = [REAL, NO_OP, AUTOMATION, COMPONENTS, REMOTE, ACCESS, JOBS].flatMap((group) => Object.keys(group));
+  const names = [REAL, NO_OP, AUTOMATION, COMPONENTS, REMOTE, ALONE, ACCESS, JOBS].flatMap((group) =>
+    Object.keys(group),
+  );
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
   if (against !== undefined) {
@@ -122,12 +128,22 @@ async function main(wanted: string[], against: string | undefined): Promise<void
     ...(await measure(asked(AUTOMATION), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
     ...(await measure(asked(COMPONENTS), {}, { batcher_disable: true })),
     ...(await measure(asked(REMOTE), { MUSTER_INGEST_PORT: String(await freePort()) })),
+    ...(await measureAlone(asked(ALONE))),
     ...(await measureOnApi(asked(ACCESS))),
     ...(await measureOnCluster(asked(JOBS))),
   ];
   if (results.length === 0) return;
   print(results);
   await save(results);
+}
+
+async function measureAlone(work: [string, () => Promise<Measurement>][]): Promise<Measurement[]> {
+  const results: Measurement[] = [];
+  for (const [name, run] of work) {
+    process.stderr.write(`measuring ${name}\n`);
+    results.push(await run());
+  }
+  return results;
 }
 
 async function measure(

@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import type { RestoreReport } from '../deploy/backup/restore-backup.ts';
+import type { BackupReport } from '../deploy/backup/take-backup.ts';
 import type { StopResult } from '../deploy/stack/background.ts';
 import type { StackState } from '../deploy/stack/stack-state.ts';
 import { manyLines } from './terminal/neutralise.ts';
@@ -50,6 +52,15 @@ export interface StackCommands {
   foreground(): Promise<number>;
   /** Stops it, unless runs are active and may not be left alone. */
   stop(options: { keepRuns: boolean }): Promise<StopResult>;
+  /** Saves it in one file while it works. Throws a `CliFailure` when that cannot be done, as all below. */
+  backup(
+    path: string,
+    options: { images: boolean },
+    tell: (line: string) => void,
+    signal: AbortSignal,
+  ): Promise<BackupReport>;
+  /** Fills its empty data directory from such a file. */
+  restore(path: string, tell: (line: string) => void, signal: AbortSignal): Promise<RestoreReport>;
   /** What it says, also when its API does not answer; null when none was ever started. */
   state(): Promise<StackState | null>;
 }

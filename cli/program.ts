@@ -15,6 +15,7 @@ import { sourceCommands } from './commands/configurations/source-commands.ts';
 import { imageCommands } from './commands/images/image-commands.ts';
 import { importCommand } from './commands/import/import-command.ts';
 import { sessionCommands } from './commands/sessions/session-commands.ts';
+import { backupCommands } from './commands/stack/backup-commands.ts';
 import { stackCommands } from './commands/stack/stack-commands.ts';
 import { type CliContext, say } from './context.ts';
 import { CliFailure, EXIT, interrupted } from './failure.ts';
@@ -35,6 +36,7 @@ function program(context: CliContext): Command {
     .addHelpText('after', EXIT_STATUSES)
     .exitOverride();
   stackCommands(root, context);
+  backupCommands(root, context);
   sessionCommands(root, context);
   componentCommands(root, context);
   driftCommands(root, context);

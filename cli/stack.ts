@@ -29,9 +29,25 @@ export function embeddedStack({ env, dataDir, releaseSignals }: StackSurrounding
       const { stopStack } = await import('../deploy/stack/background.ts');
       return stopStack({ dataDir, ...options });
     },
+    backup: async (path, { images }, say, signal) => {
+      const { takeBackup } = await import('../deploy/backup/take-backup.ts');
+      return ofStack('backup_failed', takeBackup({ dataDir, env, path, images, say, signal }));
+    },
+    restore: async (path, say, signal) => {
+      const { restoreBackup } = await import('../deploy/backup/restore-backup.ts');
+      return ofStack('restore_failed', restoreBackup({ dataDir, path, say, signal }));
+    },
     state: async () => {
       const { stackStatus } = await import('../deploy/stack/background.ts');
       return stackStatus(dataDir);
     },
   };
+}
+
+/** What the stack refuses, as a failure of the command. */
+async function ofStack<T>(code: string, work: Promise<T>): Promise<T> {
+  const { StackError } = await import('../deploy/stack/stack-error.ts');
+  return work.catch((error: unknown) => {
+    throw error instanceof StackError ? new CliFailure(code, error.message, error.exit) : error;
+  });
 }

@@ -30,6 +30,8 @@ const bytes = z
 const VariablesSchema = z.object({
   /** Folder of everything that lasts. Default `.muster`: beside the checkout, so that two checkouts do not meet. */
   MUSTER_DATA_DIR: z.string().min(1).default('.muster'),
+  /** Folder of the checkout, for scripts and units of the site, which Muster itself does not read. */
+  MUSTER_HOME: z.string().optional(),
   /** Address the API listens on. Default loopback: without `MUSTER_AUTH` nobody else may reach it. */
   MUSTER_API_HOST: z.string().min(1).default('127.0.0.1'),
   /** Base of links to this API in answers. Default: its own address, which others cannot use when it is a wildcard. */

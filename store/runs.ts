@@ -124,6 +124,16 @@ export async function noteRunError(db: Db, id: string, error: string): Promise<v
   await db.updateTable('runs').set({ error }).where('id', '=', id).execute();
 }
 
+/** Marks every run whose end is not on record as lost; answers how many there were. */
+export async function markOpenRunsLost(db: Db): Promise<number> {
+  const result = await db
+    .updateTable('runs')
+    .set({ state: 'lost', exit_code: null, ended_at: new Date() })
+    .where('state', 'in', ['created', 'started'])
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}
+
 /** Whether any run of the session may have executed something. */
 export async function sessionHasRuns(db: Db, sessionId: string): Promise<boolean> {
   const row = await db.selectFrom('runs').select('id').where('session_id', '=', sessionId).executeTakeFirst();

@@ -46,15 +46,19 @@ export function postgresUser(): User | undefined {
 export function launchAs(user: User | undefined, dataDir: string, paths: string[]): Launch {
   const plain: Launch = { user, command: (file, args) => ({ file, args }) };
   if (!user) return plain;
-  if ((statSync(dataDir).mode & 0o777) === 0o700) {
-    chownSync(dataDir, -1, user.gid);
-    chmodSync(dataDir, 0o710);
-  }
+  letThrough(user, dataDir);
   if (paths.every((path) => canReach(path, user))) return plain;
   const capability = readingCapability();
   const options = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
   options.push(`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`);
   return { user: undefined, command: (file, args) => ({ file: 'setpriv', args: [...options, '--', file, ...args] }) };
+}
+
+/** Lets the user's group pass through a folder that was closed to all others. */
+export function letThrough(user: User, folder: string): void {
+  if ((statSync(folder).mode & 0o777) !== 0o700) return;
+  chownSync(folder, -1, user.gid);
+  chmodSync(folder, 0o710);
 }
 
 /** Whether the user may pass through every folder above the path. */

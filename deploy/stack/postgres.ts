@@ -15,6 +15,8 @@ import { reachablePrograms } from './reachable-programs.ts';
 
 const HOST = '127.0.0.1';
 const DATABASE = 'muster';
+/** Roles that every stack makes. */
+export const OWN_ROLES = ['postgres', 'muster'] as const;
 
 /** Settings that differ from Postgres's own defaults, for a machine that runs everything. */
 const SETTINGS = {
@@ -42,6 +44,8 @@ export interface EmbeddedPostgres {
   plan: ComponentPlan;
   /** URL for API and worker; holds the password. */
   url: string;
+  /** URL of the same database with a superuser's rights. */
+  superuserUrl: string;
   /** Makes role and database when they are missing; needs a healthy server. */
   ensureDatabase(): Promise<void>;
   /** Closes the connection of the health probe. */
@@ -67,6 +71,7 @@ export async function embeddedPostgres(dataDir: string, port: number): Promise<E
   const probe = new PostgresProbe(connection(port, 'postgres', passwords.superuser, 'postgres'));
   return {
     url: connection(port, 'muster', passwords.muster, DATABASE),
+    superuserUrl: superuserUrl(port, passwords),
     ensureDatabase: () => ensureDatabase(connection(port, 'postgres', passwords.superuser, 'postgres'), passwords),
     close: () => probe.close(),
     plan: {
@@ -85,6 +90,11 @@ export async function embeddedPostgres(dataDir: string, port: number): Promise<E
       stop: { signal: 'SIGINT', graceMs: 15_000, forceSignal: 'SIGQUIT' },
     },
   };
+}
+
+/** URL of the embedded database with a superuser's rights. */
+export function superuserUrl(port: number, passwords: Passwords): string {
+  return connection(port, 'postgres', passwords.superuser, DATABASE);
 }
 
 function connection(port: number, role: string, password: string, database: string): string {

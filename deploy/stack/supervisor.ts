@@ -30,6 +30,7 @@ import {
 } from './stack-state.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 import { embeddedTemporal } from './temporal.ts';
+import { settleRestore } from './unfinished-restore.ts';
 import { ansibleVersion, musterVersion } from './versions.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
@@ -117,6 +118,7 @@ export class Supervisor {
     prepareDataDirectory(dataDir);
     this.lock = await lockDataDirectory(dataDir);
     if (this.lock === null) throw new StackError(`A stack runs already in ${dataDir}: see "./muster status".`, 5);
+    settleRestore(dataDir);
     const ended = await endLeftovers(dataDir);
     if (ended.length > 0) this.options.onNote?.(`ended what an earlier stack left behind: ${ended.join(', ')}`);
     // From here on another `up` or `down` knows of this start.

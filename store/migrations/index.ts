@@ -79,6 +79,21 @@ export async function migrate(db: Kysely<Database>): Promise<void> {
   if (error) throw error;
 }
 
+/**
+ * Gives an empty database the shape that these migrations make, in which rows of that time fit.
+ * @throws when a name is of none that this release has
+ */
+export async function migrateTo(db: Kysely<Database>, names: readonly string[]): Promise<void> {
+  const chosen = names.map((name) => {
+    const migration = Object.hasOwn(MIGRATIONS, name) ? MIGRATIONS[name] : undefined;
+    if (migration === undefined) throw new Error(`there is no migration ${name} in this release`);
+    return [name, migration] as const;
+  });
+  const getMigrations = async () => Object.fromEntries(chosen);
+  const { error } = await new Migrator({ db, provider: { getMigrations } }).migrateToLatest();
+  if (error) throw error;
+}
+
 const NEVER_RUN: Migration = { up: async () => undefined };
 
 /** What the database has of migrations that are not known here; the migrator only wants to see their names. */

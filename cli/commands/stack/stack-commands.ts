@@ -44,7 +44,8 @@ export function stackCommands(program: Command, context: CliContext): void {
     .action((options: OutputOptions & WatchOptions) => watching(context, options, () => showStatus(context, options)));
 }
 
-function stackOf(context: CliContext): StackCommands {
+/** The stack of this machine; a `CliFailure` where there is none. */
+export function stackOf(context: CliContext): StackCommands {
   if (context.stack) return context.stack;
   throw new CliFailure('no_stack', 'there is no embedded stack here', EXIT.usage);
 }
