@@ -52,6 +52,8 @@ export interface ApiDependencies {
   git: GitReferences;
   repositoryAccess: ReadRepositoryAccess;
   secrets: SecretStore;
+  /** Makes a new key of the secrets and answers how many values it has encrypted. */
+  changeSecretKey(): Promise<number>;
   tenants: TenantRegistry;
   engine: SessionEngine;
   dispatcher: Dispatcher;

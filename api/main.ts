@@ -16,6 +16,7 @@ import { createScheduleEngine } from '../control/automation/schedule-engine.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { readNotices } from '../control/configurations/read-notices.ts';
 import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
+import { changeSecretKey, ensureSecretKey } from '../control/configurations/secret-key.ts';
 import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { keepSourceSecretsTidy } from '../control/configurations/source-secrets.ts';
 import { createImageEngine } from '../control/images/image-engine.ts';
@@ -23,6 +24,7 @@ import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { readWorkers } from '../control/sessions/read-workers.ts';
 import { createSessionEngine } from '../control/sessions/session-engine.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
+import { isMusterError } from '../domain/errors.ts';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { rememberPemFiles } from '../drivers/certificates/follow-renewal.ts';
 import { createGit } from '../drivers/git/create-git.ts';
@@ -81,10 +83,11 @@ async function main(): Promise<void> {
     );
   }
   const db = openDatabase({ ...database, name: 'muster-api', statementMs: STATEMENT_MS });
+  const cipher = env.MUSTER_SECRETS === 'kubernetes' ? null : openSecretCipher(paths.secretKey, { make: false });
   const secrets =
-    env.MUSTER_SECRETS === 'kubernetes'
+    cipher === null
       ? recordedSecrets(db, await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE))
-      : createSecretStore(db, openSecretCipher(paths.secretKey));
+      : createSecretStore(db, cipher);
   const shippedConfigMaps = openConfigMaps(paths.configMaps);
   const configMaps =
     env.MUSTER_CONFIGMAPS === 'kubernetes'
@@ -125,6 +128,7 @@ async function main(): Promise<void> {
     }),
     repositoryAccess: site.repositoryAccess,
     secrets,
+    changeSecretKey: () => changeSecretKey(db, cipher),
     tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: platformCa }),
     engine: createSessionEngine({ db, client: temporal.client }),
     dispatcher,
@@ -230,6 +234,7 @@ async function main(): Promise<void> {
         await migrate(unlimited).finally(() => unlimited.destroy());
         const shippedAnsibleConfig = await readFile(join(ROOT, 'ansible', 'ansible.cfg'), 'utf8');
         const file = env.MUSTER_ADMIN_TOKEN_FILE;
+        if (cipher !== null) await ensureSecretKey(db, cipher, paths.secretKey);
         await attributeTo('setup', async () => {
           await ensureSiteValues({ db, secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig });
           if (file !== undefined) await ensureAdminToken({ db, clock: () => new Date(), file, log });
@@ -239,6 +244,8 @@ async function main(): Promise<void> {
         collectAfterStart();
         return;
       } catch (error) {
+        // No waiting brings a key back.
+        if (isMusterError(error) && error.code === 'secret_unreadable') fail(new EnvironmentError(error.message));
         const reason = error instanceof Error ? error.message : String(error);
         setup = { ok: false, reason };
         log.warn({ err: reason }, 'this server is not set up yet');
@@ -266,7 +273,11 @@ function accessSettings(env: Environment, ca: string | undefined, warn: (message
   };
 }
 
-main().catch((error) => {
-  process.stderr.write(`${error instanceof EnvironmentError ? error.message : (error?.stack ?? error)}\n`);
-  process.exit(error instanceof EnvironmentError ? 2 : 1);
-});
+/** Ends the process with what is wrong. */
+function fail(error: unknown): never {
+  const isExpected = error instanceof EnvironmentError || isMusterError(error);
+  process.stderr.write(`${isExpected ? error.message : error instanceof Error ? error.stack : error}\n`);
+  process.exit(isExpected ? 2 : 1);
+}
+
+main().catch(fail);

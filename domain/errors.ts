@@ -90,6 +90,8 @@ export const ERRORS = {
   secret_not_found: kind(404, 'Secret not found', 3),
   secret_in_use: kind(409, 'Secret is in use', 5),
   secret_unreadable: controller(500, 'Secret cannot be read', 1),
+  secret_key_elsewhere: kind(409, 'Key of the secrets is elsewhere', 5),
+  secret_malformed: kind(400, 'Secret has another form', 2),
   secret_store_unavailable: controller(503, 'Service Unavailable', 7, true),
 
   // sessions

@@ -1,5 +1,8 @@
 /** Secret values in a table, encrypted before they get there: the stand-in for Secrets of a cluster. */
 import { type Kysely, sql } from 'kysely';
+import { isMusterError } from '../domain/errors.ts';
+import type { Db } from './database.ts';
+import { KEY_LOCK } from './key-lock.ts';
 import type { Database } from './tables.ts';
 
 /** Encrypts a value so that it opens only in its own place (`context`). */
@@ -20,28 +23,38 @@ export function createSecretStore(db: Kysely<Database>, cipher: SecretCipher) {
   });
   return {
     async get(name: string): Promise<Record<string, string> | null> {
-      const rows = await db.selectFrom('secrets').select(['key', 'ciphertext']).where('name', '=', name).execute();
-      if (rows.length === 0) return null;
-      return Object.fromEntries(rows.map((row) => [row.key, cipher.decrypt(row.ciphertext, place(name, row.key))]));
+      const read = async () => {
+        const rows = await db.selectFrom('secrets').select(['key', 'ciphertext']).where('name', '=', name).execute();
+        if (rows.length === 0) return null;
+        return Object.fromEntries(rows.map((row) => [row.key, cipher.decrypt(row.ciphertext, place(name, row.key))]));
+      };
+      // The key may have been changed between the two steps.
+      return read().catch((error) => {
+        if (isMusterError(error)) return read();
+        throw error;
+      });
     },
     async put(name: string, key: string, value: string, actor: string | null = null): Promise<void> {
-      const row = sealed(name, key, value, actor);
-      await db
-        .insertInto('secrets')
-        .values(row)
-        .onConflict((conflict) =>
-          conflict
-            .columns(['name', 'key'])
-            .doUpdateSet({ ciphertext: row.ciphertext, updated_at: row.updated_at, actor }),
-        )
-        .execute();
+      await db.transaction().execute(async (trx) => {
+        await holdKey(trx);
+        const row = sealed(name, key, value, actor);
+        await trx
+          .insertInto('secrets')
+          .values(row)
+          .onConflict((conflict) =>
+            conflict
+              .columns(['name', 'key'])
+              .doUpdateSet({ ciphertext: row.ciphertext, updated_at: row.updated_at, actor }),
+          )
+          .execute();
+      });
     },
     async putAll(name: string, values: Record<string, string>, actor: string | null = null): Promise<void> {
-      const rows = Object.entries(values).map(([key, value]) => sealed(name, key, value, actor));
       // In one order, and over what another writer leaves at the same moment.
-      rows.sort((a, b) => (a.key < b.key ? -1 : 1));
-      const keys = rows.map((row) => row.key);
+      const keys = Object.keys(values).sort();
       await db.transaction().execute(async (trx) => {
+        await holdKey(trx);
+        const rows = keys.map((key) => sealed(name, key, values[key] ?? '', actor));
         if (rows.length > 0) {
           await trx
             .insertInto('secrets')
@@ -74,6 +87,11 @@ export function createSecretStore(db: Kysely<Database>, cipher: SecretCipher) {
       return [...names].map(([name, keys]) => ({ name, keys: keys.map((row) => row.key) }));
     },
   };
+}
+
+/** Keeps the key that writes from being changed until the transaction ends. */
+async function holdKey(trx: Db): Promise<void> {
+  await sql`select pg_advisory_xact_lock_shared(${KEY_LOCK})`.execute(trx);
 }
 
 function place(name: string, key: string): string {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isMusterError } from '../domain/errors.ts';
 
 /** Tries until it works, with growing pauses up to 5 s: servers may come up after us, and go away for a while. */
 export async function again<T>(
@@ -10,6 +11,8 @@ export async function again<T>(
     try {
       return await work();
     } catch (error) {
+      // No waiting brings a key back.
+      if (isMusterError(error) && error.code === 'secret_unreadable') throw error;
       log.warn({ err: error instanceof Error ? error.message : String(error) }, `${what} is not there yet`);
       await delay(pause);
     }

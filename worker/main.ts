@@ -25,10 +25,12 @@ import { ensureBatcher } from '../control/automation/wake-batcher.ts';
 import { ensureHardwareSync } from '../control/components/ensure-hardware-sync.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
+import { ensureSecretKey } from '../control/configurations/secret-key.ts';
 import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
+import { isMusterError } from '../domain/errors.ts';
 import { CLUSTER_HOST, hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { rememberPemFiles } from '../drivers/certificates/follow-renewal.ts';
 import { createGit } from '../drivers/git/create-git.ts';
@@ -122,10 +124,12 @@ async function main(): Promise<void> {
   const database = databaseSettings(env);
   const db = openDatabase({ ...database, name: 'muster-worker' });
   await again('database', log, () => migrate(db));
+  const cipher = env.MUSTER_SECRETS === 'kubernetes' ? null : openSecretCipher(paths.secretKey, { make: false });
+  if (cipher !== null) await again('database', log, () => ensureSecretKey(db, cipher, paths.secretKey));
   const secrets =
-    env.MUSTER_SECRETS === 'kubernetes'
+    cipher === null
       ? recordedSecrets(db, await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE))
-      : createSecretStore(db, openSecretCipher(paths.secretKey));
+      : createSecretStore(db, cipher);
   const shippedConfigMaps = openConfigMaps(paths.configMaps);
   const configMaps =
     env.MUSTER_CONFIGMAPS === 'kubernetes'
@@ -357,6 +361,7 @@ function hardwareList(env: Environment): ListHardware | undefined {
 }
 
 main().catch((error) => {
-  process.stderr.write(`${error instanceof EnvironmentError ? error.message : (error?.stack ?? error)}\n`);
-  process.exit(error instanceof EnvironmentError ? 2 : 1);
+  const isExpected = error instanceof EnvironmentError || isMusterError(error);
+  process.stderr.write(`${isExpected ? error.message : (error?.stack ?? error)}\n`);
+  process.exit(isExpected ? 2 : 1);
 });

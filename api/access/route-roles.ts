@@ -107,6 +107,7 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
 
   'GET /api/v1/secrets': admin,
   'PUT /api/v1/secrets/:id/:id': admin,
+  'POST /api/v1/secrets/rotate-key': admin,
   'DELETE /api/v1/secrets/:id': admin,
   'DELETE /api/v1/secrets/:id/:id': admin,
   'GET /api/v1/secrets/:id/usage': admin,

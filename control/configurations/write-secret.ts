@@ -7,6 +7,7 @@ import { musterError } from '../../domain/errors.ts';
 import type { Database } from '../../store/tables.ts';
 import type { SecretStore } from './ports.ts';
 import { retryAfterSecret } from './retry-after-secret.ts';
+import { checkSecretForm } from './secret-forms.ts';
 import { secretUses } from './secret-uses.ts';
 
 export interface SecretDependencies {
@@ -23,6 +24,7 @@ export async function putSecretValue(
   key: string,
   value: string,
 ): Promise<void> {
+  checkSecretForm(name, key, value);
   if (name === VCS_SECRET && key === 'vcs_hosts') {
     const [mistake] = readVcsHosts(value).mistakes;
     if (mistake !== undefined) {

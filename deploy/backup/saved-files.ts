@@ -15,6 +15,7 @@ export const SAVED_PATHS: readonly SavedPath[] = [
   { path: 'secret.key', what: 'key of the secrets' },
   { path: 'secret.key.next', what: 'key of the secrets that is to be the next' },
   { path: 'secret.key.old', what: 'key of the secrets that was replaced' },
+  { path: 'mac.key', what: 'key of what passes through Temporal' },
   { path: 'postgres-passwords.json', what: 'passwords of the database' },
   { path: 'admin-token', what: "administrator's token" },
   { path: 'configmaps', folder: true, what: 'ConfigMaps' },

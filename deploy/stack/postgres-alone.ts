@@ -1,6 +1,7 @@
 /** The embedded Postgres of a data directory without the rest of a stack: to save it while the stack stands, and to fill a new one. */
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { lastWords } from './last-words.ts';
 import { type EmbeddedPostgres, embeddedPostgres } from './postgres.ts';
 import { StackError } from './stack-error.ts';
 import { SupervisedProcess } from './supervised-process.ts';
@@ -26,7 +27,7 @@ export async function withPostgresAlone<T>(
       signal?.throwIfAborted();
       if (part.fruitlessStarts >= FRUITLESS_STARTS) {
         throw new StackError(
-          `postgres does not start: it ${part.state.last_exit}. Its log: ${postgres.plan.logFile}`,
+          `postgres does not start: it ${part.state.last_exit}. It said: ${lastWords(postgres.plan.logFile)}`,
           1,
         );
       }

@@ -54,7 +54,9 @@ export function readOrMakePasswords(dataDir: string): Passwords {
   const kept = existsSync(path) ? passwordsIn(readFileSync(path, 'utf8')) : 'missing';
   if (typeof kept === 'object') return kept;
   if (existsSync(clusterFolder(dataDir))) {
-    throw new StackError(`${path} is ${kept}, so nobody can log in to the database beside it. Restore the file.`);
+    throw new StackError(
+      `${path} is ${kept}, so nobody can log in to the database beside it. Put the file back, or restore a backup into an empty data directory: ./muster restore FILE`,
+    );
   }
   const password = () => randomBytes(24).toString('base64url');
   const passwords = { superuser: password(), muster: password() };
@@ -89,8 +91,8 @@ export async function ensureCluster(
     const found = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim();
     if (found === major) return;
     throw new StackError(
-      `${folder} was made by PostgreSQL ${found}, this Muster runs PostgreSQL ${major}. Dump it with the release that ` +
-        'made it and load the dump into a new data directory, or go on with that release.',
+      `${folder} was made by PostgreSQL ${found}, this Muster runs PostgreSQL ${major}. Save it (./muster backup FILE) with the release that ` +
+        'made it, and restore it into a new data directory, or go on with that release.',
     );
   }
   removeUnfinished(dataDir);

@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { dataPaths } from '../../config/data-paths.ts';
 import type { Environment } from '../../config/environment.ts';
 import { collectAfterStart } from '../../drivers/memory/collect-after-start.ts';
 import { prepareDataDirectory } from './data-directory.ts';
+import { lastWords } from './last-words.ts';
 import { endLeftovers } from './leftovers.ts';
 import { rotateLog } from './log-file.ts';
 import {
@@ -19,6 +21,7 @@ import {
 import { checkPorts, type PortNeed } from './ports.ts';
 import { type EmbeddedPostgres, embeddedPostgres } from './postgres.ts';
 import { identify } from './process-identity.ts';
+import { checkSecretKey } from './secret-key-check.ts';
 import { StackError } from './stack-error.ts';
 import { lockDataDirectory } from './stack-lock.ts';
 import {
@@ -159,6 +162,9 @@ export class Supervisor {
     this.timer = setInterval(() => this.rotateLogs(), ROTATE_EVERY_MS).unref();
     await this.bringUp(['postgres', 'temporal']);
     await postgres?.ensureDatabase();
+    if (postgres && environment.MUSTER_SECRETS === 'database') {
+      await checkSecretKey(dataPaths(dataDir).secretKey, postgres.url);
+    }
     await this.bringUp(['api', 'worker']);
     if (environment.MUSTER_AUTH === 'token') await untilThere(adminTokenFileOf(environment));
     collectAfterStart();
@@ -172,7 +178,9 @@ export class Supervisor {
       const failed = parts.find((part) => part.fruitlessStarts >= FRUITLESS_STARTS);
       if (failed) {
         const { name, logFile } = failed.plan;
-        throw new StackError(`${name} does not start: it ${failed.state.last_exit}. Its log: ${logFile}`, 1);
+        const words = lastWords(logFile);
+        const said = words === '' ? '' : ` It said: ${words}`;
+        throw new StackError(`${name} does not start: it ${failed.state.last_exit}.${said} Its log: ${logFile}`, 1);
       }
       await new Promise<void>((resolve) => {
         this.wake = resolve;

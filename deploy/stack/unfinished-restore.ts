@@ -52,6 +52,10 @@ export function settleRestore(dataDir: string): void {
 function moveIntoPlace(dataDir: string): void {
   const folder = join(dataDir, COMPLETE);
   if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder)) renameSync(join(folder, name), join(dataDir, name));
+  for (const name of readdirSync(folder)) {
+    // The log of its own Postgres is of no use any more, and the data directory may have logs already.
+    if (HARMLESS.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
+    else renameSync(join(folder, name), join(dataDir, name));
+  }
   rmdirSync(folder);
 }

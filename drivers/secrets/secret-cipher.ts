@@ -1,81 +1,108 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
+import {
+  dropOldKey,
+  KEY_ID_BYTES,
+  type Key,
+  type KeyRing,
+  makeKey,
+  makeNextKey,
+  openKeyRing,
+  switchKeys,
+} from './key-ring.ts';
 
-const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts values so that each opens only with this key and in its own place (`context`). */
+/** Encrypts values so that each opens only with a key of this installation and in its own place (`context`). */
 export interface SecretCipher {
+  /** Whether there is a key that writes. */
+  hasKey(): boolean;
+  /** Makes the first key (0600, whole or not at all); one that is there stays. */
+  makeKey(): void;
   encrypt(plaintext: string, context: string): Buffer;
   /** Throws `secret_unreadable` when key or place is another one, or the data was changed. */
   decrypt(ciphertext: Buffer, context: string): string;
+  /** The change of the key, in the order of its steps; each may be repeated. */
+  rotation: {
+    /** Whether a change was begun and not ended. */
+    isUnfinished(): boolean;
+    /** Whether the next key is not yet the one that writes. */
+    isPrepared(): boolean;
+    prepare(): void;
+    /** The same text under the key that is, or is to be, the one that writes; null when it is already. */
+    renew(ciphertext: Buffer, context: string): Buffer | null;
+    switch(): void;
+    finish(): void;
+  };
 }
 
-/** AES-256-GCM with the key of `keyFile`, which is made (0600, whole or not at all) when it is not there. */
-export function openSecretCipher(keyFile: string): SecretCipher {
-  const key = readKey(keyFile);
+/**
+ * AES-256-GCM with the key in `keyFile`. The first bytes of each nonce name the key, so that a ciphertext is known by its key, and an
+ * older release reads it too. The file is looked at each time: another process may have changed the key.
+ * @param make whether a key is made at once when there is none
+ */
+export function openSecretCipher(keyFile: string, { make = true }: { make?: boolean } = {}): SecretCipher {
+  const ring = openKeyRing(keyFile);
+  if (make && ring().current === null) makeKey(keyFile);
+  ring();
+  const writing = ({ current }: KeyRing): Key => {
+    if (current !== null) return current;
+    throw musterError('secret_unreadable', `The key of the secrets is missing: there is no ${keyFile}`);
+  };
+  const open = (ciphertext: Buffer, context: string): { text: string; key: Key } => {
+    const keys = ring();
+    const all = [keys.current, keys.next, keys.old].filter((key) => key !== null);
+    const named = (key: Key) => key.id.equals(ciphertext.subarray(0, KEY_ID_BYTES));
+    // What was written before ciphertexts named their key may be of any.
+    for (const key of [...all.filter(named), ...all.filter((each) => !named(each))]) {
+      const text = unseal(key, ciphertext, context);
+      if (text !== null) return { text, key };
+    }
+    writing(keys);
+    throw musterError(
+      'secret_unreadable',
+      `Secret ${context} cannot be read with the key ${keyFile}: restore the key it was written with, or set it again`,
+    );
+  };
   return {
-    encrypt: (plaintext, context) => {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
-      const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), body]);
-    },
-    decrypt: (ciphertext, context) => {
-      try {
-        const decipher = createDecipheriv('aes-256-gcm', key, ciphertext.subarray(0, NONCE_BYTES), {
-          authTagLength: TAG_BYTES,
-        })
-          .setAAD(Buffer.from(context))
-          .setAuthTag(ciphertext.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-        return (
-          decipher.update(ciphertext.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
-        );
-      } catch {
-        throw musterError(
-          'secret_unreadable',
-          `Secret ${context} cannot be read with the key ${keyFile}: restore the key it was written with, or set it again`,
-        );
-      }
+    hasKey: () => ring().current !== null,
+    makeKey: () => makeKey(keyFile),
+    encrypt: (plaintext, context) => seal(writing(ring()), plaintext, context),
+    decrypt: (ciphertext, context) => open(ciphertext, context).text,
+    rotation: {
+      isUnfinished: () => ring().next !== null || ring().old !== null,
+      isPrepared: () => ring().next !== null,
+      prepare: () => makeNextKey(keyFile),
+      renew: (ciphertext, context) => {
+        const { next, current } = ring();
+        const target = next ?? current ?? writing(ring());
+        const { text, key } = open(ciphertext, context);
+        const isNamed = target.id.equals(ciphertext.subarray(0, KEY_ID_BYTES));
+        return key === target && isNamed ? null : seal(target, text, context);
+      },
+      switch: () => switchKeys(keyFile),
+      finish: () => dropOldKey(keyFile),
     },
   };
 }
 
-function readKey(keyFile: string): Buffer {
-  const found = readIfThere(keyFile);
-  const key = found ?? makeKey(keyFile);
-  if (key.length !== KEY_BYTES) {
-    throw musterError(
-      'secret_unreadable',
-      `The key file ${keyFile} must have ${KEY_BYTES} bytes, it has ${key.length}`,
-    );
-  }
-  return key;
+function seal({ id, bytes }: Key, plaintext: string, context: string): Buffer {
+  const nonce = Buffer.concat([id, randomBytes(NONCE_BYTES - KEY_ID_BYTES)]);
+  const cipher = createCipheriv('aes-256-gcm', bytes, nonce).setAAD(Buffer.from(context));
+  const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
 }
 
-function readIfThere(keyFile: string): Buffer | null {
+function unseal({ bytes }: Key, ciphertext: Buffer, context: string): string | null {
   try {
-    return readFileSync(keyFile);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    const decipher = createDecipheriv('aes-256-gcm', bytes, ciphertext.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    })
+      .setAAD(Buffer.from(context))
+      .setAuthTag(ciphertext.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    return decipher.update(ciphertext.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    return null;
   }
-}
-
-/** Two processes may start at once: the first to link its key wins, and both use that. */
-function makeKey(keyFile: string): Buffer {
-  mkdirSync(dirname(keyFile), { recursive: true, mode: 0o700 });
-  const temporary = `${keyFile}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(temporary, randomBytes(KEY_BYTES), { mode: 0o600, flag: 'wx', flush: true });
-  try {
-    linkSync(temporary, keyFile);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    unlinkSync(temporary);
-  }
-  return readFileSync(keyFile);
 }

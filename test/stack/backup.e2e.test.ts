@@ -13,6 +13,7 @@ import { type Answer, type MusterStack, stackMissing, startMusterStack } from '.
 import { describeNeeding } from '../support/requirement.ts';
 import { ROOT } from '../support/source-tree.ts';
 
+const MINUTES = 60_000;
 const QUICK = `- hosts: all
   gather_facts: false
   tasks:
@@ -78,7 +79,7 @@ describeNeeding(stackMissing(), 'backup and restore', () => {
     expect((await cli(['schedule', 'create', ...minutely], { url: origin.url })).exit).toBe(0);
     await origin.create('at-work', 'slow', { ansible_limit: 'b2' });
     await eventually('the playbook has begun', async () => existsSync(folder('begun')), 60_000);
-  });
+  }, 3 * MINUTES);
   afterAll(async () => {
     writeFileSync(folder('go'), '');
     for (const name of ['restored', 'again']) {
@@ -86,112 +87,137 @@ describeNeeding(stackMissing(), 'backup and restore', () => {
     }
     await origin.remove();
     await rm(work, { recursive: true, force: true });
-  });
+  }, MINUTES);
 
-  test('a stack that works is saved in one file, and a backup that is killed leaves none', async () => {
-    const killed = muster(['backup', folder('killed')], origin.env);
-    await eventually(
-      'it has begun',
-      async () => readdirSync(work).some((name) => name.endsWith('.unfinished')) || killed.child.exitCode !== null,
-    );
-    killed.child.kill('SIGKILL');
-    await killed.ended;
-    expect(existsSync(folder('killed')) && killed.child.exitCode !== 0).toBe(false);
-    const { exit, said } = await muster(['backup', file], origin.env).ended;
-    expect(said).toContain('it holds all keys');
-    expect(said).not.toContain('canary-value');
-    expect(exit).toBe(0);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect((await origin.call('GET', '/healthz')).status).toBe(200);
-    expect((await muster(['backup', file], origin.env).ended).exit).toBe(5);
-  });
+  test(
+    'a stack that works is saved in one file, and a backup that is killed leaves none',
+    async () => {
+      const killed = muster(['backup', folder('killed')], origin.env);
+      await eventually(
+        'it has begun',
+        async () => readdirSync(work).some((name) => name.endsWith('.unfinished')) || killed.child.exitCode !== null,
+      );
+      killed.child.kill('SIGKILL');
+      await killed.ended;
+      expect(existsSync(folder('killed')) && killed.child.exitCode !== 0).toBe(false);
+      const { exit, said } = await muster(['backup', file], origin.env).ended;
+      expect(said).toContain('it holds all keys');
+      expect(said).not.toContain('canary-value');
+      expect(exit).toBe(0);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect((await origin.call('GET', '/healthz')).status).toBe(200);
+      expect((await muster(['backup', file], origin.env).ended).exit).toBe(5);
+    },
+    4 * MINUTES,
+  );
 
-  test('it is not restored over a stack, over data, or when it is damaged, and nothing is changed then', async () => {
-    const running = await muster(['restore', file], origin.env).ended;
-    expect([running.exit, running.said]).toEqual([5, expect.stringContaining('A stack runs in')]);
-    await mkdir(folder('full'));
-    writeFileSync(join(folder('full'), 'mine'), 'x');
-    const full = await muster(['restore', file], await beside(folder('full'))).ended;
-    expect([full.exit, full.said]).toEqual([5, expect.stringContaining('it holds mine')]);
-    expect(readdirSync(folder('full'))).toContain('mine');
-    const bytes = readFileSync(file);
-    bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
-    writeFileSync(folder('damaged'), bytes);
-    await mkdir(folder('empty'));
-    const damaged = await muster(['restore', folder('damaged')], await beside(folder('empty'))).ended;
-    expect([damaged.exit, damaged.said]).toEqual([2, expect.stringContaining('is damaged')]);
-    expect(readdirSync(folder('empty')).filter((name) => name !== 'logs')).toEqual([]);
-  });
+  test(
+    'it is not restored over a stack, over data, or when it is damaged, and nothing is changed then',
+    async () => {
+      const running = await muster(['restore', file], origin.env).ended;
+      expect([running.exit, running.said]).toEqual([5, expect.stringContaining('A stack runs in')]);
+      await mkdir(folder('full'));
+      writeFileSync(join(folder('full'), 'mine'), 'x');
+      const full = await muster(['restore', file], await beside(folder('full'))).ended;
+      expect([full.exit, full.said]).toEqual([5, expect.stringContaining('it holds mine')]);
+      expect(readdirSync(folder('full'))).toContain('mine');
+      const bytes = readFileSync(file);
+      bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+      writeFileSync(folder('damaged'), bytes);
+      await mkdir(folder('empty'));
+      const damaged = await muster(['restore', folder('damaged')], await beside(folder('empty'))).ended;
+      expect([damaged.exit, damaged.said]).toEqual([2, expect.stringContaining('is damaged')]);
+      expect(readdirSync(folder('empty')).filter((name) => name !== 'logs')).toEqual([]);
+    },
+    4 * MINUTES,
+  );
 
-  test('a restore that is killed counts for nothing, no stack begins there, and it can be done again', async () => {
-    const env = await beside(folder('restored'));
-    const killed = muster(['restore', file], env);
-    await eventually(
-      'its database runs',
-      async () => existsSync(join(folder('restored'), 'restore.unfinished', 'postgres', 'postmaster.pid')),
-      60_000,
-    );
-    killed.child.kill('SIGKILL');
-    await killed.ended;
-    const started = await startStack({ dataDir: folder('restored'), env });
-    expect(started).toMatchObject({ outcome: 'failed', message: expect.stringContaining('A restore was broken off') });
-    const { exit, said } = await muster(['restore', file], env).ended;
-    expect(said).toContain(`the original answers at ${origin.url}`);
-    expect(said).toContain('ended as unknown: at-work');
-    expect(exit).toBe(0);
-    expect(readdirSync(folder('restored'))).not.toContain('restore.unfinished');
-    expect(readFileSync(join(folder('restored'), 'host-id'), 'utf8')).not.toBe(
-      readFileSync(join(origin.dataDir, 'host-id'), 'utf8'),
-    );
-  });
+  test(
+    'a restore that is killed counts for nothing, no stack begins there, and it can be done again',
+    async () => {
+      const env = await beside(folder('restored'));
+      const killed = muster(['restore', file], env);
+      await eventually(
+        'its database runs',
+        async () => existsSync(join(folder('restored'), 'restore.unfinished', 'postgres', 'postmaster.pid')),
+        60_000,
+      );
+      killed.child.kill('SIGKILL');
+      await killed.ended;
+      const started = await startStack({ dataDir: folder('restored'), env });
+      expect(started).toMatchObject({
+        outcome: 'failed',
+        message: expect.stringContaining('A restore was broken off'),
+      });
+      const { exit, said } = await muster(['restore', file], env).ended;
+      expect(said).toContain(`the original answers at ${origin.url}`);
+      expect(said).toContain('ended as unknown: at-work');
+      expect(exit).toBe(0);
+      expect(readdirSync(folder('restored'))).not.toContain('restore.unfinished');
+      expect(readFileSync(join(folder('restored'), 'host-id'), 'utf8')).not.toBe(
+        readFileSync(join(origin.dataDir, 'host-id'), 'utf8'),
+      );
+    },
+    4 * MINUTES,
+  );
 
-  test('the restored stack has the records, reads its secrets, and goes on; the original does too', async () => {
-    const env = await beside(folder('restored'));
-    const result = await startStack({ dataDir: folder('restored'), env });
-    expect(result).toMatchObject({ outcome: 'started' });
-    const paths = ['/v3/configurations', '/v3/components', '/v3/options', '/api/v1/secrets', '/v3/sessions/done'];
-    for (const path of paths) {
-      const [there, here] = [await origin.call('GET', path), await call(env, 'GET', path)];
-      const text = JSON.stringify(there.body).replaceAll(origin.url, `http://127.0.0.1:${env.MUSTER_API_PORT}`);
-      expect(here.body).toEqual(JSON.parse(text));
-    }
-    const lost = (await call(env, 'GET', '/v3/sessions/at-work')).body.status.session;
-    expect(lost).toMatchObject({ status: 'complete', succeeded: 'unknown' });
-    expect(lost.message).toContain('at work when the backup was taken');
-    expect((await call(env, 'PUT', '/api/v1/secrets/site/key', { value: 'other' })).status).toBe(204);
-    const session = { name: 'after', configuration_name: 'quick', ansible_limit: 'b1' };
-    expect((await call(env, 'POST', '/v3/sessions', session)).status).toBe(201);
-    await eventually(
-      'a new session works there',
-      async () => (await call(env, 'GET', '/v3/sessions/after')).body.status.session.succeeded === 'true',
-      90_000,
-    );
-    const begun = new Date().toISOString();
-    await eventually(
-      'its schedule and its batcher work by themselves',
-      async () => {
-        const { sessions } = (await call(env, 'GET', '/api/v1/sessions?limit=100')).body;
-        const { batcher } = (await call(env, 'GET', '/api/v1/status')).body;
-        const scheduled = sessions.some((each: { name: string; start_time?: string }) => each.name.startsWith('min-'));
-        return scheduled && batcher.last_pass_at > begun;
-      },
-      120_000,
-    );
-    expect((await origin.session('at-work')).status.session.status).toBe('running');
-    writeFileSync(folder('go'), '');
-    expect((await origin.untilComplete('at-work')).status.session.succeeded).toBe('true');
-    expect((await stackStatus(folder('restored')))?.state).toBe('running');
-  });
+  test(
+    'the restored stack has the records, reads its secrets, and goes on; the original does too',
+    async () => {
+      const env = await beside(folder('restored'));
+      const result = await startStack({ dataDir: folder('restored'), env });
+      expect(result).toMatchObject({ outcome: 'started' });
+      const paths = ['/v3/configurations', '/v3/components', '/v3/options', '/api/v1/secrets', '/v3/sessions/done'];
+      for (const path of paths) {
+        const [there, here] = [await origin.call('GET', path), await call(env, 'GET', path)];
+        const text = JSON.stringify(there.body).replaceAll(origin.url, `http://127.0.0.1:${env.MUSTER_API_PORT}`);
+        expect(here.body).toEqual(JSON.parse(text));
+      }
+      const lost = (await call(env, 'GET', '/v3/sessions/at-work')).body.status.session;
+      expect(lost).toMatchObject({ status: 'complete', succeeded: 'unknown' });
+      expect(lost.message).toContain('at work when the backup was taken');
+      expect((await call(env, 'PUT', '/api/v1/secrets/site/key', { value: 'other' })).status).toBe(204);
+      const session = { name: 'after', configuration_name: 'quick', ansible_limit: 'b1' };
+      expect((await call(env, 'POST', '/v3/sessions', session)).status).toBe(201);
+      await eventually(
+        'a new session works there',
+        async () => (await call(env, 'GET', '/v3/sessions/after')).body.status.session.succeeded === 'true',
+        90_000,
+      );
+      const begun = new Date().toISOString();
+      await eventually(
+        'its schedule and its batcher work by themselves',
+        async () => {
+          const { sessions } = (await call(env, 'GET', '/api/v1/sessions?limit=100')).body;
+          const { batcher } = (await call(env, 'GET', '/api/v1/status')).body;
+          const scheduled = sessions.some((each: { name: string; start_time?: string }) =>
+            each.name.startsWith('min-'),
+          );
+          return scheduled && batcher.last_pass_at > begun;
+        },
+        120_000,
+      );
+      expect((await origin.session('at-work')).status.session.status).toBe('running');
+      writeFileSync(folder('go'), '');
+      expect((await origin.untilComplete('at-work')).status.session.succeeded).toBe('true');
+      expect((await stackStatus(folder('restored')))?.state).toBe('running');
+    },
+    4 * MINUTES,
+  );
 
-  test('a stack that stands is saved too', async () => {
-    await stopStack({ dataDir: folder('restored'), keepRuns: true });
-    const env = await beside(folder('restored'));
-    const saved = await muster(['backup', folder('second')], env).ended;
-    expect([saved.exit, saved.said]).toEqual([
-      0,
-      expect.stringContaining('its Postgres is started for the backup alone'),
-    ]);
-    const restored = await muster(['restore', folder('second')], await beside(folder('again'))).ended;
-    expect(restored.exit).toBe(0);
-  });
+  test(
+    'a stack that stands is saved too',
+    async () => {
+      await stopStack({ dataDir: folder('restored'), keepRuns: true });
+      const env = await beside(folder('restored'));
+      const saved = await muster(['backup', folder('second')], env).ended;
+      expect([saved.exit, saved.said]).toEqual([
+        0,
+        expect.stringContaining('its Postgres is started for the backup alone'),
+      ]);
+      const restored = await muster(['restore', folder('second')], await beside(folder('again'))).ended;
+      expect(restored.exit).toBe(0);
+    },
+    4 * MINUTES,
+  );
 });

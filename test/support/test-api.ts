@@ -6,6 +6,7 @@ import pino from 'pino';
 import { createApp } from '../../api/app.ts';
 import type { ApiDependencies, ApiServer } from '../../api/dependencies.ts';
 import type { RefRequest } from '../../control/configurations/ports.ts';
+import { changeSecretKey } from '../../control/configurations/secret-key.ts';
 import { musterError } from '../../domain/errors.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
@@ -46,6 +47,7 @@ export interface Answer {
 export async function createTestApi(overrides: Partial<ApiDependencies> = {}): Promise<TestApi> {
   const database = await createTestDatabase();
   const dir = await mkdtemp(join(tmpdir(), `muster-test-api-${randomBytes(4).toString('hex')}-`));
+  const cipher = openSecretCipher(join(dir, 'secret.key'));
   const refs = new Map<string, string>();
   const asked: RefRequest[] = [];
   const logged: Record<string, unknown>[] = [];
@@ -62,7 +64,8 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
       },
     },
     repositoryAccess: async () => ({}),
-    secrets: createSecretStore(database.db, openSecretCipher(join(dir, 'secret.key'))),
+    secrets: createSecretStore(database.db, cipher),
+    changeSecretKey: () => changeSecretKey(database.db, cipher),
     tenants: { hasTenant: async (name) => name.startsWith('known') },
     engine: {
       finishDebug: async () => undefined,

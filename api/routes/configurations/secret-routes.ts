@@ -12,7 +12,10 @@ const ForceSchema = z.object({
 const SecretUseSchema = z.object({ kind: z.enum(SECRET_USE_KINDS), name: z.string() });
 
 /** Secrets of the embedded stack: set, never read back. */
-export async function secretRoutes(app: ApiServer, deps: Pick<ApiDependencies, 'db' | 'secrets'>): Promise<void> {
+export async function secretRoutes(
+  app: ApiServer,
+  deps: Pick<ApiDependencies, 'db' | 'secrets' | 'changeSecretKey'>,
+): Promise<void> {
   const { db, secrets } = deps;
   app.get(
     '/secrets',
@@ -41,6 +44,18 @@ export async function secretRoutes(app: ApiServer, deps: Pick<ApiDependencies, '
       await putSecretValue({ db, secrets, actor }, params.name, params.key, body.value);
       return reply.code(204).send();
     },
+  );
+
+  app.post(
+    '/secrets/rotate-key',
+    {
+      schema: {
+        tags,
+        summary: 'Make a new key and encrypt all secrets with it',
+        response: { 200: z.object({ values: z.int().describe('How many values the new key has encrypted') }) },
+      },
+    },
+    async () => ({ values: await deps.changeSecretKey() }),
   );
 
   app.delete(

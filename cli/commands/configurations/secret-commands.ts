@@ -7,6 +7,7 @@ import {
   apiOf,
   type OutputOptions,
   perform,
+  type ServerOptions,
   showRequests,
   type WatchOptions,
   type WriteOptions,
@@ -87,6 +88,14 @@ export function secretCommands(program: Command, context: CliContext): void {
       const request = { method: 'DELETE' as const, path: pathOf(name, key), query };
       await perform(context, apiOf(context, options), request, options);
       if (!options.dryRun) say(context, `secret ${key === undefined ? name : `${name} ${key}`} deleted`);
+    });
+
+  withServer(noun.command('rotate-key'))
+    .description('make a new key, and encrypt all secrets with it')
+    .action(async (options: ServerOptions) => {
+      const path = '/api/v1/secrets/rotate-key';
+      const { values } = await apiOf(context, options).json<{ values: number }>({ method: 'POST', path });
+      say(context, `all ${values} values are encrypted with a new key; backups of before need the key that they hold`);
     });
 
   withOutput(noun.command('usage'))
