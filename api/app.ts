@@ -5,6 +5,7 @@ import { requestActor } from './acting.ts';
 import { cfsRoutes } from './cfs-routes.ts';
 import type { ApiDependencies, ApiServer } from './dependencies.ts';
 import { access, nodeReports } from './plugins/access.ts';
+import { addressMask } from './plugins/address-mask.ts';
 import { attribution } from './plugins/attribution.ts';
 import { crossSiteCheck } from './plugins/cross-site-check.ts';
 import { documentation } from './plugins/documentation.ts';
@@ -100,6 +101,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
     const type = reply.getHeader('content-type');
     if (typeof type === 'string' && type.includes('json')) reply.header('content-type', type.replace(/;.*$/s, ''));
   });
+  addressMask(app);
   requestActor(app);
   requestLog(app);
   traceRequests(app, deps);

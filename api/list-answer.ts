@@ -1,6 +1,7 @@
 /** Lists that are sent while their records are still being read. */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { maskAddresses } from '../domain/configurations/address-secrets.ts';
 import { type MusterError, musterError } from '../domain/errors.ts';
 import { createTurns } from './admission/turns.ts';
 import { shownTo } from './plugins/masked-answers.ts';
@@ -106,7 +107,8 @@ async function stream<T>(
       const batch = await batches.next();
       if (batch.done) return null;
       last = batch.value.at(-1) ?? last;
-      return batch.value.map((record) => JSON.stringify(shownTo(reply.request, record))).join(',');
+      const shown = batch.value.map((record) => JSON.stringify(shownTo(reply.request, record)));
+      return maskAddresses(shown.join(','));
     };
     try {
       for (let text = await takeTurn(piece); text !== null; text = await takeTurn(piece)) {

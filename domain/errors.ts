@@ -74,6 +74,7 @@ export const ERRORS = {
   configuration_not_found: kind(404, 'Configuration not found', 3),
   configuration_in_use: kind(400, 'Configuration is in use.', 5),
   branch_and_commit: kind(400, 'Error handling branches', 2),
+  password_in_address: kind(400, 'Password in an address', 2),
   source_or_url: kind(400, 'Error handling source', 2),
   source_unknown: controller(400, 'Source does not exist', 2),
   branch_not_resolved: controller(400, 'Error converting branch name to commit', 2),

@@ -2,6 +2,7 @@
 import type { Database, Kysely, SessionRow } from '../../control/database.ts';
 import { failedHostsOf } from '../../control/runs/failed-hosts.ts';
 import { imagesNotReached } from '../../control/sessions/judge-images.ts';
+import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../domain/errors.ts';
 import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
 import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
@@ -85,7 +86,7 @@ export async function layerCommand(
       base: place.base,
       sessionName: session.name,
       layer,
-      cloneUrl: found?.url ?? '',
+      cloneUrl: maskAddress(found?.url ?? ''),
       playbook: playbookOf(session, layer),
       commit: found?.commit ?? '',
       targetDefinition: target.definition,

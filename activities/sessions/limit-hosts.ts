@@ -1,6 +1,7 @@
 /** Which hosts a session's limit means, and which of them its inventory lacks: asked of Ansible where the records do not tell. */
 import type { SessionRow } from '../../control/database.ts';
 import type { LimitHosts } from '../../domain/components/inventory-tree.ts';
+import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { effectiveLimit } from '../../domain/sessions/ansible-arguments.ts';
 import { runEnvironment } from '../../domain/sessions/run-environment.ts';
 import type { AnsibleHosts, AnsibleWorkspace, SiteValues, Workspaces } from './ports.ts';
@@ -54,7 +55,7 @@ async function ansibleWorkspace(deps: LimitDependencies, session: SessionRow): P
     base: deps.baseEnvironment,
     sessionName: session.name,
     layer: layer?.index ?? 0,
-    cloneUrl: layer?.url ?? '',
+    cloneUrl: maskAddress(layer?.url ?? ''),
     playbook: layer?.playbook ?? '',
     commit: layer?.commit ?? '',
     targetDefinition: session.target.definition,

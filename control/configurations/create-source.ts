@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { secretInSource } from '../../domain/configurations/address-secrets.ts';
 import type { Source, SourceCreate, SourceRestore } from '../../domain/configurations/schema.ts';
 import { secretNameOf } from '../../domain/configurations/source-rules.ts';
 import { musterError } from '../../domain/errors.ts';
@@ -26,6 +27,8 @@ export interface SourceDependencies extends SourceSecretDependencies {
  * again when there will be no record (cfs-api 12; 15, 18).
  */
 export async function createSource(deps: SourceDependencies, body: SourceCreate): Promise<Source> {
+  const secret = secretInSource(body.clone_url);
+  if (secret !== null) throw secret;
   const name = body.name ?? body.clone_url;
   if ([...name].length > KEY_MAX) {
     throw musterError('bad_request', `A clone_url of more than ${KEY_MAX} characters needs a name`, 'name');
@@ -55,6 +58,8 @@ export async function createSource(deps: SourceDependencies, body: SourceCreate)
 
 /** Makes a source again that names an existing secret, which is neither made nor checked. */
 export async function restoreSource(deps: SourceDependencies, name: string, body: SourceRestore): Promise<Source> {
+  const secret = secretInSource(body.clone_url);
+  if (secret !== null) throw secret;
   return insert(deps, deps.db, name, body, body.credentials.secret_name);
 }
 

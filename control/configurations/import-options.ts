@@ -1,3 +1,4 @@
+import { maskAddress, secretInAddress } from '../../domain/configurations/address-secrets.ts';
 import { ForeignOptionSchema } from '../../domain/configurations/import-schema.ts';
 import { type Options, OptionsSchema } from '../../domain/configurations/schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
@@ -37,10 +38,12 @@ async function importOne(
   }
   const value = OptionsSchema.partial().safeParse({ [read.data.name]: read.data.value });
   if (!value.success) return importResult(name, 'failed', [importMistake(value.error.issues)]);
+  const secret = secretInAddress(value.data.additional_inventory_url, read.data.name);
+  if (secret !== null) return importResult(name, 'failed', [secret.detail]);
   const before = current[read.data.name as keyof Options];
   // Every option has a value, so none is ever created.
   const outcome = importOutcome(true, before === read.data.value, mode);
-  const detail = outcome === 'changed' ? [`${JSON.stringify(before)} becomes ${JSON.stringify(read.data.value)}`] : [];
+  const detail = outcome === 'changed' ? [`${shown(before)} becomes ${shown(read.data.value)}`] : [];
   if (!importWrites(outcome, mode)) return importResult(name, outcome, detail);
   try {
     await patchOptions(deps, value.data);
@@ -50,3 +53,5 @@ async function importOne(
     return importResult(name, 'failed', [error.detail]);
   }
 }
+
+const shown = (value: unknown): string => JSON.stringify(typeof value === 'string' ? maskAddress(value) : value);

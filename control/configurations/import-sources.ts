@@ -1,3 +1,4 @@
+import { maskAddress, secretInSource } from '../../domain/configurations/address-secrets.ts';
 import { importedSource } from '../../domain/configurations/import-records.ts';
 import { type ForeignSource, ForeignSourceSchema } from '../../domain/configurations/import-schema.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
@@ -36,6 +37,11 @@ export async function importSources(
     const read = ForeignSourceSchema.safeParse(withoutAbsent(record));
     if (!read.success) {
       results.push(importResult(name, 'failed', [importMistake(read.error.issues)]));
+      continue;
+    }
+    const secret = secretInSource(read.data.clone_url);
+    if (secret !== null) {
+      results.push(importResult(maskAddress(name), 'failed', [secret.detail]));
       continue;
     }
     const { outcome, source } = await importOne(deps, read.data, mode);

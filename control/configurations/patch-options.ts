@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { secretInAddress } from '../../domain/configurations/address-secrets.ts';
 import { sourceUnknown } from '../../domain/configurations/layer-rules.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
@@ -25,6 +26,8 @@ export type OptionsChange = { [K in keyof Options]?: Options[K] | undefined };
  * to the sessions that wait, without waiting for that: they also look by themselves.
  */
 export async function patchOptions(deps: PatchOptionsDependencies, patch: OptionsChange): Promise<Options> {
+  const secret = secretInAddress(patch.additional_inventory_url, 'additional_inventory_url');
+  if (secret !== null) throw secret;
   const { before, after } = await deps.db.transaction().execute(async (trx) => {
     const stored = await lockOptions(trx);
     const merged = { ...stored, ...patch } as Options;

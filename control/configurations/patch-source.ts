@@ -1,3 +1,4 @@
+import { secretInSource } from '../../domain/configurations/address-secrets.ts';
 import type { Source, SourcePatch } from '../../domain/configurations/schema.ts';
 import { credentialsOf, patchSource as patched } from '../../domain/configurations/source-rules.ts';
 import { isMusterError } from '../../domain/errors.ts';
@@ -13,6 +14,8 @@ import { beginChange, endChange, settleChange } from './source-secrets.ts';
  * leaves a record that is older than its credentials, and the same request again completes it.
  */
 export async function patchSource(deps: SourceDependencies, name: string, patch: SourcePatch): Promise<Source> {
+  const secret = secretInSource(patch.clone_url);
+  if (secret !== null) throw secret;
   const stored = await getSource(deps.db, name);
   const credentials = credentialsOf(patch);
   if (credentials === null) return deps.db.transaction().execute((trx) => update(deps, trx, name, patch));

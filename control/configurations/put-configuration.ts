@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import {
   conflictingLayers,
   layerMistake,
+  layerSecret,
   layersOf,
   sourceUnknown,
   withoutEmpty,
@@ -55,6 +56,8 @@ export async function putConfiguration(
   options: PutConfigurationOptions,
 ): Promise<Configuration> {
   const owner = await checkOwner(deps, name, body, options.tenant);
+  const secret = layerSecret(body);
+  if (secret) throw secret;
   const sources = [...new Set(layersOf(body).flatMap(({ layer }) => layer.source || []))];
   const urls = urlsOf(await findSources(deps.db, sources));
   const known = new Set(urls.keys());

@@ -1,5 +1,6 @@
 /** What the engine reads and notes of a session while it works on it. */
 import type { Kysely } from 'kysely';
+import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../domain/errors.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
@@ -55,7 +56,7 @@ export async function pinCommits(db: Kysely<Database>, sessionId: string, snapsh
       return known !== null && known !== commit;
     });
     if (other !== undefined)
-      throw musterError('changed_meanwhile', `${other.url} was pinned to another commit meanwhile`);
+      throw musterError('changed_meanwhile', `${maskAddress(other.url)} was pinned to another commit meanwhile`);
     await writeSnapshot(trx, sessionId, snapshot);
   });
 }

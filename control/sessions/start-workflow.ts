@@ -1,5 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import type { SessionRow } from '../../store/session-engine.ts';
@@ -56,7 +57,10 @@ function cut(text: string, max: number): string {
 function describe(session: SessionRow): string {
   const layers = session.snapshot.layers
     .slice(0, 20)
-    .map((layer) => `${layer.index}. \`${layer.playbook}\` of ${layer.url} at ${layer.commit ?? 'its default branch'}`);
+    .map(
+      (layer) =>
+        `${layer.index}. \`${layer.playbook}\` of ${maskAddress(layer.url)} at ${layer.commit ?? 'its default branch'}`,
+    );
   return [
     `Session **${session.name}** of configuration **${session.configuration_name}**`,
     `made ${session.created_at.toISOString()}${session.actor ? ` by ${session.actor}` : ''}`,

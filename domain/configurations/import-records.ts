@@ -1,7 +1,7 @@
 import { type MusterError, musterError } from '../errors.ts';
 import { sameJson } from '../import-record.ts';
 import type { ForeignConfiguration, ForeignSource } from './import-schema.ts';
-import { conflictingLayers, layersOf, sourceUnknown } from './layer-rules.ts';
+import { conflictingLayers, layerSecret, layersOf, sourceUnknown } from './layer-rules.ts';
 import type { Configuration, Source } from './schema.ts';
 
 /**
@@ -33,7 +33,7 @@ export function importedConfigurationMistake(
     }
     if (layer.source !== undefined && !sources.names.has(layer.source)) return sourceUnknown(layer.source);
   }
-  return conflictingLayers(record.layers, sources.urls, defaultPlaybook);
+  return layerSecret(record) ?? conflictingLayers(record.layers, sources.urls, defaultPlaybook);
 }
 
 /** What an administrator should know of a configuration that was taken over. */

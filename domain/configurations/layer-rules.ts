@@ -1,4 +1,5 @@
 import { type MusterError, musterError } from '../errors.ts';
+import { maskAddress, secretInAddress } from './address-secrets.ts';
 import type { AdditionalInventory, ConfigurationBody, Layer } from './schema.ts';
 
 /** A layer, or the additional inventory, and where it stands in the body. */
@@ -48,10 +49,19 @@ export function conflictingLayers(
     const key = JSON.stringify([repository, playbook]);
     const first = seen.get(key);
     if (first !== undefined) {
-      const detail = `Layers ${first} and ${index} have the same repository ${repository} and playbook ${playbook}`;
+      const detail = `Layers ${first} and ${index} have the same repository ${maskAddress(repository)} and playbook ${playbook}`;
       return musterError('conflicting_layers', detail);
     }
     seen.set(key, index);
+  }
+  return null;
+}
+
+/** The refusal of the first address that has a secret in it, or null. */
+export function layerSecret(body: Pick<ConfigurationBody, 'layers' | 'additional_inventory'>): MusterError | null {
+  for (const { layer, path } of layersOf(body)) {
+    const mistake = secretInAddress(layer.clone_url, `${path}.clone_url`);
+    if (mistake !== null) return mistake;
   }
   return null;
 }
