@@ -2,7 +2,9 @@ import type { Client } from '@temporalio/client';
 import type { BatcherDependencies } from '../../control/automation/batcher-ports.ts';
 import { type PassReport, runPass } from '../../control/automation/run-pass.ts';
 import { ensureBatcher } from '../../control/automation/wake-batcher.ts';
+import { PassRequestSchema } from '../../domain/automation/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { parseInputs } from '../parse-inputs.ts';
 import type { BatcherActivities, PassAnswer } from './contract.ts';
 
 /** Collecting that took this long and found nothing is done again, without a poke, after so many times as long. */
@@ -17,19 +19,22 @@ const REST_MAX_MS = 5_000;
 
 export function createBatcherActivities(deps: BatcherDependencies & { client: Client }): BatcherActivities {
   let collectAfter = 0;
-  return {
-    runBatcherPass: ({ poked }) =>
-      withHeartbeat(async () => {
-        const began = performance.now();
-        const report = await runPass(deps, { collect: poked || began >= collectAfter });
-        if (report === null) return busy();
-        const isDear = report.collectMs > DEAR_MS && report.joined + report.dropped === 0;
-        if (isDear) collectAfter = performance.now() + DEAR_FACTOR * report.collectMs;
-        if (report.sent + report.ended > 0) deps.log.info({ ...report }, 'batcher pass');
-        return answerOf(report, performance.now() - began);
-      }),
-    ensureBatcher: () => ensureBatcher(deps.client),
-  };
+  return parseInputs<BatcherActivities>(
+    { runBatcherPass: PassRequestSchema, ensureBatcher: null },
+    {
+      runBatcherPass: ({ poked }) =>
+        withHeartbeat(async () => {
+          const began = performance.now();
+          const report = await runPass(deps, { collect: poked || began >= collectAfter });
+          if (report === null) return busy();
+          const isDear = report.collectMs > DEAR_MS && report.joined + report.dropped === 0;
+          if (isDear) collectAfter = performance.now() + DEAR_FACTOR * report.collectMs;
+          if (report.sent + report.ended > 0) deps.log.info({ ...report }, 'batcher pass');
+          return answerOf(report, performance.now() - began);
+        }),
+      ensureBatcher: () => ensureBatcher(deps.client),
+    },
+  );
 }
 
 function busy(): PassAnswer {

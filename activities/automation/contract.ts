@@ -1,8 +1,13 @@
 /** What the automation's workflows ask of their activities. */
-export interface PassRequest {
-  /** Whether somebody asked for this pass, who may know of a change. */
-  poked: boolean;
-}
+import type {
+  BeginScheduleRun,
+  PassRequest,
+  ScheduleRunFailure,
+  ScheduleRunRef,
+  WebhookRef,
+} from '../../domain/automation/activity-schema.ts';
+
+export type { PassRequest, ScheduleRunRef };
 
 export interface PassAnswer {
   /** Milliseconds until the next pass without a poke, at most. */
@@ -21,32 +26,23 @@ export interface BatcherActivities {
   ensureBatcher(): Promise<void>;
 }
 
-export interface ScheduleRunRef {
-  runId: string;
-}
-
 /** What the run of a user's schedule asks of its activities. */
 export interface ScheduleRunActivities {
   /** Records that the run of this time begins; null when there is nothing to do. */
-  beginScheduleRun(input: {
-    scheduleId: string;
-    /** ISO 8601. */
-    scheduledAt: string;
-    workflowId: string;
-  }): Promise<ScheduleRunRef | null>;
+  beginScheduleRun(input: BeginScheduleRun): Promise<ScheduleRunRef | null>;
   /** Does what the run is for; `following` when it lasts until the sessions that it made are complete. */
   performScheduleRun(input: ScheduleRunRef): Promise<'following' | 'over'>;
   /** Looks at those sessions; answers whether the run is over. */
   followScheduleRun(input: ScheduleRunRef): Promise<boolean>;
   /** Records why the run could not do what it is for. */
-  failScheduleRun(input: ScheduleRunRef & { code: string; detail: string }): Promise<void>;
+  failScheduleRun(input: ScheduleRunFailure): Promise<void>;
   /** Ends the run and asks for the end of its sessions. */
   cancelScheduleRun(input: ScheduleRunRef): Promise<void>;
 }
 
 export interface WebhookActivities {
   /** Tells a webhook what is due; milliseconds until the next try, null when nothing waits. */
-  deliverNotifications(input: { name: string }): Promise<{ nextMs: number | null }>;
+  deliverNotifications(input: WebhookRef): Promise<{ nextMs: number | null }>;
   /** Starts what delivers to each webhook that has something due, and forgets what is old. */
   wakeWebhooks(): Promise<void>;
 }

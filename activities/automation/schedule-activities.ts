@@ -1,12 +1,26 @@
 import { beginScheduleRun } from '../../control/automation/begin-schedule-run.ts';
 import { cancelScheduleRun, failScheduleRun, followScheduleRun } from '../../control/automation/end-schedule-run.ts';
 import { type PerformDependencies, performScheduleRun } from '../../control/automation/perform-schedule-run.ts';
+import {
+  BeginScheduleRunSchema,
+  ScheduleRunFailureSchema,
+  ScheduleRunRefSchema,
+} from '../../domain/automation/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import type { ScheduleRunActivities } from './contract.ts';
+
+const INPUTS: InputSchemas<ScheduleRunActivities> = {
+  beginScheduleRun: BeginScheduleRunSchema,
+  performScheduleRun: ScheduleRunRefSchema,
+  followScheduleRun: ScheduleRunRefSchema,
+  failScheduleRun: ScheduleRunFailureSchema,
+  cancelScheduleRun: ScheduleRunRefSchema,
+};
 
 /** The runs of the user's schedules. */
 export function createScheduleActivities(deps: PerformDependencies): ScheduleRunActivities {
-  return {
+  return parseInputs(INPUTS, {
     beginScheduleRun: async ({ scheduleId, scheduledAt, workflowId }) => {
       const runId = await beginScheduleRun(deps, { scheduleId, scheduledAt: new Date(scheduledAt), workflowId });
       return runId === null ? null : { runId };
@@ -15,5 +29,5 @@ export function createScheduleActivities(deps: PerformDependencies): ScheduleRun
     followScheduleRun: ({ runId }) => followScheduleRun(deps, runId),
     failScheduleRun: ({ runId, ...error }) => failScheduleRun(deps, runId, error),
     cancelScheduleRun: ({ runId }) => cancelScheduleRun(deps, runId),
-  };
+  });
 }

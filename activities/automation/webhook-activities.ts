@@ -1,20 +1,25 @@
 import type { Client } from '@temporalio/client';
 import { type DeliveryDependencies, deliverNotifications } from '../../control/automation/deliver-notifications.ts';
 import { forgetOldNotifications, wakeWebhooks } from '../../control/automation/wake-webhooks.ts';
+import { WebhookRefSchema } from '../../domain/automation/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { parseInputs } from '../parse-inputs.ts';
 import type { WebhookActivities } from './contract.ts';
 
 export function createWebhookActivities(deps: DeliveryDependencies & { client: Client }): WebhookActivities {
-  return {
-    deliverNotifications: ({ name }) =>
-      withHeartbeat(async (signal) => {
-        const next = await deliverNotifications(deps, name, signal);
-        return { nextMs: next === null ? null : Math.max(0, next.getTime() - deps.clock().getTime()) };
-      }),
-    wakeWebhooks: () =>
-      withHeartbeat(async () => {
-        await wakeWebhooks(deps);
-        await forgetOldNotifications(deps);
-      }),
-  };
+  return parseInputs<WebhookActivities>(
+    { deliverNotifications: WebhookRefSchema, wakeWebhooks: null },
+    {
+      deliverNotifications: ({ name }) =>
+        withHeartbeat(async (signal) => {
+          const next = await deliverNotifications(deps, name, signal);
+          return { nextMs: next === null ? null : Math.max(0, next.getTime() - deps.clock().getTime()) };
+        }),
+      wakeWebhooks: () =>
+        withHeartbeat(async () => {
+          await wakeWebhooks(deps);
+          await forgetOldNotifications(deps);
+        }),
+    },
+  );
 }

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { ensureHardwareSync } from '../../control/components/ensure-hardware-sync.ts';
 import { type SyncHardwareDependencies, syncHardware } from '../../control/components/sync-hardware.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { parseInputs } from '../parse-inputs.ts';
 import type { HardwareSyncActivities } from './contract.ts';
 
 export interface HardwareSyncActivityDependencies extends SyncHardwareDependencies {
@@ -12,8 +13,11 @@ export interface HardwareSyncActivityDependencies extends SyncHardwareDependenci
 
 /** The hardware sync: passes, and what keeps them coming. */
 export function createHardwareSyncActivities(deps: HardwareSyncActivityDependencies): HardwareSyncActivities {
-  return {
-    syncHardware: () => withHeartbeat((signal) => syncHardware(deps, signal)),
-    ensureHardwareSync: () => ensureHardwareSync(deps.client, deps.taskQueue),
-  };
+  return parseInputs<HardwareSyncActivities>(
+    { syncHardware: null, ensureHardwareSync: null },
+    {
+      syncHardware: () => withHeartbeat((signal) => syncHardware(deps, signal)),
+      ensureHardwareSync: () => ensureHardwareSync(deps.client, deps.taskQueue),
+    },
+  );
 }

@@ -17,37 +17,66 @@ import {
   unpackForJob,
   watchForJob,
 } from '../../control/images/work-on-image.ts';
+import {
+  ImageJobRefSchema,
+  ImageJobWordSchema,
+  ReadImageJobSchema,
+  TakeImageTurnSchema,
+} from '../../domain/images/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import type { ImageJobRecords, ImageSweepActivities, ImageWork } from './contract.ts';
+
+const RECORD_INPUTS: InputSchemas<ImageJobRecords> = {
+  readImageJob: ReadImageJobSchema,
+  takeImageTurn: TakeImageTurnSchema,
+  noteOnImageJob: ImageJobWordSchema,
+  failImageJob: ImageJobWordSchema,
+  closeImageJob: ImageJobRefSchema,
+};
+
+type ImageMachineWork = ImageWork & Pick<ImageSweepActivities, 'cleanImageHost'>;
+
+const WORK_INPUTS: InputSchemas<ImageMachineWork> = {
+  unpackRoot: ImageJobRefSchema,
+  openRoot: ImageJobRefSchema,
+  watchRoot: ImageJobRefSchema,
+  packRoot: ImageJobRefSchema,
+  cleanRoot: ImageJobRefSchema,
+  cleanImageHost: null,
+};
 
 /** Looks at the records; for any worker. */
 export function createImageRecords(deps: ImageRunDependencies): ImageJobRecords {
-  return {
+  return parseInputs(RECORD_INPUTS, {
     readImageJob: ({ jobId, untakenSeconds }) => readImageRun(deps, jobId, untakenSeconds),
     takeImageTurn: ({ jobId, status }) => takeImageRunTurn(deps, jobId, status),
     noteOnImageJob: ({ jobId, message }) => noteOnImageRun(deps, jobId, message),
     failImageJob: ({ jobId, message }) => failImageRun(deps, jobId, message),
     closeImageJob: ({ jobId }) => closeImageRun(deps, jobId),
-  };
+  });
 }
 
 /** Goes on with what a crash left; for any worker. */
 export function createImageSweep(
   deps: ImageRunDependencies & { client: Client; imageEngine: ImageEngine },
 ): Pick<ImageSweepActivities, 'sweepImageJobs'> {
-  return { sweepImageJobs: () => withHeartbeat(() => sweepImageJobs(deps)) };
+  return parseInputs<Pick<ImageSweepActivities, 'sweepImageJobs'>>(
+    { sweepImageJobs: null },
+    { sweepImageJobs: () => withHeartbeat(() => sweepImageJobs(deps)) },
+  );
 }
 
 /** Work for the machine that has the directory of images. */
 export function createImageWork(
   deps: ImageWorkDependencies & Pick<Parameters<typeof cleanImageHost>[0], 'log'>,
-): ImageWork & Pick<ImageSweepActivities, 'cleanImageHost'> {
-  return {
+): ImageMachineWork {
+  return parseInputs(WORK_INPUTS, {
     unpackRoot: ({ jobId }) => withHeartbeat((signal) => unpackForJob(deps, jobId, signal)),
     openRoot: ({ jobId }) => withHeartbeat((signal) => openForJob(deps, jobId, signal)),
     watchRoot: ({ jobId }) => withHeartbeat((signal) => watchForJob(deps, jobId, signal)),
     packRoot: ({ jobId }) => withHeartbeat((signal) => packForJob(deps, jobId, signal)),
     cleanRoot: ({ jobId }) => withHeartbeat(() => cleanJob(deps, jobId)),
     cleanImageHost: () => withHeartbeat(() => cleanImageHost(deps)),
-  };
+  });
 }

@@ -1,11 +1,10 @@
 /** What the workflows of image jobs ask of their activities. */
 
+import type { ImageJobRef, ImageJobWord, ReadImageJob, TakeImageTurn } from '../../domain/images/activity-schema.ts';
 import type { ImageState } from '../../domain/images/image-builder.ts';
 import type { ImageJobStatus } from '../../domain/images/image-service.ts';
 
-export interface ImageJobRef {
-  jobId: string;
-}
+export type { ImageJobRef };
 
 /** What a job is to do next. */
 export interface ImageJobPlan {
@@ -26,12 +25,11 @@ export type ImageTurn =
 
 /** Short looks at the records. */
 export interface ImageJobRecords {
-  /** `untakenSeconds`: for how long no machine has taken up what the job asked of it; default 0. */
-  readImageJob(input: ImageJobRef & { untakenSeconds?: number }): Promise<ImageJobPlan>;
+  readImageJob(input: ReadImageJob): Promise<ImageJobPlan>;
   /** Asks for the turn of a machine and brings the job to the status of the work. */
-  takeImageTurn(input: ImageJobRef & { status: 'fetching_image' | 'packaging_artifacts' }): Promise<ImageTurn>;
-  noteOnImageJob(input: ImageJobRef & { message: string }): Promise<void>;
-  failImageJob(input: ImageJobRef & { message: string }): Promise<void>;
+  takeImageTurn(input: TakeImageTurn): Promise<ImageTurn>;
+  noteOnImageJob(input: ImageJobWord): Promise<void>;
+  failImageJob(input: ImageJobWord): Promise<void>;
   /** Notes that nothing of it is left on its machine, and forgets one that is deleted. */
   closeImageJob(input: ImageJobRef): Promise<void>;
 }

@@ -1,15 +1,25 @@
 /** The session's activities as Temporal calls them: dependencies closed over, failures in the catalogue's words. */
 import type { Client } from '@temporalio/client';
 import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
+import { checkRunMayEnd, checkWorkspaceMayGo } from '../../control/sessions/check-order.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import { recordRun } from '../../control/sessions/record-run.ts';
 import { noteProgress } from '../../control/sessions/session-progress.ts';
 import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
+import {
+  EndRunSchema,
+  HoldingSchema,
+  RunLayerSchema,
+  RunRefSchema,
+  SessionEndingSchema,
+  SessionRefSchema,
+} from '../../domain/sessions/activity-schema.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { runnerOf } from '../../domain/sessions/cluster-wait.ts';
 import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import { type CloneDependencies, cloneLayers } from './clone-layers.ts';
 import type { HostActivities, SessionRecords, WorkspaceActivities } from './contract.ts';
 import { reportFailure, type Step } from './report-failure.ts';
@@ -21,10 +31,26 @@ export type SessionActivityDependencies = AdmitDependencies &
   InventoryDependencies &
   RunDependencies & { client: Client };
 
+const RECORD_INPUTS: InputSchemas<SessionRecords> = {
+  admitSession: SessionRefSchema,
+  takeLeases: SessionRefSchema,
+  recordLayer: RunRefSchema,
+  recordHold: HoldingSchema,
+  recordEnd: SessionEndingSchema,
+};
+
+const HOST_INPUTS: InputSchemas<WorkspaceActivities & HostActivities> = {
+  cloneLayers: SessionRefSchema,
+  writeInventory: SessionRefSchema,
+  runLayer: RunLayerSchema,
+  endRun: EndRunSchema,
+  removeWorkspace: SessionRefSchema,
+};
+
 /** Short database writes, run beside the workflow. */
 export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
   const { db } = deps;
-  return {
+  return parseInputs(RECORD_INPUTS, {
     admitSession: async ({ sessionId }) => {
       const answer = await admitSession(deps, sessionId);
       if (answer.state !== 'admitted') return answer;
@@ -54,14 +80,14 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
     },
     recordHold: ({ sessionId, layer, message }) => noteProgress(db, sessionId, { phase: 'hold', layer, message }),
     recordEnd: ({ sessionId, ...end }) => endSession(deps, sessionId, end),
-  };
+  });
 }
 
 /** Work on a disk of this machine. */
 export function createHostActivities(deps: SessionActivityDependencies): WorkspaceActivities & HostActivities {
   const doing = <T>(sessionId: string, step: Step, work: (signal: AbortSignal) => Promise<T>) =>
     reportFailure(deps.db, sessionId, step, () => withHeartbeat(work));
-  return {
+  return parseInputs(HOST_INPUTS, {
     cloneLayers: ({ sessionId }) =>
       doing(sessionId, { phase: 'clone', what: 'clone' }, async (signal) => {
         await cloneLayers(deps, sessionId, signal);
@@ -74,11 +100,15 @@ export function createHostActivities(deps: SessionActivityDependencies): Workspa
       const step = { phase: 'layer', layer, attempt, what: `starting or following layer ${layer}` };
       return doing(sessionId, step, (signal) => runLayer(deps, input, signal));
     },
-    endRun: ({ sessionId, layer, attempt }) =>
-      doing(sessionId, { phase: 'layer', layer, attempt, what: `ending layer ${layer}` }, () =>
-        deps.runner.end(runIdOf(sessionId, attempt, layer)),
-      ),
+    endRun: ({ sessionId, layer, attempt, timeoutSeconds }) =>
+      doing(sessionId, { phase: 'layer', layer, attempt, what: `ending layer ${layer}` }, async () => {
+        await checkRunMayEnd(deps, sessionId, timeoutSeconds);
+        await deps.runner.end(runIdOf(sessionId, attempt, layer));
+      }),
     removeWorkspace: ({ sessionId }) =>
-      doing(sessionId, { phase: 'teardown', what: 'removing the workspace' }, () => deps.workspaces.remove(sessionId)),
-  };
+      doing(sessionId, { phase: 'teardown', what: 'removing the workspace' }, async () => {
+        await checkWorkspaceMayGo(deps, sessionId);
+        await deps.workspaces.remove(sessionId);
+      }),
+  });
 }

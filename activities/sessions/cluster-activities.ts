@@ -2,8 +2,10 @@
 import { type CleanJobsDependencies, cleanJobs } from '../../control/sessions/clean-jobs.ts';
 import { noteMachineBack } from '../../control/sessions/note-machine.ts';
 import { finishJob } from '../../control/sessions/record-job.ts';
+import { FinishJobSchema, RunLayerSchema, SessionRefSchema } from '../../domain/sessions/activity-schema.ts';
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import type { CleaningActivities, ClusterActivities } from './contract.ts';
 import { stillWaiting } from './final-failure.ts';
 import { awaitPlaybooks, type OrderDependencies, orderLayer } from './order-layer.ts';
@@ -18,10 +20,21 @@ export type ClusterActivityDependencies = PrepareDependencies &
   WatchDependencies &
   CleanJobsDependencies & { log: { info(fields: object, message: string): void } };
 
+const INPUTS: InputSchemas<ClusterActivities & CleaningActivities> = {
+  prepareJob: SessionRefSchema,
+  startJob: SessionRefSchema,
+  watchJob: SessionRefSchema,
+  runLayer: RunLayerSchema,
+  awaitPlaybooks: SessionRefSchema,
+  finishJob: FinishJobSchema,
+  endJob: SessionRefSchema,
+  cleanHost: null,
+};
+
 export function createClusterActivities(deps: ClusterActivityDependencies): ClusterActivities & CleaningActivities {
   const doing = <T>(sessionId: string, step: Step, work: (signal: AbortSignal) => Promise<T>) =>
     reportFailure(deps.db, sessionId, step, () => withHeartbeat(work));
-  return {
+  return parseInputs(INPUTS, {
     prepareJob: ({ sessionId }) =>
       doing(sessionId, { phase: 'inventory', what: 'preparing the Job' }, (signal) =>
         prepareJob(deps, sessionId, signal),
@@ -52,5 +65,5 @@ export function createClusterActivities(deps: ClusterActivityDependencies): Clus
         const report = await cleanJobs(deps);
         if (report.ended.length + report.problems.length > 0) deps.log.info({ ...report }, 'clean-up of the cluster');
       }),
-  };
+  });
 }

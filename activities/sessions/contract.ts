@@ -1,11 +1,19 @@
 /** What the session workflow asks of its activities: plain data in and out, small, by reference where it could grow. */
 import type { CheckCounts } from '../../domain/components/drift-schema.ts';
+import type {
+  EndRun,
+  FinishJob,
+  Holding,
+  MachineRef,
+  RunLayer,
+  RunRef,
+  SessionEnding,
+  SessionRef,
+} from '../../domain/sessions/activity-schema.ts';
 import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 
-export interface SessionRef {
-  sessionId: string;
-}
+export type { EndRun, Holding, RunLayer, RunRef, SessionEnding, SessionRef };
 
 /** What the workflow needs to know to sequence the session; the rest stays in the record. */
 export interface SessionPlan {
@@ -57,29 +65,6 @@ export interface JobEnd extends Omit<JobOutcome, 'code'> {
 /** Whether the session has the components that it needs; if not, ask again on a signal, or after so many seconds. */
 export type LeaseTaking = { state: 'taken' } | { state: 'waiting'; message: string; retrySeconds: number };
 
-export interface RunLayer extends SessionRef {
-  layer: number;
-  attempt: number;
-  /** `failed`: only hosts that did not succeed in the attempt before. */
-  hosts: 'all' | 'failed';
-}
-
-export interface RunRef extends SessionRef {
-  layer: number;
-  attempt: number;
-}
-
-export interface SessionEnding extends SessionRef {
-  succeeded: 'true' | 'false' | 'unknown';
-  message: string;
-  reason: string | null;
-}
-
-export interface Holding extends SessionRef {
-  layer: number;
-  message: string;
-}
-
 /** Activities that run beside the workflow (local): one short database write each. */
 export interface SessionRecords {
   admitSession(input: SessionRef): Promise<Admission>;
@@ -99,7 +84,7 @@ export interface WorkspaceActivities {
 export interface HostActivities {
   writeInventory(input: SessionRef): Promise<PreparedInventory>;
   runLayer(input: RunLayer): Promise<LayerOutcome>;
-  endRun(input: RunRef): Promise<void>;
+  endRun(input: EndRun): Promise<void>;
   removeWorkspace(input: SessionRef): Promise<void>;
 }
 
@@ -114,7 +99,7 @@ export interface ClusterActivities {
   /** Waits for the playbooks of a pod that runs them by itself; their exit code. */
   awaitPlaybooks(input: SessionRef): Promise<number>;
   /** Lets the pod end with this exit code. */
-  finishJob(input: SessionRef & { exitCode: number }): Promise<void>;
+  finishJob(input: FinishJob): Promise<void>;
   /** Deletes the Job; `unverified` says why nobody knows whether its containers have stopped. */
   endJob(input: SessionRef): Promise<{ unverified: string | null }>;
 }
@@ -123,7 +108,7 @@ export interface SweepActivities {
   /** Answers the machines to clean up. */
   sweepSessions(): Promise<{ hosts: string[] }>;
   /** Says in the records that a machine's sessions wait for it. */
-  noteMachineAway(input: { host: string }): Promise<void>;
+  noteMachineAway(input: MachineRef): Promise<void>;
 }
 
 export interface ExpiryActivities {

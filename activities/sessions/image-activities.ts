@@ -8,11 +8,18 @@ import {
   writeImageKeyPosted,
 } from '../../control/sessions/session-images.ts';
 import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
+import {
+  FinishImageSchema,
+  ImageRefSchema,
+  JudgeImagesSchema,
+  SessionRefSchema,
+} from '../../domain/sessions/activity-schema.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { runnerOf, WAITS_FOR_CLUSTER } from '../../domain/sessions/cluster-wait.ts';
 import { imageHosts } from '../../domain/sessions/image-inventory.ts';
 import { imageKeyName, imagesOf, mappedName, resultNameOf, serviceImageId } from '../../domain/sessions/image-names.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import { finishImage } from './finish-image.ts';
 import type { ImageActivities, PlannedImages } from './image-contract.ts';
 import { createImageLooks } from './image-looks.ts';
@@ -22,12 +29,22 @@ import { imagesReleased, openImage } from './open-image.ts';
 import { deleteImageKey, releaseImages } from './release-images.ts';
 import { reportFailure } from './report-failure.ts';
 
+const INPUTS: InputSchemas<ImageActivities> = {
+  planImages: SessionRefSchema,
+  makeImageKey: SessionRefSchema,
+  openImage: ImageRefSchema,
+  removeImageKey: SessionRefSchema,
+  judgeImages: JudgeImagesSchema,
+  finishImage: FinishImageSchema,
+  releaseImages: SessionRefSchema,
+};
+
 export function createImageActivities(deps: ImageDependencies): ImageActivities {
   const { db } = deps;
   const looking = createImageLooks();
   const doing = <T>(sessionId: string, phase: string, what: string, work: (signal: AbortSignal) => Promise<T>) =>
     reportFailure(db, sessionId, { phase, what }, () => withHeartbeat(work));
-  return {
+  return parseInputs(INPUTS, {
     planImages: ({ sessionId }) =>
       doing(sessionId, 'images', 'looking up the images', (signal) => planImages(deps, sessionId, signal)),
     makeImageKey: ({ sessionId }) =>
@@ -39,7 +56,7 @@ export function createImageActivities(deps: ImageDependencies): ImageActivities 
     finishImage: (input) => withHeartbeat((signal) => looking(() => finishImage(deps, input, signal))),
     releaseImages: ({ sessionId }) =>
       doing(sessionId, 'teardown', 'ending the image jobs', (signal) => releaseImages(deps, sessionId, signal)),
-  };
+  });
 }
 
 /** Gives each distinct image the name of its result and records it (cfs-flows 3.3). Throws `image_unknown` and `inventory_invalid`. */

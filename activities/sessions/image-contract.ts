@@ -1,5 +1,8 @@
 /** What the session workflow asks of the image service, by activities that any worker may take. */
+import type { FinishImage, ImageRef, JudgeImages } from '../../domain/sessions/activity-schema.ts';
 import type { SessionRef } from './contract.ts';
+
+export type { FinishImage, ImageRef, JudgeImages };
 
 export interface PlannedImages {
   /** The distinct images, in order. */
@@ -10,20 +13,6 @@ export interface PlannedImages {
   queueSeconds?: number;
   /** Whether the session only looks, so that no new image is to come of any; default false. */
   check?: boolean;
-}
-
-export interface ImageRef extends SessionRef {
-  image: string;
-}
-
-export interface JudgeImages extends SessionRef {
-  /** Of layers whose results nobody reported: their exit status, which then counts for all images (null: not known). */
-  exitCode?: number | null;
-}
-
-export interface FinishImage extends ImageRef {
-  /** Why it must not become a new image; null when it is good. */
-  fault: string | null;
 }
 
 export interface ImageActivities {

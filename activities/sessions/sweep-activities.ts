@@ -6,11 +6,20 @@ import { hasUnsettledJobs } from '../../control/sessions/clean-jobs.ts';
 import { type ExpireDependencies, expireSessions } from '../../control/sessions/expire-sessions.ts';
 import { noteMachineAway, noteMachineBack } from '../../control/sessions/note-machine.ts';
 import { sweepSessions } from '../../control/sessions/sweep-sessions.ts';
+import { MachineRefSchema } from '../../domain/sessions/activity-schema.ts';
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
+import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import type { CleaningActivities, ExpiryActivities, SweepActivities } from './contract.ts';
 import type { ImageDependencies } from './image-ports.ts';
 import { releaseLeftImages } from './release-images.ts';
+
+const INPUTS: InputSchemas<SweepActivities & CleaningActivities & ExpiryActivities> = {
+  sweepSessions: null,
+  noteMachineAway: MachineRefSchema,
+  expireSessions: null,
+  cleanHost: null,
+};
 
 /** Mirrors that nobody used for so long go by themselves. */
 const MIRROR_UNUSED_MS = 30 * 24 * 3_600_000;
@@ -31,7 +40,7 @@ export interface SweepDependencies
 export function createSweepActivities(
   deps: SweepDependencies,
 ): SweepActivities & CleaningActivities & ExpiryActivities {
-  return {
+  return parseInputs(INPUTS, {
     sweepSessions: () =>
       withHeartbeat(async (signal) => {
         const report = await sweepSessions(deps);
@@ -58,5 +67,5 @@ export function createSweepActivities(
         if (stopped.length + problems.length > 0) deps.log.info({ ...report }, 'clean-up of this machine');
         await deps.mirrors.pruneMirrors({ unusedForMs: MIRROR_UNUSED_MS, signal });
       }),
-  };
+  });
 }

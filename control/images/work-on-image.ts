@@ -5,6 +5,7 @@ import { isMusterError, type MusterError, musterError } from '../../domain/error
 import type { BuildLimits, ImageBuilder, ImageState } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { ImageFormat } from '../../domain/images/image-words.ts';
+import { isEnd } from '../../domain/images/job-status.ts';
 import { WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
 import { noPortFree, PORT_REST_MS } from '../../domain/images/shell-ports.ts';
 import { findImageJob, type ImageJobRow, lockImageJob, moveImageJob, noteOnImageJob } from '../../store/image-jobs.ts';
@@ -14,6 +15,7 @@ import { findImage, type ImageRow, insertImage } from '../../store/images.ts';
 import type { Database } from '../../store/tables.ts';
 import { newImage } from './create-image.ts';
 import { foreignDirectory } from './foreign-directory.ts';
+import { isUuid } from './is-uuid.ts';
 import { watchDisk } from './make-room.ts';
 import type { ImageLimits } from './run-image-job.ts';
 
@@ -235,14 +237,21 @@ async function requireOwnDirectory({ db, imageFiles }: ImageWorkDependencies, jo
   throw refusal;
 }
 
-/** Ends every process of a job and removes its files. */
+/**
+ * Ends every process of a job that is over, and removes its files.
+ * @throws `bad_data` for a job that goes on
+ */
 export async function cleanJob(deps: ImageWorkDependencies, jobId: string): Promise<void> {
+  const job = await openJob(deps, jobId);
+  if (job !== null && !isEnd(job.status)) {
+    throw musterError('bad_data', `Image job ${jobId} is not over, its status is ${job.status}: its files stay`);
+  }
   await deps.imageBuilder.remove(jobId);
   await deps.imageFiles.discard(jobId);
 }
 
 async function openJob({ db }: ImageWorkDependencies, jobId: string): Promise<ImageJobRow | null> {
-  return findImageJob(db, jobId);
+  return isUuid(jobId) ? findImageJob(db, jobId) : null;
 }
 
 async function fileOfImage(

@@ -6,6 +6,7 @@ import { storableText } from '../../domain/runs/storable-text.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
 import {
   findSessionById,
+  isSessionId,
   lockSessionById,
   type Progress,
   type SessionRow,
@@ -17,7 +18,7 @@ import type { Database } from '../../store/tables.ts';
 
 /** The session by its id, a deleted one too (its work goes on until it is ended). */
 export async function loadSession(db: Kysely<Database>, sessionId: string): Promise<SessionRow> {
-  const session = await findSessionById(db, sessionId);
+  const session = isSessionId(sessionId) ? await findSessionById(db, sessionId) : null;
   if (session === null) throw musterError('session_not_found', `Session ${sessionId} could not be found`);
   return session;
 }

@@ -1,7 +1,7 @@
 /** Where everything of an image job lies. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { musterError } from '../../domain/errors.ts';
+import { folderName } from '../../domain/runs/folder-name.ts';
 
 export interface JobFolder {
   jobId: string;
@@ -32,12 +32,8 @@ export interface JobFolder {
   hostKey: string;
 }
 
-/** An id becomes the name of a folder. */
-const JOB_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-
 export function jobFolder(jobsDir: string, jobId: string): JobFolder {
-  if (!JOB_ID.test(jobId)) throw musterError('bad_data', `not the id of an image job: ${JSON.stringify(jobId)}`);
-  const path = join(jobsDir, jobId);
+  const path = join(jobsDir, folderName(jobId));
   return {
     jobId,
     path,

@@ -1,5 +1,7 @@
 /** Runs playbooks as processes of this machine. The run lives on without us; we only start, follow and end it. */
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isFolderName } from '../../domain/runs/folder-name.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
 import { endRun } from './end-run.ts';
 import { isAlive } from './process-table.ts';
@@ -68,15 +70,23 @@ export async function createLocalRunner({ runsDir, slots: limit, ...launcher }: 
       slots.release(runId);
     },
     live: () => liveRuns(runsDir),
-    list: () => readdir(runsDir).catch(() => []),
-    remove: (runId) => removeRunDirectory(runPaths(runsDir, runId)),
+    list: () => namesIn(runsDir),
+    remove: async (name) => {
+      if (isFolderName(name)) return removeRunDirectory(runPaths(runsDir, name));
+      // What is named as no run is was put there by hand; only what really stands in the folder by that name leads nowhere else.
+      if ((await namesIn(runsDir)).includes(name)) await rm(join(runsDir, name), { recursive: true, force: true });
+    },
   };
   for (const runId of await liveRuns(runsDir)) slots.adopt(runId);
   return runner;
 }
 
+function namesIn(runsDir: string): Promise<string[]> {
+  return readdir(runsDir).catch(() => []);
+}
+
 async function liveRuns(runsDir: string): Promise<string[]> {
-  const names = await readdir(runsDir).catch(() => []);
+  const names = (await namesIn(runsDir)).filter(isFolderName);
   const live: string[] = [];
   for (const name of names) if (await isLive(runsDir, name)) live.push(name);
   return live;

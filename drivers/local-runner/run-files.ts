@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { folderName } from '../../domain/runs/folder-name.ts';
 import {
   type ClaimFile,
   ClaimFileSchema,
@@ -23,8 +24,12 @@ export interface RunPaths {
   results: string;
 }
 
+/**
+ * Where everything of a run lies.
+ * @throws `bad_data` for what is no run's id
+ */
 export function runPaths(runsDir: string, runId: string): RunPaths {
-  const dir = join(runsDir, runId);
+  const dir = join(runsDir, folderName(runId));
   return {
     dir,
     spec: join(dir, 'spec.json'),

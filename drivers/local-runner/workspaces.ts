@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, realpath, rm, statfs } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
+import { folderName, isFolderName } from '../../domain/runs/folder-name.ts';
 import type { WorkspacePaths, Workspaces } from '../../domain/sessions/workspace.ts';
 import { writePrivate } from './run-files.ts';
 
@@ -23,8 +24,9 @@ async function makeOwn(dir: string): Promise<void> {
 }
 
 export function createWorkspaces(options: { dir: string; shortDir: string }): Workspaces {
+  const dirOf = (sessionId: string) => join(options.dir, folderName(sessionId));
   const paths = (sessionId: string): WorkspacePaths => {
-    const dir = join(options.dir, sessionId);
+    const dir = dirOf(sessionId);
     const short = createHash('sha256').update(dir).digest('hex').slice(0, 12);
     const near = join(options.dir, '..', 'cp', short);
     return {
@@ -44,7 +46,7 @@ export function createWorkspaces(options: { dir: string; shortDir: string }): Wo
   };
   return {
     paths,
-    layerDir: (sessionId, layer) => join(options.dir, sessionId, `layer${layer}`),
+    layerDir: (sessionId, layer) => join(dirOf(sessionId), folderName(`layer${layer}`)),
     make: async (sessionId) => {
       const made = paths(sessionId);
       for (const dir of [made.dir, join(made.dir, 'ssh'), join(made.dir, 'tmp'), dirname(made.controlPath)]) {
@@ -69,7 +71,7 @@ export function createWorkspaces(options: { dir: string; shortDir: string }): Wo
       await rm(controlPath, { recursive: true, force: true });
       await rm(dir, { recursive: true, force: true, maxRetries: 3 });
     },
-    list: () => readdir(options.dir).catch(() => []),
+    list: async () => (await readdir(options.dir).catch(() => [])).filter(isFolderName),
     free: async () => {
       await mkdir(options.dir, { recursive: true, mode: 0o700 });
       const { bavail, bsize } = await statfs(options.dir);

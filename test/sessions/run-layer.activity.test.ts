@@ -190,7 +190,7 @@ describeNeeding(launcherMissing(), 'a layer', () => {
 
   test('that is ended before it began is never run', async () => {
     const id = await script('echo begun');
-    await perform(() => machine.worker().endRun(machine.ref(id)));
+    await machine.cancelRun(id);
     expect(await run(id)).toMatchObject({ exitCode: 143 });
     expect(await machine.output(id)).toBe('');
   });
@@ -199,7 +199,7 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     const id = await script(`trap '' TERM; setsid sleep 600 & echo begun; while :; do sleep 0.1; done`);
     const running = run(id);
     await eventually('its output', async () => (await machine.output(id)) !== '');
-    await perform(() => machine.worker().endRun(machine.ref(id)));
+    await machine.cancelRun(id);
     expect(await running).toMatchObject({ exitCode: 137 });
     expect(await processesWith(machine.runId(id))).toEqual([]);
   });

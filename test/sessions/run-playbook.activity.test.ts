@@ -259,7 +259,7 @@ describeNeeding(missing, 'a layer of Ansible', () => {
       }
       return false;
     });
-    await perform(() => machine.worker().endRun(machine.ref(id)));
+    await machine.cancelRun(id);
     expect(await processesWith(runId)).toEqual([]);
     const { exitCode } = await running;
     expect(exitCode).not.toBe(0);

@@ -35,6 +35,8 @@ export interface SessionMachine {
   session(files: Record<string, string>, given?: Given & { hosts?: string }): Promise<string>;
   /** Its first layer's first attempt. */
   ref(sessionId: string, given?: Partial<RunRef>): RunRef & { hosts: 'all' };
+  /** Ends its run as a cancelled session's workflow does. */
+  cancelRun(sessionId: string): Promise<void>;
   runId(sessionId: string, attempt?: number): string;
   /** Everything that its runs have printed. */
   output(sessionId: string): Promise<string>;
@@ -126,6 +128,10 @@ export async function openMachine(instead: Partial<SessionActivityDependencies> 
       return id;
     },
     ref: (sessionId, given = {}) => ({ sessionId, layer: 0, attempt: 1, hosts: 'all', ...given }),
+    cancelRun: async (sessionId) => {
+      await db.updateTable('sessions').set({ cancel_requested_at: new Date() }).where('id', '=', sessionId).execute();
+      await perform(() => createHostActivities(deps).endRun({ sessionId, layer: 0, attempt: 1 }));
+    },
     runId: (sessionId, attempt = 1) => runIdOf(sessionId, attempt, 0),
     output: async (sessionId) => {
       const rows = await db

@@ -1,6 +1,6 @@
 /** The layers of a session, one after the other, wherever they run; with what comes between: waiting for components, holding. */
 import { condition } from '@temporalio/workflow';
-import type { RunLayer, RunRef, SessionPlan, SessionRef } from '../../activities/sessions/contract.ts';
+import type { EndRun, RunLayer, SessionPlan, SessionRef } from '../../activities/sessions/contract.ts';
 import {
   checkOutcome,
   describeLayerFailure,
@@ -14,7 +14,7 @@ import { type Ending, records, type State, show, throwIfCancelled } from './sess
 export interface LayerRunner {
   runLayer(run: RunLayer): Promise<LayerOutcome>;
   /** Ends a run, or keeps it from ever starting. */
-  endRun(run: RunRef): Promise<unknown>;
+  endRun(run: EndRun): Promise<unknown>;
   /** Whether nothing can run there any more; without it that shows with the next run. */
   isGone?(): boolean;
 }
@@ -79,7 +79,10 @@ async function runLayer(
   // Looked at below, after the cancel; must not count as unhandled meanwhile.
   running.catch(() => undefined);
   await Promise.race([running, condition(() => state.cancel !== null)]);
-  if (state.cancel !== null) await runner.endRun(run);
+  if (state.cancel !== null) {
+    const { timeoutSeconds } = state.cancel;
+    await runner.endRun(timeoutSeconds === undefined ? run : { ...run, timeoutSeconds });
+  }
   const outcome = await running;
   state.checked = await records.recordLayer(run);
   throwIfCancelled(state);

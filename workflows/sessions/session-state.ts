@@ -23,7 +23,8 @@ export type Ending = Omit<SessionEnding, 'sessionId'>;
 
 export interface State {
   progress: SessionProgress;
-  cancel: { reason: string; code: string } | null;
+  /** `timeoutSeconds`: where that is why. */
+  cancel: { reason: string; code: string; timeoutSeconds?: number } | null;
   slot: boolean;
   leases: boolean;
   holding: boolean;
@@ -46,8 +47,8 @@ export function newState(): State {
   };
 }
 
-export function requestCancel(state: State, reason: string, code: string): void {
-  state.cancel ??= { reason, code };
+export function requestCancel(state: State, reason: string, code: string, timeoutSeconds?: number): void {
+  state.cancel ??= { reason, code, ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) };
 }
 
 export function throwIfCancelled(state: State): void {

@@ -236,7 +236,10 @@ function startTimeLimit(plan: SessionPlan, state: State): CancellationScope {
     scope
       .run(() => sleep(plan.timeoutSeconds * 1000, { summary: 'session_timeout' }))
       .then(
-        () => requestCancel(state, `took longer than session_timeout (${plan.timeoutSeconds} s)`, 'session_timeout'),
+        () => {
+          const reason = `took longer than session_timeout (${plan.timeoutSeconds} s)`;
+          requestCancel(state, reason, 'session_timeout', plan.timeoutSeconds);
+        },
         () => undefined,
       );
   }
