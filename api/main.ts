@@ -24,6 +24,7 @@ import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { readWorkers } from '../control/sessions/read-workers.ts';
 import { createSessionEngine } from '../control/sessions/session-engine.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
+import { openSigning } from '../control/temporal/open-signing.ts';
 import { isMusterError } from '../domain/errors.ts';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { rememberPemFiles } from '../drivers/certificates/follow-renewal.ts';
@@ -33,6 +34,7 @@ import { collectAfterStart } from '../drivers/memory/collect-after-start.ts';
 import { createJwtVerifier } from '../drivers/oidc/verify-jwt.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
 import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
+import { findMacKey } from '../drivers/secrets/mac-key.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
@@ -41,6 +43,7 @@ import { withoutRegistry } from '../drivers/tenants/no-registry.ts';
 import { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { openDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrations/index.ts';
+import { SIGNS } from '../store/required-macs.ts';
 import { createSecretStore } from '../store/secrets.ts';
 import { openStreamFeed } from '../store/stream-feed.ts';
 import { followTlsFiles } from './access/tls-listener.ts';
@@ -82,7 +85,8 @@ async function main(): Promise<void> {
       'tokens cross the network in the clear: set MUSTER_TLS_CERT and MUSTER_TLS_KEY',
     );
   }
-  const db = openDatabase({ ...database, name: 'muster-api', statementMs: STATEMENT_MS });
+  const signs = env.MUSTER_MAC_KEY_FILE !== undefined || env.MUSTER_SECRETS === 'database';
+  const db = openDatabase({ ...database, name: `muster-api${signs ? SIGNS : ''}`, statementMs: STATEMENT_MS });
   const cipher = env.MUSTER_SECRETS === 'kubernetes' ? null : openSecretCipher(paths.secretKey, { make: false });
   const secrets =
     cipher === null
@@ -104,7 +108,13 @@ async function main(): Promise<void> {
     platformCa,
   });
   const tracing = env.MUSTER_TRACES_URL && (await loadTracing(env.MUSTER_TRACES_URL, 'muster-api', version));
-  const temporal = connectTemporal(temporalSettings(env, 'api'), tracing ? tracing.clientInterceptors : {});
+  const keyFiles = { given: env.MUSTER_MAC_KEY_FILE, own: paths.macKey, secretKey: paths.secretKey };
+  const signing = openSigning(db, signs ? () => findMacKey(keyFiles) : null, log);
+  const temporal = connectTemporal(
+    temporalSettings(env, 'api'),
+    tracing ? tracing.clientInterceptors : {},
+    signing.signing && { ...signing.signing, log },
+  );
   const dispatcher = createDispatcher({
     db,
     client: temporal.client,
@@ -208,6 +218,7 @@ async function main(): Promise<void> {
     await Promise.all(servers.map((server) => server.close()));
     await doors?.answered(ANSWER_MS);
     await dispatcher.stop();
+    await signing.stop();
     await temporal.close();
     await db.destroy();
     if (tracing) await tracing.close();
@@ -235,6 +246,7 @@ async function main(): Promise<void> {
         const shippedAnsibleConfig = await readFile(join(ROOT, 'ansible', 'ansible.cfg'), 'utf8');
         const file = env.MUSTER_ADMIN_TOKEN_FILE;
         if (cipher !== null) await ensureSecretKey(db, cipher, paths.secretKey);
+        await signing.follow();
         await attributeTo('setup', async () => {
           await ensureSiteValues({ db, secrets, configMaps, makeSshKey: makeSshPrivateKey, shippedAnsibleConfig });
           if (file !== undefined) await ensureAdminToken({ db, clock: () => new Date(), file, log });

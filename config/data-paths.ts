@@ -4,6 +4,8 @@ import { join } from 'node:path';
 export function dataPaths(dataDir: string) {
   return {
     secretKey: join(dataDir, 'secret.key'),
+    /** Key of the MACs of what goes through Temporal. */
+    macKey: join(dataDir, 'mac.key'),
     configMaps: join(dataDir, 'configmaps'),
     mirrors: join(dataDir, 'mirrors'),
     workspaces: join(dataDir, 'workspaces'),

@@ -114,6 +114,11 @@ const VariablesSchema = z.object({
   MUSTER_TEMPORAL_TLS_CA: z.string().optional(),
   MUSTER_TEMPORAL_TLS_CERT: z.string().optional(),
   MUSTER_TEMPORAL_TLS_KEY: z.string().optional(),
+  /**
+   * File with the key by which API and workers know what goes through Temporal as their own, the same for all of them: at least 32
+   * characters. Default: `mac.key` in the data directory; without one, where secrets are kept in a cluster, nothing is signed.
+   */
+  MUSTER_MAC_KEY_FILE: z.string().min(1).optional(),
   /** Turns TLS to Temporal on without any file. Default: on when a file or key above is set. */
   MUSTER_TEMPORAL_TLS: flag.optional(),
   /** Path of the `temporal` program for the embedded server. */

@@ -108,4 +108,10 @@ export interface InstallationTable {
   single: Generated<boolean>;
   id: string;
   made_at: Generated<Date>;
+  /** Since when what goes through Temporal must have a MAC; null: what has none counts still. */
+  mac_required_since: Date | null;
+  /** When a process that signs was last there. */
+  mac_signer_seen_at: Date | null;
+  /** By what the key of the MACs is known. */
+  mac_key_print: string | null;
 }

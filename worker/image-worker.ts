@@ -5,12 +5,15 @@ import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
+import { openSigning } from '../control/temporal/open-signing.ts';
 import { hostQueueOf } from '../domain/sessions/task-queues.ts';
 import { readHostId } from '../drivers/local-runner/host-id.ts';
+import { findMacKey } from '../drivers/secrets/mac-key.ts';
 import type { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { openDatabase } from '../store/database.ts';
 import { imageJobsOnDisk } from '../store/image-jobs.ts';
 import { migrate } from '../store/migrations/index.ts';
+import { SIGNS } from '../store/required-macs.ts';
 import { again } from './again.ts';
 import { connectWorkers, workerOptions } from './engine.ts';
 import { imageFolders, openImageMachine } from './image-builder.ts';
@@ -34,8 +37,12 @@ export async function runImageWorker(
   { log, probes, tracing, onStart }: ImageWorkerProcess,
 ): Promise<void> {
   const database = databaseSettings(env);
-  const db = openDatabase({ ...database, name: 'muster-images' });
+  const { macKey: own, secretKey } = dataPaths(env.MUSTER_DATA_DIR);
+  const macKey = findMacKey({ given: env.MUSTER_MAC_KEY_FILE, own, secretKey });
+  const db = openDatabase({ ...database, name: `muster-images${macKey === null ? '' : SIGNS}` });
   await again('database', log, () => migrate(db));
+  const { signing, ...requirement } = openSigning(db, macKey, log);
+  await again('the requirement of MACs', log, requirement.follow);
   const settings = temporalSettings(env, 'images');
   const connection = await connectWorkers(settings, log);
   const stopFollowing = followLoggingLevel({ db, database, log });
@@ -46,7 +53,7 @@ export async function runImageWorker(
     throw new EnvironmentError('there is no work on images here: look at MUSTER_IMAGE_SERVICE and MUSTER_IMAGES_DIR');
   }
   const worker = await Worker.create({
-    ...workerOptions(connection, settings, tracing),
+    ...workerOptions(connection, settings, { tracing, signing, log }),
     taskQueue: queue,
     activities: machine.activities,
     // Watching what is open costs next to nothing; turns limit what is unpacked and packed.
@@ -65,6 +72,7 @@ export async function runImageWorker(
   await worker.run();
   stopAnnouncing();
   await stopFollowing();
+  await requirement.stop();
   await connection.close();
   await db.destroy();
 }

@@ -29,6 +29,7 @@ import { ensureSecretKey } from '../control/configurations/secret-key.ts';
 import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
+import { openSigning } from '../control/temporal/open-signing.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
 import { isMusterError } from '../domain/errors.ts';
 import { CLUSTER_HOST, hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
@@ -46,6 +47,7 @@ import { collectAfterStart } from '../drivers/memory/collect-after-start.ts';
 import { collectNowAndThen } from '../drivers/memory/collect-now-and-then.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
 import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
+import { findMacKey } from '../drivers/secrets/mac-key.ts';
 import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
@@ -58,6 +60,7 @@ import { type Db, openDatabase } from '../store/database.ts';
 import { inventoryComponents } from '../store/inventory-components.ts';
 import { migrate } from '../store/migrations/index.ts';
 import { readOptions } from '../store/options.ts';
+import { SIGNS } from '../store/required-macs.ts';
 import { createSecretStore } from '../store/secrets.ts';
 import { again } from './again.ts';
 import { baseEnvironment } from './base-environment.ts';
@@ -122,7 +125,8 @@ async function main(): Promise<void> {
   await mkdir(temporary, { recursive: true, mode: 0o700 });
 
   const database = databaseSettings(env);
-  const db = openDatabase({ ...database, name: 'muster-worker' });
+  const signs = env.MUSTER_MAC_KEY_FILE !== undefined || env.MUSTER_SECRETS === 'database';
+  const db = openDatabase({ ...database, name: `muster-worker${signs ? SIGNS : ''}` });
   await again('database', log, () => migrate(db));
   const cipher = env.MUSTER_SECRETS === 'kubernetes' ? null : openSecretCipher(paths.secretKey, { make: false });
   if (cipher !== null) await again('database', log, () => ensureSecretKey(db, cipher, paths.secretKey));
@@ -184,7 +188,12 @@ async function main(): Promise<void> {
 
   const cluster = await openCluster(env);
   const settings = temporalSettings(env, 'worker');
-  const temporal = connectTemporal(settings, tracing ? tracing.clientInterceptors : {});
+  const macKey = signs
+    ? findMacKey({ given: env.MUSTER_MAC_KEY_FILE, own: paths.macKey, secretKey: paths.secretKey })
+    : null;
+  const { signing, ...requirement } = openSigning(db, macKey, log);
+  await again('the requirement of MACs', log, requirement.follow);
+  const temporal = connectTemporal(settings, tracing ? tracing.clientInterceptors : {}, signing && { ...signing, log });
   const builtIn = openBuiltInImages(env, { db, client: temporal.client, log });
   const queue = hostQueueOf(hostId);
   const imageMachine = await openImageMachine(env, { db, imagesDir: paths.images, queue, log });
@@ -259,7 +268,7 @@ async function main(): Promise<void> {
   const stopChanges = followChanges({ client: temporal.client, database, log });
   const stopNotifications = followNotifications({ ...deps, database });
 
-  const shared = workerOptions(connection, settings, tracing || undefined);
+  const shared = workerOptions(connection, settings, { tracing: tracing || undefined, signing, log });
   const main = await Worker.create({
     ...shared,
     taskQueue: MAIN_QUEUE,
@@ -328,6 +337,7 @@ async function main(): Promise<void> {
   await stopNotifications();
   await dispatcher.stop();
   await stopFollowing();
+  await requirement.stop();
   await connection.close();
   await temporal.close();
   await db.destroy();

@@ -1,4 +1,6 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
+import { sealFor } from '../domain/access/seal.ts';
+import { isMusterError } from '../domain/errors.ts';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 
 /** A start that is this late is left out: the next one does the same. */
@@ -28,7 +30,7 @@ const schedule = (
       workflowType,
       workflowId,
       taskQueue: MAIN_QUEUE,
-      args: [],
+      args: [sealFor('schedule', workflowId)],
       workflowExecutionTimeout: timeout,
       staticSummary: summary,
     },
@@ -115,7 +117,15 @@ async function reconcile(client: Client, wanted: (typeof SCHEDULES)[number]): Pr
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     const { scheduleId, spec, policies, action } = wanted;
-    await client.schedule.getHandle(scheduleId).update((previous) => ({ ...previous, spec, policies, action }));
+    const handle = client.schedule.getHandle(scheduleId);
+    try {
+      await handle.update((previous) => ({ ...previous, spec, policies, action }));
+    } catch (refused) {
+      if (!isMusterError(refused) || refused.code !== 'payload_refused') throw refused;
+      // Somebody else has written it, or a release that signed nothing.
+      await handle.delete();
+      await client.schedule.create(wanted);
+    }
   }
 }
 

@@ -54,6 +54,7 @@ async function fingerprint(): Promise<string> {
         .update('\0')
         .update(await readFile(file));
   }
+  hash.update(await readFile(join(import.meta.dirname, 'workflow-sources.ts')));
   hash.update(await readFile(join(ROOT, 'node_modules', '@temporalio', 'workflow', 'package.json')));
   return hash.digest('hex').slice(0, 16);
 }

@@ -8,6 +8,7 @@ import {
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { engineIdOf, nameOfEngineId } from '../../domain/automation/schedule-naming.ts';
 import type { OverlapPolicy } from '../../domain/automation/schedule-schema.ts';
+import { isMusterError } from '../../domain/errors.ts';
 import { isAsWanted, scheduleOptions } from './schedule-options.ts';
 import type { EngineSchedule, ScheduleEngine } from './schedule-port.ts';
 
@@ -90,9 +91,16 @@ async function apply(client: Client, schedule: EngineSchedule): Promise<void> {
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     const handle = client.schedule.getHandle(wanted.scheduleId);
-    if (isAsWanted(wanted, await handle.describe())) return;
-    const { spec, policies, action, state } = wanted;
-    await handle.update(() => ({ spec, policies, action, state }));
+    try {
+      if (isAsWanted(wanted, await handle.describe())) return;
+      const { spec, policies, action, state } = wanted;
+      await handle.update(() => ({ spec, policies, action, state }));
+    } catch (refused) {
+      if (!isMusterError(refused) || refused.code !== 'payload_refused') throw refused;
+      // Somebody else has written it, or a release that signed nothing.
+      await handle.delete();
+      await client.schedule.create(wanted);
+    }
   }
 }
 

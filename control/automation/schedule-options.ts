@@ -1,5 +1,6 @@
 /** A schedule of ours in Temporal's words. */
 import type { ScheduleDescription, ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
+import { sealFor } from '../../domain/access/seal.ts';
 import { type CronCalendar, type CronRange, parseCron } from '../../domain/automation/cron.ts';
 import { engineIdOf } from '../../domain/automation/schedule-naming.ts';
 import type { OverlapPolicy } from '../../domain/automation/schedule-schema.ts';
@@ -61,7 +62,7 @@ export function scheduleOptions({ id, name, record, paused, pause_note, paused_b
       workflowType: 'scheduleRunWorkflow',
       workflowId: engineIdOf(name),
       taskQueue: MAIN_QUEUE,
-      args: [{ scheduleId: id }],
+      args: [{ scheduleId: id }, sealFor('schedule', engineIdOf(name))] as const,
       workflowExecutionTimeout: RUN_TIMEOUT,
       staticSummary: `${Object.keys(record.action)[0]} of schedule ${name}`,
     },

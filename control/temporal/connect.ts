@@ -1,5 +1,10 @@
 import { Client, type ClientOptions, Connection } from '@temporalio/client';
+import { defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
+import { SealingFailureConverter } from '../../workflows/access/sealed-failures.ts';
 import { askInTime } from './ask-in-time.ts';
+import { clientCodec } from './payload-mac.ts';
+import { sealMessages } from './seal-messages.ts';
+import type { Signing, SigningLog } from './signing.ts';
 
 /** How to reach a Temporal server; the same for the embedded one and any other. */
 export interface TemporalSettings {
@@ -14,6 +19,11 @@ export interface TemporalSettings {
 }
 
 export type TemporalInterceptors = NonNullable<ClientOptions['interceptors']>;
+
+/** Seals come last: what others add is signed too. */
+function withSeals({ workflow, ...others }: TemporalInterceptors): TemporalInterceptors {
+  return { ...others, workflow: [...(Array.isArray(workflow) ? workflow : []), sealMessages()] };
+}
 
 export interface TemporalConnection {
   client: Client;
@@ -36,10 +46,27 @@ export function tlsOptions(tls: TemporalSettings['tls']) {
 /** gRPC by itself waits up to two minutes before it looks again whether a server is back. */
 const RECONNECT = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 2_000 };
 
-/** A client that connects when it is first used and again after the server was away; making it needs no server. */
+/** How a client writes and reads what goes through Temporal. */
+export function signingConverter({ key, requiredSince, log }: Signing & { log: SigningLog }): LoadedDataConverter {
+  return {
+    payloadConverter: defaultPayloadConverter,
+    // What has a payload was checked by the codec.
+    failureConverter: new SealingFailureConverter((seal) => {
+      if (seal) return 'ours';
+      return requiredSince() === null ? 'unsigned' : 'refused';
+    }),
+    payloadCodecs: [clientCodec(key, { requiredSince, log })],
+  };
+}
+
+/**
+ * A client that connects when it is first used and again after the server was away; making it needs no server.
+ * @param signed how it signs; null where the process has no key
+ */
 export function connectTemporal(
   settings: TemporalSettings,
   interceptors: TemporalInterceptors = {},
+  signed: (Signing & { log: SigningLog }) | null = null,
 ): TemporalConnection {
   const tls = tlsOptions(settings.tls ?? (settings.apiKey ? {} : undefined));
   const connection = Connection.lazy({
@@ -48,7 +75,14 @@ export function connectTemporal(
     ...(tls ? { tls } : {}),
     ...(settings.apiKey ? { apiKey: settings.apiKey } : {}),
   });
-  const client = new Client({ connection, namespace: settings.namespace, identity: settings.identity, interceptors });
+  const { namespace, identity } = settings;
+  const client = new Client({
+    connection,
+    namespace,
+    identity,
+    interceptors: signed === null ? interceptors : withSeals(interceptors),
+    ...(signed === null ? {} : { dataConverter: signingConverter(signed) }),
+  });
   return {
     client,
     connection,

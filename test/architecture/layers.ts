@@ -21,10 +21,13 @@ export interface Layer {
 
 const TEMPORAL = ['@temporalio/client', '@temporalio/common'] as const;
 
+/** Converters of payloads and failures are made of the classes of `common`, which the SDK's sandbox has in it. */
+const TEMPORAL_SANDBOX = ['@temporalio/workflow', '@temporalio/common'] as const;
+
 export const LAYERS: Record<string, Layer> = {
   // zod in schema files only: see `ZOD_FILES`.
   domain: { imports: [], vendors: ['zod'], node: false },
-  workflows: { imports: ['domain'], types: ['activities'], vendors: ['@temporalio/workflow'], node: false },
+  workflows: { imports: ['domain'], types: ['activities'], vendors: TEMPORAL_SANDBOX, node: false },
   activities: {
     imports: ['domain', 'control'],
     vendors: ['@temporalio/activity'],
@@ -96,8 +99,8 @@ export const COMPOSITION_ROOTS = [
 /** Files that declare shapes. */
 export const ZOD_FILES = /^domain\/([a-z-]+\/)?([a-z0-9-]+-)?schema\.ts$/;
 
-/** What others may load of `workflows`. */
-export const MESSAGES = /^workflows\/[a-z-]+\/messages\.ts$/;
+/** What others may load of `workflows`: messages, and the form of failures, which both sides write and read. */
+export const MESSAGES = /^workflows\/([a-z-]+\/messages|access\/sealed-failures)\.ts$/;
 
 /** What `workflows` may know of activities. */
 export const CONTRACTS = /^activities\/[a-z-]+\/([a-z-]+-)?contract\.ts$/;

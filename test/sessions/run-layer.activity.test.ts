@@ -295,6 +295,8 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     'says what fails while %s is tried again, and no longer when it works',
     async (name, instead, phase, why, what) => {
       const id = await script('true');
+      const cancelled = name === 'endRun' ? { cancel_requested_at: new Date() } : { cancel_requested_at: null };
+      await machine.database.db.updateTable('sessions').set(cancelled).where('id', '=', id).execute();
       const worker = machine.worker(instead());
       const activity = worker[name as keyof typeof worker] as (input: object) => Promise<unknown>;
       await expect(perform(() => activity(machine.ref(id)))).rejects.toThrow(why);

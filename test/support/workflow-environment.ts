@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
 import { SEARCH_ATTRIBUTES } from '../../domain/sessions/search-attributes.ts';
+import { workflowSources } from '../../worker/workflow-sources.ts';
 import { findProgram } from './find-program.ts';
 import { testBundles } from './test-bundles.ts';
 import { startDevServer, startTestServer } from './test-server.ts';
@@ -95,9 +96,10 @@ async function keptBundle() {
 }
 
 async function bundleCode(): Promise<string> {
+  const sources = workflowSources();
   const { code } = await bundleWorkflowCode({
-    workflowsPath: pathOf('../../workflows/index.ts'),
-    workflowInterceptorModules: [pathOf('./away-interceptor.ts')],
+    ...sources,
+    workflowInterceptorModules: [pathOf('./away-interceptor.ts'), ...sources.workflowInterceptorModules],
     logger: new DefaultLogger('WARN'),
   });
   return code;

@@ -1,0 +1,12 @@
+import { join } from 'node:path';
+
+/** What the bundle of the workflows is made of, besides interceptors that only some workers have. */
+export function workflowSources() {
+  const path = (...names: string[]) => join(import.meta.dirname, '..', 'workflows', ...names);
+  return {
+    workflowsPath: path('index.ts'),
+    payloadConverterPath: path('access', 'converters.ts'),
+    failureConverterPath: path('access', 'converters.ts'),
+    workflowInterceptorModules: [path('access', 'sealed-workflows.ts')],
+  };
+}
