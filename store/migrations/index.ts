@@ -29,8 +29,8 @@ import * as imagePostedAt from './0026-image-posted-at.ts';
 import * as imageWorkerAble from './0027-image-worker-able.ts';
 import * as installation from './0028-installation.ts';
 import * as imageWorkerPorts from './0029-image-worker-ports.ts';
-import * as brokenOffRuns from './0034-broken-off-runs.ts';
 import * as requiredMacs from './0030-required-macs.ts';
+import * as brokenOffRuns from './0034-broken-off-runs.ts';
 import * as controllerHolds from './0038-controller-holds.ts';
 
 /** In order of their names; a released migration never changes. */
@@ -64,8 +64,8 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0027-image-worker-able': imageWorkerAble,
   '0028-installation': installation,
   '0029-image-worker-ports': imageWorkerPorts,
-  '0034-broken-off-runs': brokenOffRuns,
   '0030-required-macs': requiredMacs,
+  '0034-broken-off-runs': brokenOffRuns,
   '0038-controller-holds': controllerHolds,
 };
 
