@@ -57,7 +57,7 @@ export const ERRORS = {
   engine_unavailable: controller(503, 'Service Unavailable', 7, true),
   internal: controller(500, 'Internal Server Error', 1, true),
   payload_refused: controller(502, 'Refused', 1),
-  mac_key_unusable: controller(500, 'Key of another installation', 1),
+  mac_key_unusable: kind(500, 'Key of another installation', 1),
 
   // components
   component_not_found: kind(404, 'Component not found.', 3),

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
-import { REFUSED, sealFor, unseal, unsignedCounts } from '../domain/access/seal.ts';
+import { REFUSED, sealFor, unseal, unsignedCounts } from '../domain/engine/seal.ts';
 import { imageJobWorkflowId } from '../domain/images/workflow-id.ts';
 import { sessionIdOfWorkflow } from '../domain/sessions/workflow-id.ts';
 import { Refused, Unsigned } from './checked-payloads.ts';

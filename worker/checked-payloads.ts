@@ -1,7 +1,7 @@
 /** How activities read what came to them; a file of its own, since the SDK loads it by its path. */
 import { defaultPayloadConverter, type Payload, type PayloadConverter } from '@temporalio/common';
-import { CHECKED_FIELD } from '../domain/access/seal.ts';
-import { SealingFailureConverter } from '../workflows/access/sealed-failures.ts';
+import { CHECKED_FIELD } from '../domain/engine/seal.ts';
+import { SealingFailureConverter } from '../workflows/engine/sealed-failures.ts';
 
 /** Of what has no MAC. Whether it counts is seen by the time of the work. */
 export class Unsigned {

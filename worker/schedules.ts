@@ -1,5 +1,5 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
-import { sealFor } from '../domain/access/seal.ts';
+import { sealFor } from '../domain/engine/seal.ts';
 import { isMusterError } from '../domain/errors.ts';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 

@@ -5,8 +5,8 @@ export function workflowSources() {
   const path = (...names: string[]) => join(import.meta.dirname, '..', 'workflows', ...names);
   return {
     workflowsPath: path('index.ts'),
-    payloadConverterPath: path('access', 'converters.ts'),
-    failureConverterPath: path('access', 'converters.ts'),
-    workflowInterceptorModules: [path('access', 'sealed-workflows.ts')],
+    payloadConverterPath: path('engine', 'converters.ts'),
+    failureConverterPath: path('engine', 'converters.ts'),
+    workflowInterceptorModules: [path('engine', 'sealed-workflows.ts')],
   };
 }

@@ -1,6 +1,6 @@
 import { Client, type ClientOptions, Connection } from '@temporalio/client';
 import { defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
-import { SealingFailureConverter } from '../../workflows/access/sealed-failures.ts';
+import { SealingFailureConverter } from '../../workflows/engine/sealed-failures.ts';
 import { askInTime } from './ask-in-time.ts';
 import { clientCodec } from './payload-mac.ts';
 import { sealMessages } from './seal-messages.ts';

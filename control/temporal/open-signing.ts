@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../../store/tables.ts';
-import { followMacRequirement, type MacRequirement } from '../access/mac-requirement.ts';
+import { followMacRequirement, type MacRequirement } from './mac-requirement.ts';
 import type { Signing } from './signing.ts';
 
 export interface OpenSigning {

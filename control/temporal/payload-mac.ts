@@ -7,7 +7,7 @@ import {
   MAC_FIELD,
   REQUIRED_SINCE_FIELD,
   withoutScheduledTime,
-} from '../../domain/access/seal.ts';
+} from '../../domain/engine/seal.ts';
 import { musterError } from '../../domain/errors.ts';
 
 export interface MacPolicy {

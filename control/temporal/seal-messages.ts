@@ -1,6 +1,6 @@
 /** What a client says to workflows, each with a seal as its last argument, which the codec signs with the others. */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
-import { sealFor } from '../../domain/access/seal.ts';
+import { sealFor } from '../../domain/engine/seal.ts';
 
 /** For every client of an installation that signs. */
 export function sealMessages(): WorkflowClientInterceptor {

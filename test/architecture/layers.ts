@@ -100,7 +100,7 @@ export const COMPOSITION_ROOTS = [
 export const ZOD_FILES = /^domain\/([a-z-]+\/)?([a-z0-9-]+-)?schema\.ts$/;
 
 /** What others may load of `workflows`: messages, and the form of failures, which both sides write and read. */
-export const MESSAGES = /^workflows\/([a-z-]+\/messages|access\/sealed-failures)\.ts$/;
+export const MESSAGES = /^workflows\/([a-z-]+\/messages|engine\/sealed-failures)\.ts$/;
 
 /** What `workflows` may know of activities. */
 export const CONTRACTS = /^activities\/[a-z-]+\/([a-z-]+-)?contract\.ts$/;

@@ -43,6 +43,7 @@ const OF_THE_CONTROLLER: ErrorCode[] = [
   'inventory_invalid',
   'no_layer_selected',
   'node_lost',
+  'payload_refused',
   'playbook_missing',
   'pod_silent',
   'repository_auth_failed',

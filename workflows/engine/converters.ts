@@ -5,7 +5,7 @@
  */
 import { defaultPayloadConverter, type Payload, type PayloadConverter } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
-import { CHECKED_FIELD, REQUIRED_SINCE_FIELD, unsignedCounts } from '../../domain/access/seal.ts';
+import { CHECKED_FIELD, REQUIRED_SINCE_FIELD, unsignedCounts } from '../../domain/engine/seal.ts';
 import { SealingFailureConverter } from './sealed-failures.ts';
 
 /** Stands in place of what is refused. */

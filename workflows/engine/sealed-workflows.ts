@@ -9,7 +9,7 @@ import {
   type WorkflowOutboundCallsInterceptor,
   workflowInfo,
 } from '@temporalio/workflow';
-import { type Purpose, REFUSED, sealFor, unseal, withoutScheduledTime } from '../../domain/access/seal.ts';
+import { type Purpose, REFUSED, sealFor, unseal, withoutScheduledTime } from '../../domain/engine/seal.ts';
 import { countsUnsigned, Refused } from './converters.ts';
 
 const refusal = (what: string) =>

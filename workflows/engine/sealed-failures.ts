@@ -6,7 +6,7 @@ import {
   type ProtoFailure,
   type SerializationContext,
 } from '@temporalio/common';
-import { isSealedFailure, REFUSED, type SealedFailure } from '../../domain/access/seal.ts';
+import { isSealedFailure, REFUSED, type SealedFailure } from '../../domain/engine/seal.ts';
 
 /** Whether the payload that seals a failure counts: valid, or without MAC (undefined: without payload) where that counts. */
 export type FailureCheck = (seal: ProtoFailure['encodedAttributes']) => 'ours' | 'unsigned' | 'refused';
