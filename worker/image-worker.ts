@@ -8,7 +8,7 @@ import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { openSigning } from '../control/temporal/open-signing.ts';
 import { hostQueueOf } from '../domain/sessions/task-queues.ts';
 import { readHostId } from '../drivers/local-runner/host-id.ts';
-import { findMacKey } from '../drivers/secrets/mac-key.ts';
+import { findMacKey, hasMacKey } from '../drivers/secrets/mac-key.ts';
 import type { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { openDatabase } from '../store/database.ts';
 import { imageJobsOnDisk } from '../store/image-jobs.ts';
@@ -38,10 +38,11 @@ export async function runImageWorker(
 ): Promise<void> {
   const database = databaseSettings(env);
   const { macKey: own, secretKey } = dataPaths(env.MUSTER_DATA_DIR);
-  const macKey = findMacKey({ given: env.MUSTER_MAC_KEY_FILE, own, secretKey });
-  const db = openDatabase({ ...database, name: `muster-images${macKey === null ? '' : SIGNS}` });
+  const keyFiles = { given: env.MUSTER_MAC_KEY_FILE, own, secretKey };
+  const signs = hasMacKey(keyFiles);
+  const db = openDatabase({ ...database, name: `muster-images${signs ? SIGNS : ''}` });
   await again('database', log, () => migrate(db));
-  const { signing, ...requirement } = openSigning(db, macKey, log);
+  const { signing, ...requirement } = openSigning(db, signs ? () => findMacKey(keyFiles) : null, log);
   await again('the requirement of MACs', log, requirement.follow);
   const settings = temporalSettings(env, 'images');
   const connection = await connectWorkers(settings, log);

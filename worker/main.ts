@@ -188,10 +188,8 @@ async function main(): Promise<void> {
 
   const cluster = await openCluster(env);
   const settings = temporalSettings(env, 'worker');
-  const macKey = signs
-    ? findMacKey({ given: env.MUSTER_MAC_KEY_FILE, own: paths.macKey, secretKey: paths.secretKey })
-    : null;
-  const { signing, ...requirement } = openSigning(db, macKey, log);
+  const keyFiles = { given: env.MUSTER_MAC_KEY_FILE, own: paths.macKey, secretKey: paths.secretKey };
+  const { signing, ...requirement } = openSigning(db, signs ? () => findMacKey(keyFiles) : null, log);
   await again('the requirement of MACs', log, requirement.follow);
   const temporal = connectTemporal(settings, tracing ? tracing.clientInterceptors : {}, signing && { ...signing, log });
   const builtIn = openBuiltInImages(env, { db, client: temporal.client, log });

@@ -14,21 +14,30 @@ export interface OpenSigning {
   stop(): Promise<void>;
 }
 
-/** How this process signs what goes through Temporal. Without a key it signs nothing, says so, and keeps the others from requiring it. */
+/**
+ * How this process signs what goes through Temporal. Without a key it signs nothing, says so, and keeps the others from requiring it.
+ * @param findKey null where the process has no key
+ */
 export function openSigning(
   db: Kysely<Database>,
-  key: Buffer | null,
+  findKey: (() => Buffer) | null,
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void },
 ): OpenSigning {
-  if (key === null) {
+  if (findKey === null) {
     log.warn({}, 'there is no key for MACs (MUSTER_MAC_KEY_FILE): what goes through Temporal is not signed');
     return { signing: null, follow: async () => undefined, stop: async () => undefined };
   }
+  let found: Buffer | null = null;
+  // Before the set-up of a new installation there is no key, and nothing to say.
+  const key = () => {
+    found ??= findKey();
+    return found;
+  };
   let requirement: MacRequirement | null = null;
   return {
     signing: { key, requiredSince: () => requirement?.requiredSince() ?? null },
     follow: async () => {
-      requirement ??= await followMacRequirement({ db, key, log });
+      requirement ??= await followMacRequirement({ db, key: key(), log });
     },
     stop: async () => requirement?.stop(),
   };

@@ -82,11 +82,11 @@ export function checkPayloads(
 }
 
 /** For workers: says of each payload what its MAC says. Refusing is for those who know what it is for. */
-export function workerCodec(key: Buffer, { requiredSince, log }: MacPolicy): PayloadCodec {
+export function workerCodec(key: () => Buffer, { requiredSince, log }: MacPolicy): PayloadCodec {
   return {
-    encode: async (payloads, context) => sign(key, payloads, context),
+    encode: async (payloads, context) => sign(key(), payloads, context),
     decode: async (payloads, context) => {
-      const checked = checkPayloads(key, payloads, context);
+      const checked = checkPayloads(key(), payloads, context);
       if (checked !== 'ours' && payloads.length > 0) tell(log, checked, context);
       const since = requiredSince()?.toISOString() ?? '';
       const marks = { [CHECKED_FIELD]: Buffer.from(checked), [REQUIRED_SINCE_FIELD]: Buffer.from(since) };
@@ -96,11 +96,11 @@ export function workerCodec(key: Buffer, { requiredSince, log }: MacPolicy): Pay
 }
 
 /** For clients: what is not ours is refused with `payload_refused`. */
-export function clientCodec(key: Buffer, { requiredSince, log }: MacPolicy): PayloadCodec {
+export function clientCodec(key: () => Buffer, { requiredSince, log }: MacPolicy): PayloadCodec {
   return {
-    encode: async (payloads, context) => sign(key, payloads, context),
+    encode: async (payloads, context) => sign(key(), payloads, context),
     decode: async (payloads, context) => {
-      const checked = checkPayloads(key, payloads, context);
+      const checked = checkPayloads(key(), payloads, context);
       if (checked !== 'ours' && payloads.length > 0) {
         tell(log, checked, context);
         if (checked === 'wrong' || requiredSince() !== null) {

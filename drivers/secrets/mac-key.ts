@@ -59,8 +59,18 @@ export interface MacKeyFiles {
   secretKey: string;
 }
 
-/** The key that this process has: the one that is given, else that of its data directory; null where there is neither. */
-export function findMacKey({ given, own, secretKey }: MacKeyFiles): Buffer | null {
+/**
+ * The key that this process has: the one that is given, else that of its data directory.
+ * @throws `mac_key_unusable` where there is neither, as before the first key of the secrets is made
+ */
+export function findMacKey({ given, own, secretKey }: MacKeyFiles): Buffer {
   if (given !== undefined) return readMacKey(given);
-  return readIfThere(own) ?? (existsSync(secretKey) ? keepMacKey(own, secretKey) : null);
+  const found = readIfThere(own) ?? (existsSync(secretKey) ? keepMacKey(own, secretKey) : null);
+  if (found !== null) return found;
+  throw musterError('mac_key_unusable', `There is no key of the MACs: neither ${own} nor ${secretKey} is there`);
+}
+
+/** Whether this process has a key, or could make one. */
+export function hasMacKey({ given, own, secretKey }: MacKeyFiles): boolean {
+  return given !== undefined || existsSync(own) || existsSync(secretKey);
 }
