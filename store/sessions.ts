@@ -35,6 +35,8 @@ export interface NewSession {
   configurationLimit: string;
   ansibleConfig: string;
   ansibleLimit: string | null;
+  /** Whether the limit is hosts that Muster names, and can mean nothing else; default false. */
+  limitOfHosts?: boolean;
   ansibleVerbosity: number;
   ansiblePassthrough: string | null;
   target: Target;
@@ -66,6 +68,7 @@ export async function insertSession(db: Db, session: NewSession): Promise<Sessio
           configuration_limit: session.configurationLimit,
           ansible_config: session.ansibleConfig,
           ansible_limit: session.ansibleLimit,
+          limit_of_hosts: session.limitOfHosts ?? false,
           ansible_verbosity: session.ansibleVerbosity,
           ansible_passthrough: session.ansiblePassthrough,
           target: JSON.stringify(session.target),

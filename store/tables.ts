@@ -123,6 +123,8 @@ export interface SessionsTable {
   configuration_limit: string;
   ansible_config: string;
   ansible_limit: string | null;
+  /** Whether the limit is hosts that Muster names; else it is a pattern of Ansible. */
+  limit_of_hosts: Generated<boolean>;
   ansible_verbosity: number;
   ansible_passthrough: string | null;
   target: Json<Target>;

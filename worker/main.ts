@@ -57,7 +57,7 @@ import { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { openSshKeygen } from '../drivers/trust/ssh-keygen.ts';
 import { createWebhookSender } from '../drivers/webhooks/send-webhook.ts';
 import { type Db, openDatabase } from '../store/database.ts';
-import { inventoryComponents } from '../store/inventory-components.ts';
+import { anyGroupOfTags, inventoryComponents } from '../store/inventory-components.ts';
 import { migrate } from '../store/migrations/index.ts';
 import { readOptions } from '../store/options.ts';
 import { SIGNS } from '../store/required-macs.ts';
@@ -352,6 +352,7 @@ function inventoryProvider(env: Environment, db: Db): InventoryProvider {
   return {
     kind: 'components',
     readComponents: (ids) => inventoryComponents(db, ids),
+    anyGroup: (names) => anyGroupOfTags(db, names),
     allowLocalConnection: env.MUSTER_ALLOW_LOCAL_CONNECTION,
   };
 }

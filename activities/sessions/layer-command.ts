@@ -4,7 +4,7 @@ import { failedHostsOf } from '../../control/runs/failed-hosts.ts';
 import { imagesNotReached } from '../../control/sessions/judge-images.ts';
 import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../domain/errors.ts';
-import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
+import { limitOfRun, recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
 import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { type RunEnvironment, runEnvironment, setsCommonArguments } from '../../domain/sessions/run-environment.ts';
@@ -108,5 +108,5 @@ async function limitOf({ db }: LayerDependencies, session: SessionRow, input: Ru
     const failed = await failedHostsOf(db, { sessionId, layer, before: attempt });
     if (failed.length > 0) return [...failed, ...(await imagesNotReached(db, session, input.layer))].join(',');
   }
-  return session.ansible_limit ?? '';
+  return limitOfRun(session) ?? '';
 }

@@ -1,7 +1,7 @@
 /** What the session's activities need from outside; drivers fit these shapes. */
 import type { RepositoryAccess } from '../../control/configurations/ports.ts';
 import type { CommonCredentials } from '../../control/configurations/repository-access.ts';
-import type { LimitHosts } from '../../domain/components/inventory-tree.ts';
+import type { InventoryNames, LimitHosts } from '../../domain/components/inventory-tree.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
 import type { ImageLogin, OpenImage } from '../../domain/sessions/image-inventory.ts';
@@ -51,7 +51,7 @@ export interface AnsibleHosts {
   /** Hosts that a limit matches, by Ansible's rules for patterns. */
   matching(limit: string, where: AnsibleWorkspace, signal: AbortSignal): Promise<string[]>;
   /** Names of all hosts and groups. */
-  names(where: AnsibleWorkspace, signal: AbortSignal): Promise<Set<string>>;
+  names(where: AnsibleWorkspace, signal: AbortSignal): Promise<InventoryNames>;
 }
 
 export interface AnsibleWorkspace {

@@ -4,7 +4,7 @@ import { issueJobToken } from '../../control/sessions/session-of-job-token.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
 import { ageSeconds } from '../../domain/age.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import { effectiveLimit, recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
+import { effectiveLimit, limitOfRun, recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
 import { limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import type { JobSpec, JobTrouble } from '../../domain/sessions/cluster-job.ts';
@@ -57,7 +57,8 @@ function specOf(
   options: Options,
   secret: Record<string, string>,
 ): JobSpec {
-  const { target, snapshot, ansible_limit: limit, ansible_passthrough: passthrough } = session;
+  const { target, snapshot, ansible_passthrough: passthrough } = session;
+  const limit = limitOfRun(session);
   // Our own image takes a layer with its words as an order, and a long limit by this file.
   const byFile = job.profile === 'restricted' && limitNeedsFile(effectiveLimit({ limit, target }));
   const check = isCheck(session);

@@ -8,8 +8,9 @@ import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { effectiveLimit } from '../../domain/sessions/ansible-arguments.ts';
 import { IMAGE_PYTHON, IMAGE_TO_JOB, type ImageLogin, imageToJob } from '../../domain/sessions/image-inventory.ts';
+import { groupWarnings, whyNone } from '../../domain/sessions/limit-warnings.ts';
 import type { PreparedInventory } from './contract.ts';
-import { absentHosts, type LimitDependencies, matchedHosts } from './limit-hosts.ts';
+import { checkOwnHosts, type LimitDependencies, matchedHosts, settleLimit } from './limit-hosts.ts';
 import type { Inventories } from './ports.ts';
 
 export interface InventoryDependencies extends LimitDependencies {
@@ -56,13 +57,22 @@ export async function writeInventory(
     signal,
   });
   await noteWarnings(db, sessionId, warnings);
-  const absent = await absentHosts(deps, session, limit, signal);
-  if (absent !== null) await noteAbsentHosts(db, sessionId, absent);
-  if (hosts === 0 && target.definition === 'dynamic' && snapshot.debug_playbook === null) {
-    const where = ansible_limit ? ` for the limit ${ansible_limit.slice(0, 200)}` : '';
-    throw musterError('inventory_empty', `The inventory has no host${where}`);
+  const settled = await settleLimit(deps, session, limit, signal);
+  const { names } = settled;
+  const isOfHosts = session.limit_of_hosts && snapshot.debug_playbook === null;
+  if (names !== null) {
+    const missing = isOfHosts ? [...names.absent, ...names.groups] : names.absent;
+    await noteAbsentHosts(db, sessionId, missing);
+    await noteWarnings(db, sessionId, groupWarnings(names, isOfHosts));
   }
-  return { leases: await noteNeededComponents(deps, session, () => matchedHosts(deps, session, limit, signal)) };
+  const ofHosts = isOfHosts ? names : null;
+  const isEmpty = hosts === 0 && target.definition === 'dynamic' && snapshot.debug_playbook === null;
+  if (isEmpty || ofHosts?.hosts.length === 0) {
+    const where = ansible_limit ? ` for the limit ${ansible_limit.slice(0, 200)}` : '';
+    throw musterError('inventory_empty', `The inventory has no host${where}${whyNone(ofHosts)}`);
+  }
+  if (ofHosts !== null) await checkOwnHosts(deps, session, ofHosts, signal);
+  return { leases: await noteNeededComponents(deps, session, () => matchedHosts(deps, session, settled, signal)) };
 }
 
 /** The shells of the session's images. The key for them is written into the workspace, unless Ansible has it elsewhere. */

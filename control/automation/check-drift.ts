@@ -83,7 +83,7 @@ async function makeCheck(
         ansible_limit: hosts.join(','),
         muster: { check: true, ...(reconfigure ? { reconfigure } : {}) },
       },
-      { debugNames: false },
+      { debugNames: false, limitOfHosts: true },
     );
     return { id: session.id };
   } catch (error) {

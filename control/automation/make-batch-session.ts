@@ -45,7 +45,7 @@ export async function makeBatchSession(
       target: { definition: 'dynamic' },
       ...(tags === undefined ? {} : { tags }),
     },
-    { debugNames: false },
+    { debugNames: false, limitOfHosts: true },
   );
   const leases = await takeLeases(trx, { sessionId: session.id, componentIds, now: clock() });
   if (!leases.taken) throw new LeasesTaken(leases.holders);

@@ -49,12 +49,12 @@ export function sessionExists(name: string): Error {
  * the workflow are one statement, so committed together; whether the engine is there does not matter. Checks in order:
  * limit, name (`session_exists`), configuration (`configuration_invalid`; `debugNames`, default true, lets the built-in
  * debugging playbooks pass), target, pass-through, check mode (`bad_request`). Of two equal creates at the same time the unique index
- * lets one pass.
+ * lets one pass. `limitOfHosts`: the limit is ids of components, so a group of such a name is never meant.
  */
 export async function createSession(
   deps: CreateSessionDeps,
   body: SessionWanted,
-  { debugNames = true }: { debugNames?: boolean } = {},
+  { debugNames = true, limitOfHosts = false }: { debugNames?: boolean; limitOfHosts?: boolean } = {},
 ): Promise<CreatedSession> {
   checkAnsibleLimit(body.ansible_limit ?? '');
   const { db } = deps;
@@ -83,6 +83,7 @@ export async function createSession(
     configurationLimit,
     ansibleConfig,
     ansibleLimit: orEmpty(body.ansible_limit),
+    limitOfHosts,
     ansibleVerbosity: body.ansible_verbosity ?? 0,
     ansiblePassthrough: orEmpty(body.ansible_passthrough),
     target,

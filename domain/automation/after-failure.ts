@@ -18,16 +18,16 @@ export function causedByAnsible(
 
 /**
  * What the failure of a session writes into the members. Where Ansible caused it, its results are recorded and the others are
- * tried again; only those that a broken-off run left unfinished get `failed` for the first of their pending layers and one more error, since
- * it would break off again. Else (clone, inventory ...) each member that is still pending for the same layers gets them. One that no task
+ * tried again; only those that the inventory did not have as hosts, and those that a broken-off run left unfinished, get `failed` for the
+ * first of their pending layers and one more error, since it would be so again. Else (clone, inventory ...) each member that is still pending for the same layers gets them. One that no task
  * reached is left alone, unless that is all members: then nothing would ever end the repetition. One that booted meanwhile gets nothing: what
  * was reached before is gone, and so is this.
  */
 export function afterFailure(members: readonly MemberNow[], session: EndedSession): MemberWrite[] {
   const open = members.filter((member) => isOpenQuestion(member) && !member.rebooted);
   const writes = (some: readonly MemberNow[]) => some.flatMap((member) => failureWrite(member, session) ?? []);
-  if (causedByAnsible(members, session)) return writes(open.filter(({ id }) => wasLeftUnfinished(id, session)));
-  const reached = open.filter(({ id }) => !session.notReached?.has(id));
+  if (causedByAnsible(members, session)) return writes(open.filter(({ id, absent }) => absent || wasLeftUnfinished(id, session)));
+  const reached = open.filter(({ id, absent }) => absent || !session.notReached?.has(id));
   return writes(reached.length === 0 ? open : reached);
 }
 

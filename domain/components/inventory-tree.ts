@@ -12,13 +12,6 @@ export interface InventoryTree {
   memberVariables?: ReadonlyMap<string, ReadonlyMap<string, HostVariables>>;
 }
 
-/** How many different hosts the inventory has. */
-export function countHosts(tree: InventoryTree): number {
-  const names = new Set(tree.hosts.keys());
-  for (const members of tree.groups.values()) for (const member of members) names.add(member);
-  return names.size;
-}
-
 /**
  * The inventory of just these hosts and their groups (design: inventory scope), or the whole inventory when one of `names` is
  * no host of it: then it is a group or comes from elsewhere, and the others may matter.
@@ -36,23 +29,36 @@ export function restrictTo(tree: InventoryTree, names: readonly string[]): Inven
   return { below: tree.below, hosts: new Map([...tree.hosts].filter(([name]) => wanted.has(name))), groups };
 }
 
-/** What the items of a plain limit are in the inventory. */
+/** What names of a limit are in the inventory. */
 export interface LimitHosts {
   hosts: string[];
   /** Neither host nor group. */
   absent: string[];
-  /** Whether one is a group: then its members count too. */
-  hasGroup: boolean;
+  /** Groups: as a pattern such a name means their members. */
+  groups: string[];
 }
 
-/** Which items of a plain limit are hosts of the inventory, and which it does not know (cfs-flows 8, rule 16). */
-export function limitHosts(tree: InventoryTree, names: readonly string[]): LimitHosts {
-  const known = new Set(tree.hosts.keys());
-  for (const members of tree.groups.values()) for (const member of members) known.add(member);
-  const isGroup = (name: string) => tree.groups.has(name) || name === 'all' || name === 'ungrouped';
+/** Names of an inventory. */
+export interface InventoryNames {
+  hosts: ReadonlySet<string>;
+  groups: ReadonlySet<string>;
+}
+
+/** The names of what was generated, with the groups that Ansible makes itself. */
+export function namesOf(tree: InventoryTree): InventoryNames {
+  const hosts = new Set(tree.hosts.keys());
+  for (const members of tree.groups.values()) for (const member of members) hosts.add(member);
+  return { hosts, groups: new Set([...tree.groups.keys(), 'all', 'ungrouped']) };
+}
+
+/**
+ * Which of these names are hosts of the inventory, which it does not know (cfs-flows 8, rule 16), and which are groups. A name that is
+ * both counts as a group: whoever reads it cannot know which is meant.
+ */
+export function limitHosts({ hosts, groups }: InventoryNames, names: readonly string[]): LimitHosts {
   return {
-    hosts: names.filter((name) => known.has(name)),
-    absent: names.filter((name) => !known.has(name) && !isGroup(name)),
-    hasGroup: names.some(isGroup),
+    hosts: names.filter((name) => hosts.has(name) && !groups.has(name)),
+    absent: names.filter((name) => !hosts.has(name) && !groups.has(name)),
+    groups: names.filter((name) => groups.has(name)),
   };
 }

@@ -34,6 +34,24 @@ export interface AnsibleWords {
 }
 
 /**
+ * The limit that a run gets: the session's own. Of hosts that Muster names, those are left out that its inventory does not have, or has
+ * as a group: for Ansible such a name would mean others.
+ */
+export function limitOfRun(session: {
+  ansible_limit: string | null;
+  limit_of_hosts: boolean;
+  absent_hosts: string[] | null;
+}): string | null {
+  const { ansible_limit: limit, absent_hosts: absent } = session;
+  if (limit === null || !session.limit_of_hosts || absent === null || absent.length === 0) return limit;
+  const missing = new Set(absent);
+  return limit
+    .split(',')
+    .filter((name) => !missing.has(name))
+    .join(',');
+}
+
+/**
  * The words of ansible-playbook's command line after the playbook: `-v...`, `--check --diff` of a check, `--limit=...`, then the
  * pass-through (cfs-flows 1.5), with extra variables by file: a command line is seen by every user of the machine. Every value is in one
  * word with its option, so none can be taken for another option. Throws `bad_request` for a pass-through that is not allowed.

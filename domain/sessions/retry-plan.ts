@@ -15,6 +15,8 @@ export interface RetryInput {
   snapshot: Snapshot;
   configurationLimit: string;
   ansibleLimit: string | null;
+  /** Whether the limit is hosts by their names, and no pattern. */
+  limitOfHosts: boolean;
   target: Target;
   runs: LayerRun[];
   /** Whether one run, recorded for the first layer, was all layers: of a pod that runs them by itself. */
@@ -30,6 +32,8 @@ export interface RetryPlan {
   snapshot: Snapshot;
   configurationLimit: string;
   ansibleLimit: string | null;
+  /** Whether the limit is hosts by their names, and no pattern. */
+  limitOfHosts: boolean;
   target: Target;
 }
 
@@ -76,12 +80,21 @@ export function planRetry(input: RetryInput): RetryPlan {
     configurationLimit:
       layers.length === snapshot.layers.length ? input.configurationLimit : layers.map(({ index }) => index).join(','),
     ansibleLimit: hosts === 'failed' ? limitTo(notApplied.map(({ host }) => host)) : input.ansibleLimit,
+    limitOfHosts: hosts === 'failed' || input.limitOfHosts,
     target: input.target,
   };
 }
 
-function planImageRetry({ name, snapshot, configurationLimit, ansibleLimit, target, ...input }: RetryInput): RetryPlan {
-  const again = { snapshot, configurationLimit, ansibleLimit };
+function planImageRetry({
+  name,
+  snapshot,
+  configurationLimit,
+  ansibleLimit,
+  limitOfHosts,
+  target,
+  ...input
+}: RetryInput): RetryPlan {
+  const again = { snapshot, configurationLimit, ansibleLimit, limitOfHosts };
   if (input.hosts === 'all') return { ...again, target };
   if (input.imagesNotMade.length === 0) {
     throw musterError('nothing_failed', `Of session ${name} every image that was to become a new one did`);

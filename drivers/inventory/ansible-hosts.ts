@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { InventoryNames } from '../../domain/components/inventory-tree.ts';
 import { musterError } from '../../domain/errors.ts';
 import { maskSecrets } from '../../domain/runs/mask.ts';
 import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
@@ -48,7 +49,7 @@ export function createAnsibleHosts({ binDir, python, readInventory, tempDir }: A
       }
     },
     /** Names of all hosts and groups. Throws `inventory_failed`. */
-    names: async (where: AnsibleWorkspace, signal: AbortSignal): Promise<Set<string>> => {
+    names: async (where: AnsibleWorkspace, signal: AbortSignal): Promise<InventoryNames> => {
       const result = await ask('ansible-inventory', ['--graph'], where, signal);
       return graphNames(succeeded(result, 'the names of the inventory', where));
     },
@@ -61,13 +62,14 @@ export function listedHosts(output: string): string[] {
 }
 
 /** Names of `ansible-inventory --graph`: `@all:`, then `|--name` or `|--@group:` at each depth. */
-export function graphNames(output: string): Set<string> {
-  const names = output.split('\n').flatMap((line) => {
+export function graphNames(output: string): InventoryNames {
+  const names = { hosts: new Set<string>(), groups: new Set<string>() };
+  for (const line of output.split('\n')) {
     const [, group, host] = /^(?:(?: {2}\|)*--)?(?:@(.+):|(.+))$/.exec(line) ?? [];
-    const name = group ?? host;
-    return name === undefined ? [] : [name];
-  });
-  return new Set(names);
+    if (group !== undefined) names.groups.add(group);
+    else if (host !== undefined) names.hosts.add(host);
+  }
+  return names;
 }
 
 interface Result {

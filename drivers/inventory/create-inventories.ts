@@ -1,10 +1,10 @@
 import { hsmInventory } from '../../domain/components/hsm-inventory.ts';
 import { componentInventory, type InventoryComponent, leftOutWarnings } from '../../domain/components/inventory.ts';
 import {
-  countHosts,
   type InventoryTree,
   type LimitHosts,
   limitHosts,
+  namesOf,
   restrictTo,
 } from '../../domain/components/inventory-tree.ts';
 import { plainLimitHosts } from '../../domain/sessions/ansible-limit.ts';
@@ -17,7 +17,7 @@ import {
 import { specInventory } from '../../domain/sessions/spec-inventory.ts';
 import { addEnvironmentVariables } from './environment-vars.ts';
 import type { HsmClient } from './hsm-client.ts';
-import { prepareInventoryFolder, requireRepositoryInventory } from './inventory-folder.ts';
+import { computesGroups, prepareInventoryFolder, requireRepositoryInventory } from './inventory-folder.ts';
 import { type InventoryForm, writeInventory } from './write-inventory.ts';
 
 /** Where dynamic inventories come from: the components' records, or a hardware state manager. */
@@ -26,6 +26,8 @@ export type InventoryProvider =
       kind: 'components';
       /** Id and tags of all components, or of those among `ids` that exist. */
       readComponents(ids: readonly string[] | null): Promise<readonly InventoryComponent[]>;
+      /** Whether a tag of any component may make a group of one of these names. */
+      anyGroup(names: readonly string[]): Promise<boolean>;
       allowLocalConnection: boolean;
     }
   | { kind: 'hsm'; read: HsmClient };
@@ -69,15 +71,17 @@ export function createInventories(provider: InventoryProvider): {
       const { open, ...login } = request.images ?? { open: [], keyFile: '', interpreter: IMAGE_PYTHON.own };
       return { tree: imageInventory(request, open, login), warnings: [] };
     }
-    const names = request.scope === 'limit' ? plainLimitHosts(request.limit) : null;
+    // Groups that are computed are the same only where all hosts are there.
+    const isNarrowed = request.scope === 'limit' && !(await computesGroups(request.dir));
+    const names = isNarrowed ? plainLimitHosts(request.limit) : null;
     if (provider.kind === 'hsm') {
       const { records, warnings } = await provider.read(request);
       const tree = hsmInventory(records);
       const kept = names === null ? tree : restrictTo(tree, names);
       return { tree: kept, warnings: [...warnings, ...tree.warnings, ...(kept === tree ? [] : [NARROW])] };
     }
-    const named = names === null ? null : await provider.readComponents(names);
-    // A name that is no component may be a group, which only the whole inventory has.
+    // A name that is a group, or no component, can only be judged by the whole inventory.
+    const named = names === null || (await provider.anyGroup(names)) ? null : await provider.readComponents(names);
     const isNarrow = named !== null && named.length === names?.length;
     const tree = componentInventory(isNarrow ? named : await provider.readComponents(null), provider);
     return { tree, warnings: [...leftOutWarnings(tree.leftOut, request.limit), ...(isNarrow ? [NARROW] : [])] };
@@ -94,7 +98,8 @@ export function createInventories(provider: InventoryProvider): {
       await writeInventory(request.dir, tree, request.form);
       await addEnvironmentVariables(request.dir);
       const names = plainLimitHosts(request.limit);
-      return { hosts: countHosts(tree), limit: names === null ? null : limitHosts(tree, names), warnings };
+      const known = namesOf(tree);
+      return { hosts: known.hosts.size, limit: names === null ? null : limitHosts(known, names), warnings };
     },
   };
 }

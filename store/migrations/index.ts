@@ -31,6 +31,7 @@ import * as installation from './0028-installation.ts';
 import * as imageWorkerPorts from './0029-image-worker-ports.ts';
 import * as requiredMacs from './0030-required-macs.ts';
 import * as brokenOffRuns from './0034-broken-off-runs.ts';
+import * as limitOfHosts from './0036-limit-of-hosts.ts';
 import * as controllerHolds from './0038-controller-holds.ts';
 
 /** In order of their names; a released migration never changes. */
@@ -66,6 +67,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0029-image-worker-ports': imageWorkerPorts,
   '0030-required-macs': requiredMacs,
   '0034-broken-off-runs': brokenOffRuns,
+  '0036-limit-of-hosts': limitOfHosts,
   '0038-controller-holds': controllerHolds,
 };
 

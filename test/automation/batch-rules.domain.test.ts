@@ -233,6 +233,12 @@ describe('what the end of a batch writes', () => {
     expect(afterFailure(members, nobody)).toEqual(failedOf('a', 'b', 'c'));
   });
 
+  test('failure by Ansible on another: one that the inventory did not have as a host failed too', () => {
+    const ended = session(results('b', 1, 'failed'));
+    expect(afterFailure([member({ absent: true })], ended)).toEqual([failed]);
+    expect(afterFailure([member({ absent: true, rebooted: true })], ended)).toEqual([]);
+  });
+
   test.each<[string, Partial<MemberNow>[], unknown[]]>([
     ['no report', [{}], [failed]],
     ['one is done', [{ id: 'b', status: 'configured' }, {}], [failed]],

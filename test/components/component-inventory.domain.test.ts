@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isPlainHostName } from '../../domain/components/host-names.ts';
 import { componentInventory, groupOfTag, leftOutWarnings } from '../../domain/components/inventory.ts';
-import { countHosts, restrictTo } from '../../domain/components/inventory-tree.ts';
+import { type InventoryTree, namesOf, restrictTo } from '../../domain/components/inventory-tree.ts';
 
+const countHosts = (tree: InventoryTree) => namesOf(tree).hosts.size;
 const rules = { allowLocalConnection: true };
 const inventory = (components: Record<string, Record<string, string>>, given = rules) =>
   componentInventory(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
+import { limitOfRun, recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
 import {
   checkAnsibleLimit,
   limitFileText,
@@ -127,4 +127,15 @@ describe('limits', () => {
     ['-x', null],
     ['x.', null],
   ])('%j is the plain hosts %j', (limit, hosts) => expect(plainLimitHosts(limit)).toEqual(hosts));
+});
+
+describe('the limit of a run', () => {
+  const ofHosts = { ansible_limit: 'a,role_web,b', limit_of_hosts: true, absent_hosts: ['role_web', 'gone'] };
+  test.each([
+    ['hosts that Muster names, without those that are none', ofHosts, 'a,b'],
+    ['none of which is missing', { ...ofHosts, absent_hosts: [] }, 'a,role_web,b'],
+    ['whose inventory is not known yet', { ...ofHosts, absent_hosts: null }, 'a,role_web,b'],
+    ['a pattern of a person', { ...ofHosts, limit_of_hosts: false }, 'a,role_web,b'],
+    ['none', { ...ofHosts, ansible_limit: null }, null],
+  ])('%s', (_name, session, expected) => expect(limitOfRun(session)).toBe(expected));
 });

@@ -48,6 +48,7 @@ const fromComponents = (components: InventoryComponent[]) =>
   createInventories({
     kind: 'components',
     allowLocalConnection: true,
+    anyGroup: async () => false,
     readComponents: async (ids) => components.filter(({ id }) => ids === null || ids.includes(id)),
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { limitHosts } from '../../domain/components/inventory-tree.ts';
+import { limitHosts, namesOf } from '../../domain/components/inventory-tree.ts';
 import { describeLeaseWait } from '../../domain/sessions/lease-wait.ts';
 import { graphNames, listedHosts } from '../../drivers/inventory/ansible-hosts.ts';
 
@@ -31,14 +31,14 @@ describe('what the items of a plain limit are', () => {
     ]),
   };
   test.each([
-    [['h1', 'h3'], { hosts: ['h1', 'h3'], absent: [], hasGroup: false }],
-    [['h9', 'h1'], { hosts: ['h1'], absent: ['h9'], hasGroup: false }],
-    [['web', 'h1'], { hosts: ['h1'], absent: [], hasGroup: true }],
-    [['empty'], { hosts: [], absent: [], hasGroup: true }],
-    [['all', 'h9'], { hosts: [], absent: ['h9'], hasGroup: true }],
-    [['ungrouped'], { hosts: [], absent: [], hasGroup: true }],
+    [['h1', 'h3'], { hosts: ['h1', 'h3'], absent: [], groups: [] }],
+    [['h9', 'h1'], { hosts: ['h1'], absent: ['h9'], groups: [] }],
+    [['web', 'h1'], { hosts: ['h1'], absent: [], groups: ['web'] }],
+    [['empty'], { hosts: [], absent: [], groups: ['empty'] }],
+    [['all', 'h9'], { hosts: [], absent: ['h9'], groups: ['all'] }],
+    [['ungrouped'], { hosts: [], absent: [], groups: ['ungrouped'] }],
   ])('%j', (names, expected) => {
-    expect(limitHosts(tree, names)).toEqual(expected);
+    expect(limitHosts(namesOf(tree), names)).toEqual(expected);
   });
 });
 
@@ -55,6 +55,9 @@ describe('what Ansible prints', () => {
   test('names of hosts and groups at any depth', () => {
     const graph =
       '@all:\n  |--@ungrouped:\n  |  |--x-2\n  |--@g_1:\n  |  |--@sub:\n  |  |  |--deep.x\n  |  |--x-1\n  |--@empty:\n';
-    expect([...graphNames(graph)]).toEqual(['all', 'ungrouped', 'x-2', 'g_1', 'sub', 'deep.x', 'x-1', 'empty']);
+    expect(graphNames(graph)).toEqual({
+      hosts: new Set(['x-2', 'deep.x', 'x-1']),
+      groups: new Set(['all', 'ungrouped', 'g_1', 'sub', 'empty']),
+    });
   });
 });

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
+import { limitOfRun } from '../../domain/sessions/ansible-arguments.ts';
 import { createInventories } from '../../drivers/inventory/create-inventories.ts';
 import { requestedLeases } from '../../store/leases.ts';
+import type { NewSession } from '../../store/sessions.ts';
 import { findAnsible } from '../support/ansible.ts';
 import { makeSession, sessionNow, snapshotLayer } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
@@ -32,11 +34,16 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'the 
   const inventories = createInventories({
     kind: 'components',
     allowLocalConnection: true,
+    anyGroup: async () => false,
     readComponents: async (ids) => COMPONENTS.filter(({ id }) => ids === null || ids.includes(id)),
   });
 
   /** A session whose workspace is there, with files of additional inventory. */
-  async function session(ansibleLimit: string, additional: Record<string, string> = {}): Promise<string> {
+  async function session(
+    ansibleLimit: string,
+    additional: Record<string, string> = {},
+    given: Partial<NewSession> = {},
+  ): Promise<string> {
     const isAdded = Object.keys(additional).length > 0;
     const { id } = await makeSession(machine.database.db, {
       ansibleLimit,
@@ -46,6 +53,7 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'the 
         debug_playbook: null,
         ansible_config: 'cfs-default-ansible-cfg',
       },
+      ...given,
     });
     const paths = await machine.deps.workspaces.make(id);
     await machine.deps.workspaces.writePrivate(paths.ansibleConfig, await machine.deps.site.ansibleConfig(''));
@@ -155,6 +163,7 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'the 
         inventories: createInventories({
           kind: 'components',
           allowLocalConnection: true,
+          anyGroup: async () => false,
           readComponents: async () => [],
         }),
       }).catch(() => undefined);
@@ -165,6 +174,97 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'the 
       const id = await session('web-1,extra-1,more,gone-1', { '02-more': 'extra-1\n[more]\nextra-2\n' });
       await write(id, true);
       expect(await absent(id)).toEqual(['gone-1']);
+    });
+  });
+
+  describe('that Muster names', () => {
+    const components = [...COMPONENTS, { id: 'role_web', tags: { role: 'x' } }, { id: 'node_1', tags: { role: 'x' } }];
+    const fleet = createInventories({
+      kind: 'components',
+      allowLocalConnection: true,
+      anyGroup: async (names) => names.includes('role_web'),
+      readComponents: async (ids) => components.filter(({ id }) => ids === null || ids.includes(id)),
+    });
+    const hsm = createInventories({
+      kind: 'hsm',
+      read: async () => ({
+        records: {
+          groups: [
+            { label: 'role_web', members: ['web-1', 'web-2'] },
+            { label: 'other', members: ['role_web', 'node_1', 'db-1'] },
+          ],
+          partitions: [],
+          components: [],
+        },
+        warnings: [],
+      }),
+    });
+    const constructed = {
+      '02-more.yml': "plugin: constructed\nstrict: true\ngroups:\n  node_1: inventory_hostname.startswith('db')\n",
+    };
+    const cases: [string, string, typeof fleet, Record<string, string>, string[], string][] = [
+      ['tags', 'web-1,role_web,db-1', fleet, {}, ['role_web'], 'web-1,db-1'],
+      ['a hardware manager', 'role_web,db-1', hsm, {}, ['role_web'], 'db-1'],
+      ['additional inventory', 'node_1,db-1', fleet, { '02-more': '[node_1]\nweb-3\n' }, ['node_1'], 'db-1'],
+      ['the plugin constructed', 'node_1,web-1', fleet, constructed, ['node_1'], 'web-1'],
+      ['nothing but absent hosts', 'gone-1,web-2', fleet, {}, ['gone-1'], 'web-2'],
+    ];
+    for (const scope of ['all', 'limit'] as const) {
+      test.each(cases)(
+        `never mean a group of %s, with scope ${scope}`,
+        async (_by, limit, inventories, files, out, rest) => {
+          const id = await session(limit, files, { limitOfHosts: true });
+          const readOptions = async () => ({ ...DEFAULT_OPTIONS, allow_overlap: false, inventory_scope: scope });
+          await write(id, false, { inventories, readOptions });
+          const now = await sessionNow(machine.database.db, id);
+          expect(now.absent_hosts).toEqual(out);
+          expect(limitOfRun(now)).toBe(rest);
+          expect(await needed(id)).toEqual(rest.split(',').sort());
+        },
+      );
+
+      test.each(cases.slice(0, 4))(
+        `end the session when all are groups of %s, with scope ${scope}`,
+        async (_by, _limit, inventories, files, out) => {
+          const id = await session(out.join(','), files, { limitOfHosts: true });
+          const readOptions = async () => ({ ...DEFAULT_OPTIONS, inventory_scope: scope });
+          await expect(write(id, true, { inventories, readOptions })).rejects.toMatchObject({
+            code: 'inventory_empty',
+            message: expect.stringContaining(`'${out[0]}' is a group of the inventory`),
+          });
+          expect(await absent(id)).toEqual(out);
+        },
+      );
+    }
+
+    test('end the session when Ansible would run it on another host', async () => {
+      const id = await session('web-1,role_web', {}, { limitOfHosts: true });
+      const ansibleHosts = { ...machine.deps.ansibleHosts, matching: async () => ['web-1', 'db-2'] };
+      await expect(write(id, true, { inventories: fleet, ansibleHosts })).rejects.toMatchObject({
+        code: 'inventory_invalid',
+        message: expect.stringContaining('db-2'),
+      });
+    });
+
+    test('of a retry may be the machine itself, of a batch not', async () => {
+      const first = await session('web-1', {}, { limitOfHosts: true });
+      const retry = await session('localhost,web-1', {}, { limitOfHosts: true, retryOf: first });
+      await write(retry, true, { inventories: fleet });
+      expect(await absent(retry)).toEqual([]);
+      const batch = await session('localhost,web-1', {}, { limitOfHosts: true });
+      await write(batch, true, { inventories: fleet });
+      expect(await absent(batch)).toEqual(['localhost']);
+    });
+
+    test('but a limit of a person is a pattern: it means the group, with a warning', async () => {
+      const id = await session('role_web');
+      await write(id, false, { inventories: fleet });
+      expect(await needed(id)).toEqual(['web-1', 'web-2', 'web-3']);
+      expect(await absent(id)).toEqual([]);
+      const { rows } = await sql<{
+        text: string;
+      }>`select data::text as text from events where stream_id = ${id}`.execute(machine.database.db);
+      expect(rows.map(({ text }) => text).join('\n')).toMatch(/'role_web' in the limit means a group of the inventory/);
     });
   });
 });

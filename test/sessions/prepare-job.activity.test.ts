@@ -51,6 +51,7 @@ describeNeeding(
       inventories: createInventories({
         kind: 'components',
         allowLocalConnection: false,
+        anyGroup: async () => false,
         readComponents: async (ids) => FLEET.filter((id) => ids?.includes(id) ?? true).map((id) => ({ id, tags: {} })),
       }),
     });

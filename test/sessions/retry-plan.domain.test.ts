@@ -28,6 +28,7 @@ const input: RetryInput = {
   snapshot,
   configurationLimit: '0,2,5',
   ansibleLimit: 'web',
+  limitOfHosts: false,
   target: { definition: 'dynamic', groups: null, image_map: null },
   runs: [run(0, 0), run(2, 2)],
   isOneRun: false,
@@ -80,6 +81,14 @@ describe('from which layer, for whom', () => {
       [[], '', 'web'],
     ],
   ])('%s', (_name, change, expected) => expect(shape(change)).toEqual(expected));
+
+  test.each<[Partial<RetryInput>, boolean]>([
+    [{}, false],
+    [{ limitOfHosts: true }, true],
+    [{ hosts: 'failed' }, true],
+  ])('%j: whether its limit can only be hosts is %j', (change, expected) => {
+    expect(planRetry({ ...input, ...change }).limitOfHosts).toBe(expected);
+  });
 
   test('commits are those of the snapshot', () => {
     expect(planRetry(input).snapshot.layers).toEqual([layer(2), layer(5)]);
