@@ -6,6 +6,7 @@ import {
   clusterProgramsFolder,
   missingClusterPrograms,
 } from './cluster-programs.mjs';
+import { ensureCollections } from './collections.mjs';
 import { runtimeEnvironment } from './installed-node.mjs';
 import { ensureNodeModules } from './node-modules.mjs';
 import { checkPrerequisites } from './prerequisites.mjs';
@@ -25,7 +26,11 @@ export async function setUp({ tests = false } = {}) {
   for (const note of notes) process.stderr.write(`! missing, so some tests are skipped: ${note}\n`);
   const node = await ensureNodeModules();
   const env = runtimeEnvironment(node);
-  if (ansible) env.MUSTER_ANSIBLE_BIN_DIR = join(await ensureAnsible(python, { tests }), 'bin');
+  if (ansible) {
+    const venv = await ensureAnsible(python, { tests });
+    await ensureCollections(venv);
+    env.MUSTER_ANSIBLE_BIN_DIR = join(venv, 'bin');
+  }
   if (temporal) env.MUSTER_TEMPORAL_BINARY = await ensureTemporal();
   if (tests) {
     const testServer = notes.some((note) => /Java|Maven/.test(note)) ? installedTestServer() : await ensureTestServer();

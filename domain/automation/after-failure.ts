@@ -26,7 +26,8 @@ export function causedByAnsible(
 export function afterFailure(members: readonly MemberNow[], session: EndedSession): MemberWrite[] {
   const open = members.filter((member) => isOpenQuestion(member) && !member.rebooted);
   const writes = (some: readonly MemberNow[]) => some.flatMap((member) => failureWrite(member, session) ?? []);
-  if (causedByAnsible(members, session)) return writes(open.filter(({ id, absent }) => absent || wasLeftUnfinished(id, session)));
+  if (causedByAnsible(members, session))
+    return writes(open.filter(({ id, absent }) => absent || wasLeftUnfinished(id, session)));
   const reached = open.filter(({ id, absent }) => absent || !session.notReached?.has(id));
   return writes(reached.length === 0 ? open : reached);
 }

@@ -1,8 +1,8 @@
-"""Unpacks some collections out of the Python package `ansible`: `python unpack-collections.py LIST VENV`.
+"""Unpacks some collections out of the Python package `ansible`: `python unpack-collections.py LIST VENV [OPTION ...]`.
 
 The list names the package with its version (`ansible==N`) and below it one collection a line (`namespace.name`); `#`
 begins a comment. A collection that the package does not hold, and one that another one of the list needs and that is
-not named, ends this with an error: an execution environment is complete or is not built.
+not named, ends this with an error: an execution environment is complete or is not built. Options are pip's.
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ _LEFT_OUT = re.compile(r'^[^/]+/[^/]+/(tests|docs|changelogs|\.github)/')
 """Parts that nobody runs; they are a third of the size."""
 
 
-def main(list_file: Path, venv: Path) -> None:
+def main(list_file: Path, venv: Path, options: list[str]) -> None:
     """Fetches the package and unpacks what the list names into the venv."""
     lines = [line.partition('#')[0].strip() for line in list_file.read_text(encoding='utf-8').splitlines()]
     package, *names = [line for line in lines if line]
     wanted = {name.replace('.', '/') + '/' for name in names}
     [site] = venv.glob('lib/python3*/site-packages')
     with tempfile.TemporaryDirectory() as folder:
-        fetch = ['download', '--quiet', '--no-deps', '--only-binary=:all:', f'--dest={folder}', package]
-        subprocess.run([venv / 'bin' / 'pip', *fetch], check=True)
+        fetch = ['download', '--no-deps', '--only-binary=:all:', '--progress-bar=off', f'--dest={folder}', package]
+        subprocess.run([venv / 'bin' / 'python', '-m', 'pip', *fetch, *options], check=True)
         [wheel] = Path(folder).glob('*.whl')
+        print('unpacking', flush=True)
         with zipfile.ZipFile(wheel) as archive:
             _unpack(archive, wanted, site)
     _check_needs(names, site / _ROOT)
+    print('compiling', flush=True)
     # Modules are sent to hosts as text; the rest is imported here.
     compileall.compile_dir(
         site / _ROOT,
@@ -67,4 +69,4 @@ def _check_needs(names: list[str], root: Path) -> None:
 
 
 if __name__ == '__main__':
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
