@@ -189,6 +189,23 @@ export async function commonFailure(db: Db, runId: string): Promise<string | nul
   return rows[0]?.message ?? null;
 }
 
+/** Groups of failed hosts that are told, and names of each. */
+const GROUPS = 20;
+const NAMES = 10;
+
+/** Hosts that failed alike: what the first of them says, how many they are and the first few names, the largest group first. */
+export async function readFailures(
+  db: Db,
+  sessionId: string,
+): Promise<{ message: string; count: number; hosts: string[] }[]> {
+  const { rows } = await sql<{ message: string | null; count: number; hosts: string[] }>`
+    select (array_agg(message order by host))[1] as message, count(*) as count, (array_agg(host order by host))[1:${sql.lit(NAMES)}] as hosts
+    from (${worstResults(sessionId)}) as worst where status = 'failed'
+    group by ${SAME_FAILURE} order by count(*) desc, min(host) limit ${GROUPS}
+  `.execute(db);
+  return rows.map(({ message, ...row }) => ({ ...row, message: message ?? 'its events say why' }));
+}
+
 /**
  * Hosts that some layer was not applied to, with the first such layer, sorted. A host counts by its latest attempt of each
  * layer; one that no task reached counts too.

@@ -11,6 +11,7 @@ export interface AttemptRow {
   attempt: number;
   state: RunState;
   exit_code: number | null;
+  error: string | null;
   created_at: Date;
   started_at: Date | null;
   ended_at: Date | null;
@@ -20,7 +21,7 @@ export interface AttemptRow {
 export async function readAttempts(db: Db, sessionId: string): Promise<AttemptRow[]> {
   return db
     .selectFrom('runs')
-    .select(['id', 'layer', 'attempt', 'state', 'exit_code', 'created_at', 'started_at', 'ended_at'])
+    .select(['id', 'layer', 'attempt', 'state', 'exit_code', 'error', 'created_at', 'started_at', 'ended_at'])
     .where('session_id', '=', sessionId)
     .orderBy('attempt')
     .orderBy('layer')

@@ -78,7 +78,8 @@ function layers(component: string): Part {
     details: sql`jsonb_build_object('session', s.name, 'session_id', r.session_id, 'configuration', s.configuration_name,
       'layer', r.layer, 'attempt', r.attempt, 'clone_url', audit_masked(l.layer -> 'url'),
       'playbook', l.layer -> 'playbook', 'commit', l.layer -> 'commit', 'status', r.status,
-      'is_check', coalesce((s.muster -> 'check')::boolean, false), 'taken_as', r.taken_as, 'ok', r.ok, 'changed', r.changed,
+      'is_check', coalesce((s.muster -> 'check')::boolean, false), 'taken_as', r.taken_as, 'message', coalesce(r.message, case
+        when r.from_events then (select error from runs where runs.id = r.run_id) end), 'ok', r.ok, 'changed', r.changed,
       'failures', r.failures, 'unreachable', r.unreachable, 'skipped', r.skipped, 'rescued', r.rescued, 'ignored', r.ignored)`,
   };
 }

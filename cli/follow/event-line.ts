@@ -20,11 +20,12 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
 /** The line for an event a person wants to see as it comes (a failure, a warning); undefined for all others. */
 export function eventLine(event: EventAnswer): string | undefined {
   if (event.type === 'warning') return `warning: ${shortened(textOf(event.message))}`;
+  if (event.type === 'error') return `error: ${shortened(textOf(event.message))}`;
   if (event.type !== 'host_result') return undefined;
   const result = textOf(event.result);
   if (result !== 'failed' && result !== 'unreachable') return undefined;
   const item = textOf(event.item) === '' ? '' : ` (item ${shortened(textOf(event.item))})`;
-  const message = textOf(event.message) || textOf(event.stderr) || textOf(event.stdout);
+  const message = textOf(event.reason) || textOf(event.message) || textOf(event.stderr) || textOf(event.stdout);
   const reason = event.censored === true ? 'hidden by no_log' : message;
   return `${result}: ${shortened(event.host ?? '')}: ${shortened(textOf(event.task))}${item}: ${shortened(reason)}`;
 }

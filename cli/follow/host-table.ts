@@ -1,5 +1,6 @@
-import type { SessionHost } from '../../domain/sessions/detail-schema.ts';
+import type { SessionDetail, SessionHost } from '../../domain/sessions/detail-schema.ts';
 import type { View } from '../output/columns.ts';
+import { oneLine } from '../terminal/neutralise.ts';
 
 /** What one host reached in a whole session, in one line. */
 export interface HostSummary {
@@ -33,6 +34,27 @@ export function summariseHost({ host, result, layers }: SessionHost, check = fal
     ignored: sum((layer) => layer.ignored),
     result: check && result === 'applied' ? (sum((layer) => layer.changed) > 0 ? 'drifted' : 'in_sync') : result,
   };
+}
+
+const WORST_FIRST: readonly HostSummary['result'][] = ['failed', 'incomplete', 'not_reached', 'running', 'drifted'];
+
+/** Those that failed first, then those that were not finished or not reached; hosts of one result stay in their order. */
+export function worstFirst(hosts: readonly HostSummary[]): HostSummary[] {
+  const rank = ({ result }: HostSummary) => {
+    const place = WORST_FIRST.indexOf(result);
+    return place < 0 ? WORST_FIRST.length : place;
+  };
+  return hosts.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** Whether a retry of the failed hosts takes it. */
+export const isToRetry = ({ result }: HostSummary): boolean =>
+  result === 'failed' || result === 'incomplete' || result === 'not_reached';
+
+/** Hosts that failed alike: `3 hosts (n1, n2, n3): Install: rc 100: E: ...`. */
+export function failureLine({ message, count, hosts }: SessionDetail['failures'][number]): string {
+  const more = count > hosts.length ? `, ${count - hosts.length} more` : '';
+  return `${count === 1 ? '1 host' : `${count} hosts`} (${hosts.map(oneLine).join(', ')}${more}): ${oneLine(message)}`;
 }
 
 export const hostSummaryView: View<HostSummary> = {

@@ -7,12 +7,15 @@ import type { OutputOptions } from '../options.ts';
 import { isValueFormat, renderValue, writeData, writeList } from '../output/render.ts';
 import { oneLine } from '../terminal/neutralise.ts';
 import { type FollowOptions, followSession, goingOn } from './follow-session.ts';
-import { hostSummaryView, summariseHost } from './host-table.ts';
+import { failureLine, hostSummaryView, isToRetry, summariseHost, worstFirst } from './host-table.ts';
 
 export interface EndOptions extends OutputOptions, FollowOptions {
   /** Fail when no host ran any task. */
   requireHosts?: boolean;
 }
+
+/** Hosts that the end of a session shows to a person, those that failed first. */
+const SHOWN_HOSTS = 20;
 
 const WORDS: Record<string, string> = { true: 'succeeded', false: 'failed', unknown: 'ended, nobody knows how' };
 
@@ -33,16 +36,26 @@ export async function followToEnd(
   const session = await api.json<SessionDetail>({ method: 'GET', path });
   const found = await allPages<SessionHost>(api, `${path}/hosts`, 'hosts');
   const hosts = found.map((host) => summariseHost(host, session.muster?.check));
+  const worst = worstFirst(hosts);
   const { output } = options;
   if (output === 'json' || output === 'yaml') {
     writeData(context, await renderValue({ session, hosts }, output));
-  } else if (hosts.length > 0 || isValueFormat(output)) {
+  } else if (isValueFormat(output)) {
     await writeList(context, hostSummaryView, hosts, output);
+  } else if (hosts.length > 0) {
+    await writeList(context, hostSummaryView, worst.slice(0, SHOWN_HOSTS), output);
+    if (hosts.length > SHOWN_HOSTS) {
+      say(context, `${hosts.length - SHOWN_HOSTS} more hosts: \`./muster session hosts ${name}\``);
+    }
   }
   if (!isValueFormat(output)) for (const image of session.images) say(context, imageLine(image));
   say(context, `session ${name} ${WORDS[end.succeeded] ?? 'has not ended'}: ${oneLine(end.message)}`);
+  if (!isValueFormat(output)) {
+    for (const failure of session.failures ?? []) say(context, failureLine(failure));
+    if (hosts.some(isToRetry)) say(context, `retry them: \`./muster session retry ${name} --hosts failed\``);
+  }
   context.exit = exitOfSession(end.succeeded);
-  if (options.requireHosts && hosts.length === 0) {
+  if (options.requireHosts && hosts.every(({ result }) => result === 'not_reached')) {
     say(context, `no host ran any task, which --require-hosts makes a failure`);
     context.exit = EXIT.failed;
   }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { SessionDetail, SessionItem } from '../../domain/sessions/detail-schema.ts';
 import { type LogBases, logsLink, toSession } from '../../domain/sessions/record.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import { countHostsByStatus } from '../../store/host-result-reads.ts';
+import { countHostsByStatus, readFailures } from '../../store/host-result-reads.ts';
 import { findSessionById, type SessionRow } from '../../store/session-engine.ts';
 import { listSessionImages } from '../../store/session-images.ts';
 import { readAttempts, readShownJob } from '../../store/session-reads.ts';
@@ -67,6 +67,7 @@ export async function describeSession(
       attempt: run.attempt,
       state: run.state,
       exit_code: run.exit_code,
+      error: run.error,
       created_at: run.created_at.toISOString(),
       started_at: iso(run.started_at),
       ended_at: iso(run.ended_at),
@@ -84,6 +85,7 @@ export async function describeSession(
     snapshot: row.snapshot,
     counts: { ...summary.counts },
     hosts,
+    failures: hosts.failed === 0 ? [] : await readFailures(db, row.id),
     absent_hosts: row.absent_hosts,
     retry_of: original === null ? null : { id: original.id, name: original.name },
     retried_by: retries,

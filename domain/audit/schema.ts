@@ -75,6 +75,7 @@ const LayerEntrySchema = z.strictObject({
   taken_as: name.describe(
     'status that the component took: failed counted an error, applied cleared the count; null: none',
   ),
+  message: name.describe('why it failed, or why its playbook broke off; null: neither is known'),
   ok: count,
   changed: count,
   failures: count,

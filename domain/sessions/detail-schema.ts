@@ -41,6 +41,8 @@ const AttemptSchema = z.strictObject({
   attempt: z.int(),
   state: z.enum(['created', 'started', 'ended', 'lost']),
   exit_code: z.int().nullable(),
+  /** Why Ansible ended it, in its own words with file and line; null where it did not say. */
+  error: z.string().nullable(),
   created_at: time,
   started_at: time.nullable(),
   ended_at: time.nullable(),
@@ -94,6 +96,8 @@ export const SessionDetailSchema = SessionItemSchema.extend({
   counts: ResultCountsSchema,
   /** Hosts of ended runs, each by its worst layer. */
   hosts: z.strictObject({ applied: count, failed: count, incomplete: count, not_reached: count }),
+  /** The hosts that failed, grouped by what they say: at most 20 groups, the largest first, each with at most 10 names. */
+  failures: z.array(z.strictObject({ message: z.string(), count, hosts: z.array(z.string()) })),
   /** Hosts of a limit that is a plain list which the inventory does not have; null for another limit, or not known yet. */
   absent_hosts: z.array(z.string()).nullable(),
   retry_of: NamedSessionSchema.nullable(),

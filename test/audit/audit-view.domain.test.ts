@@ -40,6 +40,7 @@ const base = { id: '1', time: '2026-11-21T10:00:00.000Z' };
 const layer = {
   ...base,
   type: 'layer',
+  message: null,
   session: 's1',
   session_id: 'i',
   configuration: 'site',
@@ -80,6 +81,11 @@ test.each<[TimelineEntry, string, string]>([
     'update enabled: false -> true',
   ],
   [layer, 'session/s1', 'layer 0 p.yml failed (ok=3 changed=1 failures=1 unreachable=0), counted an error'],
+  [
+    { ...layer, message: 'Install: rc 100: E: gone (a.yml:3)' },
+    'session/s1',
+    'layer 0 p.yml failed (ok=3 changed=1 failures=1 unreachable=0), counted an error: Install: rc 100: E: gone (a.yml:3)',
+  ],
   [
     { ...layer, taken_as: 'incomplete' },
     'session/s1',

@@ -76,6 +76,17 @@ describe('lines for events', () => {
       'failed: web1: Write the file: hidden by no_log',
     ],
     ['a command that only wrote to stderr', event({ stderr: 'boom\n' }), 'failed: web1: Write the file: boom'],
+    [
+      'a failure of a program, by the last useful line of its output',
+      event({ message: 'apt-get failed', stderr: 'a\nb', reason: 'rc 100: E: Unable to locate package slurmd' }),
+      'failed: web1: Write the file: rc 100: E: Unable to locate package slurmd',
+    ],
+    ['a failure that is rescued', event({ result: 'rescued', message: 'x' }), undefined],
+    [
+      'the end of the playbook',
+      event({ type: 'error', message: "'x' is undefined (a.yml:6)" }),
+      "error: 'x' is undefined (a.yml:6)",
+    ],
     ['a warning', event({ type: 'warning', message: 'host x[0] left out' }), 'warning: host x[0] left out'],
     ['a success', event({ result: 'changed' }), undefined],
     ['a failure that is ignored', event({ result: 'ignored' }), undefined],

@@ -71,14 +71,36 @@ describe('session run', () => {
     expect(exit).toBe(1);
     expect(out).toBe(
       'HOST  LAYERS  OK  CHANGED  FAILED  UNREACHABLE  RESULT\n' +
-        'web1  2       4   2        0       0            applied\n' +
-        'web2  1       1   0        1       0            failed\n',
+        'web2  1       1   0        1       0            failed\n' +
+        'web1  2       4   2        0       0            applied\n',
     );
+    expect(err).toContain('retry them: `./muster session retry s1 --hosts failed`\n');
     expect(err).toContain('session s1 created\n');
     expect(err).toContain('clones 1 repository\n');
     expect(err).toContain('failed: web2: Write the file: no space on web2\n');
     expect(err).toContain('session s1 failed: layer 0 (site.yml) failed: 1 of 2 hosts failed\n');
     expect(err).not.toContain('\u001b');
+  });
+
+  test('shows those that failed first, and no more hosts than a person reads', async () => {
+    const fleet = Array.from({ length: 30 }, (_, index) =>
+      sessionHost(`n${10 + index}`, index === 25 ? 'failed' : index === 7 ? 'not_reached' : 'applied', [{}]),
+    );
+    session({ succeeded: 'false' }, fleet);
+    const failures = [{ message: 'Install: rc 100: E: gone (site.yml:3)', count: 12, hosts: ['n35', 'n36'] }];
+    api.on(`GET ${PATH}`, always(200, sessionDetail('s1', { failures })));
+    const { out, err } = await cli(RUN, { url: api.url });
+    const names = out
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(' ')[0]);
+    expect(names.slice(0, 3)).toEqual(['n35', 'n17', 'n10']);
+    expect(names).toHaveLength(20);
+    expect(err).toContain('10 more hosts: `./muster session hosts s1`\n');
+    expect(err).toContain('12 hosts (n35, n36, 10 more): Install: rc 100: E: gone (site.yml:3)\n');
+    const all = JSON.parse((await cli([...RUN, '-o', 'json'], { url: api.url })).out);
+    expect(all.hosts).toHaveLength(30);
   });
 
   test('sends what was asked for', async () => {

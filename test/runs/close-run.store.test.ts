@@ -7,7 +7,7 @@ import { takeResults } from '../../control/runs/take-results.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import { describeHosts, listHosts } from '../../control/sessions/read-hosts.ts';
 import { runOutcome } from '../../control/sessions/run-outcome.ts';
-import { countHostsByStatus, readHostsNotApplied } from '../../store/host-result-reads.ts';
+import { countHostsByStatus, readFailures, readHostsNotApplied } from '../../store/host-result-reads.ts';
 import { unsuccessfulHosts } from '../../store/host-results.ts';
 import { deleteSessionRuns } from '../../store/runs.ts';
 import { appendEvents } from '../../store/streams.ts';
@@ -145,6 +145,23 @@ test('a pod that says no more than its exit status leaves what its events say', 
   await takeExit(database.db, run.id, { code: 1, signal: null, ended_at: '' });
   expect(await table(sessionId)).toContainEqual(['bad', 'failed']);
   expect((await table(sessionId)).flat()).not.toContain('running');
+});
+
+test('hosts that failed alike are told together, the largest group first', async () => {
+  const failed = (host: string, reason: string): Event =>
+    ran(host, 'failed', { reason, task: 'Install', file: 'a.yml:3' });
+  const { sessionId, run } = await runWith([
+    failed('a', 'rc 1: other'),
+    ...Array.from({ length: 12 }, (_, index) => failed(`n${10 + index}`, `n${10 + index} at 10.0.0.${index}: gone`)),
+    ran('fine', 'ok'),
+  ]);
+  await closeRun(database.db, run, exit(2));
+  const names = Array.from({ length: 10 }, (_, index) => `n${10 + index}`);
+  expect(await readFailures(database.db, sessionId)).toEqual([
+    { message: 'Install: n10 at 10.0.0.0: gone (a.yml:3)', count: 12, hosts: names },
+    { message: 'Install: rc 1: other (a.yml:3)', count: 1, hosts: ['a'] },
+  ]);
+  expect((await runOutcome(database.db, run.id)).why).toBe('Install: n10 at 10.0.0.0: gone (a.yml:3)');
 });
 
 test("Ansible's own words are kept with the run and stand among its events", async () => {

@@ -56,7 +56,8 @@ function whatText(entry: TimelineEntry): string {
     case 'layer': {
       const counts = (['ok', 'changed', 'failures', 'unreachable'] as const).map((word) => `${word}=${entry[word]}`);
       const layer = `layer ${entry.layer} ${cell(entry.playbook)} ${entry.status} (${counts.join(' ')})`;
-      return `${entry.is_check ? 'check of ' : ''}${layer}${takenText(entry)}`;
+      const why = entry.message ? `: ${entry.message}` : '';
+      return `${entry.is_check ? 'check of ' : ''}${layer}${takenText(entry)}${why}`;
     }
     case 'batch': {
       const end = entry.result === null ? '' : `, ${entry.result}${entry.reason === null ? '' : ` (${entry.reason})`}`;

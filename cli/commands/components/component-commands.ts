@@ -19,6 +19,7 @@ import { watching } from '../../watch.ts';
 import { timelineCommand } from '../audit/audit-commands.ts';
 import { applyComponents } from './apply-components.ts';
 import { type ComponentAnswer, componentDetails, componentView } from './component-view.ts';
+import { lastTrouble } from './last-trouble.ts';
 
 interface ListOptions extends OutputOptions, WatchOptions {
   limit?: number;
@@ -65,7 +66,9 @@ export function componentCommands(program: Command, context: CliContext): void {
       const query = { state_details: true, config_details: true };
       await watching(context, options, async () => {
         const record = await api.json<ComponentAnswer>({ method: 'GET', path: `/v3/components/${segment(id)}`, query });
-        writeData(context, await renderOne(componentView, record, options.output, componentDetails));
+        const trouble = isValueFormat(options.output) ? null : await lastTrouble(api, record);
+        const details = (shown: ComponentAnswer, wide: boolean) => componentDetails(shown, wide, trouble);
+        writeData(context, await renderOne(componentView, record, options.output, details));
       });
     });
 

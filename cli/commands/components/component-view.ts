@@ -26,13 +26,14 @@ export const componentView: View<ComponentAnswer> = {
 };
 
 /** A component for people: its fields, what it should reach and what it reached. */
-export function componentDetails(component: ComponentAnswer, wide: boolean): string {
+export function componentDetails(component: ComponentAnswer, wide: boolean, trouble: string | null = null): string {
   const commit = (text: string | undefined): string => cell(wide ? text : text?.slice(0, 12));
   const fields = fieldList([
     ['id', component.id],
     ['status', cell(component.configuration_status)],
     ['desired configuration', component.desired_config],
     ['errors', String(component.error_count)],
+    ['last failure', cell(trouble)],
     ['retry policy', cell(component.retry_policy)],
     ['enabled', component.enabled ? 'yes' : 'no'],
     ['boot', cell(component.muster?.boot)],

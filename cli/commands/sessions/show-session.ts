@@ -1,6 +1,7 @@
 import type { SessionDetail } from '../../../domain/sessions/detail-schema.ts';
 import { type ApiClient, segment } from '../../client/api-client.ts';
 import type { CliContext } from '../../context.ts';
+import { failureLine } from '../../follow/host-table.ts';
 import type { OutputOptions } from '../../options.ts';
 import { cell, tagCell, type View } from '../../output/columns.ts';
 import { renderOne, writeData } from '../../output/render.ts';
@@ -43,7 +44,8 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
     ['cancelled', cell(session.cancel?.reason)],
     ['retry of', cell(session.retry_of?.name)],
     ['retried by', session.retried_by.map((retry) => retry.name).join(', ')],
-    ['hosts', `${hosts.applied} applied, ${hosts.failed} failed, ${hosts.incomplete} incomplete`],
+    ['hosts', hostCounts(hosts)],
+    ...(session.failures ?? []).map((failure): [string, string] => ['failed', failureLine(failure)]),
     ['not in the inventory', namesOf(session.absent_hosts ?? [])],
     ['tasks', `${counts.ok} ok, ${counts.changed} changed, ${counts.failed} failed, ${counts.unreachable} unreachable`],
     ...jobFields(session.job),
@@ -51,6 +53,11 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
   ]);
   const images = session.images.length === 0 ? '' : `\n${imageTable(session.images)}`;
   return `${fields}\n${layerTable(session, wide)}${images}`;
+}
+
+function hostCounts({ applied, failed, incomplete, not_reached }: SessionDetail['hosts']): string {
+  const unreached = not_reached ? `, ${not_reached} not reached` : '';
+  return `${applied} applied, ${failed} failed, ${incomplete} incomplete${unreached}`;
 }
 
 /** What a session's Job on a cluster came to; nothing of a session that runs elsewhere. */
