@@ -1,8 +1,9 @@
 /** Lists that are sent while their records are still being read. */
 import { Readable } from 'node:stream';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { maskAddresses } from '../domain/configurations/address-secrets.ts';
 import { type MusterError, musterError } from '../domain/errors.ts';
+import { MAX_PAGE_BYTES } from '../domain/page-size.ts';
 import { createTurns } from './admission/turns.ts';
 import { shownTo } from './plugins/masked-answers.ts';
 
@@ -15,31 +16,62 @@ export interface RecordPages<T> {
 
 /**
  * Answers `{"<kind>": [...], "next": ...}` while the records are still being read, so that its memory does not grow with
- * the list and a slow reader slows only itself. One batch at most is sent whole; errors of the first two batches become
+ * the list and a slow reader slows only itself. It ends before it is larger than a page may be. One batch at most is sent whole; errors of the first two batches become
  * problem documents, a later one breaks the connection off, which no reader takes for a complete answer.
  */
 export async function sendList<T>(
   reply: FastifyReply,
   kind: string,
   batches: AsyncGenerator<T[], void>,
-  next: (last: T | undefined) => unknown,
+  next: (last: T | undefined, isCut: boolean) => unknown,
 ): Promise<FastifyReply> {
   const { begun, ended } = await begin(batches);
-  if (ended) {
-    const records = begun.flat();
-    return reply.send({ [kind]: records, next: next(records.at(-1)) });
-  }
-  return stream(reply, joined(begun, batches), {
+  const around: Around<T> = {
     head: `{${JSON.stringify(kind)}:[`,
-    tail: (last) => `],"next":${JSON.stringify(next(last))}}`,
+    tail: (last, isCut) => `],"next":${JSON.stringify(next(last, isCut))}}`,
+    mostBytes: MAX_PAGE_BYTES,
+  };
+  if (ended)
+    return reply
+      .header('content-type', JSON_TYPE)
+      .send(await bytesOf(textOf(reply.request, joined(begun, batches), around)));
+  return stream(reply, joined(begun, batches), around);
+}
+
+/**
+ * Answers `{"<kind>": [...], "next": ...}` of records that are there, as far as they fit in a page.
+ * @param next of the last record that is shown; `isMore` when there are others behind it
+ */
+export function pageAnswer<T, Kind extends string>(
+  kind: Kind,
+  records: readonly T[],
+  more: boolean,
+  next: (last: T) => Record<string, unknown>,
+): Record<Kind, T[]> & { next: Record<string, unknown> | null } {
+  const shown = fitting(records);
+  const last = shown.at(-1);
+  const isMore = more || shown.length < records.length;
+  return { [kind]: shown, next: isMore && last !== undefined ? next(last) : null } as Record<Kind, T[]> & {
+    next: Record<string, unknown> | null;
+  };
+}
+
+/** The first of these records, as far as they fit in a page: one at least. */
+export function fitting<T>(records: readonly T[]): T[] {
+  let bytes = 0;
+  const end = records.findIndex((record, place) => {
+    bytes += Buffer.byteLength(JSON.stringify(record)) + 1;
+    return place > 0 && bytes > MAX_PAGE_BYTES;
   });
+  return end === -1 ? [...records] : records.slice(0, end);
 }
 
 /** Answers `[...]`, v2's form of a list, in the same way. */
 export async function sendArray<T>(reply: FastifyReply, batches: AsyncGenerator<T[], void>): Promise<FastifyReply> {
   const { begun, ended } = await begin(batches);
   if (ended) return reply.send(begun.flat());
-  return stream(reply, joined(begun, batches), { head: '[', tail: () => ']' });
+  const whole = { head: '[', tail: () => ']', mostBytes: Number.POSITIVE_INFINITY };
+  return stream(reply, joined(begun, batches), whole);
 }
 
 /**
@@ -94,37 +126,63 @@ async function begin<T>(batches: AsyncGenerator<T[], void>): Promise<{ begun: T[
 const LISTS_AT_ONCE = 2;
 const takeTurn = createTurns(LISTS_AT_ONCE);
 
+interface Around<T> {
+  head: string;
+  /** What follows the records; `isCut` when there were more than fit. */
+  tail(last: T | undefined, isCut: boolean): string;
+  /** After so many bytes of records the list ends; it has one at least. */
+  mostBytes: number;
+}
+
+const JSON_TYPE = 'application/json';
+
 async function stream<T>(
   reply: FastifyReply,
   batches: AsyncGenerator<T[], void>,
-  around: { head: string; tail(last: T | undefined): string },
+  around: Around<T>,
 ): Promise<FastifyReply> {
-  async function* text(): AsyncGenerator<string> {
-    yield around.head;
-    let last: T | undefined;
-    let separator = '';
-    const piece = async () => {
-      const batch = await batches.next();
-      if (batch.done) return null;
-      last = batch.value.at(-1) ?? last;
-      const shown = batch.value.map((record) => JSON.stringify(shownTo(reply.request, record)));
-      return maskAddresses(shown.join(','));
-    };
-    try {
-      for (let text = await takeTurn(piece); text !== null; text = await takeTurn(piece)) {
-        if (text === '') continue;
-        yield separator + text;
-        separator = ',';
-      }
-    } finally {
-      await batches.return();
-    }
-    yield around.tail(last);
-  }
-  reply.header('content-type', 'application/json');
+  reply.header('content-type', JSON_TYPE);
+  const text = textOf(reply.request, batches, around);
   // An answer that is kept for requests that come again has to be whole; its bytes take less than its records.
-  if (reply.request.operation) return reply.send(await bytesOf(text()));
-  return reply.send(Readable.from(text(), { objectMode: false }));
+  if (reply.request.operation) return reply.send(await bytesOf(text));
+  return reply.send(Readable.from(text, { objectMode: false }));
+}
+
+async function* textOf<T>(
+  request: FastifyRequest,
+  batches: AsyncGenerator<T[], void>,
+  around: Around<T>,
+): AsyncGenerator<string> {
+  yield around.head;
+  let last: T | undefined;
+  let bytes = 0;
+  let isCut = false;
+  let separator = '';
+  const piece = async () => {
+    if (isCut) return null;
+    const batch = await batches.next();
+    if (batch.done) return null;
+    const texts: string[] = [];
+    for (const record of batch.value) {
+      const text = JSON.stringify(shownTo(request, record));
+      bytes += Buffer.byteLength(text) + 1;
+      isCut = last !== undefined && bytes > around.mostBytes;
+      if (isCut) break;
+      texts.push(text);
+      last = record;
+    }
+    return maskAddresses(texts.join(','));
+  };
+  try {
+    for (let text = await takeTurn(piece); text !== null; text = await takeTurn(piece)) {
+      if (text === '') continue;
+      yield separator + text;
+      separator = ',';
+    }
+  } finally {
+    await batches.return();
+  }
+  yield around.tail(last, isCut);
 }
 
 async function bytesOf(text: AsyncGenerator<string>): Promise<Buffer> {

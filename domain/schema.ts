@@ -1,5 +1,6 @@
 /** Pieces that the schemas of all lanes share. */
 import { z } from 'zod';
+import { jsonBytes } from './json-size.ts';
 
 /** The message of a property that only the server sets (cfs-api 2); the API gives it its own code. */
 export const READ_ONLY_MESSAGE = 'Property is read-only';
@@ -26,6 +27,27 @@ export const KEY_MAX = 600;
 /** Text without white space and without `;`, as CFS demands of URLs, branches and playbooks. */
 export const NO_BLANK = /^[^\s;]*$/;
 export const NO_BLANK_MESSAGE = 'must not contain white space or ;';
-export const word = z.string().regex(NO_BLANK, NO_BLANK_MESSAGE);
+export const word = text(0, 4_096).regex(NO_BLANK, NO_BLANK_MESSAGE);
 
-export const TagsSchema = z.record(z.string(), z.string());
+/** How many entries a list or map of a record may have, and how many bytes as JSON. */
+interface Most {
+  entries?: number;
+  bytes: number;
+}
+
+/** A list, map or text that is refused when it is larger; the refusal says what it has. */
+export function atMost<S extends z.ZodType>(schema: S, { entries, bytes }: Most): S {
+  return schema.superRefine((value, context) => {
+    const count = Object.keys(value as object).length;
+    if (entries !== undefined && count > entries) {
+      return context.addIssue({ code: 'custom', message: `has ${count} entries: at most ${entries}` });
+    }
+    const size = jsonBytes(value);
+    if (size > bytes) context.addIssue({ code: 'custom', message: `has ${size} bytes: at most ${bytes}` });
+  });
+}
+
+/** Longest text that says something to people or names something outside, in characters. */
+export const TEXT_MAX = 4_096;
+
+export const TagsSchema = atMost(z.record(z.string(), z.string()), { entries: 1_000, bytes: 256 * 1024 });

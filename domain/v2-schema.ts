@@ -74,7 +74,9 @@ export function v2Shape<S extends z.ZodObject>(v3: S, differences: Differences<S
 function around(schema: z.core.$ZodType, inner: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional) return around(schema.def.innerType, inner).optional();
   if (schema instanceof z.ZodNullable) return around(schema.def.innerType, inner).nullable();
-  if (schema instanceof z.ZodArray) return z.array(around(schema.def.element, inner));
+  // With what else the list has to hold, such as its length.
+  if (schema instanceof z.ZodArray)
+    return new z.ZodArray({ ...schema.def, element: around(schema.def.element, inner) });
   return inner;
 }
 

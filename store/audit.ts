@@ -1,5 +1,6 @@
 /** Audit records. Triggers write them (see migration 0015), so that none is left out and each goes with its transaction. */
 import { type SqlBool, sql } from 'kysely';
+import { type BoundedPage, cutMembers, readBoundedPage } from './bounded-page.ts';
 import type { Db } from './database.ts';
 
 export interface AuditRow {
@@ -33,14 +34,20 @@ export interface AuditPlace {
   id: number;
 }
 
-/** At most `limit` records older than a place, newest first. */
+/** At most `limit` records older than a place, newest first, as far as they fit in a page. */
 export async function listAuditRows(
   db: Db,
   filter: AuditFilter,
   after: AuditPlace | undefined,
   limit: number,
-): Promise<AuditRow[]> {
-  let query = db.selectFrom('audit').selectAll().orderBy('at', 'desc').orderBy('id', 'desc').limit(limit);
+): Promise<BoundedPage<AuditRow>> {
+  let query = db
+    .selectFrom('audit')
+    .select(['id', 'at', 'actor', 'action', 'kind', 'name', 'request_id', 'via'])
+    .select([cutMembers(sql`before`).as('before'), cutMembers(sql`after`).as('after')])
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1);
   for (const column of ['actor', 'kind', 'name', 'action'] as const) {
     const value = filter[column];
     if (value !== undefined) query = query.where(column, '=', value);
@@ -49,8 +56,16 @@ export async function listAuditRows(
   if (filter.until !== undefined) query = query.where('at', '<=', filter.until);
   if (filter.hidden.length > 0) query = query.where('kind', 'not in', filter.hidden);
   if (after !== undefined) query = query.where(sql<SqlBool>`(at, id) < (${after.at}, ${after.id}::bigint)`);
-  return query.execute();
+  return readBoundedPage<AuditRow>(db, {
+    query: sql`${query}`,
+    order: sql`at desc, id desc`,
+    size: sql`coalesce(octet_length(before::text), 0) + coalesce(octet_length(after::text), 0) + ${sql.lit(SMALL_MEMBERS)}`,
+    limit,
+  });
 }
+
+/** About the bytes of a record beside what it changed. */
+const SMALL_MEMBERS = 400;
 
 /** A change that no trigger sees: of something that is kept elsewhere. */
 export interface Change {

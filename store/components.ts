@@ -81,6 +81,19 @@ export async function lockComponents(trx: Db, ids: readonly string[]): Promise<M
   return new Map(rows.map((row) => [row.id, { component: toComponent(row), bootedAt: row.booted_at }]));
 }
 
+/** Ids of those of these components whose state and tags have more than so many bytes as text; a state that is stored as it is is not written out. */
+export async function largeComponents(db: Db, ids: readonly string[], bytes: number): Promise<string[]> {
+  const size = (column: 'state' | 'tags') => sql<number>`case when pg_column_compression(${sql.ref(column)}) is null
+    and pg_column_size(${sql.ref(column)}) < ${bytes / 16} then 0 else octet_length(${sql.ref(column)}::text) end`;
+  const rows = await db
+    .selectFrom('components')
+    .select('id')
+    .where('id', '=', sql<string>`any(${ids})`)
+    .where(sql<boolean>`${size('state')} + ${size('tags')} > ${bytes}`)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** When those of these components booted that ever told so. */
 export async function readBootTimes(db: Db, ids: readonly string[]): Promise<Map<string, Date | null>> {
   const rows = await db

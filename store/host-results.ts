@@ -1,5 +1,6 @@
 /** What each host reached in a run, and the components that took it. */
 import { sql } from 'kysely';
+import { MAX_COMPONENT_BYTES, MAX_STATE_ENTRIES } from '../domain/components/component-size.ts';
 import type { HostResult } from '../domain/runs/schema.ts';
 import type { Db } from './database.ts';
 
@@ -27,6 +28,9 @@ export async function insertHostResults(
   `.execute(db);
 }
 
+/** Room, bytes, for the members of a component beside its state and tags: an id of 600 characters and names. */
+const SMALL_MEMBERS = 8_192;
+
 export interface LayerReport {
   sessionName: string;
   cloneUrl: string;
@@ -40,6 +44,8 @@ export interface LayerReport {
 export interface ReportedHost {
   id: string;
   hasBooted: boolean;
+  /** Whether its record has become larger than a component may be. */
+  isLarge?: true;
 }
 
 /**
@@ -56,7 +62,7 @@ export async function reportLayer(db: Db, report: LayerReport): Promise<Reported
     session_name: report.sessionName,
     last_updated: `${report.now.toISOString().slice(0, 19)}Z`,
   };
-  const { rows } = await sql<ReportedHost>`
+  const { rows } = await sql<{ id: string; hasBooted: boolean; isLarge: boolean }>`
     with target as (
       select c.id, old.has_booted, case when old.has_booted then 'incomplete' else r.status end as status
       from components c
@@ -76,13 +82,14 @@ export async function reportLayer(db: Db, report: LayerReport): Promise<Reported
         error_count = case target.status when 'failed' then c.error_count + 1 when 'applied' then 0 else c.error_count end,
         updated_at = ${report.now}, actor = ${`session/${report.sessionName}`}
       from target where c.id = target.id
-      returning c.id, target.has_booted, target.status
+      returning c.id, target.has_booted, target.status, jsonb_array_length(c.state) > ${MAX_STATE_ENTRIES}
+        or octet_length(c.state::text) + octet_length(c.tags::text) > ${MAX_COMPONENT_BYTES - SMALL_MEMBERS} as is_large
     )
     update host_results r set recorded = true, taken_as = changed.status from changed
     where r.run_id = ${report.runId} and r.host = changed.id
-    returning r.host as id, changed.has_booted as "hasBooted"
+    returning r.host as id, changed.has_booted as "hasBooted", changed.is_large as "isLarge"
   `.execute(db);
-  return rows;
+  return rows.map(({ isLarge, ...host }) => (isLarge ? { ...host, isLarge } : host));
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What happened to one component, read from where each part of it is kept. */
 import { type RawBuilder, sql } from 'kysely';
+import { type BoundedPage, cutMembers, readBoundedPage } from './bounded-page.ts';
 import type { Db } from './database.ts';
 
 /** One entry; `details` is as the type says (see domain/audit/schema.ts). */
@@ -17,7 +18,7 @@ export type TimelinePlace = Pick<TimelineRow, 'at' | 'type' | 'key'>;
 const LAST = '~';
 
 /**
- * At most `limit` entries older than a place, newest first. Each part is read off an index in the order of time, and no further
+ * At most `limit` entries older than a place, newest first, as far as they fit in a page. Each part is read off an index in the order of time, and no further
  * than the page needs.
  */
 export async function listTimelineRows(
@@ -25,7 +26,7 @@ export async function listTimelineRows(
   component: string,
   after: TimelinePlace | undefined,
   limit: number,
-): Promise<TimelineRow[]> {
+): Promise<BoundedPage<TimelineRow>> {
   const place = after ?? { at: new Date(8.64e15 / 1_000), type: LAST, key: LAST };
   const parts = [changes(component), layers(component), batches(component), openBatch(component), drift(component)];
   const pages = parts.map(({ from, at, type, key, order, details }) => {
@@ -33,12 +34,15 @@ export async function listTimelineRows(
     return sql`(select ${at} as at, ${sql.lit(type)} collate "C" as type, (${key}) collate "C" as key, ${details} as details
       from ${from} and ${at} <= ${place.at}
         and (${identity}) < (${place.at}::timestamptz, ${place.type}::text collate "C", ${place.key}::text collate "C")
-      order by ${at} desc, ${order} desc limit ${limit})`;
+      order by ${at} desc, ${order} desc limit ${limit + 1})`;
   });
-  const { rows } = await sql<TimelineRow>`
-    select * from (${sql.join(pages, sql` union all `)}) as entries order by at desc, type desc, key desc limit ${limit}
-  `.execute(db);
-  return rows;
+  const newest = sql`at desc, type desc, key desc`;
+  return readBoundedPage<TimelineRow>(db, {
+    query: sql`select * from (${sql.join(pages, sql` union all `)}) as entries order by ${newest} limit ${limit + 1}`,
+    order: newest,
+    size: sql`octet_length(details::text)`,
+    limit,
+  });
 }
 
 interface Part {
@@ -59,7 +63,7 @@ function changes(component: string): Part {
     type: 'change',
     key: sql`lpad(a.id::text, 18, '0')`,
     order: sql`a.id`,
-    details: sql`jsonb_build_object('actor', a.actor, 'action', a.action, 'before', a.before, 'after', a.after,
+    details: sql`jsonb_build_object('actor', a.actor, 'action', a.action, 'before', ${cutMembers(sql`a.before`)}, 'after', ${cutMembers(sql`a.after`)},
       'request_id', a.request_id, 'via', a.via)`,
   };
 }

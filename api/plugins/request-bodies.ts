@@ -7,12 +7,14 @@ import type { ApiDependencies, ApiServer } from '../dependencies.ts';
 const HELD_BODIES = 4;
 /** Bodies up to this size, bytes, are read however many large ones there are. */
 const SMALL_BODY = 1024 * 1024;
+/** Largest body of a node, bytes: it reports one component. */
+const NODE_BODY = 1024 * 1024;
 /** How long a refused body may still come, ms, and how long it may pause meanwhile. */
 const LINGER_MS = 30_000;
 const LINGER_SILENT_MS = 2_000;
 
 /**
- * Reads bodies as bytes, whatever their type. Refused are one above the limit (413, as soon as it is known), an encoding
+ * Reads bodies as bytes, whatever their type. Refused are one above the limit (413, as soon as it is known; a node has a smaller one), an encoding
  * (415), a large one while many are held (503), and one of which nothing comes for `stallMs`, or which is not there after
  * `bodyMs` (408). Only what has arrived is held, so that announcing a large body costs nothing.
  */
@@ -22,8 +24,8 @@ export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBo
   let held = 0;
 
   /** Takes the next piece in, or says why it is refused. */
-  const refusalOf = (size: number, piece: number): Error | null => {
-    if (size + piece > maxBody) return tooLarge(maxBody);
+  const refusalOf = (size: number, piece: number, most: number): Error | null => {
+    if (size + piece > most) return tooLarge(most);
     if (size + piece > SMALL_BODY && held + piece > HELD_BODIES * maxBody) {
       return musterError('overloaded', 'Too many large bodies are worked on; try again in a moment');
     }
@@ -32,9 +34,10 @@ export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBo
 
   const read = (request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> => {
     const announced = Number(request.headers['content-length'] ?? Number.NaN);
-    if (announced > maxBody) {
+    const most = request.caller?.role === 'node' ? Math.min(NODE_BODY, maxBody) : maxBody;
+    if (announced > most) {
       letBy(payload);
-      return Promise.reject(tooLarge(maxBody));
+      return Promise.reject(tooLarge(most));
     }
     const chunks: Buffer[] = [];
     let size = 0;
@@ -49,7 +52,7 @@ export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBo
       };
       const take = (chunk: Buffer) => {
         stalled.refresh();
-        const refusal = refusalOf(size, chunk.length);
+        const refusal = refusalOf(size, chunk.length, most);
         if (refusal !== null) return end(refusal);
         size += chunk.length;
         held += chunk.length;

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { RowSource } from '../../control/sessions/row-sources.ts';
+import { fitting } from '../list-answer.ts';
 
 export const MAX_PAGE = 1_000;
 const MAX_INT = 2 ** 31 - 1;
@@ -34,8 +35,8 @@ export async function rowPage<Row extends { seq: number }>(
 ): Promise<RowPage<Row>> {
   const { tail, after, limit } = query;
   const read = tail === undefined ? await source.after(after, limit + 1) : await source.last(tail);
-  const more = tail === undefined && read.length > limit;
-  const rows = more ? read.slice(0, limit) : read;
+  const rows = tail === undefined ? fitting(read.slice(0, limit)) : read;
+  const more = read.length > rows.length;
   const cursor = rows.at(-1)?.seq ?? after;
   return { rows, cursor, next: more ? { ...query, after: cursor } : null };
 }

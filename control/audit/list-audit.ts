@@ -25,9 +25,9 @@ export async function listAudit(
     until: until === undefined ? undefined : new Date(until),
     hidden: role === null || role === 'admin' ? [] : FOR_ADMINISTRATORS,
   };
-  const rows = await listAuditRows(db, filter, after_id === '' ? undefined : placeOf(after_id), limit + 1);
-  const records = rows.slice(0, limit).map(recordOf);
-  return { records, after: rows.length > limit ? (records.at(-1)?.id ?? null) : null };
+  const page = await listAuditRows(db, filter, after_id === '' ? undefined : placeOf(after_id), limit);
+  const records = page.rows.map(recordOf);
+  return { records, after: page.more ? (records.at(-1)?.id ?? null) : null };
 }
 
 /** A row as it is shown. */

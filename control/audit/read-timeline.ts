@@ -13,12 +13,12 @@ export async function readTimeline(
   component: string,
   { limit, after_id }: TimelineQuery,
 ): Promise<{ entries: TimelineEntry[]; after: string | null }> {
-  const rows = await listTimelineRows(db, component, after_id === '' ? undefined : placeOf(after_id), limit + 1);
+  const { rows, more } = await listTimelineRows(db, component, after_id === '' ? undefined : placeOf(after_id), limit);
   if (rows.length === 0 && (await findComponent(db, component)) === undefined) {
     throw musterError('component_not_found', `Component ${component} could not be found`);
   }
-  const entries = rows.slice(0, limit).map(entryOf);
-  return { entries, after: rows.length > limit ? (entries.at(-1)?.id ?? null) : null };
+  const entries = rows.map(entryOf);
+  return { entries, after: more ? (entries.at(-1)?.id ?? null) : null };
 }
 
 function entryOf({ at, type, key, details }: TimelineRow): TimelineEntry {

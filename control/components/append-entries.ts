@@ -3,6 +3,7 @@ import { appendStateLayer } from '../../domain/components/state-layers.ts';
 import { wireTime } from '../../domain/times.ts';
 import { updateComponents } from '../../store/components.ts';
 import type { Db } from '../../store/database.ts';
+import { fitComponents } from './fit-components.ts';
 
 /** What is appended to a component's state, in this order, and what is added to its error count. */
 export interface EntriesToAppend {
@@ -26,8 +27,19 @@ export async function appendEntries(
       (reached, entry) => appendStateLayer(reached, { ...entry, last_updated: time }),
       stored.state,
     );
-    return [{ ...stored, state, error_count: stored.error_count + errors }];
+    const after = { ...stored, state, error_count: stored.error_count + errors };
+    return [{ after, session: entries.at(-1)?.session_name ?? '' }];
   });
-  if (changed.length === 0) return;
-  await updateComponents(trx, changed, { now, actor, members: new Set(['state', 'error_count']) });
+  const fitted: Component[] = [];
+  for (const [session, group] of Map.groupBy(changed, (one) => one.session)) {
+    fitted.push(
+      ...(await fitComponents(
+        trx,
+        group.map(({ after }) => after),
+        session,
+      )),
+    );
+  }
+  if (fitted.length === 0) return;
+  await updateComponents(trx, fitted, { now, actor, members: new Set(['state', 'error_count']) });
 }

@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely';
+import { requireComponentSize } from '../../domain/components/component-size.ts';
 import { importedComponent } from '../../domain/components/import-component.ts';
 import { type ForeignComponent, ForeignComponentSchema } from '../../domain/components/import-schema.ts';
 import type { Component } from '../../domain/components/schema.ts';
+import { isMusterError } from '../../domain/errors.ts';
 import {
   importMistake,
   importName,
@@ -49,9 +51,23 @@ export async function importComponents(
     function take(foreign: ForeignComponent, name: string): ImportResult {
       const before = stored.get(foreign.id)?.component;
       const { component, notes } = importedComponent(foreign, before, { now: wireTime(now), enable: mode.enable });
+      const mistake = sizeMistake(before, component);
+      if (mistake !== null) return importResult(name, 'failed', [mistake]);
       const outcome = importOutcome(before !== undefined, sameJson(component, before), mode);
       if (importWrites(outcome, mode)) writes.set(component.id, component);
       return importResult(name, outcome, outcome === 'equal' ? [] : notes);
     }
   });
+}
+
+/** Why a component is too large, or null. */
+function sizeMistake(before: Component | undefined, component: Component): string | null {
+  const nothing = { ...component, state: [], tags: {} };
+  try {
+    requireComponentSize(before ?? nothing, component, { state: [], tags: {} });
+    return null;
+  } catch (error) {
+    if (isMusterError(error)) return error.message;
+    throw error;
+  }
 }

@@ -1,9 +1,15 @@
 import type { Kysely } from 'kysely';
 import { namesNewBoot, patchAfterBoot, requireStateWithBoot } from '../../domain/components/boot.ts';
-import type { ComponentFilter, ComponentFilterPatch } from '../../domain/components/schema.ts';
+import { MAX_COMPONENT_BYTES, requireComponentSize } from '../../domain/components/component-size.ts';
+import type {
+  Component,
+  ComponentBody,
+  ComponentFilter,
+  ComponentFilterPatch,
+} from '../../domain/components/schema.ts';
 import { patchComponent as patched, patchedMembers } from '../../domain/components/write-component.ts';
 import { readSessionsSince } from '../../store/component-version.ts';
-import { readBootTimes, updateComponents } from '../../store/components.ts';
+import { largeComponents, lockComponents, readBootTimes, updateComponents } from '../../store/components.ts';
 import { readOptions } from '../../store/options.ts';
 import type { Database } from '../../store/tables.ts';
 import type { WriteComponentsDependencies } from './put-components.ts';
@@ -54,9 +60,24 @@ export async function patchComponentsByFilter(
       });
       const booted = new Set(components.filter((component) => namesNewBoot(component, patch)).map(({ id }) => id));
       await updateComponents(trx, after, { now, actor: deps.actor, members, booted });
+      if (members.has('tags') && !members.has('state')) await requireSizes(trx, components, patch);
       for (const id of batch) ids.push(id);
     }
     await deps.alongside?.(trx, ids);
     return ids;
   });
+}
+
+/** Refuses tags that make a component too large, where its state, the other large part, was not read. */
+async function requireSizes(trx: Kysely<Database>, before: Component[], patch: ComponentBody): Promise<void> {
+  const large = await largeComponents(
+    trx,
+    before.map(({ id }) => id),
+    MAX_COMPONENT_BYTES / 2,
+  );
+  if (large.length === 0) return;
+  const tags = new Map(before.map((component) => [component.id, component.tags]));
+  for (const { component } of (await lockComponents(trx, large)).values()) {
+    requireComponentSize({ ...component, tags: tags.get(component.id) ?? {} }, component, patch);
+  }
 }

@@ -1,9 +1,11 @@
 import type { Kysely } from 'kysely';
+import { lockComponents, updateComponents } from '../../store/components.ts';
 import { forgetDrift } from '../../store/drift.ts';
 import { reportLayer, unknownHosts } from '../../store/host-results.ts';
 import { markRunRecorded } from '../../store/runs.ts';
 import { appendEvents } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
+import { fitComponents } from './fit-components.ts';
 
 export interface LayerRecord {
   runId: string;
@@ -29,10 +31,17 @@ export async function recordLayer(db: Kysely<Database>, record: LayerRecord): Pr
     const now = new Date();
     const reported = await reportLayer(trx, { ...record, now });
     await forgetDrift(trx, record);
+    const shortened = await shorten(
+      trx,
+      reported.flatMap(({ id, isLarge }) => (isLarge ? [id] : [])),
+      record.sessionName,
+      now,
+    );
     const booted = reported.filter(({ hasBooted }) => hasBooted).map(({ id }) => id);
     const messages = [
       ...hostsWarning('not recorded, no such component', await unknownHosts(trx, record.runId, NAMED_HOSTS + 1)),
       ...hostsWarning('recorded as incomplete, booted since the session began', booted.sort()),
+      ...hostsWarning('recorded in place of the oldest entries of others, the component is full', shortened),
     ];
     if (messages.length === 0) return;
     await appendEvents(
@@ -41,6 +50,18 @@ export async function recordLayer(db: Kysely<Database>, record: LayerRecord): Pr
       messages.map((message) => ({ time: now, type: 'warning', host: null, line: null, data: { message } })),
     );
   });
+}
+
+/** Makes room in components that others had filled to their bounds; answers the ids of those that lost entries, sorted. */
+async function shorten(trx: Kysely<Database>, ids: string[], session: string, now: Date): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const stored = [...(await lockComponents(trx, ids)).values()].map(({ component }) => component);
+  const fitted = await fitComponents(trx, stored, session);
+  const shorter = fitted.filter((component, index) => component.state.length < (stored[index]?.state.length ?? 0));
+  if (shorter.length > 0) {
+    await updateComponents(trx, shorter, { now, actor: `session/${session}`, members: new Set(['state']) });
+  }
+  return shorter.map(({ id }) => id).sort();
 }
 
 /** A warning that names hosts, none for none. */

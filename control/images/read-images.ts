@@ -66,11 +66,14 @@ export function pageOfImages(
   deps: { db: Db },
   after: string,
   limit: number,
-): { batches: AsyncGenerator<StoredImageView[], void>; next(last: StoredImageView | undefined): string | null } {
+): {
+  batches: AsyncGenerator<StoredImageView[], void>;
+  next(last: StoredImageView | undefined, isCut: boolean): string | null;
+} {
   const { batches, more } = imageRows(deps.db, after === '' ? null : placeOf(after), limit);
   return {
     batches: mapped(batches, viewOfStoredImage),
-    next: (last) => (more() && last !== undefined ? `${last.id}-${last.name}` : null),
+    next: (last, isCut) => ((isCut || more()) && last !== undefined ? `${last.id}-${last.name}` : null),
   };
 }
 

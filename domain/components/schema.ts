@@ -89,11 +89,12 @@ export type ComponentBody = z.infer<typeof ComponentBodySchema>;
 const StatusFilterSchema = z.enum([...CONFIGURATION_STATUSES, '']);
 
 const filters = {
-  ids: z.string().optional(),
+  /** Room for the ids, or the tags, of 100,000 components. */
+  ids: text(0, 4 * 1024 * 1024).optional(),
   status: StatusFilterSchema.optional(),
   enabled: z.boolean().optional(),
   config_name: z.string().optional(),
-  tags: z.string().optional(),
+  tags: text(0, 4 * 1024 * 1024).optional(),
 };
 
 /** Which components a list or a patch by filter means; all given members must match (cfs-api 6.4, 6.5). */

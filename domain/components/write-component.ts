@@ -1,4 +1,5 @@
 import { wireTime } from '../times.ts';
+import { requireComponentSize } from './component-size.ts';
 import type { Component, ComponentBody } from './schema.ts';
 import { appendStateLayer, layerOfAppend, stampStateLayers } from './state-layers.ts';
 import { mergeTags } from './tags.ts';
@@ -9,7 +10,10 @@ export function putComponent(id: string, body: ComponentBody, now: Date): Compon
   return patchComponent(empty, body, now);
 }
 
-/** The stored record after a PATCH: `state` replaces, then `state_append` is applied; tags merge (cfs-api 6.3). */
+/**
+ * The stored record after a PATCH: `state` replaces, then `state_append` is applied; tags merge (cfs-api 6.3). `bad_request` when it
+ * would grow beyond the bounds of a component.
+ */
 export function patchComponent(stored: Component, body: ComponentBody, now: Date): Component {
   const time = wireTime(now);
   const replaced = body.state === undefined ? stored.state : stampStateLayers(body.state, stored.state, time);
@@ -17,7 +21,7 @@ export function patchComponent(stored: Component, body: ComponentBody, now: Date
     body.state_append === undefined ? replaced : appendStateLayer(replaced, layerOfAppend(body.state_append, time));
   const retryPolicy = body.retry_policy ?? stored.retry_policy;
   const muster = body.muster ?? stored.muster;
-  return {
+  const patched: Component = {
     id: stored.id,
     state,
     desired_config: body.desired_config ?? stored.desired_config,
@@ -27,6 +31,8 @@ export function patchComponent(stored: Component, body: ComponentBody, now: Date
     tags: mergeTags(stored.tags, body.tags ?? {}),
     ...(muster === undefined ? {} : { muster }),
   };
+  requireComponentSize(stored, patched, body);
+  return patched;
 }
 
 /** Members that a write can change. */

@@ -1,10 +1,11 @@
 /** Records of another CFS, after what is null or empty was taken out; members that Muster does not know are dropped. */
 import { z } from 'zod';
-import { KEY_MAX, text } from '../schema.ts';
+import { atMost, KEY_MAX, text } from '../schema.ts';
 import {
   AdditionalInventorySchema,
   ConfigurationMusterSchema,
   ConfigurationNameSchema,
+  LAYERS_MOST,
   StoredLayerSchema,
 } from './schema.ts';
 
@@ -17,7 +18,7 @@ export const ForeignConfigurationSchema = z.object({
   name: ConfigurationNameSchema,
   description: z.string().optional(),
   last_updated: z.string().optional(),
-  layers: z.array(ForeignLayerSchema),
+  layers: atMost(z.array(ForeignLayerSchema), LAYERS_MOST),
   additional_inventory: z.object(AdditionalInventorySchema.shape).optional(),
   tenant_name: z.string().optional(),
   /** Of another Muster. */

@@ -1,13 +1,13 @@
 /** Shapes of lane configurations on the v3 wire: configurations, layers, sources, options (cfs-api 5, 11, 12). */
 import { z } from 'zod';
-import { KEY_MAX, NO_BLANK, NO_BLANK_MESSAGE, readOnly, text, word } from '../schema.ts';
+import { atMost, KEY_MAX, NO_BLANK, NO_BLANK_MESSAGE, readOnly, TEXT_MAX, text, word } from '../schema.ts';
 
 export const CommitSchema = z.string().regex(/^[a-f0-9]{40}$/, 'must be 40 hexadecimal digits');
 
 export const LayerSchema = z.strictObject({
   name: text(1, 45).optional(),
   clone_url: word.optional(),
-  source: z.string().optional(),
+  source: text(0, KEY_MAX).optional(),
   playbook: word,
   commit: CommitSchema.optional(),
   branch: word.optional(),
@@ -24,7 +24,7 @@ export type Layer = z.infer<typeof StoredLayerSchema>;
 export const AdditionalInventorySchema = z.strictObject({
   name: text(1, 45).optional(),
   clone_url: word.optional(),
-  source: z.string().optional(),
+  source: text(0, KEY_MAX).optional(),
   commit: CommitSchema.optional(),
   branch: word.optional(),
 });
@@ -50,12 +50,15 @@ export type RolloutPolicy = z.infer<typeof RolloutPolicySchema>;
 /** Members that CFS does not know. */
 export const ConfigurationMusterSchema = z.strictObject({ rollout: RolloutPolicySchema.optional() });
 
+/** How many layers a configuration has. */
+export const LAYERS_MOST = { entries: 500, bytes: 256 * 1024 };
+
 /** Body of PUT /v3/configurations/{id}. */
 export const ConfigurationBodySchema = z.strictObject({
-  description: z.string().optional(),
-  layers: z.array(LayerSchema),
+  description: text(0, TEXT_MAX).optional(),
+  layers: atMost(z.array(LayerSchema), LAYERS_MOST),
   additional_inventory: AdditionalInventorySchema.optional(),
-  tenant_name: z.string().optional(),
+  tenant_name: text(0, KEY_MAX).optional(),
   muster: ConfigurationMusterSchema.optional(),
   name: readOnly,
   last_updated: readOnly,
@@ -73,8 +76,8 @@ export type Configuration = z.infer<typeof ConfigurationSchema>;
 export type ConfigurationBody = Omit<Configuration, 'name' | 'last_updated'>;
 
 const CaCertSchema = z.strictObject({
-  configmap_name: z.string().min(1),
-  configmap_namespace: z.string().optional(),
+  configmap_name: text(1, KEY_MAX),
+  configmap_namespace: text(0, KEY_MAX).optional(),
 });
 
 export const SourceSchema = z.strictObject({
@@ -91,12 +94,12 @@ export const SourceNameSchema = text(1, KEY_MAX);
 
 export const SourceCreateSchema = z.strictObject({
   name: SourceNameSchema.optional(),
-  description: z.string().optional(),
-  clone_url: z.string().min(1),
+  description: text(0, TEXT_MAX).optional(),
+  clone_url: text(1, TEXT_MAX),
   credentials: z.strictObject({
     authentication_method: z.literal('password').optional(),
-    username: z.string().min(1),
-    password: z.string().min(1),
+    username: text(1, TEXT_MAX),
+    password: text(1, 65_536),
     secret_name: readOnly,
   }),
   ca_cert: CaCertSchema.nullable().optional(),
@@ -105,9 +108,9 @@ export const SourceCreateSchema = z.strictObject({
 export type SourceCreate = z.infer<typeof SourceCreateSchema>;
 
 export const SourceRestoreSchema = z.strictObject({
-  description: z.string().optional(),
-  clone_url: z.string().min(1),
-  credentials: z.strictObject({ authentication_method: z.literal('password'), secret_name: z.string().min(1) }),
+  description: text(0, TEXT_MAX).optional(),
+  clone_url: text(1, TEXT_MAX),
+  credentials: z.strictObject({ authentication_method: z.literal('password'), secret_name: text(1, KEY_MAX) }),
   ca_cert: CaCertSchema.nullable().optional(),
   name: readOnly,
   last_updated: readOnly,
@@ -115,13 +118,13 @@ export const SourceRestoreSchema = z.strictObject({
 export type SourceRestore = z.infer<typeof SourceRestoreSchema>;
 
 export const SourcePatchSchema = z.strictObject({
-  description: z.string().optional(),
-  clone_url: z.string().min(1).optional(),
+  description: text(0, TEXT_MAX).optional(),
+  clone_url: text(1, TEXT_MAX).optional(),
   credentials: z
     .strictObject({
       authentication_method: z.literal('password').optional(),
-      username: z.string().min(1).optional(),
-      password: z.string().min(1).optional(),
+      username: text(1, TEXT_MAX).optional(),
+      password: text(1, 65_536).optional(),
       secret_name: readOnly,
     })
     .optional(),

@@ -1,19 +1,20 @@
 /** Shapes of lane configurations on the v2 wire, as far as they differ from v3 (cfs-api 5, 11, 13). There are no sources. */
 import { z } from 'zod';
-import { KEY_MAX, text } from '../schema.ts';
+import { atMost, KEY_MAX, TEXT_MAX, text } from '../schema.ts';
 import { v2Shape } from '../v2-schema.ts';
 import {
   AdditionalInventorySchema,
   ConfigurationBodySchema,
   ConfigurationSchema,
   InUseListQuerySchema,
+  LAYERS_MOST,
   OptionsSchema,
   StoredLayerSchema,
 } from './schema.ts';
 
 /** Without sources every layer has a URL. */
-const url = z.string().regex(/^[^\s;]+$/, 'must have at least one character and neither white space nor ;');
-const name = z.string().optional();
+const url = text(0, TEXT_MAX).regex(/^[^\s;]+$/, 'must have at least one character and neither white space nor ;');
+const name = text(0, KEY_MAX).optional();
 
 const V2SpecialParameters = v2Shape(StoredLayerSchema.shape.special_parameters.unwrap(), {
   members: ['ims_require_dkms'],
@@ -28,14 +29,17 @@ const inventory = { members: ['name', 'clone_url', 'commit', 'branch'] } as cons
 const request = { change: { name, clone_url: url } };
 
 /** Body of PUT /v2/configurations/{id}; `additional_inventory` is spelt as in v3. */
-export const V2ConfigurationBody = v2Shape(ConfigurationBodySchema.extend({ layers: z.array(StoredLayerSchema) }), {
-  members: ['description', 'layers', 'additional_inventory', 'name', 'last_updated'],
-  names: { additional_inventory: 'additional_inventory' },
-  inner: {
-    layers: v2Shape(StoredLayerSchema, { ...layer, ...request }),
-    additional_inventory: v2Shape(AdditionalInventorySchema, { ...inventory, ...request }),
+export const V2ConfigurationBody = v2Shape(
+  ConfigurationBodySchema.extend({ layers: atMost(z.array(StoredLayerSchema), LAYERS_MOST) }),
+  {
+    members: ['description', 'layers', 'additional_inventory', 'name', 'last_updated'],
+    names: { additional_inventory: 'additional_inventory' },
+    inner: {
+      layers: v2Shape(StoredLayerSchema, { ...layer, ...request }),
+      additional_inventory: v2Shape(AdditionalInventorySchema, { ...inventory, ...request }),
+    },
   },
-});
+);
 
 /** A configuration in answers: without sources and tenant, which v2 does not know. */
 export const V2Configuration = v2Shape(ConfigurationSchema, {

@@ -1,6 +1,6 @@
 /** Shapes of lane sessions on the v3 wire (cfs-api 8-10) and of Muster's own session routes. */
 import { z } from 'zod';
-import { NO_BLANK, NO_BLANK_MESSAGE, TagsSchema, text } from '../schema.ts';
+import { atMost, KEY_MAX, NO_BLANK, NO_BLANK_MESSAGE, TagsSchema, TEXT_MAX, text } from '../schema.ts';
 
 export const SESSION_NAME_MAX = 45;
 export const SESSION_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -24,10 +24,13 @@ const SessionNameSchema = z
 const GroupSchema = z.object({ name: z.string(), members: z.array(z.string()) });
 const ImageMapSchema = z.object({ source_id: z.string(), result_name: z.string() });
 
+/** Room for a limit or a group of 100,000 hosts, bytes. */
+const HOSTS_MAX = 4 * 1024 * 1024;
+
 export const TargetBodySchema = z.object({
   definition: z.enum(TARGET_DEFINITIONS).optional(),
-  groups: z.array(GroupSchema).optional(),
-  image_map: z.array(ImageMapSchema).optional(),
+  groups: atMost(z.array(GroupSchema), { entries: 1_000, bytes: HOSTS_MAX }).optional(),
+  image_map: atMost(z.array(ImageMapSchema), { entries: 1_000, bytes: 256 * 1024 }).optional(),
 });
 
 export type TargetBody = z.infer<typeof TargetBodySchema>;
@@ -54,11 +57,11 @@ export type SessionMuster = z.infer<typeof SessionMusterSchema>;
 export const SessionCreateSchema = z.strictObject({
   name: SessionNameSchema,
   configuration_name: text(1, 60),
-  configuration_limit: z.string().optional(),
-  ansible_limit: z.string().regex(NO_BLANK, NO_BLANK_MESSAGE).optional(),
-  ansible_config: z.string().optional(),
+  configuration_limit: text(0, TEXT_MAX).optional(),
+  ansible_limit: text(0, HOSTS_MAX).regex(NO_BLANK, NO_BLANK_MESSAGE).optional(),
+  ansible_config: text(0, KEY_MAX).optional(),
   ansible_verbosity: z.int().min(0).max(4).optional(),
-  ansible_passthrough: z.string().optional(),
+  ansible_passthrough: text(0, 65_536).optional(),
   target: TargetBodySchema.optional(),
   tags: TagsSchema.optional(),
   debug_on_failure: z.boolean().optional(),

@@ -1,4 +1,6 @@
 import { musterError } from '../errors.ts';
+import { jsonBytes } from '../json-size.ts';
+import { KEY_MAX } from '../schema.ts';
 import { SESSION_STATUSES, type SessionStatus, SUCCEEDED, type Succeeded } from './schema.ts';
 import { parseSessionTime } from './wire-time.ts';
 
@@ -34,6 +36,9 @@ function objectMember(parent: Json, key: string, path: string): Json {
 
 function text(value: unknown, path: string): string {
   if (typeof value !== 'string') throw musterError('bad_request', 'must be a string', path);
+  if (value.length > KEY_MAX) {
+    throw musterError('bad_request', `has ${value.length} characters: at most ${KEY_MAX}`, path);
+  }
   return value;
 }
 
@@ -73,6 +78,20 @@ function sameJson(a: unknown, b: unknown): boolean {
   );
 }
 
+const MAX_ARTIFACTS = 1_000;
+const MAX_ARTIFACT_BYTES = 256 * 1024;
+
+function requireSize(artifacts: Json[]): void {
+  const member = 'status.artifacts';
+  if (artifacts.length > MAX_ARTIFACTS) {
+    const detail = `A session has at most ${MAX_ARTIFACTS} artifacts: this would be ${artifacts.length}`;
+    throw musterError('bad_request', detail, member);
+  }
+  const bytes = jsonBytes(artifacts);
+  if (bytes <= MAX_ARTIFACT_BYTES) return;
+  throw musterError('bad_request', `The artifacts would have ${bytes} bytes: at most ${MAX_ARTIFACT_BYTES}`, member);
+}
+
 /** Appends entries; one all of whose members an existing entry has too is left out. */
 function appendArtifacts(existing: Json[], added: unknown): Json[] {
   if (isEmpty(added)) return existing;
@@ -86,6 +105,7 @@ function appendArtifacts(existing: Json[], added: unknown): Json[] {
     );
     if (!known) result.push(entry);
   }
+  if (result.length > existing.length) requireSize(result);
   return result;
 }
 

@@ -19,7 +19,7 @@ const pausable = {
  * What is recorded: one entry for each table. What the engine does by itself is left out: progress of sessions, and layers that a
  * session reports to its components, which `host_results` has.
  */
-const AUDITED: readonly AuditedTable[] = [
+export const AUDITED: readonly AuditedTable[] = [
   {
     table: 'components',
     kind: 'component',
@@ -82,7 +82,7 @@ const AUDITED: readonly AuditedTable[] = [
     events: ['insert', 'update'],
   },
   // Names and keys only, nothing of what is stored.
-  { table: 'secrets', kind: 'secret', key: ['name', 'key'] },
+  { table: 'secrets', kind: 'secret', key: ['name', 'key'], hides: true },
   {
     table: 'tokens',
     kind: 'token',

@@ -1,5 +1,16 @@
 import { type Kysely, sql } from 'kysely';
-import { auditTriggers } from './audited-table.ts';
+import { type AuditedTable, auditTriggers } from './audited-table.ts';
+
+export const AUDITED_WEBHOOKS: AuditedTable = {
+  table: 'webhooks',
+  kind: 'webhook',
+  columns: [
+    { column: 'url', show: (reference) => `audit_masked(to_jsonb(${reference}))` },
+    'events',
+    'enabled',
+    'allow_private_redirects',
+  ],
+};
 
 /**
  * Webhooks and what they are to be told. A notification is made by the database in the transaction of what happened, so
@@ -77,16 +88,7 @@ export async function up(db: Kysely<never>): Promise<void> {
       end $$`,
     `create trigger rollout_stopped_webhook after update of state on rollouts for each row
       when (new.state = 'stopped' and old.state <> 'stopped') execute function rollout_stopped_webhook()`,
-    ...auditTriggers({
-      table: 'webhooks',
-      kind: 'webhook',
-      columns: [
-        { column: 'url', show: (reference) => `audit_masked(to_jsonb(${reference}))` },
-        'events',
-        'enabled',
-        'allow_private_redirects',
-      ],
-    }),
+    ...auditTriggers(AUDITED_WEBHOOKS),
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);
 }

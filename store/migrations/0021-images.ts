@@ -1,5 +1,33 @@
 import { type Kysely, sql } from 'kysely';
-import { auditTriggers } from './audited-table.ts';
+import { type AuditedTable, auditTriggers } from './audited-table.ts';
+
+export const AUDITED_IMAGES: readonly AuditedTable[] = [
+  {
+    table: 'images',
+    kind: 'image',
+    key: ['id'],
+    name: (row) => `${row}.id::text`,
+    columns: ['name', 'arch', 'link', 'metadata'],
+  },
+  {
+    table: 'image_public_keys',
+    kind: 'image_public_key',
+    key: ['id'],
+    name: (row) => `${row}.id::text`,
+    columns: ['name', 'public_key'],
+  },
+  // What a job does by itself is its record; here is who made and who deleted it.
+  {
+    table: 'image_jobs',
+    kind: 'image_job',
+    key: ['id'],
+    name: (row) => `${row}.id::text`,
+    columns: ['status', 'request'],
+    updated: (old, row) => `${row}.deleted_at is not null and ${old}.deleted_at is null`,
+    action: () => `'delete'`,
+    events: ['insert', 'update'],
+  },
+];
 
 /** Images, public keys and image jobs of the built-in image service, the machines that work on them, and the ports of their shells. */
 export async function up(db: Kysely<never>): Promise<void> {
@@ -69,31 +97,7 @@ export async function up(db: Kysely<never>): Promise<void> {
       seen_at timestamptz not null,
       primary key (store_id, queue)
     )`,
-    ...auditTriggers({
-      table: 'images',
-      kind: 'image',
-      key: ['id'],
-      name: (row) => `${row}.id::text`,
-      columns: ['name', 'arch', 'link', 'metadata'],
-    }),
-    ...auditTriggers({
-      table: 'image_public_keys',
-      kind: 'image_public_key',
-      key: ['id'],
-      name: (row) => `${row}.id::text`,
-      columns: ['name', 'public_key'],
-    }),
-    // What a job does by itself is its record; here is who made and who deleted it.
-    ...auditTriggers({
-      table: 'image_jobs',
-      kind: 'image_job',
-      key: ['id'],
-      name: (row) => `${row}.id::text`,
-      columns: ['status', 'request'],
-      updated: (old, row) => `${row}.deleted_at is not null and ${old}.deleted_at is null`,
-      action: () => `'delete'`,
-      events: ['insert', 'update'],
-    }),
+    ...AUDITED_IMAGES.flatMap(auditTriggers),
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);
 }

@@ -32,10 +32,14 @@ export interface AuditedTable {
   /** SQL of the action of a change, over old and new row; default: `update`. */
   action?: (old: string, row: string) => string;
   /** What is recorded; default: all. Where a delete is a change, the removal of the row is only tidying up. */
-  events?: readonly ('insert' | 'update' | 'delete')[];
+  events?: readonly Event[];
+  /** Whether what changes may be no column that is shown, as the value of a secret. Then an update that shows nothing is recorded. */
+  hides?: true;
 }
 
-/** Statements that make the triggers of a table. They run once per statement, whatever the number of its rows. */
+type Event = 'insert' | 'update' | 'delete';
+
+/** Statements that make the triggers of a table, as of the first releases. They run once per statement, whatever the number of its rows. */
 export function auditTriggers(audited: AuditedTable): string[] {
   const { table, events = ['insert', 'update', 'delete'] } = audited;
   const triggers = {
@@ -45,6 +49,41 @@ export function auditTriggers(audited: AuditedTable): string[] {
   };
   return events.flatMap((event) => triggers[event]());
 }
+
+/**
+ * Statements that give the functions of these triggers the body of now: large values are cut (`audit_cut`), and an update that
+ * changes nothing leaves no record. A table that is new takes them behind `auditTriggers`.
+ */
+export function boundedAuditFunctions(audited: AuditedTable): string[] {
+  const { table, events = ['insert', 'update', 'delete'], hides = false } = audited;
+  const rows = { insert: insertOf, update: updateOf, delete: deleteOf };
+  return events.map((event) => {
+    const changed =
+      event === 'update' && !hides
+        ? `where changed.action <> 'update' or changed.before <> '{}' or changed.after <> '{}'`
+        : '';
+    return `create or replace function audit_${table}_${event}() returns trigger language plpgsql set enable_nestloop = off as $$
+    ${DECLARED}
+    begin
+      insert into audit (at, actor, action, kind, name, before, after, request_id, via)
+      select moment, case when known then writer ->> 'actor' else written_by end, action, kind, name,
+        ${cut('before')}, ${cut('after')}, writer ->> 'request', writer ->> 'via'
+      from (${rows[event](audited)} offset 0) as changed ${changed};
+      return null;
+    end $$`;
+  });
+}
+
+const DECLARED = `declare
+      writer constant jsonb not null := audit_writer();
+      known constant boolean not null := writer ? 'actor';
+      moment constant timestamptz not null := date_trunc('milliseconds', clock_timestamp());`;
+
+/** A value of this size, bytes, cannot be longer than the bound as text; most are smaller, and are not written out to be measured. */
+const SURELY_SMALL = 8_192;
+
+const cut = (column: string) =>
+  `case when pg_column_size(${column}) > ${SURELY_SMALL} then audit_cut(${column}) else ${column} end`;
 
 /** A plan is made once per connection, from the first statement's one row: without nested loops it is fit for very many too. */
 function trigger(table: string, event: string, tables: string, rows: string): string[] {

@@ -11,6 +11,7 @@ import {
 import { musterError } from '../../../domain/errors.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
 
@@ -31,7 +32,7 @@ export async function tokenRoutes(app: ApiServer, deps: ApiDependencies): Promis
     },
     async ({ query: { limit, after_id } }) => {
       const { tokens, more } = await pageOfTokens(deps, after_id, limit);
-      return { tokens, next: more ? { limit, after_id: tokens.at(-1)?.name ?? after_id } : null };
+      return pageAnswer('tokens', tokens, more, ({ name }) => ({ limit, after_id: name }));
     },
   );
 

@@ -12,6 +12,7 @@ import {
 } from '../../../domain/automation/batch-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { optionalBody } from '../../optional-body.ts';
 
@@ -47,7 +48,7 @@ export async function batchRoutes(app: ApiServer, deps: ApiDependencies): Promis
     },
     async ({ query }) => {
       const { keys, more } = await listBatchKeys(deps, query);
-      return { keys, next: more ? { limit: query.limit, after_id: keys.at(-1)?.key ?? query.after_id } : null };
+      return pageAnswer('keys', keys, more, ({ key }) => ({ limit: query.limit, after_id: key }));
     },
   );
 

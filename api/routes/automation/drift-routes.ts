@@ -30,7 +30,9 @@ export async function driftRoutes(app: ApiServer, deps: ApiDependencies): Promis
     },
     async ({ query }, reply) => {
       const { limit, batches, more } = await listDrift(deps.db, query);
-      return sendList(reply, 'drift', batches, (last) => (more() ? nextPage(query, limit, last?.id ?? '') : null));
+      return sendList(reply, 'drift', batches, (last, isCut) =>
+        isCut || more() ? nextPage(query, limit, last?.id ?? '') : null,
+      );
     },
   );
 

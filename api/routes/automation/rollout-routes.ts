@@ -4,6 +4,7 @@ import { getRollout, listRollouts } from '../../../control/automation/read-rollo
 import { RolloutListQuerySchema, RolloutSchema, RolloutStopSchema } from '../../../domain/automation/rollout-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { optionalBody } from '../../optional-body.ts';
 
@@ -24,7 +25,7 @@ export async function rolloutRoutes(app: ApiServer, deps: ApiDependencies): Prom
     },
     async ({ query }) => {
       const { rollouts, more } = await listRollouts(deps.db, query);
-      return { rollouts, next: more ? { ...query, after_id: rollouts.at(-1)?.id } : null };
+      return pageAnswer('rollouts', rollouts, more, ({ id }) => ({ ...query, after_id: id }));
     },
   );
 

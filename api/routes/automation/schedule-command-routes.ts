@@ -13,6 +13,7 @@ import {
 } from '../../../domain/automation/schedule-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 
 const params = z.object({ schedule: z.string() });
@@ -74,7 +75,7 @@ export async function scheduleCommandRoutes(app: ApiServer, deps: ApiDependencie
     },
     async ({ params, query: { limit, after_id } }) => {
       const { records, more } = await pageOfScheduleRuns(deps, params.schedule, after_id, limit);
-      return { runs: records, next: more ? { limit, after_id: records.at(-1)?.id ?? after_id } : null };
+      return pageAnswer('runs', records, more, ({ id }) => ({ limit, after_id: id }));
     },
   );
 

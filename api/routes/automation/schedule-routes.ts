@@ -14,6 +14,7 @@ import {
 } from '../../../domain/automation/schedule-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
 
@@ -89,7 +90,7 @@ function collectionRoutes(app: ApiServer, deps: ApiDependencies): void {
     },
     async ({ query: { limit, after_id } }) => {
       const { records, more } = await pageOfSchedules(deps, after_id, limit);
-      return { schedules: records, next: more ? { limit, after_id: records.at(-1)?.name ?? after_id } : null };
+      return pageAnswer('schedules', records, more, ({ name }) => ({ limit, after_id: name }));
     },
   );
 

@@ -12,6 +12,7 @@ import {
 } from '../../../domain/automation/webhook-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
 
@@ -32,7 +33,7 @@ export async function webhookRoutes(app: ApiServer, deps: ApiDependencies): Prom
     },
     async ({ query: { limit, after_id } }) => {
       const { webhooks, more } = await pageOfWebhooks(deps, after_id, limit);
-      return { webhooks, next: more ? { limit, after_id: webhooks.at(-1)?.name ?? after_id } : null };
+      return pageAnswer('webhooks', webhooks, more, ({ name }) => ({ limit, after_id: name }));
     },
   );
 
@@ -114,8 +115,8 @@ export async function webhookRoutes(app: ApiServer, deps: ApiDependencies): Prom
     },
     async ({ params, query: { limit, after_id, state } }) => {
       const { deliveries, more } = await pageOfDeliveries(deps, params.webhook, { state, afterId: after_id, limit });
-      const next = { limit, after_id: deliveries.at(-1)?.id ?? after_id, ...(state === undefined ? {} : { state }) };
-      return { deliveries, next: more ? next : null };
+      const filter = state === undefined ? {} : { state };
+      return pageAnswer('deliveries', deliveries, more, ({ id }) => ({ limit, after_id: id, ...filter }));
     },
   );
 }

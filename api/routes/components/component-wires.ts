@@ -65,7 +65,9 @@ export const COMPONENTS_V3: ComponentWire = {
   view: (component) => component,
   async sendPage(reply, deps, query) {
     const { limit, batches, more } = await listComponents(deps, query);
-    return sendList(reply, 'components', batches, (last) => (more() ? nextPage(query, limit, last?.id ?? '') : null));
+    return sendList(reply, 'components', batches, (last, isCut) =>
+      isCut || more() ? nextPage(query, limit, last?.id ?? '') : null,
+    );
   },
   shown: ({ id }) => id,
   sendWritten: async (reply, ids) => reply.send({ component_ids: ids }),

@@ -19,7 +19,7 @@ import {
   V2ConfigurationNameSchema,
 } from '../../../domain/configurations/v2-schema.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
-import { listTooLarge } from '../../list-answer.ts';
+import { listTooLarge, pageAnswer } from '../../list-answer.ts';
 import { NextSchema, nextByName } from '../../next-page.ts';
 import { TenantHeadersSchema, tenantOf } from '../../tenant.ts';
 
@@ -61,7 +61,9 @@ export const CONFIGURATIONS_V3: ConfigurationWire = {
   readerHeaders: TenantHeadersSchema,
   async sendPage(reply, deps, query, tenant) {
     const page = await listConfigurations(deps, query, tenant);
-    return reply.send({ configurations: page.records, next: nextByName(query, page) });
+    return reply.send(
+      pageAnswer('configurations', page.records, page.more, ({ name }) => nextByName(query, page.limit, name)),
+    );
   },
 };
 

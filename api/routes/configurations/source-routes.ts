@@ -16,6 +16,7 @@ import { isMusterError, musterError, problemOf } from '../../../domain/errors.ts
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { isStorable } from '../../json-body.ts';
+import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema, nextByName } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
 import { sendProblem } from '../../problems.ts';
@@ -90,7 +91,7 @@ function collectionRoutes(app: ApiServer, deps: ApiDependencies): void {
     },
     async ({ query }) => {
       const page = await listSources(deps.db, query);
-      return { sources: page.records, next: nextByName(query, page) };
+      return pageAnswer('sources', page.records, page.more, ({ name }) => nextByName(query, page.limit, name));
     },
   );
 

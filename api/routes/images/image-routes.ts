@@ -33,8 +33,8 @@ export async function imageRoutes(app: ApiServer, deps: ApiDependencies): Promis
     },
     async ({ query: { limit, after_id } }, reply) => {
       const { batches, next } = pageOfImages(deps, after_id, limit);
-      return sendList(reply, 'images', batches, (last) => {
-        const after = next(last);
+      return sendList(reply, 'images', batches, (last, isCut) => {
+        const after = next(last, isCut);
         return after === null ? null : { limit, after_id: after };
       });
     },

@@ -51,14 +51,15 @@ export async function musterSessionRoutes(app: ApiServer, deps: ApiDependencies)
         ? ({ by: 'newest', after: queueNumber(query.after_id) } as const)
         : ({ by: 'name', after: query.after_id ?? '' } as const);
       const page = await listSessions(deps, query, after, query.limit);
-      let last: SessionRow | undefined;
+      const places = new WeakMap<object, string>();
       const items = mapBatches(page.batches, (row) => {
-        last = row;
-        return sessionItem(row, bases);
+        const item = sessionItem(row, bases);
+        places.set(item, newest ? String(row.queue) : row.name);
+        return item;
       });
-      return sendList(reply, 'sessions', items, () =>
-        page.more() && last !== undefined
-          ? { ...nextPage(query, page.limit, newest ? String(last.queue) : last.name), order: query.order }
+      return sendList(reply, 'sessions', items, (last, isCut) =>
+        (isCut || page.more()) && last !== undefined
+          ? { ...nextPage(query, page.limit, places.get(last) ?? ''), order: query.order }
           : null,
       );
     },

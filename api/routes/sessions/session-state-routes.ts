@@ -13,6 +13,7 @@ import {
 } from '../../../store/host-result-reads.ts';
 import { readStreamState } from '../../../store/session-reads.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { preferredType } from '../../streaming/accept.ts';
 import { type LiveSessions, lastEventId } from '../../streaming/live-session.ts';
@@ -79,8 +80,8 @@ export function sessionStateRoutes(
       const { order = after === '' ? 'result' : 'name' } = request.query;
       const byResult = order === 'result' && session.status === 'complete';
       const { hosts, more } = await listHosts(db, session.id, { after, limit, byResult });
-      const next = { limit, after: hosts.at(-1)?.host ?? after, ...(byResult ? { order: 'result' } : {}) };
-      return { hosts, next: more ? next : null };
+      const ordered = byResult ? { order: 'result' } : {};
+      return pageAnswer('hosts', hosts, more, ({ host }) => ({ limit, after: host, ...ordered }));
     },
   );
 

@@ -69,8 +69,8 @@ export const SESSIONS_V3: SessionWire = {
   async sendPage(reply, deps, query) {
     const page = await listSessions(deps, query, { by: 'name', after: query.after_id ?? '' }, query.limit);
     const records = mapBatches(page.batches, (session) => withLogs(session, page.options, deps));
-    return sendList(reply, 'sessions', records, (last) =>
-      page.more() && last !== undefined ? nextPage(query, page.limit, last.name) : null,
+    return sendList(reply, 'sessions', records, (last, isCut) =>
+      (isCut || page.more()) && last !== undefined ? nextPage(query, page.limit, last.name) : null,
     );
   },
   sendDeleted: (reply, names) => reply.send({ session_ids: names }),

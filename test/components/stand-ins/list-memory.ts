@@ -47,15 +47,21 @@ function memory(): number {
   return heapUsed + external;
 }
 
+/** Bytes of a list with all its pages. */
 async function bytesOf(port: number, limit: number, each: (size: number) => void): Promise<number> {
-  const path = `/v3/components?state_details=true&config_details=true&limit=${limit}`;
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get({ host: '127.0.0.1', port, path }, resolve).on('error', reject);
-  });
   let size = 0;
-  for await (const chunk of response) {
-    size += (chunk as Buffer).length;
-    each(size);
+  for (let after: string | null = ''; after !== null; ) {
+    const path: string = `/v3/components?state_details=true&config_details=true&limit=${limit}&after_id=${after}`;
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      get({ host: '127.0.0.1', port, path }, resolve).on('error', reject);
+    });
+    let end = '';
+    for await (const chunk of response) {
+      size += (chunk as Buffer).length;
+      end = (end + (chunk as Buffer).toString().slice(-500)).slice(-500);
+      each(size);
+    }
+    after = /"after_id":"([^"]+)"\}\}$/.exec(end)?.[1] ?? null;
   }
   return size;
 }
