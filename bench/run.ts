@@ -28,6 +28,7 @@ import { measureFirstProcess } from './measurements/first-process.ts';
 import { measureIdle } from './measurements/idle.ts';
 import { measureIngest } from './measurements/ingest.ts';
 import { measureLive } from './measurements/live-events.ts';
+import { measureMac } from './measurements/mac.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
 
@@ -106,8 +107,8 @@ const COMPONENTS: Record<string, Work> = {
   bulk: ({ stack }) => measureBulk(stack),
 };
 
-/** Each on a stack that it makes itself. */
-const ALONE: Record<string, () => Promise<Measurement>> = { backup: measureBackup };
+/** Each on a stack that it makes itself, or on none. */
+const ALONE: Record<string, () => Promise<Measurement>> = { backup: measureBackup, mac: measureMac };
 
 async function main(wanted: string[], against: string | undefined): Promise<void> {
   const names = [REAL, NO_OP, AUTOMATION, COMPONENTS, REMOTE, ALONE, ACCESS, JOBS].flatMap((group) =>

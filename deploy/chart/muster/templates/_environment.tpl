@@ -57,6 +57,9 @@
   valueFrom:
     secretKeyRef: {name: {{ $v.temporal.apiKey.existingSecret | quote }}, key: {{ $v.temporal.apiKey.key | quote }}}
 {{- end }}
+{{- if and (include "muster.macKeySecret" .root) (or $serves (eq .part "images")) }}
+- {name: MUSTER_MAC_KEY_FILE, value: /etc/muster/mac-key/mac-key}
+{{- end }}
 {{- with $v.temporal.uiUrl }}
 - {name: MUSTER_TEMPORAL_UI_URL, value: {{ . | quote }}}
 {{- end }}

@@ -60,3 +60,13 @@ helm.sh/hook: {{ . }}
 helm.sh/hook-weight: "-1"
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end -}}
+
+{{/* Name of the Secret with the key of the MACs; empty where there is none. Absent values: an upgrade reuses those of a release that had none. */}}
+{{- define "muster.macKeySecret" -}}
+{{- $mac := default (dict "create" true) .Values.temporal.macKey -}}
+{{- if $mac.existingSecret -}}
+{{ $mac.existingSecret }}
+{{- else if $mac.create -}}
+{{ include "muster.fullname" . }}-mac-key
+{{- end -}}
+{{- end -}}

@@ -96,6 +96,12 @@ env: {{- include "muster.env" . | nindent 2 }}
   {{- $files = append $files (dict "name" "temporal-client" "secret" . "configMap" "" "items" (list (dict "key" "tls.crt" "path" "tls.crt") (dict "key" "tls.key" "path" "tls.key"))) -}}
 {{- end -}}
 {{- end -}}
+{{- with include "muster.macKeySecret" .root -}}
+{{- if has $.part (list "api" "worker" "images") -}}
+  {{- $key := default "mac-key" (default dict $v.temporal.macKey).key -}}
+  {{- $files = append $files (dict "name" "mac-key" "secret" . "configMap" "" "items" (list (dict "key" $key "path" "mac-key"))) -}}
+{{- end -}}
+{{- end -}}
 {{- if eq .part "worker" -}}
   {{- with $v.ara.credentials -}}
   {{- if .existingSecret -}}
