@@ -14,10 +14,10 @@ import {
 } from '../../store/required-macs.ts';
 import type { Database } from '../../store/tables.ts';
 
-/** Between two looks, ms. */
-const LOOK_MS = 5_000;
+/** Between two looks, ms: an older release that comes back is seen before it takes requests. */
+const LOOK_MS = 2_000;
 /** So many looks in a row must find nobody who does not sign: a process that connects again is away for a moment. */
-const LOOKS = 6;
+const LOOKS = 15;
 /** Every process hears of the requirement before it counts, seconds. */
 const GRACE_SECONDS = 30;
 /** For so long a process that signs may not have said that it is there, seconds. */
@@ -33,7 +33,7 @@ export interface MacRequirementOptions {
   db: Kysely<Database>;
   key: Buffer;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
-  /** Between two looks, ms; default 5,000. */
+  /** Between two looks, ms; default 2,000. */
   lookMs?: number;
 }
 

@@ -40,15 +40,17 @@ function macOf(key: Buffer, purpose: string, payloads: readonly Payload[]): Buff
   for (const { metadata, data } of payloads) {
     const names = Object.keys(metadata ?? {}).filter((name) => !OURS.has(name));
     head += `${names.length};`;
-    for (const name of names.sort()) add(name, metadata?.[name] ?? EMPTY);
-    add('', data ?? EMPTY);
+    for (const name of names.sort()) add(name, bytesOf(metadata?.[name]));
+    add('', bytesOf(data));
   }
   // At once: each call into the library costs more than the bytes do.
   const all = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   return createHmac('sha256', key).update(head).update(all).digest();
 }
 
-const EMPTY = new Uint8Array();
+/** Empty bytes come from the engine as an empty list. */
+const bytesOf = (value: Uint8Array | null | undefined): Uint8Array =>
+  value instanceof Uint8Array ? value : Buffer.from(value ?? []);
 const OURS: ReadonlySet<string> = new Set([MAC_FIELD, CHECKED_FIELD, REQUIRED_SINCE_FIELD]);
 
 function bare(payload: Payload): Payload {
@@ -111,9 +113,17 @@ export function clientCodec(key: () => Buffer, { requiredSince, log }: MacPolicy
   };
 }
 
+/** Of each workflow it is told once: one of before is read again and again. */
+const told = new Set<string>();
+const TOLD_MAX = 1_000;
+
 function tell(log: MacPolicy['log'], checked: Checked, context: SerializationContext | undefined): void {
   const what = checked === 'wrong' ? 'a MAC that is not valid for it' : 'no MAC';
   const { workflowId, ...rest } = context ?? {};
   const activityId = 'activityId' in rest ? rest.activityId : undefined;
+  const about = `${checked} ${workflowId}`;
+  if (told.has(about)) return;
+  if (told.size >= TOLD_MAX) told.clear();
+  told.add(about);
   log.warn({ workflow: workflowId, activity: activityId }, `what came through Temporal has ${what}`);
 }
