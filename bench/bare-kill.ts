@@ -21,7 +21,7 @@ const LOOK_MS = 50;
 export async function bareKill(work: BareRun, sleepers: number): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-bare-'));
   const id = `bare-${randomUUID()}`;
-  const processes = () => processesOf(id, null, new Map());
+  const processes = () => processesOf(id, {}, new Map());
   try {
     const { command, env } = await layOut(work, dir, ([file = '', ...args], variables) =>
       run(file, args, { env: variables }),
@@ -37,7 +37,7 @@ export async function bareKill(work: BareRun, sleepers: number): Promise<number>
     const started = performance.now();
     for (const pid of left.keys()) signal(pid, 'SIGTERM');
     for (;;) {
-      left = await processesOf(id, null, left);
+      left = await processesOf(id, {}, left);
       const passed = performance.now() - started;
       if (left.size === 0) return passed / 1000;
       if (passed >= GRACE_MS) for (const pid of left.keys()) signal(pid, 'SIGKILL');

@@ -132,7 +132,10 @@ async function followRun(
 async function endLost(runner: Runner, { id, layer }: RunRow): Promise<string[]> {
   try {
     await runner.end(id);
-    return [];
+    if (!(await runner.mayHaveLeft(id))) return [];
+    return [
+      `layer ${layer}: the launcher of its run was killed, and with it what watches over its processes: one that has shed the environment of the run (MUSTER_RUN_ID) may still be at work on this machine`,
+    ];
   } catch (error) {
     if (typeof error === 'object' && error !== null && 'code' in error) throw error;
     return [`layer ${layer}: not all of its run could be ended: ${error instanceof Error ? error.message : error}`];

@@ -12,7 +12,8 @@ def take_claim(run: str) -> bool:
     is tried.
 
     The file `claim` names the process so that it is recognised after its number was given to another one or the
-    machine was started again: `pid`, `start_time` (field 22 of /proc/<pid>/stat) and `boot_id`. It appears with its
+    machine was started again: `pid`, `start_time` (field 22 of /proc/<pid>/stat) and `boot_id`; and as `keeper` the
+    process that what a killed launcher leaves falls to, by `pid` and `start_time`. It appears with its
     whole content, and it is on the disk before anything of the run happens: a run starts at most once, even across a
     loss of power. Raises OSError when the directory cannot be written.
     """
@@ -20,7 +21,14 @@ def take_claim(run: str) -> bool:
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with open(fd, 'w', encoding='ascii') as file:
-            json.dump({'pid': os.getpid(), 'start_time': _start_time(), 'boot_id': _boot_id()}, file)
+            keeper = os.getppid()
+            claim = {
+                'pid': os.getpid(),
+                'start_time': _start_time('self'),
+                'boot_id': _boot_id(),
+                'keeper': {'pid': keeper, 'start_time': _start_time(str(keeper))},
+            }
+            json.dump(claim, file)
             file.flush()
             os.fsync(fd)
         os.link(draft, os.path.join(run, 'claim'))
@@ -40,9 +48,9 @@ def _sync_directory(path: str) -> None:
         os.close(fd)
 
 
-def _start_time() -> str:
-    """Start of this process in clock ticks after boot. The second field, the name, may hold blanks and parentheses."""
-    with open('/proc/self/stat', encoding='utf-8', errors='replace') as file:
+def _start_time(process: str) -> str:
+    """Start of a process in clock ticks after boot. The second field, the name, may hold blanks and parentheses."""
+    with open(f'/proc/{process}/stat', encoding='utf-8', errors='replace') as file:
         return file.read().rpartition(')')[2].split()[19]
 
 

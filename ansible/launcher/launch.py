@@ -6,6 +6,7 @@ about the run afterwards is in its directory:
     spec.json     read: argv, cwd, env, log_max_bytes of the run, and its run_id
     mask.json     read and removed: secrets that may not appear in the output
     claim         written: which process executes the run; a second launcher of the same run sees it and does nothing
+    kept          written when the launcher was killed and nothing of the run is left, see keeper.py
     output.log    written: standard output and error of the run
     exit.json     written last: {"code", "signal", "ended_at", "cpu_seconds"}; the run has ended when it is there
     launcher.log  written: what goes wrong in the launcher itself
@@ -16,7 +17,6 @@ Exit status: 0 when detached (whoever wins the claim), 2 when the argument is no
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import resource
@@ -31,12 +31,12 @@ sys.path.append(_ANSIBLE)
 
 from child import NOT_EXECUTABLE, start_child
 from claim import take_claim
+from keeper import become_subreaper, keep
 from output_log import DEFAULT_LIMIT, OutputLog
 from plugin_paths import plugin_environment
 
 from muster_run.masking import Masker
 
-_PR_SET_CHILD_SUBREAPER = 36
 _READ = 65536
 _EXIT_DRAFT = '.exit.json'
 _EXIT_ROOM = 256
@@ -50,7 +50,7 @@ def main(argv: list[str]) -> int:
         print('usage: launch.py RUN_DIRECTORY', file=sys.stderr)
         return 2
     run = os.path.abspath(argv[1])
-    if _detach(run) and take_claim(run):
+    if _detach(run) and keep(run) and take_claim(run):
         _execute(run)
     return 0
 
@@ -81,7 +81,7 @@ def _detach(run: str) -> bool:
 
 def _execute(run: str) -> None:
     """Runs the claimed run to its end; whatever goes wrong before its start ends in exit.json too."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    become_subreaper()
     _reserve_exit(run)
     log = None
     try:

@@ -41,6 +41,10 @@ def test_a_claimed_run_is_left_alone(new_run: Callable[..., Run], tmp_path: Path
     assert (run.directory / 'mask.json').exists() and not (run.directory / 'exit.json').exists()
 
 
+def start_of(pid: str) -> str:
+    return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[19]
+
+
 def test_the_claim_names_the_process_for_good(new_run: Callable[..., Run], tmp_path: Path) -> None:
     os.mkfifo(tmp_path / 'go')
     run = new_run().specify(['/bin/sh', '-c', f'read x < {tmp_path}/go']).launch()
@@ -50,8 +54,10 @@ def test_the_claim_names_the_process_for_good(new_run: Callable[..., Run], tmp_p
         'pid': claim['pid'],
         'start_time': stat[19],
         'boot_id': Path('/proc/sys/kernel/random/boot_id').read_text().strip(),
+        'keeper': {'pid': int(stat[1]), 'start_time': start_of(stat[1])},
     }
-    assert stat[1] != str(os.getpid()), 'the launcher is still a child of its caller'
+    keeper = Path(f'/proc/{stat[1]}/stat').read_text().rpartition(')')[2].split()
+    assert str(os.getpid()) not in (stat[1], keeper[1]), 'the launcher is still a child of its caller'
     assert os.getsid(claim['pid']) != os.getsid(0)
     assert os.readlink(f'/proc/{claim["pid"]}/cwd') == '/'
     (tmp_path / 'go').write_text('\n')
@@ -62,10 +68,15 @@ def test_a_killed_launcher_leaves_its_claim_and_no_exit(new_run: Callable[..., R
     os.mkfifo(tmp_path / 'go')
     run = new_run().specify(['/bin/sh', '-c', f'echo $$ > {tmp_path}/pid; read x < {tmp_path}/go']).launch()
     child = int(wait_until(lambda: (tmp_path / 'pid').exists() and (tmp_path / 'pid').read_text(), 'the child'))
+    launcher = Path(f'/proc/{run.launcher_pid}')
     os.kill(run.launcher_pid, signal.SIGKILL)
-    wait_until(lambda: not processes_of(run.directory), 'the end of the launcher')
+    wait_until(lambda: not launcher.exists(), 'the end of the launcher')
+    run.launch()
+    assert not (run.directory / 'kept').exists(), 'something of the run is left'
     os.kill(child, signal.SIGKILL)
+    wait_until(lambda: not processes_of(run.directory), 'the end of its keeper')
     assert (run.directory / 'claim').exists() and not (run.directory / 'exit.json').exists()
+    assert (run.directory / 'kept').exists()
     run.launch()
     wait_until(lambda: not processes_of(run.directory), 'the end of the second launcher')
     assert not (run.directory / 'exit.json').exists(), 'a lost run was started again'

@@ -42,7 +42,7 @@ async function cancelled(
   const { id } = await stack.session(name);
   const runId = `${id}-1-0`;
   const known = await eventually(`the tasks of ${name} are at work`, async () => {
-    const all = await processesOf(runId, null, new Map());
+    const all = await processesOf(runId, {}, new Map());
     return (await countSleepers(all.keys())) >= ENDLESS[kind].sleepers ? all : null;
   });
   const started = performance.now();
@@ -60,7 +60,7 @@ async function cancelled(
 async function untilNone(stack: MusterStack, runId: string, known: Processes): Promise<void> {
   const launcher = await readClaim(filesOfRun(stack, runId));
   for (let left = known; ; await delay(LOOK_MS)) {
-    left = await processesOf(runId, null, left);
+    left = await processesOf(runId, {}, left);
     if (left.size === 0 && (launcher === null || !(await isAlive(launcher)))) return;
   }
 }

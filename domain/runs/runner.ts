@@ -61,6 +61,11 @@ export interface Runner {
   ): Promise<RunEnd>;
   /** Ends every process of the run, or keeps it from ever starting. */
   end(runId: string): Promise<void>;
+  /**
+   * Whether processes of a run that was lost may be at work which `end` could not find: they have shed the run's environment, and all that
+   * they fell to was killed. Asked after `end`.
+   */
+  mayHaveLeft(runId: string): Promise<boolean>;
   /** Runs of this machine whose processes are there. */
   live(): Promise<string[]>;
   /** Runs of this machine that have files. */

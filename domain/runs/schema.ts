@@ -62,7 +62,13 @@ export const ExitFileSchema = z.object({
 export type ExitFile = z.infer<typeof ExitFileSchema>;
 
 /** `claim`: who executes the run. `start_time` is field 22 of /proc/<pid>/stat, so a reused pid is told apart. */
-export const ClaimFileSchema = z.object({ pid: z.int().min(1), start_time: z.string(), boot_id: z.string() });
+export const ClaimFileSchema = z.object({
+  pid: z.int().min(1),
+  start_time: z.string(),
+  boot_id: z.string(),
+  /** Its parent, which what a killed launcher leaves falls to; absent in claims of before there was one. */
+  keeper: z.object({ pid: z.int().min(1), start_time: z.string() }).optional(),
+});
 export type ClaimFile = z.infer<typeof ClaimFileSchema>;
 
 /** One line of `events.jsonl`. */

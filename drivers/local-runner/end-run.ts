@@ -8,6 +8,7 @@ import {
   readClaim,
   readExit,
   removeSecrets,
+  wasKept,
   writePrivate,
 } from './run-files.ts';
 
@@ -49,7 +50,7 @@ async function endProcesses(runId: string, claim: ClaimFile | null): Promise<voi
   const since = claim !== null && claim.boot_id === (await readBootId()) ? Number(claim.start_time) || 0 : 0;
   for (;;) {
     const launcher = claim !== null && (await isAlive(claim)) ? claim.pid : null;
-    left = await processesOf(runId, launcher, left, since);
+    left = await processesOf(runId, { launcher, keeper: await livingKeeper(claim) }, left, since);
     empty = left.size === 0 && launcher === null ? empty + 1 : 0;
     if (empty === EMPTY_LOOKS) return;
     const passed = Date.now() - began;
@@ -69,6 +70,24 @@ async function endProcesses(runId: string, claim: ClaimFile | null): Promise<voi
     }
     await delay(PAUSE_MS);
   }
+}
+
+/** The process that what a killed launcher leaves falls to, if it is there. */
+async function livingKeeper(claim: ClaimFile | null): Promise<number | null> {
+  if (claim?.keeper === undefined) return null;
+  return (await isAlive({ ...claim, ...claim.keeper })) ? claim.keeper.pid : null;
+}
+
+/**
+ * Whether of a run without an end something may be left that nobody can find: its launcher was killed on this boot of the machine, and so
+ * was its keeper, or it had none.
+ */
+export async function mayHaveLeft(paths: RunPaths): Promise<boolean> {
+  const claim = await readClaim(paths);
+  if (claim === null || claim.boot_id !== (await readBootId()) || claim.start_time === NEVER_BEGUN) return false;
+  if ((await readExit(paths)) !== null || (await livingKeeper(claim)) !== null) return false;
+  // A keeper that has seen the last of them go has left a note, and may have gone between the two looks.
+  return !(await wasKept(paths));
 }
 
 /** Claims the run so that nobody starts it; answers the claim that stands. */

@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFolderName } from '../../domain/runs/folder-name.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
-import { endRun } from './end-run.ts';
+import { endRun, mayHaveLeft } from './end-run.ts';
 import { isAlive } from './process-table.ts';
 import { readClaim, readExit, removeRunDirectory, runPaths } from './run-files.ts';
 import { RunSlots } from './run-slots.ts';
@@ -69,6 +69,7 @@ export async function createLocalRunner({ runsDir, slots: limit, ...launcher }: 
       await endRun(runPaths(runsDir, runId), runId);
       slots.release(runId);
     },
+    mayHaveLeft: (runId) => mayHaveLeft(runPaths(runsDir, runId)),
     live: () => liveRuns(runsDir),
     list: () => namesIn(runsDir),
     remove: async (name) => {

@@ -87,14 +87,14 @@ export async function livingProcesses(): Promise<Map<number, ProcessStat>> {
 }
 
 /**
- * Processes of a run: those of `known` that are still there, the launcher, the descendants of all these, and every process
+ * Processes of a run: those of `known` that are still there, the descendants of these, of the launcher and of its keeper, and every process
  * that carries the run's id in its environment, whoever its parent is by now (`setsid`, async tasks, a killed launcher). One
- * that was seen once is known from then on, also when its environment says nothing and its parents are gone. Zombies and
- * the launcher itself are left out. `since`: clock ticks after boot at which the run began, if known: what is older is asked nothing.
+ * that was seen once is known from then on, also when its environment says nothing and its parents are gone. Zombies, the launcher
+ * itself and its keeper are left out. `since`: clock ticks after boot at which the run began, if known: what is older is asked nothing.
  */
 export async function processesOf(
   runId: string,
-  launcher: number | null,
+  { launcher = null, keeper = null }: { launcher?: number | null; keeper?: number | null },
   known: Processes,
   since = 0,
 ): Promise<Processes> {
@@ -108,14 +108,14 @@ export async function processesOf(
     found.set(pid, stat.startTime);
     for (const child of children.get(pid) ?? []) visit(child);
   };
-  if (launcher !== null) visit(launcher);
+  for (const root of [keeper, launcher]) if (root !== null) visit(root);
   for (const [pid, startTime] of known) if (stats.get(pid)?.startTime === startTime) visit(pid);
   const needle = Buffer.from(`MUSTER_RUN_ID=${runId}\0`);
   for (const { pid, startTime } of stats.values()) {
     if (pid === process.pid || found.has(pid) || Number(startTime) < since) continue;
     if (await hasInEnvironment(pid, needle)) visit(pid);
   }
-  if (launcher !== null) found.delete(launcher);
+  for (const root of [keeper, launcher]) if (root !== null) found.delete(root);
   return found;
 }
 

@@ -1,6 +1,6 @@
 /** The files of a run, by which the worker and the launcher meet. */
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { folderName } from '../../domain/runs/folder-name.ts';
 import {
@@ -136,4 +136,12 @@ export async function readFrom(path: string, start: number, limit: number): Prom
 
 export async function removeRunDirectory(paths: RunPaths): Promise<void> {
   await rm(paths.dir, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** Whether the keeper of a killed launcher has seen the last process of the run go. */
+export async function wasKept(paths: RunPaths): Promise<boolean> {
+  return access(join(paths.dir, 'kept')).then(
+    () => true,
+    () => false,
+  );
 }

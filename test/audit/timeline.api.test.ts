@@ -63,6 +63,7 @@ describe('a timeline', () => {
         commit: '0'.repeat(40),
         status: 'failed',
         is_check: false,
+        message: null,
         taken_as: 'failed',
         ok: 1,
         changed: 0,

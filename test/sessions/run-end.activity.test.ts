@@ -37,6 +37,10 @@ const SCRIPTS: Record<string, string> = {
   'one that makes another when it is told to end': `trap 'setsid sleep 600 & exit 9' TERM; ${ready}; while :; do sleep 0.1; done`,
 };
 
+/** Leaves a daemon that has nothing of the run but what it has done: `shed` is its number. */
+const SHED = `(setsid env -i F="$MUSTER_RUN_DIR/shed" sh -c 'trap "" TERM HUP INT; echo $$ > "$F.new"; mv "$F.new" "$F"; while :; do sleep 1; done' &)
+while [ ! -e "$MUSTER_RUN_DIR/shed" ]; do sleep 0.1; done; ${ready}; exec sleep 600`;
+
 const setsidMissing = findProgram('setsid') === null ? 'setsid: Debian package util-linux' : null;
 
 describeNeeding(launcherMissing() ?? setsidMissing, 'an end', () => {
@@ -68,6 +72,29 @@ describeNeeding(launcherMissing() ?? setsidMissing, 'an end', () => {
       const { end } = await runs.follow(runId);
       expect([title, end.exit?.code]).not.toEqual([title, 0]);
       expect(await runs.runner.live()).not.toContain(runId);
+    }
+  });
+
+  test('finds what has shed the environment of the run after its launcher was killed', async () => {
+    const spec = await started(SHED);
+    const pid = Number(await runs.read(spec.runId, 'shed'));
+    process.kill(JSON.parse(await runs.read(spec.runId, 'claim')).pid, 'SIGKILL');
+    await runs.runner.end(spec.runId);
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    await eventually('the note that nothing is left', () => exists(spec.runId, 'kept'));
+    expect(await runs.runner.mayHaveLeft(spec.runId)).toBe(false);
+  });
+
+  test('says that something may be left when all that it would fall to was killed', async () => {
+    const spec = await started(SHED);
+    const pid = Number(await runs.read(spec.runId, 'shed'));
+    const claim = JSON.parse(await runs.read(spec.runId, 'claim'));
+    for (const killed of [claim.pid, claim.keeper.pid]) process.kill(killed, 'SIGKILL');
+    try {
+      await runs.runner.end(spec.runId);
+      expect(await runs.runner.mayHaveLeft(spec.runId)).toBe(true);
+    } finally {
+      process.kill(pid, 'SIGKILL');
     }
   });
 

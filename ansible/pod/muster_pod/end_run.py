@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from .processes import is_alive, processes_of
+from .processes import is_alive, keeper_of, processes_of
 from .run_files import RunFiles
 from .signals import Signals
 
@@ -32,7 +32,7 @@ def end_run(run: RunFiles, signals: Signals) -> None:
     while empty < _EMPTY_LOOKS and time.monotonic() - began < _LIMIT:
         claim = run.claim
         launcher = claim['pid'] if claim is not None and is_alive(claim) else None
-        left = processes_of(run.run_id, launcher, left)
+        left = processes_of(run.run_id, launcher, keeper_of(claim), left)
         empty = empty + 1 if not left and launcher is None else 0
         late = time.monotonic() - began >= _GRACE
         for pid in left:

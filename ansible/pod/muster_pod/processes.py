@@ -28,11 +28,21 @@ def is_alive(claim: dict[str, Any]) -> bool:
     )
 
 
-def processes_of(run_id: str, launcher: int | None, known: dict[int, str]) -> dict[int, str]:
-    """The processes of a run by number, each with its start time; without zombies, the launcher and this process.
+def keeper_of(claim: dict[str, Any] | None) -> int | None:
+    """The process that what a killed launcher leaves falls to; None when it is not there."""
+    keeper = claim.get('keeper') if claim is not None else None
+    if not isinstance(keeper, dict):
+        return None
+    return keeper['pid'] if is_alive({**claim, **keeper}) else None
 
-    They are those of `known` that are still there, the descendants of these and of the launcher, and all that carry the run's id
-    in their environment, whoever their parent is by now.
+
+def processes_of(
+    run_id: str, launcher: int | None, keeper: int | None, known: dict[int, str]
+) -> dict[int, str]:
+    """The processes of a run by number, each with its start time; without zombies, the launcher, its keeper and this process.
+
+    They are those of `known` that are still there, the descendants of these, of the launcher and of its keeper, and all that carry the
+    run's id in their environment, whoever their parent is by now.
     """
     stats: dict[int, _Stat] = {}
     children: dict[int, list[int]] = {}
@@ -41,7 +51,8 @@ def processes_of(run_id: str, launcher: int | None, known: dict[int, str]) -> di
             stats[int(name)] = stat
             children.setdefault(stat.parent, []).append(int(name))
     mark = f'MUSTER_RUN_ID={run_id}\0'.encode()
-    roots = [] if launcher is None else [launcher]
+    own = [pid for pid in (keeper, launcher) if pid is not None]
+    roots = [*own]
     roots += [pid for pid, started in known.items() if pid in stats and stats[pid].start_time == started]
     roots += [pid for pid in stats if mark in _environment(pid)]
     found: dict[int, str] = {}
@@ -50,8 +61,8 @@ def processes_of(run_id: str, launcher: int | None, known: dict[int, str]) -> di
         if pid in stats and pid not in found and pid != os.getpid():
             found[pid] = stats[pid].start_time
             roots += children.get(pid, ())
-    if launcher is not None:
-        found.pop(launcher, None)
+    for pid in own:
+        found.pop(pid, None)
     return found
 
 
