@@ -7,7 +7,7 @@ import os
 import time
 
 
-def take_claim(run: str) -> bool:
+def take_claim(run: str, keeper: dict[str, object]) -> bool:
     """Claims the run for this process; False when somebody has claimed it before, however often and concurrently this
     is tried.
 
@@ -21,14 +21,8 @@ def take_claim(run: str) -> bool:
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with open(fd, 'w', encoding='ascii') as file:
-            keeper = os.getppid()
-            claim = {
-                'pid': os.getpid(),
-                'start_time': _start_time('self'),
-                'boot_id': _boot_id(),
-                'keeper': {'pid': keeper, 'start_time': _start_time(str(keeper))},
-            }
-            json.dump(claim, file)
+            own = {'pid': os.getpid(), 'start_time': start_time(), 'boot_id': _boot_id()}
+            json.dump({**own, 'keeper': keeper}, file)
             file.flush()
             os.fsync(fd)
         os.link(draft, os.path.join(run, 'claim'))
@@ -48,9 +42,9 @@ def _sync_directory(path: str) -> None:
         os.close(fd)
 
 
-def _start_time(process: str) -> str:
-    """Start of a process in clock ticks after boot. The second field, the name, may hold blanks and parentheses."""
-    with open(f'/proc/{process}/stat', encoding='utf-8', errors='replace') as file:
+def start_time() -> str:
+    """Start of this process in clock ticks after boot. The second field, the name, may hold blanks and parentheses."""
+    with open('/proc/self/stat', encoding='utf-8', errors='replace') as file:
         return file.read().rpartition(')')[2].split()[19]
 
 

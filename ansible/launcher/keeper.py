@@ -11,6 +11,8 @@ import ctypes
 import json
 import os
 
+from claim import start_time
+
 _PR_SET_CHILD_SUBREAPER = 36
 NOTE = 'kept'
 """Name of the note that of a run whose launcher was killed nothing is left."""
@@ -21,17 +23,22 @@ def become_subreaper() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def keep(run: str) -> bool:
-    """True in a new process, which is to be the launcher; this one waits for its end and answers False then."""
+def keep(run: str) -> dict[str, object] | None:
+    """In a new process, which is to be the launcher: who keeps it. In this one None, when the launcher has ended.
+
+    Who keeps it is found out here, before the fork: the parent of a launcher whose keeper was killed is somebody else, such as the first
+    process of the machine, of which every process descends.
+    """
     become_subreaper()
+    keeper = {'pid': os.getpid(), 'start_time': start_time()}
     launcher = os.fork()
     if launcher == 0:
-        return True
+        return keeper
     status = _reap_until(launcher)
     if os.WIFSIGNALED(status) and _keeps(run):
         _reap_until(None)
         _note(run)
-    return False
+    return None
 
 
 def _reap_until(last: int | None) -> int:

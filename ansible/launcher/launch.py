@@ -50,7 +50,7 @@ def main(argv: list[str]) -> int:
         print('usage: launch.py RUN_DIRECTORY', file=sys.stderr)
         return 2
     run = os.path.abspath(argv[1])
-    if _detach(run) and keep(run) and take_claim(run):
+    if _detach(run) and (keeper := keep(run)) is not None and take_claim(run, keeper):
         _execute(run)
     return 0
 

@@ -74,7 +74,8 @@ async function endProcesses(runId: string, claim: ClaimFile | null): Promise<voi
 
 /** The process that what a killed launcher leaves falls to, if it is there. */
 async function livingKeeper(claim: ClaimFile | null): Promise<number | null> {
-  if (claim?.keeper === undefined) return null;
+  // Everything descends of the first process, and this one is no keeper.
+  if (claim?.keeper === undefined || claim.keeper.pid === 1 || claim.keeper.pid === process.pid) return null;
   return (await isAlive({ ...claim, ...claim.keeper })) ? claim.keeper.pid : null;
 }
 

@@ -49,7 +49,8 @@ describeNeeding(launcherMissing(), 'a start', () => {
     expect(lines[0]).toBe('/usr');
     expect(lines).toEqual(expect.arrayContaining(['WORD=ä b', `MUSTER_RUN_ID=${spec.runId}`]));
     const names = lines.slice(1).map((line) => line.split('=')[0] ?? '');
-    const ours = /^(MUSTER_RUN_ID|MUSTER_RUN_DIR|ANSIBLE_(CALLBACK|STRATEGY)_PLUGINS|ANSIBLE_LIBRARY)$/;
+    const ours =
+      /^(MUSTER_RUN_ID|MUSTER_RUN_DIR|ANSIBLE_(CALLBACK|STRATEGY|INVENTORY)_PLUGINS|ANSIBLE_LIBRARY|ANSIBLE_INVENTORY_ENABLED)$/;
     const known = /^(PATH|WORD|PWD|OLDPWD|SHLVL|_)$/;
     expect(names.filter((name) => !known.test(name) && !ours.test(name))).toEqual([]);
   });

@@ -31,7 +31,8 @@ def is_alive(claim: dict[str, Any]) -> bool:
 def keeper_of(claim: dict[str, Any] | None) -> int | None:
     """The process that what a killed launcher leaves falls to; None when it is not there."""
     keeper = claim.get('keeper') if claim is not None else None
-    if not isinstance(keeper, dict):
+    # In a pod this program is the first process, of which everything descends.
+    if not isinstance(keeper, dict) or keeper.get('pid') in (None, 1, os.getpid()):
         return None
     return keeper['pid'] if is_alive({**claim, **keeper}) else None
 
