@@ -235,4 +235,6 @@ export interface RolloutMembersTable {
   /** Null while it is in a session. */
   outcome: 'done' | 'failed' | null;
   forgiven: Generated<boolean>;
+  /** Whether it was sent while the rollout was at its canaries. */
+  canary: Generated<boolean>;
 }

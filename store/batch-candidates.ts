@@ -2,6 +2,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LayerState } from '../domain/components/schema.ts';
 import type { StatusOptions } from '../domain/components/status.ts';
+import type { Canary } from '../domain/configurations/schema.ts';
+import { mayBeCanary } from './canaries.ts';
 import { exhausted, judgedStandings } from './component-status.ts';
 import type { Db } from './database.ts';
 import type { Database } from './tables.ts';
@@ -15,37 +17,44 @@ export interface CandidateRow {
   last: LayerState | '';
 }
 
+/** Whose components are looked for: of all configurations but some, or the canaries of a single one. */
+export type CandidateScope = { except: readonly string[] } | { configuration: string; canary: Canary };
+
 /**
  * The components that are enabled, pending, in no batch and in no session's hands, in the order of ids, `size` at a time. One
- * statement finds them all, so they are of one moment; the database holds them while `take` works on a page.
+ * statement finds them all, so they are of one moment; the database holds them while `take` works on a page. It ends when `take`
+ * answers that it wants no more.
  */
 export async function eachCandidatePage(
   db: Kysely<Database>,
   options: StatusOptions,
-  size: number,
-  take: (page: CandidateRow[]) => Promise<void>,
+  { size, scope }: { size: number; scope: CandidateScope },
+  take: (page: CandidateRow[]) => Promise<boolean>,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // All pages are wanted, not the first one soon.
     await sql`set local cursor_tuple_fraction = 1`.execute(trx);
-    await sql`declare candidates no scroll cursor for ${candidates(options)}`.execute(trx);
+    await sql`declare candidates no scroll cursor for ${candidates(options, scope)}`.execute(trx);
     for (;;) {
       const { rows } = await sql<CandidateRow>`fetch ${sql.raw(String(size))} from candidates`.execute(trx);
-      if (rows.length > 0) await take(rows);
-      if (rows.length < size) return;
+      if (rows.length === 0 || !(await take(rows)) || rows.length < size) return;
     }
   });
 }
 
-function candidates(options: StatusOptions): RawBuilder<unknown> {
+function candidates(options: StatusOptions, scope: CandidateScope): RawBuilder<unknown> {
+  const [names, rows] =
+    'except' in scope
+      ? [sql`name <> all(${scope.except})`, sql`true`]
+      : [sql`name = ${scope.configuration}`, mayBeCanary(scope.canary)];
   return sql`
     with recursive ${judgedStandings({ options, withLayers: true })}, behind as materialized (
-      select standing, name, layers from judged where verdict = 'behind'
+      select standing, name, layers from judged where verdict = 'behind' and ${names}
     )
     select found.id, behind.name as configuration, behind.layers, coalesce(found.last_status, '') as last
     from behind cross join lateral (
       select components.id, components.last_status from components
-      where components.standing = behind.standing and components.enabled and not ${exhausted(options)}
+      where components.standing = behind.standing and components.enabled and not ${exhausted(options)} and ${rows}
       offset 0
     ) as found
     where not exists (select from batch_members where component_id = found.id)

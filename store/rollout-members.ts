@@ -53,15 +53,14 @@ export async function countInSessions(db: Db, configurations: readonly string[])
 /** Notes that a rollout sends these components in a batch. */
 export async function addMembers(
   trx: Db,
-  rollout: number,
-  batch: string,
-  components: readonly string[],
+  members: { rollout: number; batch: string; components: readonly string[]; canary: boolean },
 ): Promise<void> {
+  const { rollout, batch, components, canary } = members;
   await sql`
-    insert into rollout_members (rollout_id, component_id, batch_id)
-    select ${rollout}, id, ${batch}::uuid from unnest(${components}::text[]) as listed(id)
-    on conflict (rollout_id, component_id) do update
-      set batch_id = excluded.batch_id, outcome = null, forgiven = false`.execute(trx);
+    insert into rollout_members (rollout_id, component_id, batch_id, canary)
+    select ${rollout}, id, ${batch}::uuid, ${canary}::boolean from unnest(${components}::text[]) as listed(id)
+    on conflict (rollout_id, component_id) do update set batch_id = excluded.batch_id, outcome = null, forgiven = false,
+      canary = rollout_members.canary or excluded.canary`.execute(trx);
 }
 
 /** Components that a rollout sent in this batch and whose outcome is open. */

@@ -49,7 +49,7 @@ export async function insertRollout(
     .execute();
 }
 
-export interface RolloutLook extends Omit<RolloutCounts, 'trying' | 'failed' | 'inSessions'> {
+export interface RolloutLook extends Omit<RolloutCounts, 'trying' | 'failed' | 'inSessions' | 'canaries'> {
   /** Components whose tries are used up. */
   failed: number;
   in_sessions: number;

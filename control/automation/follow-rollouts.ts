@@ -54,7 +54,7 @@ async function followOne(deps: PassDependencies, one: RolloutCase, statuses: Sta
 }
 
 async function look(
-  { db, log }: PassDependencies,
+  { db, log, options }: PassDependencies,
   rollout: RolloutRow,
   policy: RolloutPolicy,
   statuses: StatusCounts,
@@ -63,7 +63,7 @@ async function look(
   const { id, configuration } = rollout;
   const tally = (await tallyMembers(db, [id])).get(id);
   const inSessions = (await countInSessions(db, [configuration])).get(configuration) ?? 0;
-  const counts = countsOf(statuses, tally, inSessions);
+  const counts = await countsOf(db, { ...rollout, ...statuses }, policy, { tally, inSessions, looks: true }, options);
   const next = advance(rollout, policy, counts);
   const found = {
     components: statuses.components,

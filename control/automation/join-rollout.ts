@@ -1,5 +1,6 @@
 import { gateOf } from '../../domain/automation/rollout.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
+import { countOthers } from '../../store/canaries.ts';
 import type { Db } from '../../store/database.ts';
 import { addMembers, countInSessions, tallyMembers } from '../../store/rollout-members.ts';
 import { lockRollout, rolloutPolicies } from '../../store/rollouts.ts';
@@ -26,8 +27,11 @@ export async function joinRollout(trx: Db, batch: JoiningBatch, options: Options
   if (rollout === null || rollout.version !== batch.desired) return false;
   const tally = (await tallyMembers(trx, [rollout.id])).get(rollout.id);
   const inSessions = (await countInSessions(trx, [configuration])).get(configuration) ?? 0;
-  const gate = gateOf(rollout, policy, countsOf(rollout, tally, inSessions), options.batch_size);
+  const counts = await countsOf(trx, rollout, policy, { tally, inSessions }, options);
+  const gate = gateOf(rollout, policy, counts, options.batch_size);
   if (components.length > gate.room) return false;
-  await addMembers(trx, rollout.id, batch.id, components);
+  // Collected as canaries, and not able to be any more: the next pass collects others.
+  if (gate.canary !== null && (await countOthers(trx, components, gate.canary)) > 0) return false;
+  await addMembers(trx, { rollout: rollout.id, batch: batch.id, components, canary: gate.canary !== null });
   return true;
 }

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Rollout, RolloutListQuery } from '../../domain/automation/rollout-schema.ts';
+import type { Rollout, RolloutDetail, RolloutListQuery } from '../../domain/automation/rollout-schema.ts';
+import { findCanaries } from '../../store/canaries.ts';
 import { findRollout, pageRollouts, type ShownRollout } from '../../store/rollouts.ts';
 import type { Database } from '../../store/tables.ts';
 import { rolloutNotFound } from './command-rollout.ts';
@@ -14,11 +15,14 @@ export async function listRollouts(
   return { rollouts: rows.slice(0, limit).map(viewOf), more: rows.length > limit };
 }
 
+/** Ids of canaries that are shown at most. */
+const CANARIES_SHOWN = 1_000;
+
 /** The current rollout of a configuration. Throws `rollout_not_found`. */
-export async function getRollout(db: Kysely<Database>, configuration: string): Promise<Rollout> {
+export async function getRollout(db: Kysely<Database>, configuration: string): Promise<RolloutDetail> {
   const row = await findRollout(db, configuration);
   if (row === null) throw rolloutNotFound(configuration);
-  return viewOf(row);
+  return { ...viewOf(row), canaries: await findCanaries(db, row, row.policy?.canary, CANARIES_SHOWN) };
 }
 
 function viewOf({ is_current, tries_failed, ...row }: ShownRollout): Rollout {

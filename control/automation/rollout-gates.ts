@@ -1,5 +1,7 @@
+import { type CanaryCounts, isChosen } from '../../domain/automation/canary.ts';
 import { CLOSED_GATE, gateOf, type RolloutCounts, type RolloutGate } from '../../domain/automation/rollout.ts';
 import type { Options, RolloutPolicy } from '../../domain/configurations/schema.ts';
+import { countCanaries } from '../../store/canaries.ts';
 import type { Db } from '../../store/database.ts';
 import { countInSessions, type MemberTally, tallyMembers } from '../../store/rollout-members.ts';
 import { currentRollouts, type RolloutRow, rolloutPolicies } from '../../store/rollouts.ts';
@@ -54,7 +56,8 @@ export async function readRolloutGates(db: Db, options: Options): Promise<Map<st
   for (const one of cases) {
     if (one.policy === null) continue;
     const rollout = validRollout(one);
-    const counts = rollout && countsOf(rollout, tallies.get(rollout.id), inSessions.get(one.configuration) ?? 0);
+    const known = { tally: rollout && tallies.get(rollout.id), inSessions: inSessions.get(one.configuration) ?? 0 };
+    const counts = rollout && (await countsOf(db, rollout, one.policy, known, options));
     const gate = rollout && counts ? gateOf(rollout, one.policy, counts, options.batch_size) : CLOSED_GATE;
     gates.set(one.configuration, gate);
   }
@@ -63,11 +66,20 @@ export async function readRolloutGates(db: Db, options: Options): Promise<Map<st
 
 const NOTHING: MemberTally = { trying: 0, done: 0, failed: 0 };
 
-/** Counts of a rollout, with the statuses of its last look. */
-export function countsOf(
-  { components, pending }: Pick<RolloutRow, 'components' | 'pending'>,
-  tally: MemberTally | undefined,
-  inSessions: number,
-): RolloutCounts {
-  return { components, pending, inSessions, ...(tally ?? NOTHING) };
+const NO_CANARIES: CanaryCounts = { configured: 0, able: 0 };
+
+/**
+ * Counts of a rollout, with the statuses of its last look, or of this one. How many components may be canaries is counted where it
+ * decides: of those that the policy chooses, and with `looks` of all, to say when there are too few.
+ */
+export async function countsOf(
+  db: Db,
+  { configuration, stage, components, pending }: Pick<RolloutRow, 'configuration' | 'stage' | 'components' | 'pending'>,
+  { canary }: RolloutPolicy,
+  { tally, inSessions, looks = false }: { tally: MemberTally | null | undefined; inSessions: number; looks?: boolean },
+  options: Options,
+): Promise<RolloutCounts> {
+  const decides = stage === 'canary' && canary !== undefined && (looks || isChosen(canary));
+  const canaries = decides ? await countCanaries(db, configuration, canary, options) : NO_CANARIES;
+  return { components, pending, inSessions, ...(tally ?? NOTHING), canaries };
 }

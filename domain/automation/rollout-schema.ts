@@ -13,7 +13,7 @@ export const RolloutSchema = z.strictObject({
   state: z.enum(ROLLOUT_STATES),
   stage: z.enum(ROLLOUT_STAGES).describe('which it is in, also while it is stopped or done'),
   current: z.boolean().describe('of what the configuration desires now'),
-  reason: z.string().nullable().describe('why it was stopped or replaced'),
+  reason: z.string().nullable().describe('why it was stopped or replaced, or that it waits for canaries'),
   policy: RolloutPolicySchema.nullable().describe(
     'of the configuration as it is now; null when the rollout is not current',
   ),
@@ -33,6 +33,13 @@ export const RolloutSchema = z.strictObject({
   resumed_by: z.string().nullable(),
 });
 export type Rollout = z.infer<typeof RolloutSchema>;
+
+export const RolloutDetailSchema = RolloutSchema.extend({
+  canaries: z
+    .array(z.string())
+    .describe('ids of the components that were sent as canaries, and of those that the policy chooses; the first 1000'),
+});
+export type RolloutDetail = z.infer<typeof RolloutDetailSchema>;
 
 /** A page of the rollouts, newest first. */
 export const RolloutListQuerySchema = z.object({

@@ -1,4 +1,5 @@
-import type { RolloutPolicy } from '../configurations/schema.ts';
+import type { Canary, RolloutPolicy } from '../configurations/schema.ts';
+import { type CanaryCounts, canariesDone, canariesLack, canariesNeeded } from './canary.ts';
 import type { CollectLimits } from './join-batches.ts';
 
 export const ROLLOUT_STAGES = ['canary', 'rolling'] as const;
@@ -26,12 +27,16 @@ export interface RolloutCounts {
   trying: number;
   done: number;
   failed: number;
+  /** Of those that may be canaries. */
+  canaries: CanaryCounts;
 }
 
 /** What the batcher may do for a configuration now. */
 export interface RolloutGate extends CollectLimits {
   /** Components that may start. */
   room: number;
+  /** At the canaries: who they are. Null: all may start. */
+  canary: Canary | null;
 }
 
 /** The position of a new rollout. */
@@ -43,7 +48,7 @@ export function firstPosition(policy: RolloutPolicy): RolloutPosition {
 /**
  * Where a rollout is after a look at its counts. A component counts as failed while the last session that this rollout sent it
  * in has failed for it, whether it has tries left or not. No canary may fail; later more than `max_failed` stop the rollout.
- * Stopped stays stopped. One that has nothing more to do is done, and goes on when something is pending again.
+ * Stopped stays stopped. At the canaries it says when there are too few. One that has nothing more to do is done, and goes on when something is pending again.
  */
 export function advance(
   { state: before, stage: reached, reason }: RolloutPosition,
@@ -53,10 +58,11 @@ export function advance(
   if (before === 'stopped' || before === 'replaced') return { state: before, stage: reached, reason };
   const failure = failureOf(reached, policy, counts);
   if (failure !== null) return { state: 'stopped', stage: reached, reason: failure };
-  const proven = policy.canary === undefined || counts.done >= policy.canary;
+  const { canary } = policy;
+  const proven = canary === undefined || canariesDone(canary, counts) >= canariesNeeded(canary, counts);
   const stage = reached === 'canary' && !proven ? 'canary' : 'rolling';
   const state = counts.pending === 0 && counts.inSessions === 0 ? 'done' : stage;
-  return { state, stage, reason: null };
+  return { state, stage, reason: state === 'canary' && canary !== undefined ? canariesLack(canary, counts) : null };
 }
 
 /** Why the counts stop a rollout in this stage, or null. */
@@ -91,15 +97,17 @@ export function gateOf(
   const largest = Math.min(batchSize, limit);
   if (stage === 'rolling' || policy.canary === undefined) {
     const size = limit >= counts.components ? largest : Math.floor(limit / Math.ceil(limit / largest));
-    return { size, most: null, room: isOpen ? free : 0 };
+    return { size, most: null, room: isOpen ? free : 0, canary: null };
   }
-  const left = Math.max(0, policy.canary - counts.done - counts.trying);
-  const size = Math.min(largest, left > 0 ? left : policy.canary);
-  return { size, most: left, room: isOpen ? Math.min(left, free) : 0 };
+  const { canary } = policy;
+  const needed = canariesNeeded(canary, counts);
+  const left = Math.max(0, needed - canariesDone(canary, counts) - counts.trying);
+  const size = Math.min(largest, left > 0 ? left : needed);
+  return { size, most: left, room: isOpen ? Math.min(left, free) : 0, canary };
 }
 
 /** The gate of a configuration whose rollout has not begun: nothing is collected until it has. */
-export const CLOSED_GATE: RolloutGate = { size: 1, most: 0, room: 0 };
+export const CLOSED_GATE: RolloutGate = { size: 1, most: 0, room: 0, canary: null };
 
 function mostAtOnce({ max_at_once: most }: RolloutPolicy, components: number): number {
   if (most === undefined) return Number.POSITIVE_INFINITY;

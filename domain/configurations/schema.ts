@@ -1,6 +1,6 @@
 /** Shapes of lane configurations on the v3 wire: configurations, layers, sources, options (cfs-api 5, 11, 12). */
 import { z } from 'zod';
-import { atMost, KEY_MAX, NO_BLANK, NO_BLANK_MESSAGE, readOnly, TEXT_MAX, text, word } from '../schema.ts';
+import { atMost, KEY_MAX, NO_BLANK, NO_BLANK_MESSAGE, readOnly, TagsSchema, TEXT_MAX, text, word } from '../schema.ts';
 
 export const CommitSchema = z.string().regex(/^[a-f0-9]{40}$/, 'must be 40 hexadecimal digits');
 
@@ -36,13 +36,45 @@ const PERCENT_MESSAGE = 'must be a number of components or a percentage such as 
 const share = (pattern: RegExp, minimum: number) =>
   z.union([z.int().min(minimum), z.string().regex(pattern, PERCENT_MESSAGE)]);
 
+/** Members that say which components are canaries. */
+const CHOICES = ['ids', 'tags', 'group'] as const;
+
+/**
+ * The components that go first: so many of all, or just those that are named by id, have all these tags, or are in the group that a
+ * tag makes. `count` absent: all of them.
+ */
+const ChosenCanarySchema = z
+  .strictObject({
+    count: z.int().min(1).optional(),
+    ids: z
+      .array(text(1, KEY_MAX))
+      .min(1)
+      .max(1_000)
+      .refine((ids) => new Set(ids).size === ids.length, { error: 'must name each component once' })
+      .optional(),
+    tags: TagsSchema.refine((tags) => Object.keys(tags).length > 0, { error: 'must have a tag' }).optional(),
+    group: z
+      .string()
+      .regex(/^[A-Za-z0-9_]{1,300}$/, 'must be a group as a tag k=v makes it: k_v, of letters, digits and _')
+      .optional(),
+  })
+  .refine((chosen) => CHOICES.filter((choice) => chosen[choice] !== undefined).length === 1, {
+    error: 'must have one of ids, tags and group; a number alone needs no object',
+  })
+  .refine(({ count, ids }) => count === undefined || ids === undefined || count <= ids.length, {
+    error: 'must not be more than there are ids',
+    path: ['count'],
+  });
+export const CanarySchema = z.union([z.int().min(1), ChosenCanarySchema]);
+export type Canary = z.infer<typeof CanarySchema>;
+
 /**
  * How a change of the configuration goes over its components: at most so many at a time (absent: no limit), so many first as the
  * canary, and stopped when more than so many have failed (absent: not stopped).
  */
 export const RolloutPolicySchema = z.strictObject({
   max_at_once: share(/^(?:100|[1-9][0-9]?)%$/, 1).optional(),
-  canary: z.int().min(1).optional(),
+  canary: CanarySchema.optional(),
   max_failed: share(/^(?:100|[1-9]?[0-9])%$/, 0).optional(),
 });
 export type RolloutPolicy = z.infer<typeof RolloutPolicySchema>;

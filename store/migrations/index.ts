@@ -33,6 +33,7 @@ import * as requiredMacs from './0030-required-macs.ts';
 import * as brokenOffRuns from './0034-broken-off-runs.ts';
 import * as limitOfHosts from './0036-limit-of-hosts.ts';
 import * as controllerHolds from './0038-controller-holds.ts';
+import * as canaries from './0039-canaries.ts';
 import * as auditBounds from './0040-audit-bounds.ts';
 
 /** In order of their names; a released migration never changes. */
@@ -70,6 +71,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0034-broken-off-runs': brokenOffRuns,
   '0036-limit-of-hosts': limitOfHosts,
   '0038-controller-holds': controllerHolds,
+  '0039-canaries': canaries,
   '0040-audit-bounds': auditBounds,
 };
 

@@ -13,7 +13,15 @@ import { trimBatches } from '../../domain/automation/trim-batches.ts';
 import type { RolloutPolicy } from '../../domain/configurations/schema.ts';
 import { SimulatedBatcher } from './simulated-batcher.ts';
 
-const COUNTS: RolloutCounts = { components: 100, pending: 100, inSessions: 0, trying: 0, done: 0, failed: 0 };
+const COUNTS: RolloutCounts = {
+  components: 100,
+  pending: 100,
+  inSessions: 0,
+  trying: 0,
+  done: 0,
+  failed: 0,
+  canaries: { configured: 0, able: 100 },
+};
 const ROLLING: RolloutPosition = { state: 'rolling', stage: 'rolling', reason: null };
 const CANARY: RolloutPosition = { state: 'canary', stage: 'canary', reason: null };
 const STOPPED: RolloutPosition = { state: 'stopped', stage: 'canary', reason: 'by hand' };
@@ -26,6 +34,36 @@ describe('where a rollout is', () => {
     [CANARY, { canary: 5 }, { done: 4, failed: 1 }, 'stopped', '1 component of the canary failed'],
     [CANARY, { canary: 5, max_failed: '50%' }, { failed: 2 }, 'stopped', '2 components of the canary failed'],
     [CANARY, { canary: 5 }, { done: 2, pending: 0 }, 'done', null],
+    // Too few can be: it waits and says so.
+    [
+      CANARY,
+      { canary: 5 },
+      { done: 2, canaries: { configured: 9, able: 2 } },
+      'canary',
+      'waits: 5 canaries are needed, 4 can be (a component that has errors or failed last is none)',
+    ],
+    [CANARY, { canary: 5 }, { done: 2, canaries: { configured: 0, able: 3 } }, 'canary', null],
+    [CANARY, { canary: { ids: ['a', 'b'] } }, { canaries: { configured: 1, able: 1 } }, 'canary', null],
+    [CANARY, { canary: { ids: ['a', 'b'] } }, { canaries: { configured: 2, able: 0 } }, 'rolling', null],
+    [
+      CANARY,
+      { canary: { ids: ['a', 'b'] } },
+      { done: 9, canaries: { configured: 1, able: 0 } },
+      'canary',
+      'waits: 2 canaries are needed, 1 can be (of those that are named, the others are disabled, gone, elsewhere or out of tries)',
+    ],
+    [CANARY, { canary: { count: 1, ids: ['a', 'b'] } }, { canaries: { configured: 1, able: 0 } }, 'rolling', null],
+    [CANARY, { canary: { count: 3, tags: { a: 'b' } } }, { canaries: { configured: 2, able: 1 } }, 'canary', null],
+    [CANARY, { canary: { tags: { a: 'b' } } }, { canaries: { configured: 4, able: 1 } }, 'canary', null],
+    [CANARY, { canary: { tags: { a: 'b' } } }, { canaries: { configured: 5, able: 0 } }, 'rolling', null],
+    [
+      CANARY,
+      { canary: { group: 'a_b' } },
+      { canaries: { configured: 0, able: 0 } },
+      'canary',
+      'waits: 1 canary is needed, 0 can be (of those that are chosen; one that is disabled, has errors or failed last is none)',
+    ],
+    [CANARY, { canary: { group: 'a_b' } }, { failed: 1 }, 'stopped', '1 component of the canary failed'],
     // The policy was changed.
     [CANARY, {}, {}, 'rolling', null],
     [ROLLING, {}, { failed: 100 }, 'rolling', null],
@@ -73,12 +111,19 @@ describe('what the batcher may do', () => {
     [CANARY, { canary: 3 }, { trying: 2, inSessions: 2 }, [1, 1, 1]],
     [CANARY, { canary: 3 }, { trying: 2, done: 1, inSessions: 2 }, [3, 0, 0]],
     [CANARY, { canary: 60 }, {}, [25, 60, 60]],
+    [CANARY, { canary: { ids: ['a', 'b'] } }, {}, [2, 2, 2]],
+    [CANARY, { canary: { ids: ['a', 'b'] } }, { canaries: { configured: 1, able: 1 } }, [1, 1, 1]],
+    [CANARY, { canary: { ids: ['a', 'b'] } }, { trying: 1, canaries: { configured: 1, able: 1 } }, [2, 0, 0]],
+    [CANARY, { canary: { count: 1, tags: { a: 'b' } } }, {}, [1, 1, 1]],
+    [CANARY, { canary: { tags: { a: 'b' } } }, { trying: 30, canaries: { configured: 5, able: 60 } }, [25, 30, 30]],
+    [CANARY, { canary: { group: 'a_b' }, max_at_once: 4 }, {}, [4, 100, 4]],
     [CANARY, { canary: 60, max_at_once: 7 }, {}, [7, 60, 7]],
     [{ ...STOPPED, stage: 'rolling' }, { max_at_once: 10 }, {}, [10, null, 0]],
     [STOPPED, { canary: 3 }, {}, [3, 3, 0]],
     [DONE, { canary: 3, max_at_once: 2 }, {}, [2, null, 2]],
   ])('in %j with %j and %j', (position, policy, counts, [size, most, room]) => {
-    expect(gateOf(position, policy, { ...COUNTS, ...counts }, 25)).toEqual({ size, most, room });
+    const canary = position.stage === 'canary' ? (policy.canary ?? null) : null;
+    expect(gateOf(position, policy, { ...COUNTS, ...counts }, 25)).toEqual({ size, most, room, canary });
   });
 });
 
@@ -179,6 +224,7 @@ test('2,000 rollouts keep their limits, stop when they should, and are done when
         trying: tally('trying'),
         done: tally('done'),
         failed: tally('failed'),
+        canaries: { configured: 0, able: hosts.length },
       });
       let position = firstPosition(policy);
       const limit = gateOf(ROLLING, policy, counts(), size).room;
@@ -189,11 +235,12 @@ test('2,000 rollouts keep their limits, stop when they should, and are done when
       };
       batcher.onSend = (session, _, now) => {
         expect(position.state === 'canary' || position.state === 'rolling').toBe(true);
-        if (position.state === 'canary') expect(tally('trying') + tally('done')).toBeLessThan(policy.canary ?? 0);
+        if (position.state === 'canary')
+          expect(tally('trying') + tally('done')).toBeLessThan(Number(policy.canary ?? 0));
         for (const id of session.hosts) outcomes.set(id, 'trying');
         expect(tally('trying')).toBeLessThanOrEqual(limit);
         if (position.state === 'canary') {
-          expect(tally('trying') + tally('done')).toBeLessThanOrEqual(policy.canary ?? 0);
+          expect(tally('trying') + tally('done')).toBeLessThanOrEqual(Number(policy.canary ?? 0));
         }
         ends.set(session.name, now / 1000 + (seconds[batcher.sessions.length % seconds.length] ?? 1));
       };

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { resumeRollout, stopRolloutByHand } from '../../../control/automation/command-rollout.ts';
 import { getRollout, listRollouts } from '../../../control/automation/read-rollouts.ts';
-import { RolloutListQuerySchema, RolloutSchema, RolloutStopSchema } from '../../../domain/automation/rollout-schema.ts';
+import {
+  RolloutDetailSchema,
+  RolloutListQuerySchema,
+  RolloutSchema,
+  RolloutStopSchema,
+} from '../../../domain/automation/rollout-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { pageAnswer } from '../../list-answer.ts';
@@ -31,7 +36,14 @@ export async function rolloutRoutes(app: ApiServer, deps: ApiDependencies): Prom
 
   app.get(
     '/rollouts/:configuration',
-    { schema: { tags, summary: 'The current rollout of a configuration', params, response: { 200: RolloutSchema } } },
+    {
+      schema: {
+        tags,
+        summary: 'The current rollout of a configuration',
+        params,
+        response: { 200: RolloutDetailSchema },
+      },
+    },
     ({ params: { configuration } }) => getRollout(deps.db, configuration),
   );
 
@@ -43,7 +55,7 @@ export async function rolloutRoutes(app: ApiServer, deps: ApiDependencies): Prom
         summary: 'Send nothing more of a configuration; its sessions go on',
         description: 'The body {"reason"} is optional.',
         params,
-        response: { 200: RolloutSchema },
+        response: { 200: RolloutDetailSchema },
       },
     },
     async (request) => {
@@ -60,7 +72,7 @@ export async function rolloutRoutes(app: ApiServer, deps: ApiDependencies): Prom
         tags,
         summary: 'Let a stopped rollout go on; its failures so far are forgiven',
         params,
-        response: { 200: RolloutSchema },
+        response: { 200: RolloutDetailSchema },
       },
     },
     async (request) => {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ROLLOUT_STATES } from '../../../domain/automation/rollout.ts';
-import type { Rollout } from '../../../domain/automation/rollout-schema.ts';
+import type { Rollout, RolloutDetail } from '../../../domain/automation/rollout-schema.ts';
 import { segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
@@ -54,7 +54,7 @@ export function rolloutCommands(program: Command, context: CliContext): void {
       const api = apiOf(context, options);
       const path = `${PATH}/${segment(configuration)}`;
       await watching(context, options, async () => {
-        const rollout = await api.json<Rollout>({ method: 'GET', path });
+        const rollout = await api.json<RolloutDetail>({ method: 'GET', path });
         const view = rolloutView(context.now());
         writeData(context, await renderOne(view, rollout, options.output, () => rolloutDetails(rollout)));
       });

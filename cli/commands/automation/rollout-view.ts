@@ -1,4 +1,4 @@
-import type { Rollout } from '../../../domain/automation/rollout-schema.ts';
+import type { Rollout, RolloutDetail } from '../../../domain/automation/rollout-schema.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { fieldList } from '../../output/table.ts';
 import { duration, timeOf } from '../../output/times.ts';
@@ -8,11 +8,20 @@ export function policyText(policy: Rollout['policy'] | undefined): string {
   if (policy === null || policy === undefined) return '';
   const { max_at_once, canary, max_failed } = policy;
   const parts = [
-    canary === undefined ? '' : `canary ${canary}`,
+    canaryText(canary),
     max_at_once === undefined ? '' : `${max_at_once} at once`,
     max_failed === undefined ? '' : `stops above ${max_failed} failed`,
   ];
   return parts.filter((part) => part !== '').join(', ');
+}
+
+function canaryText(canary: NonNullable<Rollout['policy']>['canary']): string {
+  if (canary === undefined) return '';
+  if (typeof canary === 'number') return `canary ${canary}`;
+  const { count, ids, tags, group } = canary;
+  const pairs = Object.entries(tags ?? {}).map(([key, value]) => `${key}=${value}`);
+  const chosen = ids?.join(', ') ?? (group === undefined ? pairs.join(', ') : `group ${group}`);
+  return `canary ${count ?? 'all'} of ${chosen}`;
 }
 
 /** How rollouts are listed; `now` in milliseconds since 1970. */
@@ -37,7 +46,7 @@ export const rolloutView = (now: number): View<Rollout> => ({
 });
 
 /** A rollout for people. */
-export function rolloutDetails(rollout: Rollout): string {
+export function rolloutDetails(rollout: RolloutDetail): string {
   const { state, stage } = rollout;
   const by = (at: string | null, who: string | null) => (at === null ? '' : `${at} by ${who ?? 'somebody'}`);
   return fieldList([
@@ -46,6 +55,7 @@ export function rolloutDetails(rollout: Rollout): string {
     ['state', state === 'stopped' ? `stopped in stage ${stage}` : state],
     ['reason', cell(rollout.reason)],
     ['policy', policyText(rollout.policy)],
+    ['canaries', rollout.canaries.join(', ')],
     ['components', cell(rollout.components)],
     ['configured', cell(rollout.configured)],
     ['pending', cell(rollout.pending)],

@@ -1,4 +1,4 @@
-import type { Configuration } from '../../../domain/configurations/schema.ts';
+import type { Configuration, RolloutPolicy } from '../../../domain/configurations/schema.ts';
 import { type ApiClient, type ApiRequest, segment } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT, usage } from '../../failure.ts';
@@ -7,6 +7,7 @@ import { type Document, readDocuments, requiredText } from '../../input/document
 import { apiOf, type OutputOptions, showRequests, type WriteOptions } from '../../options.ts';
 import { counted } from '../../output/names.ts';
 import { writeList } from '../../output/render.ts';
+import { policyText } from '../automation/rollout-view.ts';
 import { configurationView } from './configuration-view.ts';
 
 export interface ApplyConfigurationsOptions extends OutputOptions, WriteOptions {
@@ -43,10 +44,18 @@ export async function applyConfigurations(context: CliContext, options: ApplyCon
     const kept = before !== undefined && replacesNothing(before, after, SERVERS);
     if (!kept) changed += 1;
     say(context, `configuration ${after.name} ${kept ? 'unchanged' : 'stored (PUT)'}`);
+    if (before?.muster?.rollout !== undefined && after.muster?.rollout === undefined) {
+      say(context, policyDropped(after.name, before.muster.rollout));
+    }
   }
   if (options.dryRun) return showRequests(context, api, due);
   if (changed === 0) say(context, `0 changed: ${counted(stored.length, 'configuration')} as in the file`);
   await writeList(context, configurationView, stored, options.output);
+}
+
+/** A file without the policy removes it, so that what it held back goes. */
+function policyDropped(name: string, policy: RolloutPolicy): string {
+  return `configuration ${name} has no rollout policy any more (it was: ${policyText(policy)}); put muster.rollout into the file to keep it`;
 }
 
 async function storedRecord(api: ApiClient, { path }: ApiRequest): Promise<(Configuration & Document) | undefined> {
