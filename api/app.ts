@@ -31,6 +31,7 @@ import { scheduleCommandRoutes } from './routes/automation/schedule-command-rout
 import { scheduleRoutes } from './routes/automation/schedule-routes.ts';
 import { webhookRoutes } from './routes/automation/webhook-routes.ts';
 import { componentImportRoutes } from './routes/components/import-routes.ts';
+import { componentResetRoutes } from './routes/components/reset-routes.ts';
 import { trustRoutes } from './routes/components/trust-routes.ts';
 import { configurationImportRoutes } from './routes/configurations/import-routes.ts';
 import { secretRoutes } from './routes/configurations/secret-routes.ts';
@@ -55,6 +56,7 @@ const MUSTER_ROUTES: readonly Routes[] = [
   trustRoutes,
   configurationImportRoutes,
   componentImportRoutes,
+  componentResetRoutes,
   auditRoutes,
   timelineRoutes,
   batchRoutes,

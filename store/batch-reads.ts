@@ -63,6 +63,17 @@ export async function countLeasedCandidates(db: Db, options: StatusOptions): Pro
   return rows[0]?.count ?? 0;
 }
 
+/** How many components are enabled and behind, and have used up their tries. */
+export async function countUsedUp(db: Db, options: StatusOptions): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with recursive ${judgedStandings({ options })}
+    select count(*) as count from judged join components on components.standing = judged.standing
+    where judged.verdict = 'behind' and components.enabled and components.error_count > 0 and ${exhausted(options)}`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
 async function shown(db: Db, rest: RawBuilder<unknown>): Promise<ShownBatch[]> {
   const { rows } = await sql<ShownBatch>`
     select b.*, s.status as session_status, coalesce(m.leased, 0) as leased,

@@ -101,6 +101,8 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'GET /api/v1/schedules/:id/runs': reader,
   'GET /api/v1/schedules/:id/runs/:id': reader,
 
+  'POST /api/v1/components/reset-errors': operator,
+
   'GET /api/v1/drift': reader,
   'GET /api/v1/drift/:id': reader,
   'POST /api/v1/drift/checks': operator,

@@ -74,6 +74,7 @@ export const REQUEST_EXAMPLES: Record<string, Record<string, unknown>> = {
     limited: { name: 'one-host', configuration_name: 'site', ansible_limit: 'x1', configuration_limit: 'base' },
   },
   post_sessions_v2: { small: { name: 'nightly', configurationName: 'site' } },
+  post_components_reset_errors: { two: { ids: ['x1', 'x2'] } },
   post_import_components: { two: { records: [{ id: 'x1', desired_config: 'site', state: [] }, { id: 'x2' }] } },
   post_import_configurations: { one: { records: [{ name: 'site', layers: [] }] } },
   post_import_options: { one: { records: [{ name: 'batch_size', value: 50 }] } },

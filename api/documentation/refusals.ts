@@ -71,6 +71,7 @@ const OWN: Record<string, readonly ErrorCode[]> = {
   'get /schedules/{schedule}/runs': ['schedule_not_found'],
   'get /schedules/{schedule}/runs/{run}': ['schedule_not_found', 'schedule_run_not_found'],
   'get /components/{component_id}/timeline': ['component_not_found'],
+  'post /components/reset-errors': ['component_not_found'],
   'get /drift/{component_id}': ['drift_not_found'],
   'post /drift/checks': ['configuration_not_found', 'bad_tags'],
   'get /rollouts/{configuration}': ['rollout_not_found'],

@@ -43,7 +43,12 @@ function wordFor(state: BatcherState, options: Options, now: Date): Batcher['sta
 }
 
 /** The same with what stands between components and their sessions. */
-export function detailOfBatcher(plan: BatcherPlan, leased: number, options: Options, now: Date): BatcherDetail {
+export function detailOfBatcher(
+  plan: BatcherPlan,
+  { leased, failed }: { leased: number; failed: number },
+  options: Options,
+  now: Date,
+): BatcherDetail {
   const { state, open, sent, holds } = plan;
   const live = new Set([...open, ...sent].map(({ key }) => key));
   const held = holds.filter(({ key }) => live.has(key)).sort((a, b) => a.since - b.since);
@@ -53,6 +58,7 @@ export function detailOfBatcher(plan: BatcherPlan, leased: number, options: Opti
     due: plan.plan.sends.length,
     waits: countReasons(plan.plan.waits),
     leased_components: leased,
+    failed_components: failed,
   };
 }
 

@@ -12,6 +12,7 @@ import { countHolds } from '../../store/batch-holds.ts';
 import {
   countBatches,
   countLeasedCandidates,
+  countUsedUp,
   findBatch,
   limitOfSession,
   pageBatches,
@@ -46,8 +47,12 @@ export async function readBatcher({ db, clock }: ReadBatchesDependencies): Promi
 export async function readBatcherDetail({ db, clock }: ReadBatchesDependencies): Promise<BatcherDetail> {
   const now = clock();
   const options = await readOptions(db);
-  const [plan, leased] = await Promise.all([readPlan(db, options, now), countLeasedCandidates(db, options)]);
-  return detailOfBatcher(plan, leased, options, now);
+  const [plan, leased, failed] = await Promise.all([
+    readPlan(db, options, now),
+    countLeasedCandidates(db, options),
+    countUsedUp(db, options),
+  ]);
+  return detailOfBatcher(plan, { leased, failed }, options, now);
 }
 
 /** A page of the batches, why those that are not sent are not, and the place after which the next page begins. */
@@ -58,9 +63,10 @@ export async function listBatches(
   const { state, key, configuration, limit, after_id } = query;
   const now = clock();
   const options = await readOptions(db);
-  const [plan, leased, rows] = await Promise.all([
+  const [plan, leased, failed, rows] = await Promise.all([
     readPlan(db, options, now),
     countLeasedCandidates(db, options),
+    countUsedUp(db, options),
     pageBatches(db, {
       states: state === 'live' ? ['open', 'sent'] : [state],
       key,
@@ -72,7 +78,7 @@ export async function listBatches(
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return {
-    batcher: detailOfBatcher(plan, leased, options, now),
+    batcher: detailOfBatcher(plan, { leased, failed }, options, now),
     batches: page.map((row) => viewOfBatch(row, plan)),
     after: rows.length > limit && last !== undefined ? cursorOf(last) : null,
   };

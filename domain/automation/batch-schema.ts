@@ -42,6 +42,7 @@ export const BatcherDetailSchema = BatcherSchema.extend({
   due: count.describe('batches that the next pass sends'),
   waits: z.partialRecord(z.enum(WHY_NOT), count).describe('open batches by the reason why they are not sent'),
   leased_components: count.describe('enabled and pending, in no batch because another session has them'),
+  failed_components: count.describe('enabled, and not tried any more: their tries are used up'),
 });
 export type BatcherDetail = z.infer<typeof BatcherDetailSchema>;
 

@@ -85,6 +85,11 @@ export const ComponentBodySchema = z.strictObject({
 });
 export type ComponentBody = z.infer<typeof ComponentBodySchema>;
 
+/** Body of POST /api/v1/components/reset-errors. */
+export const ResetErrorsSchema = z.strictObject({
+  ids: z.array(text(1, KEY_MAX)).min(1).max(10_000).describe('components whose errors are forgotten'),
+});
+
 /** Empty text filters nothing: clients feed `next` back as it came (cfs-api 3). */
 const StatusFilterSchema = z.enum([...CONFIGURATION_STATUSES, '']);
 

@@ -88,6 +88,7 @@ describe('the list', () => {
         due: 0,
         waits: {},
         leased_components: 0,
+        failed_components: 0,
       },
       batches: [],
       next: null,

@@ -51,6 +51,7 @@ const batcher = (over: Partial<BatcherDetail> = {}): BatcherDetail => ({
   due: 1,
   waits: { window: 1, lease: 2 },
   leased_components: 7,
+  failed_components: 0,
   ...over,
 });
 

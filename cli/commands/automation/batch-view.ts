@@ -98,12 +98,23 @@ export function batcherLine(batcher: Batcher): string {
 
 /** The same with what the open ones wait for. */
 export function batcherSummary(batcher: BatcherDetail): string {
-  const { due, waits, leased_components: leased, results, last_pass_at, last_pass_ms } = batcher;
+  const {
+    due,
+    waits,
+    leased_components: leased,
+    failed_components: failed,
+    results,
+    last_pass_at,
+    last_pass_ms,
+  } = batcher;
   const parts = [
     batcherLine(batcher),
     due > 0 ? `${due} due` : '',
     reasonsCell(waits),
     leased > 0 ? `${leased} components in other sessions` : '',
+    failed > 0
+      ? `${failed} components have used up their tries (component list --status failed, component reset-errors)`
+      : '',
     `${results.failed} of the last ${results.remembered} failed`,
     last_pass_at === null ? '' : `last pass ${last_pass_at} (${last_pass_ms} ms)`,
   ];

@@ -2,18 +2,21 @@ import { type Command, Option } from 'commander';
 import type { ConfigurationStatus } from '../../../domain/components/schema.ts';
 import { segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
-import type { CliContext } from '../../context.ts';
+import { type CliContext, say } from '../../context.ts';
 import { pair, tagFilter } from '../../input/pairs.ts';
 import {
   apiOf,
   type OutputOptions,
+  perform,
   type WatchOptions,
+  type WriteOptions,
   withDryRun,
   withLimit,
   withOutput,
   withServer,
   withWatch,
 } from '../../options.ts';
+import { counted } from '../../output/names.ts';
 import { isValueFormat, renderOne, writeData, writeList } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
 import { timelineCommand } from '../audit/audit-commands.ts';
@@ -73,6 +76,15 @@ export function componentCommands(program: Command, context: CliContext): void {
     });
 
   timelineCommand(noun, context);
+
+  withDryRun(withServer(noun.command('reset-errors')))
+    .description('forget the errors of components, so that those whose tries are used up are tried again')
+    .argument('<id...>')
+    .action(async (ids: string[], options: WriteOptions) => {
+      const request = { method: 'POST', path: '/api/v1/components/reset-errors', body: { ids } } as const;
+      const answer = await perform<{ component_ids: string[] }>(context, apiOf(context, options), request, options);
+      if (answer !== undefined) say(context, `errors forgotten: ${counted(answer.component_ids.length, 'component')}`);
+    });
 
   withDryRun(withServer(noun.command('apply')))
     .description('create components from JSON or YAML (PUT), or change what differs of those that exist (PATCH)')

@@ -34,6 +34,7 @@ export function componentDetails(component: ComponentAnswer, wide: boolean, trou
     ['desired configuration', component.desired_config],
     ['errors', String(component.error_count)],
     ['last failure', cell(trouble)],
+    ['why', usedUpText(component)],
     ['retry policy', cell(component.retry_policy)],
     ['enabled', component.enabled ? 'yes' : 'no'],
     ['boot', cell(component.muster?.boot)],
@@ -65,4 +66,16 @@ export function componentDetails(component: ComponentAnswer, wide: boolean, trou
   return [fields, desired.length > 0 ? desiredTable : '', reached.length > 0 ? reachedTable : '']
     .filter((text) => text !== '')
     .join('\n');
+}
+
+/**
+ * What a person should know of a component whose tries are used up: how many, of which commit, and what makes it be tried again. A new
+ * commit alone does not: errors are forgotten when a desired configuration is set.
+ */
+function usedUpText({ id, configuration_status, error_count, state = [] }: ComponentAnswer): string {
+  const last = state.findLast(({ status }) => status === 'failed');
+  if (configuration_status !== 'failed' || error_count < 1) return '';
+  const tries = error_count === 1 ? '1 try' : `${error_count} tries`;
+  const what = last === undefined ? tries : `${tries} of commit ${last.commit.slice(0, 12)}`;
+  return `used up ${what}; ./muster component reset-errors ${id}`;
 }

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { resetErrors } from '../../../control/components/reset-errors.ts';
+import { ResetErrorsSchema } from '../../../domain/components/schema.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+
+/** What makes components be tried again. */
+export async function componentResetRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.post(
+    '/components/reset-errors',
+    {
+      schema: {
+        tags: ['components'],
+        summary: 'Forget the errors of components, so that those whose tries are used up are tried again',
+        description: 'All or none; what the components reached stays as it is.',
+        body: ResetErrorsSchema,
+        response: { 200: z.object({ component_ids: z.array(z.string()) }) },
+      },
+    },
+    async (request) => {
+      const components = await resetErrors(acting(deps, request), request.body.ids);
+      return { component_ids: components.map(({ id }) => id) };
+    },
+  );
+}
