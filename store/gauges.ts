@@ -1,6 +1,9 @@
 /** How things stand now, for whoever measures Muster. */
 import { sql } from 'kysely';
+import type { ConfigurationStatus } from '../domain/components/schema.ts';
+import { exhausted, judgedStandings } from './component-status.ts';
 import type { Db } from './database.ts';
+import { readOptions } from './options.ts';
 
 export interface Gauges {
   /** Sessions that are not deleted, by status. */
@@ -25,17 +28,44 @@ export interface Gauges {
   /** Keys whose batches wait because of a fault of the controller. */
   heldKeys: number;
   isPaused: boolean;
+  /** Components by status and by whether they are enabled. */
+  components: ComponentCount[];
+  /** Current rollouts by state, layers of components by what the last check found, schedules whose last run failed. */
+  rollouts: Record<string, number>;
+  drift: Record<string, number>;
+  failedSchedules: number;
   /** Seconds since the batcher's last pass and how long it took; null before the first. */
   sinceLastPass: number | null;
   lastPassSeconds: number | null;
 }
 
-/** All of it in one statement. */
+export interface ComponentCount {
+  status: ConfigurationStatus;
+  enabled: boolean;
+  count: number;
+}
+
+/** How many components have each status; statuses are judged once for each standing (see component-status.ts). */
+async function countComponents(db: Db): Promise<ComponentCount[]> {
+  const options = await readOptions(db);
+  const { rows } = await sql<ComponentCount>`
+    with recursive ${judgedStandings({ options })}
+    select case when verdict <> 'behind' then verdict when ${exhausted(options)} then 'failed' else 'pending' end as status,
+      components.enabled, count(*) as count
+    from judged join components on components.standing = judged.standing group by 1, 2`.execute(db);
+  return rows;
+}
+
+/** All of it. */
 export async function readGauges(db: Db, now: Date): Promise<Gauges> {
+  return { ...(await readCounts(db, now)), components: await countComponents(db) };
+}
+
+async function readCounts(db: Db, now: Date): Promise<Omit<Gauges, 'components'>> {
   const since = (time: string) => sql`greatest(0, extract(epoch from ${now}::timestamptz - ${sql.raw(time)}))::float8`;
   const queued = sql`from sessions where stage = 'queued' and deleted_at is null`;
   const left = sql`extract(epoch from backoff_start + make_interval(secs => backoff_length) - ${now}::timestamptz)`;
-  const { rows } = await sql<Gauges>`
+  const { rows } = await sql<Omit<Gauges, 'components'>>`
     select
       (select coalesce(jsonb_object_agg(status, count), '{}') from (
         select status, count(*) from sessions where deleted_at is null group by status) as counted) as sessions,
@@ -54,6 +84,12 @@ export async function readGauges(db: Db, now: Date): Promise<Gauges> {
         and backoff_start + make_interval(secs => backoff_length) > ${now}) as "keysInBackOff",
       (select count(*) from batch_holds
         where exists (select from batches where batches.key = batch_holds.key and state <> 'ended')) as "heldKeys",
+      (select coalesce(jsonb_object_agg(state, count), '{}') from (
+        select state, count(*) from rollouts where is_current group by state) as counted) as rollouts,
+      (select coalesce(jsonb_object_agg(status, count), '{}') from (
+        select status, count(*) from drift group by status) as counted) as drift,
+      (select count(*) from schedules where (select state from schedule_runs where schedule_id = schedules.id
+        and ended_at is not null order by ended_at desc limit 1) = 'failed') as "failedSchedules",
       paused as "isPaused", ${since('last_pass_at')} as "sinceLastPass", last_pass_ms / 1000.0::float8 as "lastPassSeconds"
     from batcher_state
   `.execute(db);

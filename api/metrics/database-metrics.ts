@@ -1,5 +1,7 @@
 /** What the database knows, as Prometheus metrics: the same from every API process, whichever is asked. */
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { ROLLOUT_STATES } from '../../domain/automation/rollout.ts';
+import { CONFIGURATION_STATUSES } from '../../domain/components/schema.ts';
 import {
   BOUNDS,
   COUNTS,
@@ -12,6 +14,8 @@ import type { Gauges } from '../../store/gauges.ts';
 import type { Tally } from '../../store/tallies.ts';
 
 type Value = number | null | Record<string, number>;
+
+const none = (words: readonly string[]) => Object.fromEntries(words.map((word) => [word, 0]));
 
 /** Name without `muster_`, what it says, and its value; a record has one sample a key, under the label. */
 const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => Value, label?: string][] = [
@@ -32,6 +36,9 @@ const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => V
   ['batcher_backoff_seconds', 'Seconds of the general back-off that are left', (now) => now.backOff],
   ['batcher_keys_in_backoff', 'Batch keys that are in a back-off of their own', (now) => now.keysInBackOff],
   ['batcher_keys_held', 'Batch keys that a fault of the controller holds', (now) => now.heldKeys],
+  ['rollouts', 'Current rollouts of configurations', (now) => ({ ...none(ROLLOUT_STATES), ...now.rollouts }), 'state'],
+  ['drift_layers', 'Layers of components by what the last check found', (now) => now.drift, 'status'],
+  ['schedules_failed', 'Schedules whose last run failed', (now) => now.failedSchedules],
   ['batcher_paused', '1 while the batcher is paused by hand', (now) => Number(now.isPaused)],
   ['batcher_since_last_pass_seconds', 'Seconds since the last pass of the batcher', (now) => now.sinceLastPass],
   ['batcher_pass_seconds', 'How long the last pass took', (now) => now.lastPassSeconds],
@@ -59,6 +66,12 @@ export function databaseMetrics(registry: Registry): (gauges: Gauges, tallies: r
     read,
     label,
   }));
+  const components = new Gauge({
+    name: 'muster_components',
+    help: 'Components by status and by whether they are enabled',
+    labelNames: ['status', 'enabled'],
+    registers,
+  });
   const counters = (Object.keys(COUNTS) as CountName[]).map((name) => ({
     name,
     counter: new Counter({
@@ -70,6 +83,11 @@ export function databaseMetrics(registry: Registry): (gauges: Gauges, tallies: r
   }));
   return (now, tallies) => {
     for (const { gauge, read, label } of gauges) setGauge(gauge, read(now), label);
+    components.reset();
+    for (const status of CONFIGURATION_STATUSES)
+      for (const enabled of ['true', 'false']) components.set({ status, enabled }, 0);
+    for (const { status, enabled, count } of now.components)
+      components.set({ status, enabled: String(enabled) }, count);
     for (const { name, counter } of counters) {
       counter.reset();
       const counted = tallies.filter((tally) => tally.name === name);

@@ -97,3 +97,41 @@ describe('the batcher', () => {
     expect((await scrape(api)).muster_batcher_backoff_seconds).toBe(0);
   });
 });
+
+test('the fleet is counted by status, rollouts by state, and what failed by itself', async () => {
+  const layers = [{ clone_url: 'https://git.example.test/fleet.git', playbook: 'site.yml', commit: 'b'.repeat(40) }];
+  await api.call('PUT', '/v3/configurations/fleet', { layers });
+  const body = { desired_config: 'fleet' };
+  const applied = { ...layers[0], status: 'applied', session_name: 's' };
+  const records = [
+    { id: 'f1', ...body, enabled: true },
+    { id: 'f2', ...body, enabled: true, error_count: 3 },
+    { id: 'f3', ...body, enabled: true, state: [applied] },
+    { id: 'f4', ...body, enabled: false },
+    { id: 'f5' },
+  ];
+  const before = await scrape(api);
+  expect((await api.call('PUT', '/v3/components', records)).status).toBe(200);
+  const { db } = api.deps;
+  const now = new Date();
+  await db
+    .insertInto('rollouts')
+    .values({
+      configuration: 'fleet',
+      version: 'v',
+      state: 'stopped',
+      stage: 'canary',
+      created_at: now,
+      updated_at: now,
+    })
+    .execute();
+  const after = await scrape(api);
+  const grown = (name: string) => (after[name] ?? 0) - (before[name] ?? 0);
+  expect(grown('muster_components{status="pending",enabled="true"}')).toBe(1);
+  expect(grown('muster_components{status="failed",enabled="true"}')).toBe(1);
+  expect(grown('muster_components{status="configured",enabled="true"}')).toBe(1);
+  expect(grown('muster_components{status="pending",enabled="false"}')).toBe(1);
+  expect(grown('muster_components{status="unconfigured",enabled="false"}')).toBe(1);
+  expect(grown('muster_rollouts{state="stopped"}')).toBe(1);
+  expect(after).toMatchObject({ muster_schedules_failed: 0, muster_batcher_keys_held: 0 });
+});
