@@ -83,12 +83,14 @@ describe('by number', () => {
 
   test('one that gets errors while its batch waits is exchanged', async () => {
     await batcher.setOptions({ batch_window: 25, batch_size: 9 });
-    await configure({ canary: 2 });
-    await batcher.put(...sound('a', 'b', 'c'));
+    await configure({ canary: 3 });
+    await batcher.put(...sound('a', 'b'));
     await passes(1);
+    expect(await out()).toEqual([]);
     await set('a', { error_count: 1 });
+    await batcher.put(...sound('c', 'd'));
     await passes(8);
-    expect(await out()).toEqual(['b', 'c']);
+    expect(await out()).toEqual(['b', 'c', 'd']);
   });
 });
 
