@@ -159,6 +159,7 @@ export const ERRORS = {
   branch_not_found: controller(400, 'Error converting branch name to commit', 2),
   clone_failed: controller(502, 'Clone failed', 1, true),
   playbook_missing: controller(400, 'Playbook not found', 1),
+  collection_missing: controller(400, 'Collection or role not installed', 1),
   inventory_failed: controller(502, 'Inventory failed', 1, true),
   inventory_empty: kind(400, 'Inventory has no host', 1),
   inventory_invalid: controller(400, 'Inventory cannot be written', 1),

@@ -42,6 +42,7 @@ import { createHardwareList, type ListHardware } from '../drivers/inventory/list
 import { findAnsible, pythonOf } from '../drivers/local-runner/ansible-programs.ts';
 import { readHostId } from '../drivers/local-runner/host-id.ts';
 import { createLocalRunner } from '../drivers/local-runner/local-runner.ts';
+import { createMissingRequirements } from '../drivers/local-runner/missing-requirements.ts';
 import { createWorkspaces } from '../drivers/local-runner/workspaces.ts';
 import { collectAfterStart } from '../drivers/memory/collect-after-start.ts';
 import { collectNowAndThen } from '../drivers/memory/collect-now-and-then.ts';
@@ -213,6 +214,10 @@ async function main(): Promise<void> {
     clones: git,
     mirrors: git,
     runner,
+    requirements: createMissingRequirements({
+      python,
+      script: join(ROOT, 'ansible', 'muster_run', 'requirements_check.py'),
+    }),
     workspaces,
     site,
     trust,

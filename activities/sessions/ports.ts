@@ -54,6 +54,16 @@ export interface AnsibleHosts {
   names(where: AnsibleWorkspace, signal: AbortSignal): Promise<InventoryNames>;
 }
 
+/** What the requirements files of layers ask for, held against what is installed; nothing is downloaded. */
+export interface MissingRequirements {
+  /** Each thing that is missing, as a sentence. */
+  find(
+    layers: readonly { index: number; dir: string; playbook: string }[],
+    env: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<string[]>;
+}
+
 export interface AnsibleWorkspace {
   cwd: string;
   env: Readonly<Record<string, string>>;

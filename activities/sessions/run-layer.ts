@@ -7,16 +7,18 @@ import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/
 import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import type { RunCursor, RunSpec } from '../../domain/runs/runner.ts';
+import { missingRequirements } from '../../domain/sessions/missing-requirements.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 import type { RunLayer } from './contract.ts';
 import { keepIdentity, refreshIdentity } from './host-identity.ts';
 import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
-import type { Runner, TenantVault, Workspaces } from './ports.ts';
+import type { MissingRequirements, Runner, TenantVault, Workspaces } from './ports.ts';
 import { tenantLogin } from './tenant-login.ts';
 import { placeVaultPassword } from './vault-password.ts';
 
 export interface RunDependencies extends LayerDependencies {
   runner: Runner;
+  requirements: MissingRequirements;
   workspaces: Workspaces;
   imageKeys: Pick<ImageKeys, 'read'>;
   /** Where tenants keep their secrets; unset: nowhere. */
@@ -50,7 +52,7 @@ export async function runLayer(deps: RunDependencies, input: RunLayer, signal: A
   let run = await knownRun(db, runId);
   // A run that was started and whose claim is gone lost its disk: it must not start a second time.
   if (run === null || (run.state === 'created' && !(await runner.isStarted(runId)))) {
-    const spec = await makeSpec(deps, session, input, runId);
+    const spec = await makeSpec(deps, session, input, runId, signal);
     run = await openRun(db, { id: runId, sessionId, streamId: sessionId, layer, attempt, host: deps.hostId });
     await startRun(deps, run, spec, signal);
   }
@@ -142,7 +144,13 @@ async function endLost(runner: Runner, { id, layer }: RunRow): Promise<string[]>
   }
 }
 
-async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLayer, runId: string): Promise<RunSpec> {
+async function makeSpec(
+  deps: RunDependencies,
+  session: SessionRow,
+  input: RunLayer,
+  runId: string,
+  signal: AbortSignal,
+): Promise<RunSpec> {
   const { workspaces, site } = deps;
   const { sessionId, layer } = input;
   const { snapshot, target } = session;
@@ -174,6 +182,7 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
       vaultPassword: await placeVaultPassword(deps, sessionId),
     },
   });
+  await checkRequirements(deps, session, input, environment, signal);
   if (limitFile !== null) await workspaces.writePrivate(paths.limit, limitFile);
   for (const [path, text] of Object.entries(extraVars)) await workspaces.writePrivate(path, text);
   const sources = await Promise.all(
@@ -194,6 +203,24 @@ async function makeSpec(deps: RunDependencies, session: SessionRow, input: RunLa
     ],
     logMaxBytes: deps.logMaxBytes,
   };
+}
+
+/** Throws `collection_missing` before anything runs when a layer from here on asks for what is not installed. */
+async function checkRequirements(
+  { requirements, workspaces }: RunDependencies,
+  { id, snapshot }: SessionRow,
+  { layer, attempt }: RunLayer,
+  environment: Record<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const isFirst = layer === snapshot.layers[0]?.index;
+  // An attempt later the repository is the same, but somebody may have installed or removed something.
+  if (snapshot.debug_playbook !== null || (!isFirst && attempt === 1)) return;
+  const layers = snapshot.layers
+    .filter(({ index }) => index >= layer)
+    .map(({ index, playbook }) => ({ index, dir: workspaces.layerDir(id, index), playbook }));
+  const missing = await requirements.find(layers, environment, signal);
+  if (missing.length > 0) throw musterError('collection_missing', missingRequirements(missing));
 }
 
 /** What of the session's key for images must never show. */

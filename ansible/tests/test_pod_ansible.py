@@ -512,3 +512,22 @@ def test_large_output_and_events_arrive_whole_in_parts(pod: Pod, muster: Muster)
     assert len(run.output) > 800_000
     assert run.output == pod.path(f'muster/work/runs/{RUN}/output.log').read_bytes()
     assert run.lines == pod.read(f'muster/work/runs/{RUN}/events.jsonl').splitlines()
+
+
+def test_a_collection_that_a_layer_requires_and_the_image_lacks_is_named_before_anything_runs(
+    pod: Pod, muster: Muster
+) -> None:
+    pod.inventory_done('h1')
+    mark = pod.path('mark')
+    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - raw: touch {mark}\n')
+    # Of a layer that comes later.
+    required = pod.path('inventory/layer7/collections/requirements.yml')
+    required.parent.mkdir(parents=True)
+    required.write_text('collections: [nosuch.other]\n')
+    pod.order()
+    muster.finish(1)
+    pod.run('ansible')
+    failed = muster.failure('ansible')
+    assert failed['code'] == 'collection_missing'
+    assert 'layer 7: collections/requirements.yml asks for the collection nosuch.other' in failed['message']
+    assert not mark.exists()

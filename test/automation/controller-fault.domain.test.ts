@@ -19,6 +19,7 @@ const OF_THE_CONTROLLER: ErrorCode[] = [
   'clone_failed',
   'cluster_refused',
   'cluster_unavailable',
+  'collection_missing',
   'commit_not_found',
   'config_missing',
   'container_config_invalid',

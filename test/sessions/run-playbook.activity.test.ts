@@ -191,6 +191,28 @@ describeNeeding(missing, 'a layer of Ansible', () => {
     expect(await stateOf('localhost')).toEqual({ error_count: 1, state: [] });
   });
 
+  test('is not begun when a layer requires a collection that is not installed', async () => {
+    const files = (required: string) => ({
+      'site.yml': playbook('    - ansible.builtin.debug:\n'),
+      'collections/requirements.yml': required,
+      'collections/ansible_collections/acme/own/galaxy.yml': 'version: 1.2.3\n',
+    });
+    const missing = await machine.session(files('collections: [nosuch.other, acme.own]\n'));
+    await expect(run(missing)).rejects.toMatchObject({
+      code: 'collection_missing',
+      message: expect.stringMatching(
+        /layer 0: collections\/requirements.yml asks for the collection nosuch.other, .*not/,
+      ),
+    });
+    expect(
+      await machine.database.db.selectFrom('runs').selectAll().where('session_id', '=', missing).execute(),
+    ).toEqual([]);
+    const older = await machine.session(files("collections: [{name: acme.own, version: '>=2'}]\n"));
+    await expect(run(older)).rejects.toMatchObject({ message: expect.stringContaining('but 1.2.3 is installed') });
+    const fine = await machine.session(files("collections: [{name: acme.own, version: '>=1.2,<2'}]\n"));
+    expect(await run(fine)).toMatchObject({ exitCode: 0 });
+  });
+
   test('takes a limit that is longer than any argument', async () => {
     const hosts = Array.from({ length: 2_500 }, (_, index) => `a-host-with-a-rather-long-name-${index}`);
     const ansibleLimit = ['h2', ...hosts].join(',');

@@ -15,6 +15,7 @@ import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts'
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import { createAnsibleHosts } from '../../drivers/inventory/ansible-hosts.ts';
 import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
+import { createMissingRequirements } from '../../drivers/local-runner/missing-requirements.ts';
 import { createWorkspaces } from '../../drivers/local-runner/workspaces.ts';
 import { baseEnvironment } from '../../worker/base-environment.ts';
 import { findAnsible } from './ansible.ts';
@@ -88,6 +89,10 @@ export async function openMachine(instead: Partial<SessionActivityDependencies> 
     minFreeDisk: 0,
     clones: { clone: async () => ({ commit: COMMIT, warnings: [] }) },
     runner,
+    requirements: createMissingRequirements({
+      python: join(ansible, 'python3'),
+      script: join(root, 'ansible', 'muster_run', 'requirements_check.py'),
+    }),
     workspaces,
     site: { ...SITE, ansibleConfig: () => readFile(join(root, 'ansible', 'ansible.cfg'), 'utf8') },
     trust: TRUST,

@@ -11,6 +11,7 @@ from .failure import StepFailure
 from .files import put_file, read_file
 from .orders import RunOrder
 from .places import Places
+from .required import check_requirements
 from .run_files import RunFiles
 from .settings import Settings
 from .signals import Signals, run_child
@@ -42,6 +43,7 @@ def start_run(run: RunFiles, order: RunOrder, settings: Settings, signals: Signa
         for path, text in order.files.items():
             # Of the path only its name counts: all are beside each other, wherever this pod's folder is.
             put_file(os.path.join(where.work, os.path.basename(path)), text.encode('utf-8', 'surrogatepass'), 0o600)
+        check_requirements(order, where)
         await_certificate(where, order.certificate_until, signals)
         place_keys(where, session_keys(where))
         trust = trust_environment(where, settings.ca_file)
