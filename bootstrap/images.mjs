@@ -29,11 +29,11 @@ import { CACHE_DIR, ROOT, SOPS_VERSION } from './settings.mjs';
 
 /** The bases of the images: a Debian with the packages that the Dockerfiles ask for, so that they find them there. */
 const SUITE = 'bookworm';
-const PACKAGES = ['ca-certificates', 'git', 'openssh-client', 'python3', 'python3-venv'];
-const BASE = { name: `localhost/muster/base:${SUITE}-2`, packages: PACKAGES };
+const PACKAGES = ['ca-certificates', 'git', 'git-lfs', 'openssh-client', 'python3', 'python3-venv'];
+const BASE = { name: `localhost/muster/base:${SUITE}-3`, packages: PACKAGES };
 /** Muster's own works on root file systems besides. */
 const IMAGE_WORK = ['mount', 'openssh-server', 'squashfs-tools', 'tini'];
-const WIDE_BASE = { name: `localhost/muster/wide-base:${SUITE}-1`, packages: [...PACKAGES, ...IMAGE_WORK] };
+const WIDE_BASE = { name: `localhost/muster/wide-base:${SUITE}-2`, packages: [...PACKAGES, ...IMAGE_WORK] };
 
 /** Every image: its Dockerfile, its base, and whether it takes programs that Go builds. */
 const IMAGES = {

@@ -90,6 +90,7 @@ async function cloneOne(
       url: repository.url,
       sourceName: repository.source,
       commit: repository.commit,
+      accessOf: (url) => site.repositoryAccess(source, url),
       dest,
       signal,
     });

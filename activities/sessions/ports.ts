@@ -15,6 +15,8 @@ export interface Clones {
       url: string;
       sourceName: string | null;
       commit: string | null;
+      /** How other servers are reached that the repository names: for submodules, and for content that git-lfs keeps. */
+      accessOf: (url: string) => Promise<RepositoryAccess>;
       dest: string;
       signal: AbortSignal;
     },

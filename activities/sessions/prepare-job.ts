@@ -117,9 +117,18 @@ async function cloneInventory(
   signal: AbortSignal,
 ): Promise<string[]> {
   const { url, source: sourceName, commit } = repository;
-  const { warnings } = await labelled('additional inventory', async () =>
-    deps.clones.clone({ ...(await accessOf(deps, repository)), url, sourceName, commit, dest, signal }),
-  );
+  const { warnings } = await labelled('additional inventory', async () => {
+    const other = (named: string) => accessOf(deps, { ...repository, url: named });
+    return deps.clones.clone({
+      ...(await other(url)),
+      url,
+      sourceName,
+      commit,
+      accessOf: other,
+      dest,
+      signal,
+    });
+  });
   return warnings.map((warning) => `additional inventory: ${warning}`);
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { removeEscapingLinks } from './escaping-links.ts';
 import type { RunGit } from './git-process.ts';
 
 /** A folder beside `dest` that becomes `dest` in one step when it is complete; what an earlier try left is removed. */
@@ -14,28 +13,26 @@ export async function openPart(dest: string): Promise<string> {
   return `${dest}.part-${randomUUID()}`;
 }
 
-/** Copies a mirror's objects (hard links where the disk allows) and refs into `part`, with nothing checked out. */
-export async function copyMirror(run: RunGit, mirror: string, part: string, signal: AbortSignal): Promise<void> {
-  await run(['clone', '--quiet', '--no-checkout', '--template=', '--', mirror, part], {
+/** Copies a mirror's objects (hard links where the disk allows) and refs into `folder`, with nothing checked out. */
+export async function copyMirror(run: RunGit, mirror: string, folder: string, signal: AbortSignal): Promise<void> {
+  await run(['clone', '--quiet', '--no-checkout', '--template=', '--', mirror, folder], {
     signal,
     env: { GIT_ALLOW_PROTOCOL: 'file' },
   });
 }
 
-/**
- * Checks `commit` out, detached, points `origin` at `url`, removes links that lead out and moves the whole to `dest`.
- * Answers the warnings.
- */
-export async function finishCheckout(
+/** Checks `commit` out, detached, and points `origin` at `url`. */
+export async function checkOut(
   run: RunGit,
-  options: { part: string; dest: string; commit: string; url: string; signal: AbortSignal },
-): Promise<string[]> {
-  const { part, dest, commit, url, signal } = options;
-  const inPart = (args: string[]): Promise<string> => run(['-C', part, ...args], { signal });
-  await inPart(['checkout', '--quiet', '--force', '--detach', commit, '--']);
-  await inPart(['config', 'remote.origin.url', url]);
-  const warnings = await removeEscapingLinks(part);
+  { folder, commit, url, signal }: { folder: string; commit: string; url: string; signal: AbortSignal },
+): Promise<void> {
+  const inFolder = (args: string[]): Promise<string> => run(['-C', folder, ...args], { signal });
+  await inFolder(['checkout', '--quiet', '--force', '--detach', commit, '--']);
+  await inFolder(['config', 'remote.origin.url', url]);
+}
+
+/** Moves the complete folder to its place. */
+export async function putInPlace(part: string, dest: string): Promise<void> {
   await rm(dest, { recursive: true, force: true });
   await rename(part, dest);
-  return warnings;
 }

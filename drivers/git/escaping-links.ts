@@ -5,7 +5,7 @@ import { dirname, join, relative, sep } from 'node:path';
 const LINKS_MAX = 40;
 
 /**
- * Removes the symbolic links of a checkout that lead out of it (absolute, by `..`, or through another link), into its `.git`, or
+ * Removes the symbolic links of a checkout that lead out of it (absolute, by `..`, or through another link), into a `.git`, or
  * round in circles; answers a warning for each, by path. Links that stay inside remain, also dangling ones.
  */
 export async function removeEscapingLinks(root: string): Promise<string[]> {
@@ -24,7 +24,8 @@ async function* linksBelow(root: string): AsyncGenerator<string> {
     for await (const entry of await opendir(dir)) {
       const path = join(dir, entry.name);
       if (entry.isSymbolicLink()) yield path;
-      else if (entry.isDirectory() && path !== join(root, '.git')) open.push(path);
+      // A submodule has one of its own; no other folder can have this name.
+      else if (entry.isDirectory() && entry.name !== '.git') open.push(path);
     }
   }
 }
@@ -44,7 +45,7 @@ async function staysInside(root: string, link: string): Promise<boolean> {
       continue;
     }
     const next = join(here, step);
-    if (here === root && step.toLowerCase() === '.git') return false;
+    if (step.toLowerCase() === '.git') return false;
     const found = await lstat(next).catch(() => null);
     if (!found?.isSymbolicLink()) {
       here = next;

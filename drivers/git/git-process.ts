@@ -16,6 +16,8 @@ export interface RunOptions {
   /** Added to the environment of this git only. */
   env?: Readonly<Record<string, string>>;
   signal: AbortSignal;
+  /** Takes the output piece by piece, of any length; the call then answers an empty text. */
+  onOutput?: ((text: string) => void) | undefined;
   /** Called with each line of progress. */
   onProgress?: ((line: string) => void) | undefined;
 }
@@ -67,7 +69,7 @@ export function createRunGit(options: GitProcessOptions): RunGit {
     GIT_PROTOCOL_FROM_USER: '0',
     GIT_LFS_SKIP_SMUDGE: '1',
   };
-  return (args, { env, signal, onProgress }) =>
+  return (args, { env, signal, onOutput, onProgress }) =>
     new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const child = spawn(options.gitBinary, args, {
@@ -88,7 +90,8 @@ export function createRunGit(options: GitProcessOptions): RunGit {
       let stdout = '';
       let stderr = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        if (stdout.length < STDOUT_MAX) stdout += text;
+        if (onOutput) onOutput(text);
+        else if (stdout.length < STDOUT_MAX) stdout += text;
       });
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         stderr = (stderr + text).slice(-STDERR_MAX);
