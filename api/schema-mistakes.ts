@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { type MusterError, musterError } from '../domain/errors.ts';
 import { READ_ONLY_MESSAGE } from '../domain/schema.ts';
+import { someOf } from '../domain/some-of.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -16,7 +17,7 @@ export function bodyMistake(error: z.core.$ZodError, body: unknown): MusterError
     return musterError('bad_request', issue.message, fieldOf(issue.path));
   }
   if (issue.code === 'unrecognized_keys') {
-    const keys = issue.keys.map((key) => `'${key}'`).join(', ');
+    const keys = someOf(issue.keys.map((key) => `'${key}'`));
     const were = issue.keys.length === 1 ? 'was' : 'were';
     const detail = `Additional properties are not allowed (${keys} ${were} unexpected)`;
     return musterError('bad_request', detail, fieldOf(issue.path));

@@ -29,6 +29,8 @@ export interface DriftTable {
   changed: number;
   changes: Json<TaskChange[]>;
   changes_left_out: number;
+  /** Changes that may come only of tasks that check mode skips; `changed` has none of them. */
+  uncertain: Generated<number>;
   session_id: string;
   session_name: string;
   checked_at: Time;

@@ -27,10 +27,10 @@ export async function reportDrift(db: Db, report: DriftReport): Promise<void> {
   const past = sql`drift.configuration <> ${configuration} or ${allLayers === null ? sql`false` : notAmong(allLayers)}`;
   await sql`
     with found as (
-      select r.host, r.changed, r.changes, r.changes_left_out, case
+      select r.host, r.changed - r.uncertain as changed, r.uncertain, r.changes, r.changes_left_out, case
         when r.unreachable > 0 then 'unreachable'
         when r.status <> 'applied' then 'failed'
-        when r.changed > 0 then 'drifted'
+        when r.changed > r.uncertain then 'drifted'
         else 'in_sync' end as status
       from components c join host_results r on r.host = c.id and r.run_id = ${runId} order by c.id for key share of c
     ), gone as (
@@ -39,14 +39,14 @@ export async function reportDrift(db: Db, report: DriftReport): Promise<void> {
         and drift.layer_id <> layer_key(${report.cloneUrl}, ${report.playbook}, '')
     ), kept as (
       insert into drift (component_id, clone_url, playbook, commit, configuration, layer, status, changed, changes,
-        changes_left_out, session_id, session_name, checked_at)
+        changes_left_out, uncertain, session_id, session_name, checked_at)
       select host, ${report.cloneUrl}, ${report.playbook}, ${report.commit}, ${configuration}, ${report.layer}::int, status,
-        changed, coalesce(changes, '[]'), changes_left_out, ${report.sessionId}::uuid, ${report.sessionName},
+        changed, coalesce(changes, '[]'), changes_left_out, uncertain, ${report.sessionId}::uuid, ${report.sessionName},
         ${report.now}::timestamptz
       from found order by host
       on conflict (component_id, layer_id) do update set commit = excluded.commit, configuration = excluded.configuration,
         layer = excluded.layer, status = excluded.status, changed = excluded.changed, changes = excluded.changes,
-        changes_left_out = excluded.changes_left_out, session_id = excluded.session_id,
+        changes_left_out = excluded.changes_left_out, uncertain = excluded.uncertain, session_id = excluded.session_id,
         session_name = excluded.session_name, checked_at = excluded.checked_at
       returning component_id
     )
@@ -81,7 +81,7 @@ export async function countChecked(db: Db, sessionId: string): Promise<CheckCoun
       count(*) filter (where changed and not unclear) as drifted
     from (
       select host, bool_or(status <> 'applied') as unclear, bool_or(has_changed) as changed from (
-        select distinct on (host, layer) host, status, changed > 0 as has_changed from host_results
+        select distinct on (host, layer) host, status, changed > uncertain as has_changed from host_results
         where session_id = ${sessionId} order by host, layer, attempt desc
       ) as latest group by host
     ) as checked
@@ -140,6 +140,7 @@ export interface DriftRow {
   changed: number;
   changes: TaskChange[];
   changes_left_out: number;
+  uncertain: number;
   session_name: string;
   checked_at: Date;
 }
@@ -195,6 +196,7 @@ export async function findDrift(db: Db, ids: readonly string[], withChanges: boo
       'changed',
       withChanges ? 'changes' : sql<TaskChange[]>`'[]'::jsonb`.as('changes'),
       'changes_left_out',
+      'uncertain',
       'session_name',
       'checked_at',
     ])

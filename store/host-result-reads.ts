@@ -18,6 +18,8 @@ export interface HostLayerRow {
   skipped: number;
   rescued: number;
   ignored: number;
+  /** Of a check: how many of `changed` may come only of tasks that check mode skips. */
+  uncertain: number;
   recorded: boolean;
   /** Why it failed, in one line; null where no task of it failed. */
   message: string | null;
@@ -52,17 +54,17 @@ export async function readHostLayers(db: Db, sessionId: string, hosts: string[])
   if (hosts.length === 0) return [];
   const { rows } = await sql<HostLayerRow>`
     select distinct on (host, layer) * from (
-      select host, layer, attempt, status, ok, changed, failures, unreachable, skipped, rescued, ignored, recorded, message
+      select host, layer, attempt, status, ok, changed, failures, unreachable, skipped, rescued, ignored, uncertain, recorded, message
       from host_results where session_id = ${sessionId} and host = any(${hosts})
       union all
       select e.host collate "C", e.layer, e.attempt,
-        case when bool_or(${GOES_ON}) then 'running' else ${EVENT_STATUS} end, ${EVENT_COUNTS}, false, null
+        case when bool_or(${GOES_ON}) then 'running' else ${EVENT_STATUS} end, ${EVENT_COUNTS}, 0, false, null
       from events e join sessions s on s.id = ${sessionId} left join runs r on r.id = e.run_id
       where e.stream_id = ${sessionId}::text and e.host = any(${hosts}) and e.type = 'host_result'
         and not exists (select from host_results h where h.run_id = e.run_id and h.host = e.host collate "C")
       group by 1, 2, 3
       union all
-      select host, layer, attempt, 'not_reached', 0, 0, 0, 0, 0, 0, 0, false, null
+      select host, layer, attempt, 'not_reached', 0, 0, 0, 0, 0, 0, 0, 0, false, null
       from unreached_hosts where session_id = ${sessionId} and host = any(${hosts})
     ) as parts
     order by host, layer, status = 'not_reached', attempt desc

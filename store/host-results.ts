@@ -14,16 +14,16 @@ export async function insertHostResults(
   await sql`
     insert into host_results
       (run_id, session_id, layer, attempt, host, status, ok, changed, failures, unreachable, skipped, rescued, ignored,
-        changes, changes_left_out)
+        changes, changes_left_out, uncertain)
     select ${run.runId}, ${run.sessionId}::uuid, ${run.layer}::int, ${run.attempt}::int, new.host, new.status, new.ok,
       new.changed, new.failures, new.unreachable, new.skipped, new.rescued, new.ignored, new.changes,
-      coalesce(new.changes_left_out, 0)
+      coalesce(new.changes_left_out, 0), least(coalesce(new.uncertain, 0), new.changed)
     from jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as new(host text, status text, ok int, changed int,
-      failures int, unreachable int, skipped int, rescued int, ignored int, changes jsonb, changes_left_out int)
+      failures int, unreachable int, skipped int, rescued int, ignored int, changes jsonb, changes_left_out int, uncertain int)
     on conflict (run_id, host) do update set status = excluded.status, ok = excluded.ok, changed = excluded.changed,
       failures = excluded.failures, unreachable = excluded.unreachable, skipped = excluded.skipped,
       rescued = excluded.rescued, ignored = excluded.ignored, changes = excluded.changes,
-      changes_left_out = excluded.changes_left_out, from_events = false
+      changes_left_out = excluded.changes_left_out, uncertain = excluded.uncertain, from_events = false
       where host_results.from_events and not host_results.recorded
   `.execute(db);
 }

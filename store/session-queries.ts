@@ -89,6 +89,59 @@ export async function deleteSessionRows(
   return { names: rows.map((row) => row.name), cancelled: rows.filter((row) => row.open).length };
 }
 
+/** Which sessions to cancel, of those that have not ended; absent members do not count. */
+export interface CancelSelection {
+  status?: readonly SessionStatus[] | undefined;
+  names?: readonly string[] | undefined;
+  tags: [key: string, value: string][];
+}
+
+/**
+ * Notes for all sessions of the selection that have not ended and were not cancelled before that they are to be cancelled, with a message for
+ * each workflow. A session that waits for its turn is complete at once: nothing of it runs. Answers how many there were, and how many of
+ * them waited.
+ */
+export async function cancelSessionRows(
+  trx: Db,
+  { status, names, tags }: CancelSelection,
+  { reason, message, actor, now }: { reason: string; message: string; actor: string | null; now: Date },
+): Promise<{ cancelled: number; ended: number }> {
+  let query = narrowed(trx.selectFrom('sessions').select('id'), { tags })
+    .where('status', '<>', 'complete')
+    .where('stage', '<>', 'ended')
+    .where('cancel_requested_at', 'is', null);
+  if (status !== undefined) query = query.where('status', '=', sql<SessionStatus>`any(${[...status]})`);
+  if (names !== undefined) query = query.where('name', '=', sql<string>`any(${[...names]})`);
+  const ids = (await query.orderBy('id').forUpdate().execute()).map(({ id }) => id);
+  if (ids.length === 0) return { cancelled: 0, ended: 0 };
+  const { rows } = await sql<{ waited: boolean }>`
+    with marked as (
+      update sessions set cancel_requested_at = ${now}, cancel_reason = ${reason}, cancel_actor = ${actor},
+        updated_by = ${actor}, updated_at = ${now}, message = case when stage = 'queued' then ${reason} else ${message} end,
+        reason = case when stage = 'queued' then 'cancelled' else reason end,
+        status = case when stage = 'queued' then 'complete' else status end,
+        succeeded = case when stage = 'queued' then 'false' else succeeded end,
+        completion_time = case when stage = 'queued' then ${now}::timestamptz else completion_time end
+      where id = any(${ids}::uuid[]) returning id, stage = 'queued' as waited
+    ), messages as (
+      insert into outbox (kind, session_id, created_at, next_try_at) select 'cancel', id, ${now}, ${now} from marked
+    )
+    select waited, pg_notify(${STREAM_CHANNEL}, id::text) from marked
+  `.execute(trx);
+  return { cancelled: rows.length, ended: rows.filter(({ waited }) => waited).length };
+}
+
+/** Which of these names sessions have, and whether they are complete. */
+export async function findNames(db: Db, names: readonly string[]): Promise<Map<string, boolean>> {
+  const rows = await db
+    .selectFrom('sessions')
+    .select(['name', sql<boolean>`status = 'complete'`.as('complete')])
+    .where('deleted_at', 'is', null)
+    .where('name', '=', sql<string>`any(${[...names]})`)
+    .execute();
+  return new Map(rows.map(({ name, complete }) => [name, complete]));
+}
+
 async function lockDoomed(trx: Db, doomed: Doomed): Promise<string[]> {
   const live = narrowed(trx.selectFrom('sessions').select('id'), 'filter' in doomed ? doomed.filter : {});
   const end = sql<Date>`coalesce(completion_time, start_time)`;

@@ -272,6 +272,8 @@ export interface HostResultsTable {
   /** Of a check: the tasks that would change the host; null when there are none, or when the component has them. */
   changes: ColumnType<TaskChange[] | null, string | null | undefined, null>;
   changes_left_out: Generated<number>;
+  /** Of a check: how many of `changed` may come only of tasks that check mode skips. */
+  uncertain: Generated<number>;
   /** Made from the events of a run that ended without statistics. */
   from_events: Generated<boolean>;
   /** Why the host failed, in one line; null where no task of it failed. */

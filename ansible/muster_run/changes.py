@@ -22,12 +22,15 @@ class ChangeBook:
     def __init__(self) -> None:
         self._changes: dict[str, list[dict[str, object]]] = {}
         self._left_out: dict[str, int] = {}
+        self._uncertain: dict[str, int] = {}
         self._diff_sizes: dict[str, int] = {}
         self._diff_size = 0
         self._size = 0
 
     def add(self, host: str, change: dict[str, object]) -> None:
         """Notes one task of a host; its texts are clean and short."""
+        if 'uncertain' in change:
+            self._uncertain[host] = self._uncertain.get(host, 0) + 1
         kept = self._changes.setdefault(host, [])
         bare = {key: value for key, value in change.items() if key != 'diff'}
         bare_size = len(json.dumps(bare).encode())
@@ -45,7 +48,11 @@ class ChangeBook:
 
     def fields(self, host: str) -> dict[str, object]:
         """The members of the host's entry in results.json."""
-        return {'changes': self._changes.get(host, []), 'changes_left_out': self._left_out.get(host, 0)}
+        return {
+            'changes': self._changes.get(host, []),
+            'changes_left_out': self._left_out.get(host, 0),
+            'uncertain': self._uncertain.get(host, 0),
+        }
 
 
 def place_of(task: Any, directory: str) -> str:

@@ -257,4 +257,4 @@ def test_what_is_kept_of_changes_is_bounded() -> None:
     assert sum(len(json.dumps(book.fields(f'h{number}')['changes'])) for number in range(2000)) <= RUN_BYTES * 1.01
     last = book.fields('h1999')
     assert len(last['changes']) == 10 and 'diff' not in last['changes'][0] and last['changes_left_out'] == 0
-    assert book.fields('nobody') == {'changes': [], 'changes_left_out': 0}
+    assert book.fields('nobody') == {'changes': [], 'changes_left_out': 0, 'uncertain': 0}

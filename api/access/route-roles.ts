@@ -72,6 +72,7 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'GET /api/v1/sessions/:id/logs': reader,
   'GET /api/v1/sessions/:id/hosts': reader,
   'GET /api/v1/sessions/:id/progress': reader,
+  'POST /api/v1/sessions/cancel': operator,
   'POST /api/v1/sessions/:id/cancel': operator,
   'POST /api/v1/sessions/:id/finish-debug': operator,
   'POST /api/v1/sessions/:id/retry': operator,

@@ -42,6 +42,7 @@ const OWN: Record<string, readonly ErrorCode[]> = {
   'get /sessions/{session_name}': ['session_not_found'],
   'patch /sessions/{session_name}': ['body_not_json', 'session_not_found', 'session_job_conflict'],
   'delete /sessions/{session_name}': ['session_not_found'],
+  'post /sessions/cancel': ['bad_tags'],
   'post /sessions/{session_name}/cancel': ['body_not_json', ...SESSION_COMMAND],
   'post /sessions/{session_name}/finish-debug': [...SESSION_COMMAND, 'session_not_holding'],
   'post /sessions/{session_name}/retry': [

@@ -32,7 +32,12 @@ export function summariseHost({ host, result, layers }: SessionHost, check = fal
     skipped: sum((layer) => layer.skipped),
     rescued: sum((layer) => layer.rescued),
     ignored: sum((layer) => layer.ignored),
-    result: check && result === 'applied' ? (sum((layer) => layer.changed) > 0 ? 'drifted' : 'in_sync') : result,
+    result:
+      check && result === 'applied'
+        ? sum((layer) => layer.changed - (layer.uncertain ?? 0)) > 0
+          ? 'drifted'
+          : 'in_sync'
+        : result,
   };
 }
 

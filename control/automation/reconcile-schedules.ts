@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { someOf } from '../../domain/some-of.ts';
 import { endScheduleRun, listOpenScheduleRuns, type ScheduleRunRow } from '../../store/schedule-runs.ts';
 import { findScheduleById, listSchedules, type ScheduleRow } from '../../store/schedules.ts';
 import type { Database } from '../../store/tables.ts';
@@ -82,7 +83,7 @@ async function endIfLost(deps: ReconcileDependencies, run: ScheduleRunRow): Prom
   if (run.started_at === null || now.getTime() - run.started_at.getTime() < SETTLE_MS) return;
   if (run.workflow_id === null || (await deps.schedules.isOpen(run.workflow_id))) return;
   const sessions = run.result?.sessions ?? [];
-  const goesOn = sessions.length === 0 ? '' : `; sessions that it made go on: ${sessions.slice(0, 5).join(', ')}`;
+  const goesOn = sessions.length === 0 ? '' : `; sessions that it made go on: ${someOf(sessions)}`;
   const error = { code: 'workflow_ended', detail: `its workflow was ended from outside or lost${goesOn}` };
   await endScheduleRun(deps.db, run.id, { state: 'failed', error, now });
 }

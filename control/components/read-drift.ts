@@ -79,12 +79,13 @@ function summaryOf(rows: readonly DriftRow[]): Omit<DriftItem, 'layers'> {
     status: DRIFT_STATUSES.find((status) => rows.some((row) => row.status === status)) ?? 'in_sync',
     configuration: first.configuration,
     changed: rows.reduce((sum, row) => sum + row.changed, 0),
+    uncertain: rows.reduce((sum, row) => sum + row.uncertain, 0),
     checked_at: new Date(Math.max(...times)).toISOString(),
   };
 }
 
 function layerOf(row: DriftRow): DriftItem['layers'][number] {
-  const { layer, clone_url, playbook, commit, status, changed, session_name } = row;
+  const { layer, clone_url, playbook, commit, status, changed, uncertain, session_name } = row;
   return {
     layer,
     clone_url,
@@ -92,6 +93,7 @@ function layerOf(row: DriftRow): DriftItem['layers'][number] {
     commit,
     status,
     changed,
+    uncertain,
     session_name,
     checked_at: row.checked_at.toISOString(),
   };

@@ -4,7 +4,7 @@ import { unknownHosts } from '../../store/host-results.ts';
 import { markRunRecorded } from '../../store/runs.ts';
 import { appendEvents } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
-import { hostsWarning, NAMED_HOSTS } from './record-layer.ts';
+import { COUNTED_HOSTS, hostsWarning } from './record-layer.ts';
 
 export interface DriftRecord extends Omit<DriftReport, 'now'> {
   streamId: string;
@@ -20,7 +20,7 @@ export async function recordDrift(db: Kysely<Database>, record: DriftRecord): Pr
     if (!(await markRunRecorded(trx, record.runId))) return;
     const now = new Date();
     await reportDrift(trx, { ...record, now });
-    const unknown = await unknownHosts(trx, record.runId, NAMED_HOSTS + 1);
+    const unknown = await unknownHosts(trx, record.runId, COUNTED_HOSTS);
     await appendEvents(
       trx,
       { ...record, runId: null },

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { someOf } from '../../domain/some-of.ts';
 import { lockComponents, updateComponents } from '../../store/components.ts';
 import { forgetDrift } from '../../store/drift.ts';
 import { reportLayer, unknownHosts } from '../../store/host-results.ts';
@@ -18,8 +19,8 @@ export interface LayerRecord {
   commit: string;
 }
 
-/** Hosts that a warning names at most. */
-export const NAMED_HOSTS = 20;
+/** Hosts that a warning counts at most; it names few of them. */
+export const COUNTED_HOSTS = 10_000;
 
 /**
  * Records what the run's hosts reached on their components: one transaction, once per run however often it is called.
@@ -39,7 +40,7 @@ export async function recordLayer(db: Kysely<Database>, record: LayerRecord): Pr
     );
     const booted = reported.filter(({ hasBooted }) => hasBooted).map(({ id }) => id);
     const messages = [
-      ...hostsWarning('not recorded, no such component', await unknownHosts(trx, record.runId, NAMED_HOSTS + 1)),
+      ...hostsWarning('not recorded, no such component', await unknownHosts(trx, record.runId, COUNTED_HOSTS)),
       ...hostsWarning('recorded as incomplete, booted since the session began', booted.sort()),
       ...hostsWarning('recorded in place of the oldest entries of others, the component is full', shortened),
     ];
@@ -67,5 +68,5 @@ async function shorten(trx: Kysely<Database>, ids: string[], session: string, no
 /** A warning that names hosts, none for none. */
 export function hostsWarning(what: string, hosts: readonly string[]): string[] {
   if (hosts.length === 0) return [];
-  return [`${what}: ${hosts.slice(0, NAMED_HOSTS).join(', ')}${hosts.length > NAMED_HOSTS ? ', ...' : ''}`];
+  return [`${what}: ${someOf(hosts)}`];
 }

@@ -11,6 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { EnvironmentError, loadEnvironment } from '../../config/environment.ts';
 import { isMusterError } from '../../domain/errors.ts';
+import { someOf } from '../../domain/some-of.ts';
 import { isForbidden } from '../../drivers/kubernetes-runner/cluster-client.ts';
 import { openClusterJobs } from '../../drivers/kubernetes-runner/kubernetes-runner.ts';
 import { openLeftovers } from '../../drivers/kubernetes-runner/leftovers.ts';
@@ -98,7 +99,7 @@ async function main([patience, namespace, ...deployments]: string[]): Promise<vo
   await endAll(rest);
   await inParallel(rest, (name) => asked(() => jobs.release(name)));
   const gone = await until(patienceMs, async () => (await jobNames()).length === 0);
-  if (!gone) throw new Error(`still there: ${(await jobNames()).join(', ')}`);
+  if (!gone) throw new Error(`still there: ${someOf(await jobNames())}`);
   log.info({ namespace: runnerNamespace, jobs: open.length + rest.length }, 'no Job of a session is left');
 }
 

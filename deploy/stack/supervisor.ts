@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dataPaths } from '../../config/data-paths.ts';
 import type { Environment } from '../../config/environment.ts';
+import { someOf } from '../../domain/some-of.ts';
 import { collectAfterStart } from '../../drivers/memory/collect-after-start.ts';
 import { prepareDataDirectory } from './data-directory.ts';
 import { lastWords } from './last-words.ts';
@@ -123,7 +124,7 @@ export class Supervisor {
     if (this.lock === null) throw new StackError(`A stack runs already in ${dataDir}: see "./muster status".`, 5);
     settleRestore(dataDir);
     const ended = await endLeftovers(dataDir);
-    if (ended.length > 0) this.options.onNote?.(`ended what an earlier stack left behind: ${ended.join(', ')}`);
+    if (ended.length > 0) this.options.onNote?.(`ended what an earlier stack left behind: ${someOf(ended)}`);
     // From here on another `up` or `down` knows of this start.
     this.write({});
   }

@@ -15,6 +15,8 @@ const DriftLayerSchema = z.strictObject({
   status: z.enum(DRIFT_STATUSES),
   /** Tasks that would change something. */
   changed: z.int(),
+  /** Tasks that seem to change something, perhaps only because check mode skips a task that they depend on; they are no drift. */
+  uncertain: z.int(),
   session_name: z.string(),
   checked_at: z.string(),
 });
@@ -27,6 +29,7 @@ export const DriftItemSchema = z.strictObject({
   /** What it was checked against. */
   configuration: z.string(),
   changed: z.int(),
+  uncertain: z.int(),
   checked_at: z.string(),
   layers: z.array(DriftLayerSchema),
 });

@@ -1,5 +1,7 @@
 /** What is told of credentials that do not go along with a clone, and how an administrator changes that. */
+
 import type { ErrorCode } from '../errors.ts';
+import { someOf } from '../some-of.ts';
 import type { RepositoryUrl } from './repository-url.ts';
 import { type CredentialsVerdict, entryOf } from './vcs-hosts.ts';
 
@@ -68,5 +70,5 @@ export function namingNotice(hosts: readonly string[]): string | null {
   if (hosts.length === 0) return null;
   const command = `./muster secret set ${VCS_SECRET} vcs_hosts=${hosts.join(',')}`;
   const fix = `keep in this list the hosts that may have them: \`${command}\``;
-  return `${VCS_SECRET} go to named hosts only, and these hosts of stored addresses are not named: ${hosts.join(', ')}; ${fix}`;
+  return `${VCS_SECRET} go to named hosts only, and these hosts of stored addresses are not named: ${someOf(hosts)}; ${fix}`;
 }

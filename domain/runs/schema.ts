@@ -35,6 +35,8 @@ export const TaskChangeSchema = z.object({
   diff: changeText.optional(),
   /** The task has `no_log`: what it would change is not shown. */
   censored: z.boolean().optional(),
+  /** Why it may change nothing outside of check mode: it depends on a task that check mode skips. Absent: it is certain. */
+  uncertain: changeText.optional(),
 });
 export type TaskChange = z.infer<typeof TaskChangeSchema>;
 
@@ -43,6 +45,8 @@ const HostResultSchema = HostCountsSchema.extend({
   changes: z.array(TaskChangeSchema).max(CHANGES_MAX).optional(),
   /** Tasks for which there was no room. */
   changes_left_out: count.optional(),
+  /** How many of the changed tasks are uncertain. */
+  uncertain: count.optional(),
 });
 
 /** `results.json`: hosts with at least one counted task result; in check mode all hosts of a play. */

@@ -178,6 +178,8 @@ const HostLayerSchema = z.strictObject({
   skipped: count,
   rescued: count,
   ignored: count,
+  /** Of a check: how many of `changed` may come only of tasks that check mode skips. */
+  uncertain: count,
   /** Whether a component of that id took the result. */
   recorded: z.boolean(),
   /** Why it failed: task, exit status and the last useful line of its output; null where no task of it failed. */

@@ -35,6 +35,7 @@ import * as limitOfHosts from './0036-limit-of-hosts.ts';
 import * as controllerHolds from './0038-controller-holds.ts';
 import * as canaries from './0039-canaries.ts';
 import * as auditBounds from './0040-audit-bounds.ts';
+import * as uncertainChanges from './0044-uncertain-changes.ts';
 
 /** In order of their names; a released migration never changes. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -73,6 +74,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0038-controller-holds': controllerHolds,
   '0039-canaries': canaries,
   '0040-audit-bounds': auditBounds,
+  '0044-uncertain-changes': uncertainChanges,
 };
 
 /**

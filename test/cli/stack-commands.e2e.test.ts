@@ -3,7 +3,7 @@ import type { StackCommands } from '../../cli/context.ts';
 import { CliFailure } from '../../cli/failure.ts';
 import type { StackState } from '../../deploy/stack/stack-state.ts';
 import { cli } from '../support/command-line.ts';
-import { always, answer, type FakeApi, problem, startFakeApi } from '../support/fake-api.ts';
+import { always, answer, type FakeApi, startFakeApi } from '../support/fake-api.ts';
 
 const PROCESS = { pid: 1, start_time: '1', boot_id: 'b' };
 const part = { process: null, address: null, version: null, restarts: 0, started_at: null, last_exit: null };
@@ -179,11 +179,15 @@ describe('down', () => {
   });
 
   test('is a conflict while playbooks run, names them and says what to do', async () => {
+    api.on('GET /api/v1/sessions', always(200, { sessions: [{ id: 'id1', name: 'd1' }], next: null }));
+    const progress = { layer: 0, layers_total: 1, hosts: { seen: 1 }, elapsed: 12.3 };
+    api.on('GET /api/v1/sessions/d1/progress', always(200, progress));
     const { exit, err } = await run(['down'], {
-      stop: async ({ keepRuns }) => (keepRuns ? { outcome: 'stopped' } : { outcome: 'runs_active', runs: ['r-1-0'] }),
+      stop: async ({ keepRuns }) =>
+        keepRuns ? { outcome: 'stopped' } : { outcome: 'runs_active', runs: ['id1-1-0', 'r-1-0'] },
     });
     expect(exit).toBe(5);
-    expect(err).toContain('error: runs_active: playbooks run: r-1-0');
+    expect(err).toContain('error: runs_active: 2 playbooks run: session d1 (layer 1/1, 1 host, 12 s), r-1-0');
     expect(err).toContain('--keep-runs');
     expect(err).toContain('--cancel-runs');
   });
@@ -199,33 +203,45 @@ describe('down', () => {
     expect([exit, err, asked]).toEqual([0, 'the stack is stopped\n', [true]]);
   });
 
-  test('--cancel-runs cancels what has not ended, waits for the end and then stops', async () => {
-    const open = new Map([
-      ['pending', ['s1']],
-      ['running', ['s2', 'gone']],
-    ]);
-    let polls = 0;
-    api.on('GET /v3/sessions', ({ url }, response) => {
-      const word = new URLSearchParams(url.split('?')[1]).get('status') ?? '';
-      polls += 1;
-      const names = polls > 4 ? [] : (open.get(word) ?? []);
-      answer(response, 200, { sessions: names.map((name) => ({ name })), next: null });
+  const counts = (pending: number, running: number) => ({ counts: { sessions: { pending, running, complete: 0 } } });
+
+  test('--cancel-runs cancels thousands by one request at a time, in few lines, waits for the end and then stops', async () => {
+    const left = [5_000, 3_200, 1_800, 1_790, 2, 0];
+    let asked = 0;
+    api.on('POST /api/v1/sessions/cancel', (_request, response) => {
+      asked += 1;
+      answer(response, 202, { cancelled: asked === 1 ? 5_000 : 0, ended: 0, complete: [], missing: [] });
     });
-    for (const name of ['s1', 's2']) api.on(`POST /api/v1/sessions/${name}/cancel`, always(202, { name }));
-    api.on('POST /api/v1/sessions/gone/cancel', (_request, response) =>
-      problem(response, 'session_complete', 'is complete'),
-    );
-    let pollsBeforeStop = 0;
+    api.on('GET /api/v1/status', (_request, response) => answer(response, 200, counts(0, left.shift() ?? 0)));
     const { exit, err } = await run(['down', '--cancel-runs'], {
       stop: async () => {
-        pollsBeforeStop = polls;
+        expect(left).toEqual([]);
         return { outcome: 'stopped' };
       },
     });
     expect(exit).toBe(0);
-    expect(pollsBeforeStop).toBe(6);
-    expect(api.seen.filter(({ method }) => method === 'POST')).toHaveLength(3);
-    expect(err).toContain('session s1 is being cancelled\n');
+    expect(err).toBe(
+      `${['1,800', '3,200', '4,998', '5,000'].map((done) => `cancelled ${done} of 5,000 sessions\n`).join('')}the stack is stopped\n`,
+    );
+    const [first] = api.seen.filter(({ method }) => method === 'POST');
+    expect(first?.body).toEqual({ status: ['pending', 'running'], reason: 'the stack is stopped' });
+    expect(api.seen.some(({ url }) => url.startsWith('/v3/sessions'))).toBe(false);
+  });
+
+  test('--cancel-runs gives up a minute after the last progress, and names ten sessions', async () => {
+    api.on('POST /api/v1/sessions/cancel', always(202, { cancelled: 0, ended: 0, complete: [], missing: [] }));
+    api.on('GET /api/v1/status', always(200, counts(12, 0)));
+    const sessions = Array.from({ length: 12 }, (_, n) => ({ name: `s${n}` }));
+    api.on('GET /v3/sessions', ({ url }, response) =>
+      answer(response, 200, { sessions: url.includes('pending') ? sessions : [], next: null }),
+    );
+    let now = 0;
+    const { exit, err } = await cli(['down', '--cancel-runs'], {
+      ...{ url: api.url, stack: stack({ state: async () => state(api.url) }) },
+      now: () => (now += 25_000),
+    });
+    expect(exit).toBe(6);
+    expect(err).toContain('12 sessions have not ended: s0, s1, s2, s3, s4, s5, s6, s7, s8, s9 and 2 more\n');
   });
 
   test('--cancel-runs cancels nothing elsewhere: neither where no stack runs here, nor where MUSTER_URL names another', async () => {
@@ -238,7 +254,8 @@ describe('down', () => {
     for (const own of [null, { ...state(other.url), state: 'stopped' as const }]) {
       expect(await downWith(own)).toMatchObject({ exit: 0, err: none });
     }
-    api.on('GET /v3/sessions', always(200, { sessions: [], next: null }));
+    api.on('POST /api/v1/sessions/cancel', always(202, { cancelled: 0, ended: 0, complete: [], missing: [] }));
+    api.on('GET /api/v1/status', always(200, counts(0, 0)));
     expect(await downWith(state(api.url))).toMatchObject({ exit: 0, err: 'the stack is stopped\n' });
     expect([api.seen.length > 0, other.seen]).toEqual([true, []]);
     expect(new Set(api.seen.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer own']));

@@ -16,6 +16,8 @@ export interface CommandLineOptions {
   token?: string;
   /** Sent to this machine's stack when it is meant. */
   stackToken?: string;
+  /** The time, ms; default: the machine's. */
+  now?: () => number;
 }
 
 export interface CommandLine {
@@ -43,7 +45,7 @@ export function startCli(args: string[], options: CommandLineOptions = {}): Comm
     tokenFor: async () => options.token,
     stackTokenFor: async () => options.stackToken,
     signal: interrupt.signal,
-    now: () => Date.now(),
+    now: options.now ?? (() => Date.now()),
     exit: 0,
     ...(options.stack ? { stack: options.stack } : {}),
   };

@@ -139,6 +139,7 @@ export const sessionHost = (
     skipped: 0,
     rescued: 0,
     ignored: 0,
+    uncertain: 0,
     recorded: true,
     message: null,
     ...layer,

@@ -32,6 +32,7 @@ from muster_run.no_log import hide_no_log
 from muster_run.own_run import DIRECTORY, MASKS, listen
 from muster_run.reports import describe, diff_of, reason_of, short_action, warnings_of
 from muster_run.targets import TargetWatch
+from muster_run.uncertain import SkippedNames
 from muster_run.vaulted import VaultedValues
 from muster_run.wording import Wording, shorten
 
@@ -80,6 +81,7 @@ class CallbackModule(CallbackBase):
         self._targets = TargetWatch(lambda hosts: self._journal.write('targets', {'hosts': hosts}))
         self._targets.install()
         self._changes = ChangeBook() if context.CLIARGS.get('check') else None
+        self._skipped = SkippedNames()
         self._directory = os.path.realpath(os.getcwd())
         self._play = ''
         self._tasks: dict[str, str] = {}
@@ -96,6 +98,7 @@ class CallbackModule(CallbackBase):
         """A play, or the next batch of a play with `serial`, begins."""
         self._play = self._wording.text(play.get_name().strip())
         self._tasks.clear()
+        self._skipped.play_starts(play)
         self._journal.write('play_start', {'play': self._play})
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
@@ -176,6 +179,8 @@ class CallbackModule(CallbackBase):
         }
 
     def _task_start(self, task: Any, handler: bool) -> None:
+        if self._changes is not None:
+            self._skipped.task_starts(task)
         if task._uuid in self._tasks:
             return
         name = self._task_name(task)
@@ -208,10 +213,22 @@ class CallbackModule(CallbackBase):
         diff = self._diffs.pop((host, result.task._uuid), '')
         if diff and not fields.get('censored'):
             fields['diff'] = diff
+        why = None if self._changes is None else self._doubt(result, word == 'changed')
         if self._changes is not None and word == 'changed':
             fields = {**fields, **self._place(result.task)}
+            if why is not None:
+                fields['uncertain'] = why
             self._note_change(self._changes, host, result.task, fields)
         self._host_result(host, result.task, word, result.is_changed(), fields)
+
+    def _doubt(self, result: Any, changed: bool) -> str | None:
+        """Why a change may be none outside of check mode; what cannot be told is believed."""
+        try:
+            why = self._skipped.judge(result, self._task_name(result.task), changed)
+        except Exception as error:
+            self._warn(f'whether a change is certain could not be told: {type(error).__name__}')
+            return None
+        return None if why is None else self._wording.text(why, 2 * _NAME_LIMIT)
 
     def _place(self, task: Any) -> dict[str, object]:
         """Which task it is, for somebody who looks at one result alone."""
@@ -224,7 +241,7 @@ class CallbackModule(CallbackBase):
 
     def _note_change(self, changes: ChangeBook, host: str, task: Any, fields: dict[str, object]) -> None:
         name = shorten(self._task_name(task), _NAME_LIMIT)
-        told = {key: fields[key] for key in ('action', 'role', 'file', 'diff', 'censored') if key in fields}
+        told = {key: fields[key] for key in ('action', 'role', 'file', 'diff', 'censored', 'uncertain') if key in fields}
         changes.add(str(host), {'task': name, 'play': shorten(self._play, _NAME_LIMIT), **told})
 
     def _host_result(self, host: str, task: Any, word: str, changed: bool, fields: dict[str, object]) -> None:

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cancelSession } from '../../../control/sessions/cancel-session.ts';
+import { cancelSessions } from '../../../control/sessions/cancel-sessions.ts';
 import { describeSession, sessionItem } from '../../../control/sessions/describe-session.ts';
 import { getSession } from '../../../control/sessions/find-session.ts';
 import { finishDebug } from '../../../control/sessions/finish-debug.ts';
@@ -8,7 +9,12 @@ import { retrySession } from '../../../control/sessions/retry-session.ts';
 import { createSummaryReader } from '../../../control/sessions/summary-reader.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { SessionDetailSchema, SessionItemSchema } from '../../../domain/sessions/detail-schema.ts';
-import { SessionCancelSchema, SessionRetrySchema } from '../../../domain/sessions/schema.ts';
+import {
+  SessionCancelSchema,
+  SessionRetrySchema,
+  SessionsCancelledSchema,
+  SessionsCancelSchema,
+} from '../../../domain/sessions/schema.ts';
 import type { SessionRow } from '../../../store/session-engine.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
@@ -76,6 +82,20 @@ export async function musterSessionRoutes(app: ApiServer, deps: ApiDependencies)
       },
     },
     async ({ params }) => describe(await getSession(deps.db, params.session_name)),
+  );
+
+  app.post(
+    '/sessions/cancel',
+    {
+      schema: {
+        tags: ['sessions'],
+        summary: 'Cancel all sessions that match and have not ended',
+        description: 'Sessions that wait for their turn end at once.',
+        body: SessionsCancelSchema,
+        response: { 202: SessionsCancelledSchema },
+      },
+    },
+    async (request, reply) => reply.code(202).send(await cancelSessions(acting(deps, request), request.body)),
   );
 
   app.post(

@@ -21,6 +21,7 @@ import {
   withWait,
   withWatch,
 } from '../../options.ts';
+import { someOf } from '../../output/names.ts';
 import { renderOne, writeData, writeList } from '../../output/render.ts';
 import { oneLine } from '../../terminal/neutralise.ts';
 import { watching } from '../../watch.ts';
@@ -112,7 +113,7 @@ async function check(
   const answer = await perform<DriftCheckAnswer>(context, api, request, options);
   if (answer === undefined) return;
   for (const { reason, components, first } of answer.left_out) {
-    const names = `${first.join(', ')}${components > first.length ? ', ...' : ''}`;
+    const names = someOf(first, ', ', components);
     say(context, `left out: ${components} (${oneLine(reason)}): ${oneLine(names)}`);
   }
   const count = answer.sessions.length;

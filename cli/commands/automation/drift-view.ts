@@ -24,6 +24,7 @@ export function driftDetails(item: DriftDetail): string {
     ['status', item.status],
     ['configuration', item.configuration],
     ['changes', String(item.changed)],
+    ['uncertain', item.uncertain > 0 ? `${item.uncertain}, no drift: see below` : '0'],
     ['checked', item.checked_at],
   ]);
   const layers = table(
@@ -41,10 +42,11 @@ export function driftDetails(item: DriftDetail): string {
 }
 
 function changesOf({ layer, changes, changes_left_out: more }: DriftDetail['layers'][number]): string[] {
-  const told = changes.map(({ task, action, file, diff, censored }) => {
+  const told = changes.map(({ task, action, file, diff, censored, uncertain }) => {
     const place = file === undefined ? '' : ` at ${file}`;
     const what = censored ? 'hidden by no_log\n' : (diff ?? '');
-    return `layer ${layer}: ${task} (${action}${place})\n${what === '' || what.endsWith('\n') ? what : `${what}\n`}`;
+    const doubt = uncertain === undefined ? '' : `uncertain: ${uncertain}\n`;
+    return `layer ${layer}: ${task} (${action}${place})\n${doubt}${what === '' || what.endsWith('\n') ? what : `${what}\n`}`;
   });
   return more === 0 ? told : [...told, `layer ${layer}: ${more} more tasks\n`];
 }

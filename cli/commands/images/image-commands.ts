@@ -16,6 +16,7 @@ import {
   withServer,
 } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
+import { someOf } from '../../output/names.ts';
 import { writeList } from '../../output/render.ts';
 import { receiveFile, sendFile } from './image-transfer.ts';
 
@@ -123,7 +124,7 @@ async function imageOf(api: ApiClient, named: string): Promise<StoredImageView> 
   const found = (await allPages<StoredImageView>(api, PATH, 'images')).filter(({ name }) => name === named);
   if (found[0] !== undefined && found.length === 1) return found[0];
   if (found.length === 0) throw new CliFailure('image_not_found', `there is no image ${named}`, EXIT.notFound);
-  const ids = found.map(({ id }) => id).join(', ');
+  const ids = someOf(found.map(({ id }) => id));
   throw new CliFailure(
     'ambiguous',
     `${found.length} images have the name ${named}`,

@@ -7,6 +7,7 @@ import { usage } from '../../failure.ts';
 import { goingOn } from '../../follow/follow-session.ts';
 import { followToEnd } from '../../follow/session-end.ts';
 import { confirm } from '../../input/confirm.ts';
+import { pair } from '../../input/pairs.ts';
 import {
   apiOf,
   type OutputOptions,
@@ -18,6 +19,7 @@ import {
   withServer,
   withWait,
 } from '../../options.ts';
+import { type CancelOptions, cancelMany } from './cancel-many.ts';
 import { filterQuery, type SessionFilters, withFilters } from './read-sessions.ts';
 
 type CommandOptions = OutputOptions & WriteOptions & WaitOptions;
@@ -28,10 +30,15 @@ const path = (name: string): string => `/api/v1/sessions/${segment(name)}`;
 /** Adds `session cancel`, `finish-debug`, `retry` and `delete`. */
 export function changeCommands(noun: Command, context: CliContext): void {
   withWait(withDryRun(withOutput(noun.command('cancel'))))
-    .description('end a session and everything it runs')
-    .argument('<name>')
+    .description('end sessions and everything they run: named ones, or all by --status or --tag')
+    .argument('[name...]')
     .option('--reason <text>', 'why, for the record')
-    .action(async (name: string, options: CommandOptions & { reason?: string }) => {
+    .addOption(new Option('--status <status>', 'all that wait, or all that run').choices(['pending', 'running']))
+    .option('--tag <name=value>', 'all with the tag (may be repeated)', pair)
+    .action(async (names: string[], options: CommandOptions & CancelOptions) => {
+      const [name = ''] = names;
+      const many = names.length !== 1 || options.status !== undefined || options.tag !== undefined;
+      if (many) return cancelMany(context, names, options);
       const body = options.reason === undefined ? {} : { reason: options.reason };
       const request: ApiRequest = { method: 'POST', path: `${path(name)}/cancel`, body };
       await command(context, name, request, options, `session ${name} is being cancelled`);

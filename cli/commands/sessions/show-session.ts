@@ -4,6 +4,7 @@ import type { CliContext } from '../../context.ts';
 import { failureLine } from '../../follow/host-table.ts';
 import type { OutputOptions } from '../../options.ts';
 import { cell, tagCell, type View } from '../../output/columns.ts';
+import { someOf } from '../../output/names.ts';
 import { renderOne, writeData } from '../../output/render.ts';
 import { fieldList, table } from '../../output/table.ts';
 import { sessionView } from './session-view.ts';
@@ -43,10 +44,10 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
     ['tags', tagCell(session.tags)],
     ['cancelled', cell(session.cancel?.reason)],
     ['retry of', cell(session.retry_of?.name)],
-    ['retried by', session.retried_by.map((retry) => retry.name).join(', ')],
+    ['retried by', someOf(session.retried_by.map((retry) => retry.name))],
     ['hosts', hostCounts(hosts)],
     ...(session.failures ?? []).map((failure): [string, string] => ['failed', failureLine(failure)]),
-    ['not in the inventory', namesOf(session.absent_hosts ?? [])],
+    ['not in the inventory', someOf(session.absent_hosts ?? [])],
     ['tasks', `${counts.ok} ok, ${counts.changed} changed, ${counts.failed} failed, ${counts.unreachable} unreachable`],
     ...jobFields(session.job),
     ['workflow', cell(links.temporal)],
@@ -76,14 +77,6 @@ function jobFields(job: SessionDetail['job'] | undefined): [string, string][] {
 function checkMode({ muster }: SessionDetail): string {
   if (!muster?.check) return '';
   return muster.reconfigure ? 'check, reconfigures what drifted' : 'check';
-}
-
-/** Names that a line shows at most; `-o json` has all. */
-const NAMED = 10;
-
-function namesOf(names: string[]): string {
-  const more = names.length - NAMED;
-  return `${names.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 type SnapshotLayer = SessionDetail['snapshot']['layers'][number];

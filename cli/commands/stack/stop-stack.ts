@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ImageJobView } from '../../../domain/images/schema.ts';
-import type { Session } from '../../../domain/sessions/schema.ts';
-import { ApiClient, segment } from '../../client/api-client.ts';
+import type { Session, SessionsCancelled } from '../../../domain/sessions/schema.ts';
+import { ApiClient } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, type StackCommands, say } from '../../context.ts';
 import { CliFailure, EXIT, interrupted } from '../../failure.ts';
 import { apiOf, type ServerOptions } from '../../options.ts';
+import { counted, someOf } from '../../output/names.ts';
+import { describeRuns } from './active-runs.ts';
 
 export interface StopOptions extends ServerOptions {
   keepRuns?: boolean;
@@ -36,14 +38,14 @@ export async function stop(context: CliContext, stack: StackCommands, options: S
   if (result.outcome === 'runs_active') {
     throw new CliFailure(
       'runs_active',
-      `playbooks run: ${result.runs.join(', ')}`,
+      `${counted(result.runs.length, 'playbook')} ${result.runs.length === 1 ? 'runs' : 'run'}: ${await describeRuns(api, result.runs)}`,
       EXIT.conflict,
       '`./muster down --keep-runs` lets them go on, `./muster down --cancel-runs` ends their sessions',
     );
   }
   say(context, result.outcome === 'stopped' ? 'the stack is stopped' : NOT_RUNNING);
   if (result.outcome !== 'stopped' || logins.length === 0) return;
-  say(context, `images stay open for logins: jobs ${logins.join(', ')}; the next start goes on with them`);
+  say(context, `images stay open for logins: jobs ${someOf(logins)}; the next start goes on with them`);
 }
 
 /** Ids of the image jobs whose logins outlive the stack; none where the API does not say so. */
@@ -60,43 +62,55 @@ async function openLogins(api: ApiClient): Promise<string[]> {
   }
 }
 
-/** Cancels every session that has not ended, and waits until all have. */
+/** Cancels every session that has not ended, and waits until all have: as long as one ends within a minute. */
 async function cancelAll(context: CliContext, api: ApiClient): Promise<void> {
-  const asked = new Set<string>();
-  const deadline = context.now() + CANCEL_WITHIN;
+  let total = 0;
+  let left = Number.POSITIVE_INFINITY;
+  let told = 0;
+  let progress = context.now();
   for (;;) {
-    const open = await openSessions(api);
-    if (open.length === 0) return;
-    for (const name of open.filter((each) => !asked.has(each))) {
-      asked.add(name);
-      await cancel(api, name);
-      say(context, `session ${name} is being cancelled`);
+    // Again each time: somebody may make one meanwhile.
+    total += await cancelOpen(api);
+    const open = await countOpen(api);
+    total = Math.max(total, open);
+    if (open < left) progress = context.now();
+    left = open;
+    const done = total - open;
+    if (total > 0 && (open === 0 || done - told >= Math.max(1, total / 10))) {
+      told = done;
+      say(context, `cancelled ${thousands(done)} of ${thousands(total)} sessions`);
     }
-    if (context.now() > deadline) {
-      throw new CliFailure('timed_out', `sessions have not ended: ${open.join(', ')}`, EXIT.timedOut);
+    if (open === 0) return;
+    if (context.now() - progress > CANCEL_WITHIN) {
+      const names = await someOpen(api);
+      const detail = `${counted(open, 'session')} ${open === 1 ? 'has' : 'have'} not ended: ${someOf(names, ', ', open)}`;
+      throw new CliFailure('timed_out', detail, EXIT.timedOut);
     }
     await pause(300, undefined, { signal: context.signal }).catch(() => undefined);
     if (context.signal.aborted) throw interrupted();
   }
 }
 
-async function openSessions(api: ApiClient): Promise<string[]> {
-  const lists = await Promise.all(
-    ['pending', 'running'].map((status) => allPages<Session>(api, '/v3/sessions', 'sessions', { status })),
-  );
-  return lists.flat().map((session) => session.name);
+const thousands = (count: number): string => count.toLocaleString('en');
+const OPEN = ['pending', 'running'] as const;
+
+async function cancelOpen(api: ApiClient): Promise<number> {
+  const body = { status: OPEN, reason: 'the stack is stopped' };
+  const { cancelled } = await api.json<SessionsCancelled>({ method: 'POST', path: '/api/v1/sessions/cancel', body });
+  return cancelled;
 }
 
-async function cancel(api: ApiClient, name: string): Promise<void> {
-  try {
-    await api.json({
-      method: 'POST',
-      path: `/api/v1/sessions/${segment(name)}/cancel`,
-      body: { reason: 'the stack is stopped' },
-    });
-  } catch (error) {
-    // It ended, or was deleted, meanwhile.
-    if (!(error instanceof CliFailure) || ![EXIT.conflict, EXIT.notFound].some((exit) => exit === error.exit))
-      throw error;
-  }
+async function countOpen(api: ApiClient): Promise<number> {
+  const { counts } = await api.json<{ counts: { sessions: Record<(typeof OPEN)[number], number> } | null }>({
+    method: 'GET',
+    path: '/api/v1/status',
+  });
+  if (counts === null) throw new CliFailure('storage_unavailable', 'the API cannot reach Postgres', EXIT.unreachable);
+  return counts.sessions.pending + counts.sessions.running;
+}
+
+/** Names of sessions that are open, enough for a message. */
+async function someOpen(api: ApiClient): Promise<string[]> {
+  const lists = OPEN.map((status) => allPages<Session>(api, '/v3/sessions', 'sessions', { status }, 10));
+  return (await Promise.all(lists)).flat().map(({ name }) => name);
 }

@@ -1,0 +1,32 @@
+import type { Kysely } from 'kysely';
+import { parseTagFilter } from '../../domain/components/tags.ts';
+import type { SessionsCancel, SessionsCancelled } from '../../domain/sessions/schema.ts';
+import { cancelSessionRows, findNames } from '../../store/session-queries.ts';
+import type { Database } from '../../store/tables.ts';
+import type { Dispatcher } from './engine-port.ts';
+
+/**
+ * Asks for the end of all sessions that match and have not ended, in one transaction. Those that wait for their turn are complete at once,
+ * the others when no process of them is left. Repeating it is harmless. Throws `bad_tags`.
+ */
+export async function cancelSessions(
+  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date; actor: string | null },
+  { reason, status, names, tags }: SessionsCancel,
+): Promise<SessionsCancelled> {
+  const selection = { status, names, tags: parseTagFilter(tags ?? '') };
+  const words = {
+    reason: reason ? `cancelled: ${reason}` : 'cancelled',
+    message: reason ? `is being cancelled: ${reason}` : 'is being cancelled',
+  };
+  const answer = await deps.db.transaction().execute(async (trx) => {
+    const known = names === undefined ? new Map<string, boolean>() : await findNames(trx, names);
+    const counts = await cancelSessionRows(trx, selection, { ...words, actor: deps.actor, now: deps.clock() });
+    return {
+      ...counts,
+      complete: (names ?? []).filter((name) => known.get(name) === true),
+      missing: (names ?? []).filter((name) => !known.has(name)),
+    };
+  });
+  if (answer.cancelled > 0) deps.dispatcher.kick();
+  return answer;
+}
