@@ -18,6 +18,7 @@ const SHORT: Record<string, string> = {
   'cli/commands/automation/schedule-view.ts': 'three times',
   'cli/commands/components/trust-commands.ts': 'users of a certificate',
   'cli/commands/configurations/configuration-view.ts': 'layers, as data',
+  'cli/commands/configurations/secret-commands.ts': 'keys of one secret',
   'cli/commands/configurations/option-commands.ts': 'options',
   'cli/commands/import/import-command.ts': 'kinds',
   'cli/commands/sessions/show-session.ts': 'containers of a Job',
