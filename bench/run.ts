@@ -25,6 +25,7 @@ import { measureGet, measurePages, measureStatusList } from './measurements/comp
 import { measureAppend, measureBulk, measureFilterPatch, measureListPatch } from './measurements/components-write.ts';
 import { measureFrozen } from './measurements/database-frozen.ts';
 import { measureFirstProcess } from './measurements/first-process.ts';
+import { measureHung } from './measurements/hung.ts';
 import { measureIdle } from './measurements/idle.ts';
 import { measureIngest } from './measurements/ingest.ts';
 import { measureLive } from './measurements/live-events.ts';
@@ -108,7 +109,7 @@ const COMPONENTS: Record<string, Work> = {
 };
 
 /** Each on a stack that it makes itself, or on none. */
-const ALONE: Record<string, () => Promise<Measurement>> = { backup: measureBackup, mac: measureMac };
+const ALONE: Record<string, () => Promise<Measurement>> = { backup: measureBackup, hung: measureHung, mac: measureMac };
 
 async function main(wanted: string[], against: string | undefined): Promise<void> {
   const names = [REAL, NO_OP, AUTOMATION, COMPONENTS, REMOTE, ALONE, ACCESS, JOBS].flatMap((group) =>

@@ -42,6 +42,7 @@ export async function checkPrerequisites({ temporal, tests, ansible }) {
   }
   if (temporalMissing && !closed && !findOnPath('tar')) missing.push('tar (package: tar)');
   if (tests) {
+    if (!findOnPath('systemd-analyze')) optional.push('systemd-analyze for the test of the units (package: systemd)');
     if (!findOnPath('sshd')) optional.push('sshd for the tests over SSH (package: openssh-server)');
     if (missingClusterPrograms(API_SERVER_PROGRAMS).length > 0 && !canBuildClusterPrograms()) {
       optional.push(

@@ -7,8 +7,8 @@ import { ignoreRules } from './image-inputs.mjs';
 import { ensureImages } from './images.mjs';
 import { ROOT } from './settings.mjs';
 
-/** So many commits are looked at. */
-const LOOK_BACK = 30;
+/** The release before the first that has a tag. */
+const FIRST_BASE = 'b7f60b888dd25394aff25759627c98226af83942';
 const RELEASED = ['muster', 'aee', 'util'];
 /** The chart is no part of an image, and of the release nevertheless. */
 const CHART = 'deploy/chart';
@@ -16,9 +16,9 @@ const MUSTERS_FILE = 'deploy/images/muster/Dockerfile';
 const MARK = 'deploy/previous-release';
 
 /**
- * The release before this checkout's, for tests of upgrades: its sources in a folder, and its images. It is the newest commit whose
- * images differ from those of this checkout; one that changed documents or tests alone makes none. Where history has no such commit,
- * it is this checkout with a mark in it, so that the image of Muster has another name and another content.
+ * The release before this checkout's, for tests of upgrades of the chart and of a plain stack alike: its sources in a folder, and its
+ * images. It is the newest tag before this commit; before the first tag, one certain commit. Where history has neither, as in a shallow
+ * clone, it is this checkout with a mark in it, so that the image of Muster has another name and another content.
  * @param {string} folder is made; gets the sources, the chart among them
  * @param {string} [root] the checkout
  * @returns {Promise<{from: string, images: Record<string, import('./images.mjs').BuiltImage>}>} from: a sentence that says which
@@ -42,11 +42,12 @@ export async function buildPreviousImages() {
  * Lays the sources of the previous release into a folder; nothing of the checkout and its history is changed.
  * @param {string} folder
  * @param {string} root
+ * @param {string} [firstBase] commit that it is before the first tag
  * @returns {string} which they are
  */
-export function unpackPrevious(folder, root) {
+export function unpackPrevious(folder, root, firstBase = FIRST_BASE) {
   mkdirSync(folder, { recursive: true });
-  const { commit, reason } = findPrevious(root);
+  const { commit, reason } = findPrevious(root, firstBase);
   if (commit === undefined) {
     copyMarked(folder, root);
     return `this checkout with a mark: ${reason}`;
@@ -62,19 +63,17 @@ export function unpackPrevious(folder, root) {
   return `commit ${commit.slice(0, 12)}`;
 }
 
-function findPrevious(root) {
-  const git = (...args) => output('git', ['--no-optional-locks', '-C', root, ...args]);
-  const listed = git('rev-list', '--first-parent', `--max-count=${LOOK_BACK}`, 'HEAD');
-  if (listed === undefined) return { reason: 'it has no history' };
-  const ignored = ignoreRules(root);
-  for (const commit of listed.split('\n').filter((line) => line !== '')) {
-    if (git('cat-file', '-e', `${commit}:${MUSTERS_FILE}`) === undefined) {
-      return { reason: `commit ${commit.slice(0, 12)} makes no images` };
-    }
-    const changed = (git('diff', '--name-only', '-z', commit, '--') ?? '').split('\0');
-    if (changed.some((path) => path !== '' && !ignored(path))) return { commit };
+function findPrevious(root, firstBase) {
+  const git = (...args) => output('git', ['--no-optional-locks', '-C', root, ...args])?.trim();
+  if (git('rev-parse', 'HEAD') === undefined) return { reason: 'it has no history' };
+  const tag = git('describe', '--tags', '--abbrev=0', 'HEAD^');
+  const isBefore = git('merge-base', '--is-ancestor', firstBase, 'HEAD') !== undefined;
+  const commit = tag ? git('rev-list', '-n', '1', tag) : isBefore ? firstBase : undefined;
+  if (commit === undefined) return { reason: 'its history has no release' };
+  if (git('cat-file', '-e', `${commit}:${MUSTERS_FILE}`) === undefined) {
+    return { reason: `commit ${commit.slice(0, 12)} makes no images` };
   }
-  return { reason: 'its history has no commit with other images' };
+  return { commit };
 }
 
 function copyMarked(folder, root) {

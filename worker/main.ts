@@ -70,6 +70,7 @@ import { connectWorkers, workerOptions } from './engine.ts';
 import { openBuiltInImages, openImageMachine } from './image-builder.ts';
 import { openImages } from './image-service.ts';
 import { runImageWorker } from './image-worker.ts';
+import { tellLiveness, watchPolls } from './liveness.ts';
 import { listenForProbes } from './probe-listener.ts';
 import { keepSchedules, reconcileSchedules, renewTrustNow } from './schedules.ts';
 import { openTrust } from './trust.ts';
@@ -105,6 +106,7 @@ async function main(): Promise<void> {
   // Whoever works in an image is in this container, and goes with it.
   let isIdle = async () => true;
   pemFiles.stopWhenRenewed({ stop: () => stop(), log, ...(role === 'images' ? { isIdle: () => isIdle() } : {}) });
+  const liveness = tellLiveness();
   const probes = env.MUSTER_WORKER_PROBES === undefined ? undefined : await listenForProbes(env.MUSTER_WORKER_PROBES);
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   const tracing = env.MUSTER_TRACES_URL && (await loadTracing(env.MUSTER_TRACES_URL, 'muster-worker', version));
@@ -329,10 +331,17 @@ async function main(): Promise<void> {
   log.info({ queue: MAIN_QUEUE, host: hostId, localRuns: env.MUSTER_LOCAL_RUNS }, 'working');
   // The supervisor of the embedded stack waits for this word.
   process.send?.('ready');
+  const identity = settings.identity;
+  const polls = watchPolls(temporal.connection, { namespace: settings.namespace, queue: MAIN_QUEUE, identity });
+  liveness.ready(() => {
+    const idle = workers.find((worker) => worker.getState() !== 'RUNNING');
+    return idle === undefined ? polls.problem() : `one of its workers is ${idle.getState()}`;
+  });
   collectAfterStart();
   collectNowAndThen();
   probes?.ready(() => workers.every((worker) => worker.getState() === 'RUNNING'));
   await Promise.all(workers.map((worker) => worker.run()));
+  polls.stop();
   stopAnnouncing?.();
   stopSchedules();
   await stopUserSchedules();

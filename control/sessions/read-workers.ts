@@ -13,14 +13,24 @@ export async function readWorkers(
   connection: Connection,
   { namespace, queue, now }: { namespace: string; queue: string; now: Date },
 ): Promise<WorkersAtWork> {
+  return workersAtWork(await readPolls(connection, { namespace, queue }), now);
+}
+
+/**
+ * Who has asked for work of a queue, and when last.
+ * @throws when the engine does not answer in 2.5 s
+ */
+export async function readPolls(
+  connection: Connection,
+  { namespace, queue }: { namespace: string; queue: string },
+): Promise<Poller[]> {
   const { pollers } = await askInTime(connection, () =>
     connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue }, taskQueueType: WORKFLOWS }),
   );
-  const known = (pollers ?? []).map(
+  return (pollers ?? []).map(
     ({ identity, lastAccessTime }): Poller => ({
       identity: identity ?? '',
       askedAt: new Date(Number(lastAccessTime?.seconds ?? 0) * 1_000 + (lastAccessTime?.nanos ?? 0) / 1e6),
     }),
   );
-  return workersAtWork(known, now);
 }

@@ -1,5 +1,10 @@
 import type { ComponentName } from './stack-state.ts';
 
+/** What a probe throws when nothing answers at all: a process that hangs is not one that says what it lacks. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer';
+}
+
 /** How one process of the stack is started, judged and stopped. */
 export interface ComponentPlan {
   name: ComponentName;
@@ -14,7 +19,10 @@ export interface ComponentPlan {
   /** host:port where it listens. */
   address: string | null;
   version: string | null;
-  /** Null when it works, else why not. Absent: it says itself that it is ready, by the message `ready` to its parent. */
+  /**
+   * Null when it works, else why not; throws `NoAnswer` when nothing answers. Absent: it says itself that it is ready, by the message `ready`
+   * to its parent, and each second that it lives, by `{ type: 'alive', ill }`.
+   */
   probe?: (() => Promise<string | null>) | undefined;
   /** Done before every start, after the process before has ended. */
   prepare?: (() => Promise<void>) | undefined;

@@ -4,7 +4,7 @@ import { get as getSecure } from 'node:https';
 import { join, resolve } from 'node:path';
 import type { Environment } from '../../config/environment.ts';
 import { environmentOfProcesses } from '../../config/file-settings.ts';
-import type { ComponentPlan } from './component.ts';
+import { type ComponentPlan, NoAnswer } from './component.ts';
 import { adminTokenFile } from './own-stack.ts';
 
 /** The API itself waits 3 s for its servers. */
@@ -102,7 +102,7 @@ export function workerPlan(
 }
 
 function probeHealth(url: string): Promise<string | null> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     // The certificate may be for another name than loopback, and nothing secret is sent or believed here.
     const get = url.startsWith('https:') ? getSecure : getPlain;
     const request = get(url, { timeout: PROBE_TIMEOUT_MS, rejectUnauthorized: false }, (response) => {
@@ -115,7 +115,7 @@ function probeHealth(url: string): Promise<string | null> {
       );
       response.on('error', (error) => resolve(error.message));
     });
-    request.on('timeout', () => request.destroy(new Error('/healthz does not answer')));
-    request.on('error', (error) => resolve(error.message));
+    request.on('timeout', () => request.destroy(new NoAnswer('/healthz does not answer')));
+    request.on('error', (error) => (error instanceof NoAnswer ? reject(error) : resolve(error.message)));
   });
 }

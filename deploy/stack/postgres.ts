@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { ComponentPlan } from './component.ts';
+import { type ComponentPlan, NoAnswer } from './component.ts';
 import {
   clearPostmasterFile,
   clusterFolder,
@@ -112,11 +113,16 @@ class PostgresProbe {
 
   async check(): Promise<string | null> {
     try {
+      // Connections that exist are served by processes of their own: who takes in new ones is asked too.
+      await greet(this.url);
       const client = this.client ?? (await this.connect());
       await client.query('select 1');
       return null;
     } catch (error) {
       await this.close();
+      if (error instanceof NoAnswer || /timeout/i.test(error instanceof Error ? error.message : '')) {
+        throw new NoAnswer('does not answer');
+      }
       return error instanceof Error && error.message ? error.message : 'does not answer';
     }
   }
@@ -141,6 +147,26 @@ class PostgresProbe {
     this.client = client;
     return client;
   }
+}
+
+/** The request for TLS, which the server answers with one letter before anybody logs in. */
+const TLS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+const GREETING_MS = 3_000;
+
+/** Opens a new connection as far as the first word of the server, which costs neither side a login. */
+function greet(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.setTimeout(GREETING_MS, () => socket.destroy(new NoAnswer('does not answer')));
+    socket.once('connect', () => socket.write(TLS_REQUEST));
+    socket.once('data', () => {
+      socket.end();
+      resolve();
+    });
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('does not answer')));
+  });
 }
 
 async function ensureDatabase(url: string, passwords: Passwords): Promise<void> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ComponentPlan } from './component.ts';
+import { type ComponentPlan, NoAnswer } from './component.ts';
 import { openLog } from './log-file.ts';
 import { identify } from './process-identity.ts';
 import type { ComponentState } from './stack-state.ts';
@@ -16,6 +16,83 @@ const PROBE_HEALTHY_MS = 5_000;
 const PROBE_UNHEALTHY_MS = 500;
 const PROBE_TIMEOUT_MS = 5_000;
 
+/** A process that tells itself that it lives is looked at so often, and is ill when it has said nothing for so long. */
+const BEAT_LOOK_MS = 1_000;
+const BEAT_LATE_MS = 5_000;
+/** A process that has not moved for so long is replaced; one that has never answered yet gets so many times as long. */
+const HUNG_AFTER_MS = 60_000;
+const STARTING_FACTOR = 5;
+/** Each signal gets so long before the next one. */
+const REPLACE_GRACE_MS = 10_000;
+/** The process has not said yet that it is ready. */
+const NOT_READY = 'starting';
+
+/** How a look at a process went: null or what is wrong, and whether the process has moved at all. */
+interface Look {
+  problem: string | null;
+  moved: boolean;
+}
+
+async function look(ask: () => Promise<string | null>): Promise<Look> {
+  const late = delay(PROBE_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+    throw new NoAnswer(`no answer within ${PROBE_TIMEOUT_MS / 1000} s`);
+  });
+  try {
+    const problem = await Promise.race([ask(), late]);
+    return { problem, moved: !/ECONNREFUSED/.test(problem ?? '') };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error), moved: !(error instanceof NoAnswer) };
+  } finally {
+    late.catch(() => undefined);
+  }
+}
+
+/** The question to a process that tells itself how it is, each second. */
+function heartbeatOf(child: ChildProcess): () => Promise<string | null> {
+  let ready = false;
+  let ill: string | null = null;
+  let heard = performance.now();
+  child.on('message', (message) => {
+    heard = performance.now();
+    if (message === 'ready') ready = true;
+    else ill = (message as { ill?: string | null }).ill ?? null;
+  });
+  return async () => {
+    const silent = performance.now() - heard;
+    if (silent > BEAT_LATE_MS) throw new NoAnswer(`it has said nothing for ${Math.round(silent / 1_000)} s`);
+    // It turns and does no work: for those who wait for it that is no better.
+    if (ill !== null) throw new NoAnswer(ill);
+    return ready ? null : NOT_READY;
+  };
+}
+
+/** How long nothing has moved, as far as it was looked at: a supervisor that stood still itself has seen nothing. */
+class Silence {
+  private readonly limitMs: number;
+  private silentMs = 0;
+  private factor = 1;
+  private last = performance.now();
+
+  constructor(limitMs: number) {
+    this.limitMs = limitMs;
+  }
+
+  note(moved: boolean, starting: boolean): void {
+    const passed = Math.min(performance.now() - this.last, PROBE_TIMEOUT_MS + PROBE_HEALTHY_MS);
+    this.last = performance.now();
+    this.factor = starting ? STARTING_FACTOR : 1;
+    this.silentMs = moved ? 0 : this.silentMs + passed;
+  }
+
+  isTooLong(): boolean {
+    return this.silentMs >= this.limitMs * this.factor;
+  }
+
+  seconds(): number {
+    return Math.round(this.silentMs / 1_000);
+  }
+}
+
 /** Keeps one process running: starts it, watches its health, starts it again after a growing pause when it ends. */
 export class SupervisedProcess {
   readonly plan: ComponentPlan;
@@ -26,8 +103,13 @@ export class SupervisedProcess {
   private readonly stopping = new AbortController();
   private quick = false;
   private failuresInARow = 0;
+  private readonly hungAfterMs: number;
+  /** Why the process is being replaced. */
+  private hung: string | null = null;
 
-  constructor(plan: ComponentPlan, onChange: () => void) {
+  /** @param hungAfterMs how long a process may stand still before it is replaced */
+  constructor(plan: ComponentPlan, onChange: () => void, hungAfterMs = HUNG_AFTER_MS) {
+    this.hungAfterMs = hungAfterMs;
     this.plan = plan;
     this.onChange = onChange;
     this.state = {
@@ -125,7 +207,9 @@ export class SupervisedProcess {
     over.abort();
     this.child = null;
     await watch;
-    return text;
+    const why = this.hung;
+    this.hung = null;
+    return why === null ? text : `${text}: ${why}`;
   }
 
   private spawn(): ChildProcess {
@@ -150,27 +234,35 @@ export class SupervisedProcess {
   }
 
   private async watchHealth(child: ChildProcess, over: AbortSignal): Promise<void> {
-    const { probe } = this.plan;
-    if (!probe) {
-      child.on('message', (message) => {
-        if (message === 'ready' && !over.aborted) this.report(null);
-      });
-      return;
-    }
+    const silence = new Silence(this.hungAfterMs);
+    const ask = this.plan.probe ?? heartbeatOf(child);
     while (!over.aborted && !this.stopping.signal.aborted) {
-      const late = delay(PROBE_TIMEOUT_MS, `no answer within ${PROBE_TIMEOUT_MS / 1000} s`, { ref: false });
-      const problem = await Promise.race([
-        probe().catch((error: unknown) => (error instanceof Error ? error.message : String(error))),
-        late,
-      ]);
+      const { problem, moved } = await look(ask);
       if (over.aborted || this.stopping.signal.aborted) return;
-      this.report(problem);
+      // What has never answered may still be starting; so much longer is it waited for.
+      silence.note(moved, this.state.state === 'starting');
+      if (silence.isTooLong()) {
+        await this.replace(child, `it has not moved for ${silence.seconds()} s (${problem})`, over);
+        return;
+      }
+      if (problem !== NOT_READY) this.report(problem);
       const pause =
         {
-          healthy: PROBE_HEALTHY_MS,
+          healthy: this.plan.probe ? PROBE_HEALTHY_MS : BEAT_LOOK_MS,
           starting: PROBE_STARTING_MS,
         }[this.state.state as string] ?? PROBE_UNHEALTHY_MS;
       await delay(pause, undefined, { signal: over }).catch(() => undefined);
+    }
+  }
+
+  /** Ends a process that hangs, so that another takes its place: one that is only stopped by a signal hears no other. */
+  private async replace(child: ChildProcess, why: string, over: AbortSignal): Promise<void> {
+    this.hung = why;
+    this.change({ state: 'unhealthy', reason: `${why}; it is replaced` });
+    for (const signal of [this.plan.stop.signal, this.plan.stop.forceSignal, 'SIGKILL'] as const) {
+      if (over.aborted) return;
+      child.kill(signal);
+      await delay(REPLACE_GRACE_MS, undefined, { signal: over }).catch(() => undefined);
     }
   }
 

@@ -7,6 +7,7 @@ import { dataPaths } from '../../config/data-paths.ts';
 import type { Environment } from '../../config/environment.ts';
 import { someOf } from '../../domain/some-of.ts';
 import { collectAfterStart } from '../../drivers/memory/collect-after-start.ts';
+import type { ComponentPlan } from './component.ts';
 import { prepareDataDirectory } from './data-directory.ts';
 import { lastWords } from './last-words.ts';
 import { endLeftovers } from './leftovers.ts';
@@ -19,7 +20,8 @@ import {
   type MusterCommands,
   workerPlan,
 } from './muster-processes.ts';
-import { checkPorts, type PortNeed } from './ports.ts';
+import { portNeeds } from './port-needs.ts';
+import { checkPorts } from './ports.ts';
 import { type EmbeddedPostgres, embeddedPostgres } from './postgres.ts';
 import { identify } from './process-identity.ts';
 import { checkSecretKey } from './secret-key-check.ts';
@@ -54,7 +56,7 @@ export interface SupervisorOptions {
   onNote?: (text: string) => void;
 }
 
-/** MiB that V8 lets grow before it collects; its default keeps each process some 20 MB larger at the same speed. */
+/** MiB that V8 lets grow before it collects; its default keeps each process some 20 MB larger. */
 const SMALL_YOUNG_GENERATION = '--max-semi-space-size=4';
 
 /** What the stack of this checkout runs. */
@@ -157,7 +159,9 @@ export class Supervisor {
       ...(temporal ? [temporal] : []),
       ...(postgres ? [postgres.plan] : []),
     ];
-    for (const plan of plans) this.parts.set(plan.name, new SupervisedProcess(plan, () => this.changed()));
+    const hungAfterMs = Number(env.MUSTER_TEST_HUNG_SECONDS ?? 60) * 1_000;
+    const supervise = (plan: ComponentPlan) => new SupervisedProcess(plan, () => this.changed(), hungAfterMs);
+    for (const plan of plans) this.parts.set(plan.name, supervise(plan));
     if (!temporal) this.external.set('temporal', outside(environment.MUSTER_TEMPORAL_ADDRESS ?? ''));
     if (!postgres) this.external.set('postgres', outside(hostOf(environment.MUSTER_DATABASE_URL ?? '')));
     this.timer = setInterval(() => this.rotateLogs(), ROTATE_EVERY_MS).unref();
@@ -271,30 +275,4 @@ function hostOf(url: string): string {
   } catch {
     return 'outside';
   }
-}
-
-function portNeeds(environment: Environment): PortNeed[] {
-  const loopback = '127.0.0.1';
-  const needs: PortNeed[] = [
-    { host: environment.MUSTER_API_HOST, port: environment.MUSTER_API_PORT, owner: 'api', setting: 'MUSTER_API_PORT' },
-  ];
-  if (!environment.MUSTER_DATABASE_URL) {
-    needs.push({
-      host: loopback,
-      port: environment.MUSTER_POSTGRES_PORT,
-      owner: 'postgres',
-      setting: 'MUSTER_POSTGRES_PORT',
-    });
-  }
-  if (!environment.MUSTER_TEMPORAL_ADDRESS) {
-    needs.push({
-      host: loopback,
-      port: environment.MUSTER_TEMPORAL_PORT,
-      owner: 'temporal',
-      setting: 'MUSTER_TEMPORAL_PORT',
-    });
-    const uiPort = environment.MUSTER_TEMPORAL_UI_PORT;
-    needs.push({ host: loopback, port: uiPort, owner: 'temporal web UI', setting: 'MUSTER_TEMPORAL_UI_PORT' });
-  }
-  return needs;
 }

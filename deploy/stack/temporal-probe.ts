@@ -1,8 +1,10 @@
 import { connect } from 'node:http2';
 import { setTimeout as delay } from 'node:timers/promises';
+import { NoAnswer } from './component.ts';
 
 const METHOD = '/temporal.api.operatorservice.v1.OperatorService/ListSearchAttributes';
 const TIMEOUT_MS = 3_000;
+const NO_ANSWER = 'no answer';
 
 /**
  * Whether a Temporal server on loopback is ready for Muster: it answers for the namespace, and the search attributes are
@@ -15,8 +17,9 @@ export async function probeTemporal(
   namespace: string,
   attributes: readonly string[],
 ): Promise<string | null> {
-  const late = delay(TIMEOUT_MS, { status: '', message: 'no answer', body: '' }, { ref: false });
+  const late = delay(TIMEOUT_MS, { status: '', message: NO_ANSWER, body: '' }, { ref: false });
   const answer = await Promise.race([call(port, namespace), late]);
+  if (answer.message === NO_ANSWER) throw new NoAnswer(NO_ANSWER);
   if (answer.status !== '0') return answer.message || `gRPC status ${answer.status}`;
   const missing = attributes.filter((name) => !answer.body.includes(name));
   return missing.length === 0 ? null : `search attributes are not registered yet: ${missing.join(', ')}`;

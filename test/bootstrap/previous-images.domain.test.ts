@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -20,42 +21,46 @@ describe('the release before this one', () => {
     dir = mkdtempSync(join(tmpdir(), 'muster-previous-test-'));
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
-  const unpacked = () => unpackPrevious(join(dir, 'previous'), join(dir, 'checkout')) as string;
+  const unpacked = (base?: string) => unpackPrevious(join(dir, 'previous'), join(dir, 'checkout'), base) as string;
   const read = (path: string) => readFileSync(join(dir, 'previous', path), 'utf8');
+  const tag = (name: string, commit: string) => execFileSync('git', ['-C', join(dir, 'checkout'), 'tag', name, commit]);
 
-  test('is the newest commit with other images; one that changed documents alone is none', async () => {
+  test('is the newest tag; one of this commit itself is none', async () => {
     const repository = await createRepository(join(dir, 'checkout'));
-    await repository.commit({ ...SOURCES, 'api/main.ts': 'zero' });
+    tag('v1', await repository.commit({ ...SOURCES, 'api/main.ts': 'zero' }));
     const commit = await repository.commit(SOURCES);
+    tag('v2', commit);
     await repository.commit({ 'api/main.ts': 'two' });
-    await repository.commit({ 'docs/page.md': 'two', 'deploy/chart/muster/values.yaml': '{}' });
+    tag('v3', await repository.commit({ 'docs/page.md': 'two' }));
     expect(unpacked()).toBe(`commit ${commit.slice(0, 12)}`);
     expect([read('api/main.ts'), read('docs/page.md')]).toEqual(['one', 'one']);
   });
 
-  test('is the last commit where sources have changed since', async () => {
+  test('is one certain commit before the first tag', async () => {
     const repository = await createRepository(join(dir, 'checkout'));
+    await repository.commit({ ...SOURCES, 'api/main.ts': 'zero' });
     const commit = await repository.commit(SOURCES);
+    await repository.commit({ 'api/main.ts': 'two' });
     writeFileSync(join(dir, 'checkout', 'api', 'main.ts'), 'not committed');
-    expect(unpacked()).toBe(`commit ${commit.slice(0, 12)}`);
+    expect(unpacked(commit)).toBe(`commit ${commit.slice(0, 12)}`);
     expect(read('api/main.ts')).toBe('one');
   });
 
-  test.each([
-    ['where nothing was before', [SOURCES], 'its history has no commit with other images'],
-    [
-      'where there were no images before',
-      [{ 'api/main.ts': 'zero' }, SOURCES],
-      /^this checkout with a mark: commit [0-9a-f]{12} makes no images$/,
-    ],
-  ])('is this checkout with a mark %s', async (_name, commits, reason) => {
+  test('is this checkout with a mark where its history has no release', async () => {
     const repository = await createRepository(join(dir, 'checkout'));
-    for (const files of commits) await repository.commit(files);
-    expect(unpacked()).toEqual(expect.stringMatching(reason));
+    await repository.commit(SOURCES);
+    expect(unpacked()).toBe('this checkout with a mark: its history has no release');
     expect(read('api/main.ts')).toBe('one');
     expect(read('deploy/previous-release')).not.toBe('');
     expect(read('deploy/chart/muster/Chart.yaml')).toBe('name: muster\n');
     expect(existsSync(join(dir, 'previous', 'docs'))).toBe(false);
+  });
+
+  test('is this checkout with a mark where that release made no images', async () => {
+    const repository = await createRepository(join(dir, 'checkout'));
+    const commit = await repository.commit({ 'api/main.ts': 'zero' });
+    await repository.commit(SOURCES);
+    expect(unpacked(commit)).toBe(`this checkout with a mark: commit ${commit.slice(0, 12)} makes no images`);
   });
 
   test('is this checkout with a mark where it is no repository', () => {
