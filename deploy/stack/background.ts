@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EnvironmentError } from '../../config/environment.ts';
 import { environmentOfProcesses } from '../../config/file-settings.ts';
 import { isAlive } from '../../drivers/local-runner/process-table.ts';
 import { activeRuns } from './active-runs.ts';
@@ -13,6 +14,7 @@ import type { BackgroundMessage } from './run-stack.ts';
 import { StackError } from './stack-error.ts';
 import { COMPONENT_NAMES, readStackState, type StackState, writeStackState } from './stack-state.ts';
 import { startProgress } from './start-progress.ts';
+import { differingSettings } from './started-settings.ts';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
 /** Sum of the graces of all parts, and some more (ms). */
@@ -44,12 +46,30 @@ export type StartResult =
  * that is being stopped too, and then it is started.
  */
 export async function startStack(options: StartOptions): Promise<StartResult> {
+  const refused = await refusedSettings(options);
+  if (refused !== null) return { outcome: 'failed', ...refused };
   const other = await otherStack(options);
   if (other !== null) return other;
   const result = await launch(options);
   // Another command was faster by a moment.
   if (result.outcome === 'failed' && result.exit === RUNS_ALREADY) return (await otherStack(options)) ?? result;
   return result;
+}
+
+/** What is wrong with the settings, also beside a stack that runs with others; null when nothing is. */
+async function refusedSettings({ dataDir, env }: StartOptions): Promise<{ message: string; exit: number } | null> {
+  try {
+    const found = await livingState(dataDir);
+    const names = differingSettings(env, found?.settings);
+    if (names.length === 0) return null;
+    const message =
+      `A stack runs in ${dataDir} already, with other values of ${names.join(', ')}. Stop it first ("./muster down --keep-runs"), or ` +
+      'leave these settings away.';
+    return { message, exit: RUNS_ALREADY };
+  } catch (error) {
+    if (error instanceof EnvironmentError) return { message: error.message, exit: 2 };
+    throw error;
+  }
 }
 
 /** What has come of the stack that lives here; null when none does any more. */

@@ -1,9 +1,21 @@
-import { accessSync, constants, mkdirSync, statfsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { StackError } from './stack-error.ts';
 
 /** Below this much free space (bytes) Postgres would not get through its start. */
 const MIN_FREE_TO_START = 128 * 2 ** 20;
+
+/** Makes a folder and those above it that are missing, one after the other: a file system such as /proc refuses at the first. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
 
 /**
  * Makes the data directory and its log folder, for the user alone, and checks that a stack can live there.
@@ -11,10 +23,10 @@ const MIN_FREE_TO_START = 128 * 2 ** 20;
  */
 export function prepareDataDirectory(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir);
     if (!statSync(dataDir).isDirectory()) throw new Error('it is not a directory');
     accessSync(dataDir, constants.W_OK | constants.X_OK);
-    mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
+    makeFolder(join(dataDir, 'logs'));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StackError(`The data directory ${dataDir} cannot be used: ${reason}. MUSTER_DATA_DIR names another one.`);

@@ -5,20 +5,45 @@ const TAIL_BYTES = 8_192;
 const LINES = 3;
 const LENGTH = 600;
 
-/** The last lines of a log that say something to people: no trace of calls, no line of Node about itself. Empty when there are none. */
+/** Pino's number of a warning. */
+const WARNING = 40;
+
+/**
+ * The last lines of a log that say something to people about what is wrong: no trace of calls, no line of Node about itself, nothing less
+ * than a warning. Empty when there are none.
+ */
 export function lastWords(logFile: string): string {
-  const lines = tail(logFile).split('\n').map(sentence);
-  const telling = lines.filter((line) => line !== '' && !/^(\s*at |Node\.js v|[{}\s^]*$|\[cause\])/.test(line));
+  const telling = tail(logFile)
+    .split('\n')
+    .map((line) => (line.startsWith('{') ? warningIn(line, 0) : line))
+    .filter((line) => line !== '' && !/^(\s*at |Node\.js v|[{}\s^]*$|\[cause\])/.test(line));
   return telling.slice(-LINES).join(' ').slice(-LENGTH).trim();
 }
 
-/** A line of a structured log is told by its message and error; any other as it is. */
-function sentence(line: string): string {
-  if (!line.startsWith('{')) return line;
+/** The last warning of a structured log since then (milliseconds since 1970); empty when there is none. */
+export function lastWarning(logFile: string, since: number): string {
+  const lines = tail(logFile).split('\n');
+  return (
+    lines
+      .map((line) => warningIn(line, since))
+      .findLast((line) => line !== '')
+      ?.slice(0, LENGTH) ?? ''
+  );
+}
+
+/** A line of a structured log as its message and error; empty when it is no warning, or too old. */
+function warningIn(line: string, since: number): string {
   try {
-    const { msg = '', err } = JSON.parse(line) as { msg?: string; err?: string | { message?: string } };
+    const parsed = JSON.parse(line) as {
+      level?: number;
+      time?: number;
+      msg?: string;
+      err?: string | { message?: string };
+    };
+    const { level = 0, time = 0, msg = '', err } = parsed;
+    if (level < WARNING || time < since) return '';
     const reason = typeof err === 'string' ? err : (err?.message ?? '');
-    return [msg, reason].filter(Boolean).join(': ');
+    return [msg, reason].filter(Boolean).join(': ').replace(/\s+/g, ' ');
   } catch {
     return '';
   }

@@ -1,5 +1,6 @@
 /** What people are told while a stack starts. */
 import { join } from 'node:path';
+import { lastWarning } from './last-words.ts';
 import type { ComponentName, ComponentState, StackState } from './stack-state.ts';
 
 /** A part that is not up after so long (ms) is said to be waited for, and why; again when the reason is another, not sooner. */
@@ -57,9 +58,17 @@ function changeOf(name: ComponentName, part: ComponentState, before: Said, passe
 /** What a part waits for, when its process has had its time; else null. */
 function waitOf(name: ComponentName, part: ComponentState, dataDir: string, now: number): string | null {
   if (part.state !== 'starting' || part.started_at === null) return null;
-  const passed = now - Date.parse(part.started_at);
+  const since = Date.parse(part.started_at);
+  const passed = now - since;
+  const log = join(dataDir, 'logs', `${name}.log`);
   if (part.reason !== null && part.reason !== 'starting') {
-    return passed > PATIENCE_MS ? part.reason.replace(/\s+/g, ' ').trim() : null;
+    return passed > PATIENCE_MS ? withLastWords(part.reason.replace(/\s+/g, ' ').trim(), log, since) : null;
   }
-  return passed > SILENT_PATIENCE_MS ? `its log says what it waits for: ${join(dataDir, 'logs', `${name}.log`)}` : null;
+  return passed > SILENT_PATIENCE_MS ? withLastWords(`its log says what it waits for: ${log}`, log, since) : null;
+}
+
+/** A reason with what the part itself said last since it was started: it knows the cause. */
+function withLastWords(reason: string, log: string, since: number): string {
+  const words = lastWarning(log, since);
+  return words === '' ? reason : `${reason}; it last said: ${words}`;
 }

@@ -34,6 +34,7 @@ import {
   type StackState,
   writeStackState,
 } from './stack-state.ts';
+import { settingDigests } from './started-settings.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 import { embeddedTemporal } from './temporal.ts';
 import { settleRestore } from './unfinished-restore.ts';
@@ -251,6 +252,7 @@ async function firstState(environment: Environment): Promise<StackState> {
       ansible: ansibleVersion(environment.MUSTER_ANSIBLE_BIN_DIR),
     },
     links: { api: url, docs: `${url}/docs`, temporal_ui: environment.MUSTER_TEMPORAL_UI_URL ?? null },
+    settings: settingDigests(environment),
     components: {},
   };
 }

@@ -75,7 +75,7 @@ describeNeeding(stackMissing(), 'backup and restore', () => {
     await origin.create('done', 'quick', { ansible_limit: 'b1' });
     await origin.untilComplete('done');
     expect((await origin.call('PUT', '/api/v1/secrets/site/key', { value: 'canary-value' })).status).toBe(204);
-    const minutely = ['minutely', '--cron', '* * * * *', '--session', 'quick', '--prefix', 'min'];
+    const minutely = ['minutely', '--cron', '* * * * *', '--session', 'quick', '--limit', 'b1', '--prefix', 'min'];
     expect((await cli(['schedule', 'create', ...minutely], { url: origin.url })).exit).toBe(0);
     await origin.create('at-work', 'slow', { ansible_limit: 'b2' });
     await eventually('the playbook has begun', async () => existsSync(folder('begun')), 60_000);
@@ -167,7 +167,7 @@ describeNeeding(stackMissing(), 'backup and restore', () => {
       const env = await beside(folder('restored'));
       const result = await startStack({ dataDir: folder('restored'), env });
       expect(result).toMatchObject({ outcome: 'started' });
-      const paths = ['/v3/configurations', '/v3/components', '/v3/options', '/api/v1/secrets', '/v3/sessions/done'];
+      const paths = ['/v3/configurations', '/v3/components/b2?state_details=true', '/v3/options', '/api/v1/secrets', '/v3/sessions/done'];
       for (const path of paths) {
         const [there, here] = [await origin.call('GET', path), await call(env, 'GET', path)];
         const text = JSON.stringify(there.body).replaceAll(origin.url, `http://127.0.0.1:${env.MUSTER_API_PORT}`);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { stackStatus } from '../../deploy/stack/background.ts';
 import { ansibleBin } from '../support/ansible.ts';
 import { eventually } from '../support/eventually.ts';
 import { findProgram } from '../support/find-program.ts';
@@ -115,6 +116,11 @@ describeNeeding(stackMissing(), 'what the units start', () => {
       };
       const started = start('muster.service', settings);
       await untilHealthy(port, started);
+      await eventually(
+        'all of it runs',
+        async () => (await stackStatus(join(dir, 'lib')))?.state === 'running',
+        3 * MINUTES,
+      );
       expect(await stop(started)).toBe(0);
     },
     5 * MINUTES,

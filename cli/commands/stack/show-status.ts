@@ -2,6 +2,7 @@ import { isSameServer } from '../../../deploy/stack/own-stack.ts';
 import type { StackState } from '../../../deploy/stack/stack-state.ts';
 import type { Batcher } from '../../../domain/automation/batch-schema.ts';
 import type { HardwareSyncView } from '../../../domain/components/hardware-sync-schema.ts';
+import type { ApiClient } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT } from '../../failure.ts';
 import { apiOf, type OutputOptions } from '../../options.ts';
@@ -102,6 +103,10 @@ async function readReport(context: CliContext, options: OutputOptions): Promise<
   const url = api.url('');
   const own = options.url === undefined ? await context.stack?.state() : undefined;
   const report: Report = { url, api: null, failure: null, stack: own && isSameServer(own.links.api, url) ? own : null };
+  if (report.stack !== null && !hasApi(report.stack)) {
+    report.failure = await strangerAt(api, report.stack);
+    return report;
+  }
   try {
     report.api = await api.json<StatusAnswer>({ method: 'GET', path: '/api/v1/status' });
   } catch (error) {
@@ -109,6 +114,22 @@ async function readReport(context: CliContext, options: OutputOptions): Promise<
     report.failure = error;
   }
   return report;
+}
+
+/** Whether the stack has an API of its own at all. */
+const hasApi = ({ state }: StackState): boolean => state !== 'failed' && state !== 'stopped';
+
+/** The stack of this data directory does not run: what answers at its address is another one, whose figures are none of it. */
+async function strangerAt(api: ApiClient, { state, reason }: StackState): Promise<CliFailure> {
+  const url = api.url('');
+  const answers = await api.json({ method: 'GET', path: '/healthz' }).then(
+    () => true,
+    (error: unknown) => error instanceof CliFailure && error.code !== 'unreachable',
+  );
+  const what = state === 'failed' ? `the stack did not start: ${reason}` : 'no stack runs here';
+  if (!answers) return new CliFailure('unreachable', what, EXIT.unreachable);
+  const fix = `another stack answers at ${url}: \`./muster status --url ${url}\` shows it`;
+  return new CliFailure('unreachable', what, EXIT.unreachable, fix);
 }
 
 function rowsOf({ url, api, failure, stack }: Report): Row[] {
