@@ -48,6 +48,10 @@ export function embeddedStack({ env, dataDir, releaseSignals }: StackSurrounding
 async function ofStack<T>(code: string, work: Promise<T>): Promise<T> {
   const { StackError } = await import('../deploy/stack/stack-error.ts');
   return work.catch((error: unknown) => {
-    throw error instanceof StackError ? new CliFailure(code, error.message, error.exit) : error;
+    if (error instanceof StackError) throw new CliFailure(code, error.message, error.exit);
+    const { code: reason, message } = error as NodeJS.ErrnoException;
+    throw reason === 'EACCES'
+      ? new CliFailure(code, message, EXIT.notAllowed, 'ask as the user whose stack it is')
+      : error;
   });
 }
