@@ -120,13 +120,13 @@ async function readReport(context: CliContext, options: OutputOptions): Promise<
 const hasApi = ({ state }: StackState): boolean => state !== 'failed' && state !== 'stopped';
 
 /** The stack of this data directory does not run: what answers at its address is another one, whose figures are none of it. */
-async function strangerAt(api: ApiClient, { state, reason }: StackState): Promise<CliFailure> {
+async function strangerAt(api: ApiClient, { state }: StackState): Promise<CliFailure> {
   const url = api.url('');
   const answers = await api.json({ method: 'GET', path: '/healthz' }).then(
     () => true,
     (error: unknown) => error instanceof CliFailure && error.code !== 'unreachable',
   );
-  const what = state === 'failed' ? `the stack did not start: ${reason}` : 'no stack runs here';
+  const what = state === 'failed' ? 'the stack did not start' : 'no stack runs here';
   if (!answers) return new CliFailure('unreachable', what, EXIT.unreachable);
   const fix = `another stack answers at ${url}: \`./muster status --url ${url}\` shows it`;
   return new CliFailure('unreachable', what, EXIT.unreachable, fix);
