@@ -127,9 +127,10 @@ async function strangerAt(api: ApiClient, { state }: StackState): Promise<CliFai
     (error: unknown) => error instanceof CliFailure && error.code !== 'unreachable',
   );
   const what = state === 'failed' ? 'the stack did not start' : 'no stack runs here';
-  if (!answers) return new CliFailure('unreachable', what, EXIT.unreachable);
+  const exit = state === 'failed' ? EXIT.failed : EXIT.unreachable;
+  if (!answers) return new CliFailure('unreachable', what, exit);
   const fix = `another stack answers at ${url}: \`./muster status --url ${url}\` shows it`;
-  return new CliFailure('unreachable', what, EXIT.unreachable, fix);
+  return new CliFailure('unreachable', what, exit, fix);
 }
 
 function rowsOf({ url, api, failure, stack }: Report): Row[] {
