@@ -167,7 +167,13 @@ describeNeeding(stackMissing(), 'backup and restore', () => {
       const env = await beside(folder('restored'));
       const result = await startStack({ dataDir: folder('restored'), env });
       expect(result).toMatchObject({ outcome: 'started' });
-      const paths = ['/v3/configurations', '/v3/components/b2?state_details=true', '/v3/options', '/api/v1/secrets', '/v3/sessions/done'];
+      const paths = [
+        '/v3/configurations',
+        '/v3/components/b2?state_details=true',
+        '/v3/options',
+        '/api/v1/secrets',
+        '/v3/sessions/done',
+      ];
       for (const path of paths) {
         const [there, here] = [await origin.call('GET', path), await call(env, 'GET', path)];
         const text = JSON.stringify(there.body).replaceAll(origin.url, `http://127.0.0.1:${env.MUSTER_API_PORT}`);
