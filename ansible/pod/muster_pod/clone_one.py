@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from .back_off import BackOff
 from .clone_list import Clone
+from .complete_checkout import Completion, EnvOf
 from .escaping_links import remove_escaping_links
 from .failure import StepFailure
 from .git import GitFailed, Gits
@@ -21,6 +22,7 @@ def clone_one(
     gits: Gits,
     clone: Clone,
     env: Mapping[str, str],
+    env_of: EnvOf,
     tries: int,
     longest_pause: float,
     stop: threading.Event,
@@ -38,7 +40,7 @@ def clone_one(
     while True:
         tried += 1
         try:
-            return _try(gits, clone, env)
+            return _try(gits, clone, env, env_of)
         except GitFailed as failed:
             code, line = read_git_failure(failed.stderr)
             if is_full_disk(failed.stderr):
@@ -57,13 +59,16 @@ def clone_one(
 
 
 def _sentence(clone: Clone, reason: str) -> str:
-    text = f'{clone.label}: {clone.address.url}: {reason}'
+    return _masked(clone, f'{clone.label}: {clone.address.url}: {reason}')
+
+
+def _masked(clone: Clone, text: str) -> str:
     for secret in clone.secrets:
         text = text.replace(secret, '********')
     return text
 
 
-def _try(gits: Gits, clone: Clone, env: Mapping[str, str]) -> list[str]:
+def _try(gits: Gits, clone: Clone, env: Mapping[str, str], env_of: EnvOf) -> list[str]:
     folder, name = os.path.split(clone.dest)
     part = os.path.join(folder, f'.{name}.part')
     shutil.rmtree(part, ignore_errors=True)
@@ -76,7 +81,12 @@ def _try(gits: Gits, clone: Clone, env: Mapping[str, str]) -> list[str]:
         elif not _has(gits, part, clone.commit):
             _fetch_commit(gits, part, clone, env)
         gits.run('-C', part, 'checkout', '--quiet', '--force', '--detach', clone.commit or 'HEAD', '--')
-        warnings = remove_escaping_links(part)
+        completion = Completion(gits, part, env_of)
+        try:
+            completion.complete(part, clone.address)
+        except StepFailure as failure:
+            raise StepFailure(failure.code, _masked(clone, f'{clone.label}: {failure.message}')) from None
+        warnings = sorted(completion.warnings + remove_escaping_links(part))
         _remove(clone.dest)
         os.rename(part, clone.dest)
     finally:

@@ -14,7 +14,7 @@ from .clone_one import clone_one
 from .clone_trouble import CloneTrouble
 from .failure import StepFailure
 from .git import Gits
-from .git_access import access_of, copy_ssh_key
+from .git_access import access_of, access_to, copy_ssh_key
 from .ingest import Ingest
 from .settings import Settings
 from .signals import Signals
@@ -59,7 +59,8 @@ def _clone_all(settings: Settings, signals: Signals, trouble: CloneTrouble) -> l
         def work(clone: Clone) -> list[str]:
             env = access_of(clone, where, scratch, memory)
             fails = partial(trouble.begins, clone.number)
-            warnings = clone_one(gits, clone, env, settings.retry_max, settings.retry_delay, stop, fails)
+            env_of = partial(access_to, clone, where, scratch, memory)
+            warnings = clone_one(gits, clone, env, env_of, settings.retry_max, settings.retry_delay, stop, fails)
             trouble.ends(clone.number)
             return warnings
 

@@ -10,7 +10,7 @@ _LINKS_MAX = 40
 
 
 def remove_escaping_links(root: str) -> list[str]:
-    """Removes links that lead out of the checkout (absolute, by `..`, through another link), into its `.git`, or round in
+    """Removes links that lead out of the checkout (absolute, by `..`, through another link), into a `.git`, or round in
     circles; answers a warning for each. Links that stay inside remain, also dangling ones."""
     bad = [link for link in _links_below(root) if not _stays_inside(root, link)]
     for link in bad:
@@ -26,7 +26,7 @@ def _links_below(root: str) -> Iterator[str]:
             for entry in entries:
                 if entry.is_symlink():
                     yield entry.path
-                elif entry.is_dir() and entry.path != os.path.join(root, '.git'):
+                elif entry.is_dir() and entry.name != '.git':
                     folders.append(entry.path)
 
 
@@ -44,7 +44,7 @@ def _stays_inside(root: str, link: str) -> bool:
                 return False
             here = os.path.dirname(here)
             continue
-        if here == root and step.lower() == '.git':
+        if step.lower() == '.git':
             return False
         here = os.path.join(here, step)
         if not os.path.islink(here):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 from collections.abc import Mapping
 from typing import IO
@@ -63,6 +64,16 @@ class Gits:
 
     def run(self, *args: str, env: Mapping[str, str] | None = None) -> None:
         """Runs git; raises GitFailed, also when it has not ended in time."""
+        self._run(args, env, subprocess.DEVNULL)
+
+    def output(self, *args: str) -> str:
+        """The same, and answers what it wrote."""
+        with tempfile.TemporaryFile(dir=self._env['TMPDIR']) as file:
+            self._run(args, None, file)
+            file.seek(0)
+            return os.fsdecode(file.read())
+
+    def _run(self, args: tuple[str, ...], env: Mapping[str, str] | None, output: IO[bytes] | int) -> None:
         with self._lock:
             if self.stopped:
                 raise GitFailed('fatal: ended')
@@ -72,7 +83,7 @@ class Gits:
                     env={**self._env, **(env or {})},
                     cwd='/',
                     stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
+                    stdout=output,
                     stderr=subprocess.PIPE,
                     start_new_session=True,
                 )

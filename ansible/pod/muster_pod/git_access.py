@@ -6,6 +6,8 @@ import os
 import shlex
 
 from .clone_list import Clone
+from .git_address import Address
+from .other_server import same_server
 from .places import Places
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -19,10 +21,18 @@ def access_of(clone: Clone, where: Places, scratch: str, memory: str) -> dict[st
         env.update(GIT_SSH_COMMAND=_ssh_command(where, memory), GIT_SSH_VARIANT='ssh')
     trusted = _trusted(clone, where)
     if trusted:
-        env['GIT_SSL_CAINFO'] = os.path.join(scratch, f'ca{clone.number}.pem')
+        env['GIT_SSL_CAINFO'] = os.path.join(scratch, f'ca{clone.number}{"" if clone.ca or clone.ca_alone else "p"}.pem')
         with open(env['GIT_SSL_CAINFO'], 'wb') as file:
             file.write(trusted)
     return env
+
+
+def access_to(clone: Clone, where: Places, scratch: str, memory: str, address: Address) -> dict[str, str]:
+    """The same for another address that the repository names: a source's credentials and certificates stay with its own server."""
+    if same_server(clone.address, address):
+        return access_of(clone, where, scratch, memory)
+    env = access_of(clone._replace(address=address, ca='', ca_alone=False), where, scratch, memory)
+    return {**env, 'MUSTER_CLONE_OTHER': address.url, 'MUSTER_VCS': where.common}
 
 
 def _trusted(clone: Clone, where: Places) -> bytes:

@@ -17,6 +17,8 @@ class Places(NamedTuple):
     """Secret values of the session for this container; the files are replaced when the Secret changes."""
     credentials: str
     """What to clone, with what it takes to reach it."""
+    common: str
+    """The credentials that repositories have in common, and the hosts that they may go to."""
     ansible_config: str
     keys: str
     certificates: str
@@ -52,6 +54,7 @@ def places(root: str) -> Places:
         ssh=below('inventory/ssh'),
         session=below('muster/session'),
         credentials=below('muster/credentials/credentials.json'),
+        common=below('muster/credentials/vcs.json'),
         ansible_config=below('tmp/ansible/ansible.cfg'),
         keys=below('secret-keys'),
         certificates=below('secret-certs'),
