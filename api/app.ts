@@ -40,6 +40,7 @@ import { imsRoutes } from './routes/images/ims-routes.ts';
 import { metrics } from './routes/service/metrics-routes.ts';
 import { probes } from './routes/service/probe-routes.ts';
 import { statusRoutes } from './routes/service/status-routes.ts';
+import { temporalUi } from './routes/service/temporal-ui-routes.ts';
 import { musterSessionRoutes } from './routes/sessions/session-routes.ts';
 
 type Routes = (app: ApiServer, deps: ApiDependencies) => Promise<void>;
@@ -123,6 +124,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
   documentation(app, deps);
   metrics(app, deps);
   probes(app, deps);
+  app.register(temporalUi, deps);
   for (const prefix of deps.prefixes) {
     app.register(
       async (scope: ApiServer) => {

@@ -92,6 +92,8 @@ export interface ApiDependencies {
   publicUrl: string;
   /** Base of links to ARA, without slash at the end; `undefined`: links lead to the API's own pages. */
   araUrl: string | undefined;
+  /** Where Temporal's web UI is that `/temporal/` hands on; undefined: none is. */
+  temporalUiUpstream: string | undefined;
   /** Base of links to Temporal's web UI, without slash at the end. */
   temporalUiUrl: string | undefined;
   /** Temporal's namespace, for those links. */

@@ -127,6 +127,7 @@ async function main(): Promise<void> {
     ? await keepOpeningImages(env.MUSTER_IMAGES_DIR ?? paths.images, (message) => log.warn(message))
     : undefined;
   const host = env.MUSTER_API_HOST.includes(':') ? `[${env.MUSTER_API_HOST}]` : env.MUSTER_API_HOST;
+  const publicUrl = env.MUSTER_PUBLIC_URL ?? `${tls === undefined ? 'http' : 'https'}://${host}:${env.MUSTER_API_PORT}`;
   const app = createApp({
     db,
     git: createGit({
@@ -172,9 +173,12 @@ async function main(): Promise<void> {
     maxRequests: env.MUSTER_MAX_REQUESTS,
     stallMs: STALL_MS,
     bodyMs: BODY_MS,
-    publicUrl: env.MUSTER_PUBLIC_URL ?? `${tls === undefined ? 'http' : 'https'}://${host}:${env.MUSTER_API_PORT}`,
+    publicUrl,
     araUrl: env.MUSTER_ARA_URL,
-    temporalUiUrl: env.MUSTER_TEMPORAL_UI_URL,
+    temporalUiUpstream: env.MUSTER_TEMPORAL_UI_UPSTREAM,
+    temporalUiUrl:
+      env.MUSTER_TEMPORAL_UI_URL ??
+      (env.MUSTER_TEMPORAL_UI_UPSTREAM === undefined ? undefined : `${publicUrl}/temporal`),
     temporalNamespace: env.MUSTER_TEMPORAL_NAMESPACE,
     streams,
     tracing: tracing || undefined,

@@ -104,9 +104,11 @@ const VariablesSchema = z.object({
   MUSTER_TEMPORAL_RETENTION_DAYS: z.coerce.number().int().min(1).max(365).default(7),
   /** Port of the embedded Temporal server. Default: API port + 2. */
   MUSTER_TEMPORAL_PORT: port.optional(),
-  /** Port of the embedded Temporal server's web UI. Default: API port + 3. */
+  /** Port of the embedded Temporal server's web UI, at an address of 127.0.0.0/8 that is drawn at each start. Default: API port + 3. */
   MUSTER_TEMPORAL_UI_PORT: port.optional(),
-  /** Base of links to the Temporal web UI; default: the embedded one. */
+  /** Base URL, with the path `/temporal`, of a Temporal web UI that the API hands on at `/temporal/`; the stack sets it for the embedded one. */
+  MUSTER_TEMPORAL_UI_UPSTREAM: z.url({ protocol: /^http$/ }).optional(),
+  /** Base of links to the Temporal web UI. Default: `/temporal` of the API where it hands one on. */
   MUSTER_TEMPORAL_UI_URL: z.url().optional(),
   /** API key of a Temporal server (turns TLS on). */
   MUSTER_TEMPORAL_API_KEY: z.string().min(1).optional(),
@@ -190,16 +192,12 @@ export const SETTINGS: readonly string[] = Object.keys(VariablesSchema.shape);
 
 const EnvironmentSchema = VariablesSchema.transform((env) => {
   const embedded = env.MUSTER_DATABASE_URL === undefined && env.MUSTER_TEMPORAL_ADDRESS === undefined;
-  const uiPort = env.MUSTER_TEMPORAL_UI_PORT ?? env.MUSTER_API_PORT + 3;
   return {
     ...env,
     MUSTER_DATA_DIR: resolve(env.MUSTER_DATA_DIR),
     MUSTER_POSTGRES_PORT: env.MUSTER_POSTGRES_PORT ?? env.MUSTER_API_PORT + 1,
     MUSTER_TEMPORAL_PORT: env.MUSTER_TEMPORAL_PORT ?? env.MUSTER_API_PORT + 2,
-    MUSTER_TEMPORAL_UI_PORT: uiPort,
-    MUSTER_TEMPORAL_UI_URL:
-      env.MUSTER_TEMPORAL_UI_URL ??
-      (env.MUSTER_TEMPORAL_ADDRESS === undefined ? `http://127.0.0.1:${uiPort}` : undefined),
+    MUSTER_TEMPORAL_UI_PORT: env.MUSTER_TEMPORAL_UI_PORT ?? env.MUSTER_API_PORT + 3,
     MUSTER_ALLOW_LOCAL_CONNECTION: env.MUSTER_ALLOW_LOCAL_CONNECTION ?? embedded,
     MUSTER_REPOSITORY_SCHEMES: env.MUSTER_REPOSITORY_SCHEMES ?? [
       'https',

@@ -34,6 +34,15 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
 
   'GET /metrics': reader,
 
+  // Temporal's web UI has no login of its own; what is changed there changes sessions.
+  'GET /temporal': reader,
+  'GET /temporal/': reader,
+  'GET /temporal/*': reader,
+  'POST /temporal/*': operator,
+  'PUT /temporal/*': operator,
+  'PATCH /temporal/*': operator,
+  'DELETE /temporal/*': operator,
+
   'GET /{v}/options': reader,
   'PATCH /{v}/options': operator,
 

@@ -15,6 +15,8 @@ const FREE =
 const UPLOAD = /\/api\/v1\/images$/;
 const REMOTE =
   /\/apis\/ims(\/v2)?\/jobs(\/|$)|\/(configurations|sources|secrets)(\/|$)|\/sessions\/[^/]+\/(cancel|retry|finish-debug)$/;
+/** Temporal's web UI. */
+const OF_ENGINE = /^\/temporal(\/|$)/;
 /** Reads for which the tenant registry is asked first; version 2 shows the same to everybody. */
 const OF_TENANTS = /\/v3\/configurations(\/|$)/;
 
@@ -33,6 +35,7 @@ const NO_BODY: BodyShape = { length: 0, isObject: false };
 export function classOfRequest(method: string, pattern: string, body = NO_BODY, isOfTenant = false): RequestClass {
   const isRead = method === 'GET' || method === 'HEAD';
   if (isRead && FREE.test(pattern)) return 'free';
+  if (OF_ENGINE.test(pattern)) return 'remote';
   if (isRead && isOfTenant && OF_TENANTS.test(pattern)) return 'remote';
   const isOfOne = /\/:[^/]+$/.test(pattern);
   if (isRead) return isOfOne || pattern.endsWith('/options') ? 'quick' : 'list';

@@ -20,6 +20,7 @@ export interface MusterCommands {
 export interface EmbeddedAddresses {
   databaseUrl: string | undefined;
   temporalAddress: string | undefined;
+  temporalUiUrl: string | undefined;
 }
 
 /**
@@ -35,7 +36,7 @@ const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 export function childEnvironment(
   base: NodeJS.ProcessEnv,
   environment: Environment,
-  { databaseUrl, temporalAddress }: EmbeddedAddresses,
+  { databaseUrl, temporalAddress, temporalUiUrl }: EmbeddedAddresses,
 ): NodeJS.ProcessEnv {
   return {
     ...ALLOCATOR,
@@ -44,7 +45,7 @@ export function childEnvironment(
     MUSTER_DATA_DIR: environment.MUSTER_DATA_DIR,
     MUSTER_DATABASE_URL: databaseUrl ?? environment.MUSTER_DATABASE_URL,
     MUSTER_TEMPORAL_ADDRESS: temporalAddress ?? environment.MUSTER_TEMPORAL_ADDRESS,
-    MUSTER_TEMPORAL_UI_URL: environment.MUSTER_TEMPORAL_UI_URL,
+    MUSTER_TEMPORAL_UI_UPSTREAM: temporalUiUrl ?? environment.MUSTER_TEMPORAL_UI_UPSTREAM,
     MUSTER_ALLOW_LOCAL_CONNECTION: String(environment.MUSTER_ALLOW_LOCAL_CONNECTION),
     MUSTER_REPOSITORY_SCHEMES: environment.MUSTER_REPOSITORY_SCHEMES.join(','),
   };
@@ -59,6 +60,12 @@ export function adminTokenFileOf(environment: Environment): string {
 export function apiUrl({ MUSTER_API_HOST: host, MUSTER_API_PORT: port, MUSTER_TLS_CERT: cert }: Environment): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `${cert === undefined ? 'http' : 'https'}://${reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** Where a person finds Temporal's web UI: the embedded one behind the API. Null: nobody said where that of the outside server is. */
+export function temporalUiUrl(environment: Environment): string | null {
+  const own = environment.MUSTER_TEMPORAL_ADDRESS === undefined ? `${apiUrl(environment)}/temporal/` : null;
+  return environment.MUSTER_TEMPORAL_UI_URL ?? own;
 }
 
 export function apiPlan(

@@ -18,6 +18,7 @@ import {
   apiUrl,
   childEnvironment,
   type MusterCommands,
+  temporalUiUrl,
   workerPlan,
 } from './muster-processes.ts';
 import { portNeeds } from './port-needs.ts';
@@ -151,13 +152,14 @@ export class Supervisor {
     this.postgres = postgres;
     const childEnv = childEnvironment(env, environment, {
       databaseUrl: postgres?.url,
-      temporalAddress: temporal?.address ?? undefined,
+      temporalAddress: temporal?.plan.address ?? undefined,
+      temporalUiUrl: temporal?.uiUrl,
     });
     const version = this.state.versions.muster;
     const plans = [
       workerPlan(commands.worker, environment, childEnv, ROOT, version),
       apiPlan(commands.api, environment, childEnv, ROOT, version),
-      ...(temporal ? [temporal] : []),
+      ...(temporal ? [temporal.plan] : []),
       ...(postgres ? [postgres.plan] : []),
     ];
     const hungAfterMs = Number(env.MUSTER_TEST_HUNG_SECONDS ?? 60) * 1_000;
@@ -251,7 +253,7 @@ async function firstState(environment: Environment): Promise<StackState> {
       node: process.versions.node,
       ansible: ansibleVersion(environment.MUSTER_ANSIBLE_BIN_DIR),
     },
-    links: { api: url, docs: `${url}/docs`, temporal_ui: environment.MUSTER_TEMPORAL_UI_URL ?? null },
+    links: { api: url, docs: `${url}/docs`, temporal_ui: temporalUiUrl(environment) },
     settings: settingDigests(environment),
     components: {},
   };

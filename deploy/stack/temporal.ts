@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,6 +18,15 @@ const POLL_RPS = ['transfer', 'timer', 'visibility', 'outbound'].map(
   (queue) => `history.${queue}ProcessorMaxPollRPS=2000`,
 );
 
+/**
+ * The server's HTTP door has no check of its own and cannot be left out. It answers to this host alone, which no page can have: a page
+ * of another site could give a name of its own the address of this machine.
+ */
+const HTTP_HOSTS = 'frontend.httpAllowedHosts=["closed.invalid"]';
+
+/** Path of the web UI, there and behind the API. */
+const UI_PATH = '/temporal';
+
 /** Write-ahead log and fewer syncs: twice the workflows a second, and safe when a process is killed. */
 const PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 
@@ -28,6 +38,12 @@ export interface TemporalOptions {
   uiPort: number;
 }
 
+export interface EmbeddedTemporal {
+  plan: ComponentPlan;
+  /** Where the API finds the web UI, which has no login: an address that a web page cannot guess. */
+  uiUrl: string;
+}
+
 /** The embedded Temporal server with its web UI and its store in one file. */
 export async function embeddedTemporal({
   dataDir,
@@ -35,13 +51,14 @@ export async function embeddedTemporal({
   namespace,
   port,
   uiPort,
-}: TemporalOptions): Promise<ComponentPlan> {
+}: TemporalOptions): Promise<EmbeddedTemporal> {
   if (binary === undefined || !existsSync(binary)) {
     throw new StackError(
       `The Temporal program is missing (${binary ?? 'MUSTER_TEMPORAL_BINARY is not set'}). Start with "npm start" or ` +
         '"./muster up", which install it, or set MUSTER_TEMPORAL_ADDRESS to use a server that exists.',
     );
   }
+  const uiHost = `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
   const args = [
     'server',
     'start-dev',
@@ -50,15 +67,17 @@ export async function embeddedTemporal({
     '--port',
     String(port),
     '--ui-ip',
-    HOST,
+    uiHost,
     '--ui-port',
     String(uiPort),
+    '--ui-public-path',
+    UI_PATH,
   ];
   args.push('--db-filename', join(dataDir, 'temporal.db'), '--namespace', namespace, '--log-level', 'warn');
-  for (const value of POLL_RPS) args.push('--dynamic-config-value', value);
+  for (const value of [...POLL_RPS, HTTP_HOSTS]) args.push('--dynamic-config-value', value);
   for (const pragma of PRAGMAS) args.push('--sqlite-pragma', pragma);
   for (const name of SEARCH_ATTRIBUTES) args.push('--search-attribute', `${name}=Keyword`);
-  return {
+  const plan: ComponentPlan = {
     name: 'temporal',
     file: binary,
     args,
@@ -71,6 +90,7 @@ export async function embeddedTemporal({
     probe: () => probeTemporal(port, namespace, SEARCH_ATTRIBUTES),
     stop: { signal: 'SIGTERM', graceMs: 10_000, forceSignal: 'SIGKILL' },
   };
+  return { plan, uiUrl: `http://${uiHost}:${uiPort}${UI_PATH}` };
 }
 
 /** Version of the server inside, for people; null when the program does not tell. */

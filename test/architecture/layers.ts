@@ -62,6 +62,7 @@ export const LAYERS: Record<string, Layer> = {
     vendors: [
       'fastify',
       'fastify-type-provider-zod',
+      '@fastify/reply-from',
       '@fastify/static',
       '@fastify/swagger-ui',
       'zod',

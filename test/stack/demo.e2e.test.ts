@@ -49,7 +49,7 @@ describeNeeding(temporalMissing() ?? ansibleMissing(), 'the demo', () => {
     expect(await status).toBe(0);
     for (const host of ['web1', 'web2', 'db1']) expect(shown.out).toMatch(new RegExp(`^${host} .* applied$`, 'm'));
     expect(shown.err).toContain(`http://127.0.0.1:${stack.env.MUSTER_API_PORT}/docs`);
-    expect(shown.err).toContain(`http://127.0.0.1:${stack.env.MUSTER_TEMPORAL_UI_PORT}`);
+    expect(shown.err).toContain(`http://127.0.0.1:${stack.env.MUSTER_API_PORT}/temporal/`);
     expect(processesWith(stack.dataDir)).toEqual([]);
   }, 180_000);
 

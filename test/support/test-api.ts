@@ -94,6 +94,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
     bodyMs: 300_000,
     publicUrl: 'http://127.0.0.1:8100',
     araUrl: undefined,
+    temporalUiUpstream: undefined,
     temporalUiUrl: undefined,
     temporalNamespace: 'default',
     streams: openStreamFeed({ url: database.url }),
