@@ -260,6 +260,7 @@ describe("answers of Muster's own routes are as described", () => {
     await expectAnswer(200, 'GET', '/api/v1/batches');
     await expectAnswer(204, 'PUT', '/api/v1/secrets/site-git/password', { value: 'v' });
     await expectAnswer(204, 'PUT', '/api/v1/secrets/site-git/username', { value: 'u' });
+    await expectAnswer(200, 'POST', '/api/v1/secrets/rotate-key');
     await expectAnswer(200, 'GET', '/api/v1/secrets');
     await expectAnswer(200, 'GET', '/api/v1/secrets/ansible-vault-password/usage');
     await expectAnswer(204, 'DELETE', '/api/v1/secrets/site-git/username');
