@@ -220,6 +220,7 @@ describe("answers of Muster's own routes are as described", () => {
     await expectAnswer(201, 'POST', `${path}/own/retry`, { name: 'own-again' });
     await expectAnswer(409, 'POST', `${path}/own/cancel`);
     await expectAnswer(202, 'POST', `${path}/own-again/cancel`, { reason: 'enough' });
+    await expectAnswer(202, 'POST', `${path}/cancel`, { names: ['own'] });
     await expectAnswer(200, 'GET', `${path}/own-again`);
     await expectAnswer(200, 'GET', `${path}?order=newest&limit=1`);
     await expectAnswer(404, 'GET', `${path}/none/progress`);
@@ -282,6 +283,7 @@ test('drift', async () => {
   const layers = [{ clone_url: 'https://git.test/drift.git', playbook: 'site.yml', commit: COMMIT }];
   await expectAnswer(200, 'PUT', '/v3/configurations/drifting', { layers });
   await expectAnswer(200, 'PUT', '/v3/components', [{ id: 'drift1', desired_config: 'drifting' }]);
+  await expectAnswer(200, 'POST', '/api/v1/components/reset-errors', { ids: ['drift1'] });
   await expectAnswer(201, 'POST', '/api/v1/drift/checks', { configuration: 'drifting', reconfigure: true });
   await expectAnswer(400, 'POST', '/api/v1/drift/checks', {});
   await expectAnswer(404, 'POST', '/api/v1/drift/checks', { configuration: 'nothing' });
