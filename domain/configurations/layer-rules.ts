@@ -25,7 +25,28 @@ export function layerMistake({ layer, path }: LayerAt, sources: ReadonlySet<stri
     return musterError('branch_and_commit', 'A layer has either branch or commit, not both', path);
   }
   if (layer.source && !sources.has(layer.source)) return sourceUnknown(layer.source);
+  const { playbook } = layer as Layer;
+  if (playbook !== undefined && leavesLayer(playbook)) {
+    const fix = 'name a playbook of the repository by its path in it, without a slash at the beginning';
+    return musterError(
+      'bad_request',
+      `The playbook ${playbook} lies outside of the repository: ${fix}`,
+      `${path}.playbook`,
+    );
+  }
   return null;
+}
+
+/** Whether a path, read step by step, climbs out of the folder it begins in. */
+function leavesLayer(playbook: string): boolean {
+  if (playbook.startsWith('/')) return true;
+  let depth = 0;
+  for (const step of playbook.split('/')) {
+    if (step === '..') depth -= 1;
+    else if (step !== '' && step !== '.') depth += 1;
+    if (depth < 0) return true;
+  }
+  return false;
 }
 
 export function sourceUnknown(name: string): MusterError {

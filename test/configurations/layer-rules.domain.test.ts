@@ -25,6 +25,10 @@ test.each<[string, Partial<Layer>, string | null]>([
   ['branch and commit', { clone_url: 'u', branch: 'b', commit: A }, 'branch_and_commit'],
   ['branch and commit of an unknown source', { source: 'other', branch: 'b', commit: A }, 'branch_and_commit'],
   ['an unknown source', { source: 'other' }, 'source_unknown'],
+  ['a playbook in a folder', { clone_url: 'u', playbook: './plays/../plays/..site.yml' }, null],
+  ['a playbook above the repository', { clone_url: 'u', playbook: '../x.yml' }, 'bad_request'],
+  ['a playbook that climbs out later', { clone_url: 'u', playbook: 'plays/../../x.yml' }, 'bad_request'],
+  ['an absolute playbook', { clone_url: 'u', playbook: '/etc/x.yml' }, 'bad_request'],
 ])('a layer with %s', (_title, layer, code) => {
   const mistake = layerMistake({ layer, path: 'layers.3' }, new Set(['known']));
   expect(mistake?.code ?? null).toBe(code);

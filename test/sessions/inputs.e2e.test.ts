@@ -141,15 +141,19 @@ describeNeeding(stackMissing(), 'what a session is made from', () => {
   }, 180_000);
 
   test.each([
-    ['a playbook outside its layer', { playbook: '../../../etc/passwd' }, 'playbook_missing'],
     ['a transport helper as address', { clone_url: 'ext::sh -c id'.replaceAll(' ', '%20') }, 'repository_url_refused'],
     ['an option as address', { clone_url: '--upload-pack=id' }, 'repository_url_refused'],
   ])('%s: a failed session that says why', async (title, layer, reason) => {
     const { commit } = (await stack.call('GET', '/v3/configurations/plain')).body.layers[0];
     const name = title.replaceAll(' ', '-');
-    const stored = await layers(name, { clone_url: repository.url, playbook: 'site.yml', commit, ...layer });
+    const stored = await layers(name, { playbook: 'site.yml', commit, ...layer });
     expect(stored.status).toBe(200);
     expect(await ended(name, name)).toMatchObject({ succeeded: 'false', reason });
+  });
+
+  test.each(['../../../etc/passwd', '/etc/passwd'])('the playbook %s is refused at write', async (playbook) => {
+    const answer = await layers('outside', { clone_url: repository.url, playbook, branch: 'main' });
+    expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining('layers.0.playbook')]);
   });
 
   test('a password that a playbook prints shows in neither log nor events', async () => {
