@@ -34,7 +34,6 @@ const FIXES: Record<string, string> = {
   unreachable: 'start the stack with `./muster up`, or name a running one with --url or MUSTER_URL',
   unauthenticated:
     'name a token with MUSTER_TOKEN_FILE or MUSTER_TOKEN; an administrator makes one: `./muster token create`',
-  forbidden: 'the token that is used has too weak a role; an administrator makes another: `./muster token create`',
   too_many_failures: 'wrong tokens were sent too often from here: correct MUSTER_TOKEN or MUSTER_TOKEN_FILE, then wait',
   issuer_unavailable:
     'the API cannot reach the issuer of the token; a token made by `./muster token create` still works',

@@ -40,6 +40,11 @@ export function transportFailure(base: string, error: unknown): CliFailure {
     const detail = `the certificate of ${base} is not trusted (${reason})`;
     return new NoAnswer('certificate_refused', detail, EXIT.unreachable, false);
   }
+  if (reason === 'ERR_SSL_WRONG_VERSION_NUMBER' || /WRONG_VERSION_NUMBER|wrong version number/.test(reason)) {
+    const plain = base.replace(/^https:/, 'http:');
+    const fix = `write http://: \`--url ${plain}\` or MUSTER_URL=${plain}`;
+    return new CliFailure('unreachable', `${base} answers plain HTTP`, EXIT.unreachable, fix);
+  }
   const detail = `${base} does not answer (${reason})`;
   return new NoAnswer('unreachable', detail, EXIT.unreachable, wasConnected(cause ?? {}));
 }

@@ -29,7 +29,10 @@ const STRENGTH: Record<Role, number> = { admin: 3, operator: 2, reader: 1, node:
  */
 export function refusal(access: RouteAccess, caller: Caller, component: string | undefined): string | null {
   if (access.least === 'public' || STRENGTH[caller.role] >= STRENGTH[access.least]) return null;
-  if (caller.role !== 'node') return `This needs the role ${access.least}; the role of this token is ${caller.role}`;
+  if (caller.role !== 'node') {
+    const command = `./muster token create --role ${access.least}`;
+    return `Your token has role ${caller.role}, this needs ${access.least}: \`${command}\` as admin`;
+  }
   if (access.ownComponent && caller.component !== null && component === caller.component) return null;
   return `A token of the role node may only read and report its own component '${caller.component ?? ''}'`;
 }

@@ -213,6 +213,7 @@ describe('what is known', () => {
         status: 'drifted',
         configuration: 'db',
         changed: 1,
+        uncertain: 0,
         checked_at: '2026-11-21T10:00:00.000Z',
         layers: [
           {
@@ -222,6 +223,7 @@ describe('what is known', () => {
             commit: COMMIT,
             status: 'drifted',
             changed: 1,
+            uncertain: 0,
             session_name: 'check-1',
             checked_at: '2026-11-21T10:00:00.000Z',
           },

@@ -90,8 +90,8 @@ describe('with the real API', () => {
     expect(await command.ended).toBe(1);
     expect(command.out()).toBe(
       'HOST  LAYERS  OK  CHANGED  FAILED  UNREACHABLE  RESULT\n' +
-        'web1  1       3   1        0       0            applied\n' +
-        'web2  1       3   1        1       0            failed\n',
+        'web2  1       3   1        1       0            failed\n' +
+        'web1  1       3   1        0       0            applied\n',
     );
     expect(command.err()).toContain('failed: web2: Copy: disk \\x1b[2J full\n');
     expect(command.err()).toContain('session s1 failed: layer 0 failed\n');

@@ -47,7 +47,7 @@ export function optionCommands(program: Command, context: CliContext): void {
     .argument('<name=value...>')
     .action(async (words: string[], options: OutputOptions & WriteOptions) => {
       const api = apiOf(context, options);
-      const given = words.reduce<Record<string, string>>((all, word) => pair(word, all), {});
+      const given = words.reduce<Record<string, string>>((all, word) => optionPair(word, all), {});
       const current = await api.json<OptionRecord>({ method: 'GET', path: PATH });
       const patch = Object.fromEntries(
         Object.entries(given).map(([name, text]) => [name, typed(name, text, optionValue(current, name))]),
@@ -58,6 +58,16 @@ export function optionCommands(program: Command, context: CliContext): void {
       const shown = Object.fromEntries(Object.keys(patch).map((name) => [name, record[name]]));
       await writeOptions(context, shown, options);
     });
+}
+
+/** One `name=value`; the words come one by one, so commander does not say what is wrong with them. */
+function optionPair(word: string, before: Record<string, string>): Record<string, string> {
+  try {
+    return pair(word, before);
+  } catch {
+    const name = word.replace(/=.*/s, '') || 'batch_size';
+    throw usage(`${word} is no name=value`, `write it as name=value, such as \`./muster option set ${name}=50\``);
+  }
 }
 
 /** The record itself in the forms for programs, one option a line in the others. */
