@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { GENERATED_INVENTORY } from '../drivers/inventory/write-inventory.ts';
+
 const run = promisify(execFile);
 
 export interface BareRun {
@@ -15,6 +17,8 @@ export interface BareRun {
   ansibleBin: string;
   /** The ansible.cfg that Muster uses too. */
   ansibleConfig: string;
+  /** Set: the inventory is Muster's data file, read by its inventory plugin in that folder, and the playbook runs on these hosts alone. */
+  whole?: { plugins: string; limit: string };
 }
 
 export interface Usage {
@@ -48,10 +52,10 @@ export async function bareRun(work: BareRun): Promise<Usage> {
 
 /** Clones by means of `execute` and writes the files; answers the command that runs the playbook, with its environment. */
 export async function layOut(
-  { repository, playbook, inventory, ansibleBin, ansibleConfig }: BareRun,
+  { repository, playbook, inventory, ansibleBin, ansibleConfig, whole }: BareRun,
   dir: string,
   execute: (command: string[], env: Record<string, string>) => Promise<unknown>,
-): Promise<{ command: [string, string]; env: Record<string, string> }> {
+): Promise<{ command: [string, string, ...string[]]; env: Record<string, string> }> {
   const env = {
     PATH: `${ansibleBin}:${process.env.PATH}`,
     HOME: process.env.HOME ?? '/',
@@ -60,12 +64,16 @@ export async function layOut(
     ANSIBLE_INVENTORY: join(dir, 'hosts'),
     ANSIBLE_HOME: join(dir, 'home'),
     ANSIBLE_LOCAL_TEMP: join(dir, 'tmp'),
+    ...(whole === undefined
+      ? {}
+      : { ANSIBLE_INVENTORY_PLUGINS: whole.plugins, ANSIBLE_INVENTORY_ENABLED: 'muster_fleet,auto,yaml,ini' }),
   };
   await execute(['git', 'clone', '--quiet', repository, join(dir, 'layer')], env);
   await mkdir(env.ANSIBLE_INVENTORY);
-  await writeFile(join(env.ANSIBLE_INVENTORY, 'inventory.yaml'), inventory);
+  await writeFile(join(env.ANSIBLE_INVENTORY, whole === undefined ? 'inventory.yaml' : GENERATED_INVENTORY), inventory);
   await cp(ansibleConfig, env.ANSIBLE_CONFIG);
-  return { command: [join(ansibleBin, 'ansible-playbook'), join(dir, 'layer', playbook)], env };
+  const limit = whole === undefined ? [] : [`--limit=${whole.limit}`];
+  return { command: [join(ansibleBin, 'ansible-playbook'), join(dir, 'layer', playbook), ...limit], env };
 }
 
 async function measured(command: string[], env: Record<string, string>): Promise<number> {

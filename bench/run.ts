@@ -32,6 +32,7 @@ import { measureLive } from './measurements/live-events.ts';
 import { measureMac } from './measurements/mac.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
+import { measureWholeFleet } from './measurements/whole-fleet.ts';
 
 const ROUNDS = 5;
 const FLEET = 100_000;
@@ -76,11 +77,23 @@ const REAL: Record<string, Work> = {
     measureLive(stack, 'three', hostNames(25).join(','), 'task event to a client that follows, 25 hosts'),
   fleet: async (bench) => {
     await addComponents(bench.stack, FLEET);
+    // What a whole fleet costs a playbook is measured by `fleet100k`.
+    await bench.stack.call('PATCH', '/v3/options', { inventory_scope: 'limit' });
     const options = { rounds: ROUNDS, configuration: 'one', limit: 'n0', bare: bare(bench, 'one.yml', ['n0']) };
     return heldBySeconds('one host of a fleet of 100,000', await measureRounds(bench.stack, options), 1.5);
   },
   frozen: ({ stack }) => measureFrozen(stack),
 };
+
+const wholeFleet =
+  (count: number, seconds: number): Work =>
+  ({ stack, repository, ansibleConfig }) => {
+    const given = { repository, playbook: 'one.yml', ansibleBin: ansibleBin(), ansibleConfig };
+    return measureWholeFleet(stack, { count, seconds, rounds: ROUNDS, bare: given });
+  };
+
+/** On a stack of their own; the smaller fleet comes first. */
+const WHOLE_FLEETS: Record<string, Work> = { fleet10k: wholeFleet(10_000, 0.5), fleet100k: wholeFleet(FLEET, 4) };
 
 const NO_OP: Record<string, Work> = {
   queue: ({ stack }) => measureQueue(stack, 'one'),
@@ -112,7 +125,7 @@ const COMPONENTS: Record<string, Work> = {
 const ALONE: Record<string, () => Promise<Measurement>> = { backup: measureBackup, hung: measureHung, mac: measureMac };
 
 async function main(wanted: string[], against: string | undefined): Promise<void> {
-  const names = [REAL, NO_OP, AUTOMATION, COMPONENTS, REMOTE, ALONE, ACCESS, JOBS].flatMap((group) =>
+  const names = [REAL, WHOLE_FLEETS, NO_OP, AUTOMATION, COMPONENTS, REMOTE, ALONE, ACCESS, JOBS].flatMap((group) =>
     Object.keys(group),
   );
   const unknown = wanted.filter((name) => !names.includes(name));
@@ -126,6 +139,7 @@ async function main(wanted: string[], against: string | undefined): Promise<void
     Object.entries(work).filter(([name]) => wanted.length === 0 || wanted.includes(name));
   const results = [
     ...(await measure(asked(REAL), {})),
+    ...(await measure(asked(WHOLE_FLEETS), {}, { inventory_scope: 'all', batcher_disable: true })),
     ...(await measure(asked(NO_OP), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
     ...(await measure(asked(AUTOMATION), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
     ...(await measure(asked(COMPONENTS), {}, { batcher_disable: true })),

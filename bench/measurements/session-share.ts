@@ -28,7 +28,7 @@ export async function measureRounds(
 }
 
 /** One session from POST to `complete`, seen by a client that asks often; processor time of run, API and worker. */
-async function measuredSession(
+export async function measuredSession(
   stack: MusterStack,
   configuration: string,
   limit: string,
