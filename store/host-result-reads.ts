@@ -179,7 +179,7 @@ export async function readFailedHosts(db: Db, sessionId: string, limit: number):
 }
 
 /** What failures have in common: a message without the names and addresses of its host. */
-const SAME_FAILURE = sql`regexp_replace(replace(message, host, '*'), '\d+\.\d+\.\d+\.\d+', '*', 'g')`;
+const SAME_FAILURE = sql`regexp_replace(replace(message, host, '*'), '[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+', '*', 'g')`;
 
 /** What most of the failed hosts of a run say; null when none says anything. */
 export async function commonFailure(db: Db, runId: string): Promise<string | null> {
