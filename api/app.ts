@@ -18,7 +18,7 @@ import { requestChecks } from './plugins/request-checks.ts';
 import { quietLog, requestId, requestLog } from './plugins/request-log.ts';
 import { slowReaders } from './plugins/slow-readers.ts';
 import { traceRequests } from './plugins/trace-requests.ts';
-import { unknownPaths } from './plugins/unknown-paths.ts';
+import { optionsOfPaths, unknownPaths } from './plugins/unknown-paths.ts';
 import { answerError, answerUnreadable } from './problems.ts';
 import { parseQuery } from './query.ts';
 import { tokenRoutes } from './routes/access/token-routes.ts';
@@ -34,6 +34,7 @@ import { componentImportRoutes } from './routes/components/import-routes.ts';
 import { componentResetRoutes } from './routes/components/reset-routes.ts';
 import { trustRoutes } from './routes/components/trust-routes.ts';
 import { configurationImportRoutes } from './routes/configurations/import-routes.ts';
+import { musterOptionRoutes } from './routes/configurations/option-routes.ts';
 import { secretRoutes } from './routes/configurations/secret-routes.ts';
 import { imageRoutes } from './routes/images/image-routes.ts';
 import { imsRoutes } from './routes/images/ims-routes.ts';
@@ -47,6 +48,7 @@ type Routes = (app: ApiServer, deps: ApiDependencies) => Promise<void>;
 
 const MUSTER_ROUTES: readonly Routes[] = [
   statusRoutes,
+  musterOptionRoutes,
   secretRoutes,
   musterSessionRoutes,
   driftRoutes,
@@ -102,7 +104,10 @@ export function createApp(deps: ApiDependencies): ApiServer {
   // CFS's media types have no charset; the framework adds one.
   app.addHook('onSend', async (_request, reply) => {
     const type = reply.getHeader('content-type');
-    if (typeof type === 'string' && type.includes('json')) reply.header('content-type', type.replace(/;.*$/s, ''));
+    if (typeof type !== 'string' || !type.includes('json')) return;
+    reply.header('content-type', type.replace(/;.*$/s, ''));
+    // What is answered may be for this caller alone, and is old at once.
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
   addressMask(app);
   requestActor(app);
@@ -112,6 +117,7 @@ export function createApp(deps: ApiDependencies): ApiServer {
   slowReaders(app, deps);
   hostCheck(app, deps);
   crossSiteCheck(app);
+  optionsOfPaths(app);
   access(app, deps);
   unknownPaths(app);
   requestBodies(app, deps);

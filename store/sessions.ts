@@ -144,11 +144,12 @@ export async function updateStatus(
   db: Db,
   id: string,
   status: PatchableStatus,
-  { actor, now }: { actor: string | null; now: Date },
+  { actor, now, ...said }: { actor: string | null; now: Date; message?: string; reason?: string },
 ): Promise<SessionRow> {
   return db
     .updateTable('sessions')
     .set({
+      ...said,
       status: status.status,
       succeeded: status.succeeded,
       job: status.job,

@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify';
 import {
   afterFailure,
   FAILURE_RULES,
@@ -8,15 +9,29 @@ import {
   waitOf,
 } from '../../domain/access/failure-limit.ts';
 import { tokenKindOf, tokenStart } from '../../domain/access/token-format.ts';
+import { type MusterError, musterError } from '../../domain/errors.ts';
 
 /** Sources that are remembered at once; beyond that the one that failed least recently is forgotten. */
 const MAX_SOURCES = 10_000;
 /** Good tokens that are remembered. */
 const MAX_GOOD = 10_000;
 
+/** Tokens from addresses of many wrong ones that are looked at at once, so that a flood of them leaves room for others. */
+export const DOUBTFUL_AT_ONCE = 2;
+
+/** The refusal of a wrong token, with the time after which another may come. */
+export function tooManyFailures(reply: FastifyReply, wait: number): MusterError {
+  const seconds = Math.ceil(wait / 1000);
+  reply.header('retry-after', String(seconds));
+  return musterError('too_many_failures', `Too many wrong tokens came from here; try again in ${seconds} s`);
+}
+
 /** Who failed to log in how often, in this process; bounded, whatever comes. */
 export interface FailureBook {
-  /** Milliseconds that a credential from an address must wait before it is looked at; 0: it may come now. */
+  /**
+   * Milliseconds that failures from an address, or with the beginning of a token, are to wait; 0: none. A credential that is right is let in
+   * all the same.
+   */
   wait(address: string, token: string | null, now: number): number;
   /** A credential was refused. */
   failed(address: string, token: string | null, now: number): void;

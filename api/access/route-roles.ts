@@ -75,6 +75,8 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'DELETE /{v}/sessions/:id': operator,
 
   'GET /api/v1/status': reader,
+  'GET /api/v1/options': reader,
+  'PATCH /api/v1/options': operator,
   'GET /api/v1/sessions': reader,
   'GET /api/v1/sessions/:id': reader,
   'GET /api/v1/sessions/:id/events': reader,

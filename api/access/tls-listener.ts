@@ -7,6 +7,19 @@ import type { ApiServer, TlsPair } from '../dependencies.ts';
 
 /** Older ones are refused. */
 const OLDEST = 'TLSv1.2';
+/** Suites of TLS 1.2: keys that are forgotten, and encryption that is authenticated; those of TLS 1.3 all are so. */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':');
+
 /** Time for a client to agree on keys, ms; nothing else is known of it until then. */
 const HANDSHAKE_MS = 10_000;
 /** How often the files are looked at, ms: renewals come days before the end. */
@@ -20,7 +33,9 @@ export function listenerOptions(tls: TlsPair | undefined, maxHeaderSize: number)
   // Node's own refusal of a request without Host has no body; the check of hosts says what is missing.
   const options: HttpOptions = { maxHeaderSize, requireHostHeader: false };
   if (tls === undefined) return { http: options };
-  const secure = { https: { ...options, ...tls, minVersion: OLDEST, handshakeTimeout: HANDSHAKE_MS } };
+  const secure = {
+    https: { ...options, ...tls, minVersion: OLDEST, ciphers: CIPHERS, handshakeTimeout: HANDSHAKE_MS },
+  };
   return secure as unknown as { http: HttpOptions };
 }
 
@@ -60,7 +75,7 @@ export function followTlsFiles(
       seen = found;
       if (!settled || isSame(found, used)) return;
       checkPair(found);
-      server.setSecureContext({ ...found, minVersion: OLDEST });
+      server.setSecureContext({ ...found, minVersion: OLDEST, ciphers: CIPHERS });
       used = found;
       complained = undefined;
       log.info({ file: files.cert }, 'the certificate was renewed');

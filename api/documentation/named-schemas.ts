@@ -14,6 +14,7 @@ import {
 import { V2Component, V2ComponentBody, V2ComponentView } from '../../domain/components/v2-schema.ts';
 import {
   AdditionalInventorySchema,
+  CfsOptionsSchema,
   ConfigurationBodySchema,
   ConfigurationSchema,
   LayerSchema,
@@ -82,7 +83,8 @@ export const NAMED_ANSWERS: Record<string, z.ZodType> = {
   DesiredLayer: DesiredLayerSchema,
   Configuration: ConfigurationSchema,
   Layer: StoredLayerSchema,
-  Options: OptionsSchema,
+  Options: CfsOptionsSchema,
+  MusterOptions: OptionsSchema,
   Source: SourceSchema,
   Session: SessionSchema,
   Target: TargetSchema,

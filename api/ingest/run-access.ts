@@ -6,7 +6,8 @@ import { bearerOf } from '../../domain/access/bearer.ts';
 import { musterError } from '../../domain/errors.ts';
 import { sessionOfRun } from '../../domain/runs/run-id.ts';
 import { RUNNER_PROTOCOL_HEADER, RUNNER_PROTOCOLS } from '../../domain/sessions/job-schema.ts';
-import { openFailureBook } from '../access/failure-book.ts';
+import { DOUBTFUL_AT_ONCE, openFailureBook, tooManyFailures } from '../access/failure-book.ts';
+import { createTurns } from '../admission/turns.ts';
 import type { ApiServer } from '../dependencies.ts';
 import type { IngestDependencies } from './dependencies.ts';
 
@@ -20,6 +21,7 @@ type Owner = { kind: 'run'; runId: string } | { kind: 'job'; sessionId: string }
  */
 export function runAccess(app: ApiServer, { db, clock, spoolSeconds }: IngestDependencies): void {
   const book = openFailureBook((token) => hashToken(token).toString('base64url'));
+  const takeDoubtful = createTurns(DOUBTFUL_AT_ONCE);
 
   app.addHook('onRequest', async (request, reply) => {
     const credential = bearerOf(request.headers.authorization);
@@ -39,13 +41,10 @@ export function runAccess(app: ApiServer, { db, clock, spoolSeconds }: IngestDep
 
   async function identify(request: FastifyRequest, reply: FastifyReply, token: string): Promise<Owner> {
     const address = request.socket.remoteAddress ?? '';
-    const seconds = Math.ceil(book.wait(address, token, Date.now()) / 1000);
-    if (seconds > 0) {
-      reply.header('retry-after', String(seconds));
-      throw musterError('too_many_failures', `Too many wrong tokens came from here; try again in ${seconds} s`);
-    }
-    const owner = await ownerOf(token);
+    const wait = book.wait(address, token, Date.now());
+    const owner = await (wait > 0 ? takeDoubtful(() => ownerOf(token)) : ownerOf(token));
     if (owner === null) {
+      if (wait > 0) throw tooManyFailures(reply, wait);
       book.failed(address, token, Date.now());
       reply.header('www-authenticate', 'Bearer realm="muster-ingest", error="invalid_token"');
       throw musterError('unauthenticated', 'The token is of no run, or its run has ended');

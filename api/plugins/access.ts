@@ -4,9 +4,10 @@ import { hashToken } from '../../control/access/token-secret.ts';
 import { bearerOf } from '../../domain/access/bearer.ts';
 import { type Caller, membersDeniedToNode, type RouteAccess, refusal } from '../../domain/access/roles.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
-import { openFailureBook } from '../access/failure-book.ts';
+import { DOUBTFUL_AT_ONCE, openFailureBook, tooManyFailures } from '../access/failure-book.ts';
 import { watchOpenStreams } from '../access/open-streams.ts';
 import { accessOf, routeKey } from '../access/route-roles.ts';
+import { createTurns } from '../admission/turns.ts';
 import type { ApiDependencies, ApiServer } from '../dependencies.ts';
 
 declare module 'fastify' {
@@ -70,6 +71,7 @@ function checkTokens(app: ApiServer, deps: AccessDependencies, { issuer, lookAga
   const onNoteFailed = (error: unknown) => log.warn({ err: error }, 'the last use of a token could not be noted');
   const callerOf = (token: string) => authenticate({ db, issuer, clock, onNoteFailed }, token);
   const book = openFailureBook((token) => hashToken(token).toString('base64url'));
+  const takeDoubtful = createTurns(DOUBTFUL_AT_ONCE);
   const streams = watchOpenStreams(async (token) => {
     try {
       await callerOf(token);
@@ -104,20 +106,19 @@ function checkTokens(app: ApiServer, deps: AccessDependencies, { issuer, lookAga
     const address = request.socket.remoteAddress ?? '';
     const token = credential.kind === 'bearer' ? credential.token : null;
     const wait = book.wait(address, token, Date.now());
-    if (wait > 0) {
-      reply.header('retry-after', String(Math.ceil(wait / 1000)));
-      const seconds = Math.ceil(wait / 1000);
-      throw musterError('too_many_failures', `Too many wrong tokens came from here; try again in ${seconds} s`);
-    }
     try {
       if (credential.kind === 'unusable') throw musterError('unauthenticated', credential.reason);
-      const caller = await callerOf(credential.token);
+      const { token } = credential;
+      // Where many were wrong a good one is still let in; few are looked at at once, so that a flood leaves room for others.
+      const caller = await (wait > 0 ? takeDoubtful(() => callerOf(token)) : callerOf(token));
       request.caller = caller;
       request.actor = caller.actor;
-      book.accepted(credential.token);
-      return credential.token;
+      book.accepted(token);
+      return token;
     } catch (error) {
       if (isMusterError(error) && error.code === 'unauthenticated') {
+        // One that comes while it is to wait makes the wait no longer, as when it was not looked at.
+        if (wait > 0) throw tooManyFailures(reply, wait);
         book.failed(address, token, Date.now());
         reply.header('www-authenticate', 'Bearer realm="muster", error="invalid_token"');
       }

@@ -18,6 +18,7 @@ const PRIVATE_ANSWERS = {
 export function crossSiteCheck(app: ApiServer): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(PRIVATE_ANSWERS);
+    if (request.protocol === 'https') reply.header('strict-transport-security', 'max-age=31536000');
     if (READS.has(request.method)) return;
     const site = request.headers['sec-fetch-site'];
     const { origin } = request.headers;

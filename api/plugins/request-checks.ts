@@ -16,7 +16,8 @@ declare module 'fastify' {
   }
 }
 
-const JSON_TYPE = /^application\/json[ \t]*(;|$)/i;
+/** JSON, also of a kind with a name of its own, such as `application/merge-patch+json`. */
+const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.-]+\+)?json[ \t]*(;|$)/i;
 
 /**
  * Checks in CFS's order (cfs-api 2): path, query and content type before a byte of the body is read; then that the body is

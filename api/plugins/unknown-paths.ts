@@ -3,28 +3,50 @@ import { musterError, problemOf } from '../../domain/errors.ts';
 import type { ApiServer } from '../dependencies.ts';
 import { sendProblem } from '../problems.ts';
 
+/**
+ * Answers `OPTIONS` on a known path with 204 and `Allow`, without a token, and with nothing that lets a page of another site in. Comes before
+ * the check of access; of other paths that one speaks.
+ */
+export function optionsOfPaths(app: ApiServer): void {
+  const methodsOf = followRoutes(app);
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.method !== 'OPTIONS' || !request.is404) return undefined;
+    const methods = methodsOf(pathOf(request));
+    return methods.length === 0 ? undefined : reply.code(204).header('allow', allowOf([...methods, 'OPTIONS'])).send();
+  });
+}
+
 /** Answers paths that no route has with 404, and known paths with another method with 405 and `Allow` (cfs-api 1). */
 export function unknownPaths(app: ApiServer): void {
-  const routes: { segments: string[]; methods: string[] }[] = [];
-  app.addHook('onRoute', ({ url, method }) => {
-    routes.push({ segments: url.split('/'), methods: [method].flat() });
-  });
+  const methodsOf = followRoutes(app);
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const path = request.url.replace(/[?#].*$/s, '');
-    const segments = path.split('/').map(decoded);
-    const methods = nearest(routes.filter((route) => matches(route.segments, segments))).flatMap(
-      (route) => route.methods,
-    );
+    const path = pathOf(request);
+    const methods = methodsOf(path);
     if (methods.length === 0) {
       return sendProblem(reply, problemOf(musterError('not_found', `There is nothing at ${path.slice(0, 500)}`)));
     }
-    reply.header('allow', [...new Set(methods)].sort().join(', '));
+    reply.header('allow', allowOf(methods));
     const detail = `${request.method} is not allowed for ${path.slice(0, 500)}`;
     return sendProblem(reply, problemOf(musterError('method_not_allowed', detail)));
   };
   app.setNotFoundHandler(answer);
   // At once: nobody reads the body of such a request.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answer(request, reply) : undefined));
+}
+
+const pathOf = (request: FastifyRequest): string => request.url.replace(/[?#].*$/s, '');
+const allowOf = (methods: string[]): string => [...new Set(methods)].sort().join(', ');
+
+/** Remembers the routes that are registered from now on; answers the methods of a path. */
+function followRoutes(app: ApiServer): (path: string) => string[] {
+  const routes: { segments: string[]; methods: string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    routes.push({ segments: url.split('/'), methods: [method].flat() });
+  });
+  return (path) => {
+    const segments = path.split('/').map(decoded);
+    return nearest(routes.filter((route) => matches(route.segments, segments))).flatMap((route) => route.methods);
+  };
 }
 
 /** Of the routes that match a path, those that name most of it: `/batches/pause` is a command, no batch of that name. */

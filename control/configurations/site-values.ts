@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { Source } from '../../domain/configurations/schema.ts';
 import { PLAIN_KEYS, VCS_SECRET } from '../../domain/configurations/vcs-credentials.ts';
-import { musterError } from '../../domain/errors.ts';
+import { isMusterError, musterError } from '../../domain/errors.ts';
 import { withSetupLock } from '../../store/setup-lock.ts';
 import { findSource } from '../../store/sources.ts';
 import type { Database } from '../../store/tables.ts';
@@ -50,7 +50,12 @@ export function createSiteValues({ db, secrets, configMaps, sshFiles, platformCa
   });
   return {
     ssh,
-    ansibleConfig: (name: string): Promise<string> => configMaps.get(DEFAULT_NAMESPACE, name, 'ansible.cfg'),
+    ansibleConfig: (name: string): Promise<string> =>
+      configMaps.get(DEFAULT_NAMESPACE, name, 'ansible.cfg').catch((error: unknown) => {
+        if (!isMusterError(error) || error.code !== 'config_missing') throw error;
+        const where = 'named by ansible_config of the session, or else by option default_ansible_config';
+        throw musterError('config_missing', `${error.detail}; it is ${where}`);
+      }),
     vaultPassword: async (): Promise<string | null> => {
       const secret = await secrets.get(VAULT_SECRET);
       const value = secret?.password ?? Object.values(secret ?? {})[0];

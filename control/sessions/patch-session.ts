@@ -7,6 +7,12 @@ import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { getSessionLocked } from './find-session.ts';
 
+/** Reason of a complete session whose result somebody has changed. */
+const CHANGED_OUTSIDE = 'changed_outside';
+
+const betteredBy = (actor: string | null, before: string, after: string): string =>
+  `${actor ?? 'somebody'} changed the result of the complete session from ${before} to ${after}`;
+
 const COMPLETED_OUTSIDE = 'completed from outside';
 
 /**
@@ -30,7 +36,11 @@ export async function patchSession(
     const cancelled =
       completes &&
       (await requestCancel(trx, before.id, { reason: COMPLETED_OUTSIDE, message: COMPLETED_OUTSIDE, actor, now }));
-    const row = await updateStatus(trx, before.id, next, { actor, now });
+    const betters = before.status === 'complete' && next.succeeded !== before.succeeded;
+    const said = betters
+      ? { message: betteredBy(actor, before.succeeded, next.succeeded), reason: CHANGED_OUTSIDE }
+      : {};
+    const row = await updateStatus(trx, before.id, next, { actor, now, ...said });
     await announceStream(trx, before.id);
     return { row, cancelled };
   });

@@ -57,7 +57,7 @@ function wordsOf(value: unknown): string[] {
 }
 
 function isShowable(name: unknown): name is string {
-  return typeof name === 'string' && name.trim() !== '' && name.length <= MAX_NAME && !/\p{C}/u.test(name);
+  return typeof name === 'string' && name.trim() !== '' && name.length <= MAX_NAME && !/[\p{C}/]/u.test(name);
 }
 
 function isObject(value: unknown): value is Claims {

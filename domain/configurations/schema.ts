@@ -177,6 +177,9 @@ export const INVENTORY_SCOPES = ['limit', 'all'] as const;
 
 const integer = (minimum: number) => z.int().min(minimum);
 
+/** Names of Secrets and ConfigMaps follow Kubernetes, where they live in a cluster. */
+const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
 /** The one record of options, v3 names, complete (cfs-api 5; the last five are Muster's own). */
 export const OptionsSchema = z.strictObject({
   hardware_sync_interval: integer(1),
@@ -184,8 +187,8 @@ export const OptionsSchema = z.strictObject({
   batch_size: integer(1),
   batch_window: integer(0),
   default_batcher_retry_policy: integer(0),
-  default_playbook: word,
-  default_ansible_config: text(0, 60),
+  default_playbook: word.refine((value) => value !== '', { error: 'must name a playbook' }),
+  default_ansible_config: text(0, 60).regex(DNS_SUBDOMAIN, "must be the name of a ConfigMap with 'ansible.cfg'"),
   session_ttl: AgeSchema,
   additional_inventory_url: text(0, 240).regex(NO_BLANK, NO_BLANK_MESSAGE),
   additional_inventory_source: text(0, 60),
@@ -203,6 +206,24 @@ export const OptionsSchema = z.strictObject({
   inventory_scope: z.enum(INVENTORY_SCOPES),
 });
 export type Options = z.infer<typeof OptionsSchema>;
+
+/** Options that CFS does not know. */
+export const OWN_OPTIONS = [
+  'max_running_sessions',
+  'session_timeout',
+  'allow_overlap',
+  'allow_partial_inventory',
+  'inventory_scope',
+] as const satisfies (keyof Options)[];
+
+/** The options as CFS answers them: its description allows no others. */
+export const CfsOptionsSchema = OptionsSchema.omit({
+  max_running_sessions: true,
+  session_timeout: true,
+  allow_overlap: true,
+  allow_partial_inventory: true,
+  inventory_scope: true,
+});
 
 /** Body of PATCH /v3/options: any members but the read-only `default_playbook`. */
 export const OptionsPatchSchema = OptionsSchema.partial().extend({ default_playbook: readOnly });

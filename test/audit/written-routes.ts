@@ -286,6 +286,12 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
     body: { records: [{ name: 'imported', layers: [layer] }] },
     records: [['create', 'configuration', 'imported', null, some({ layers: [layer] })]],
   },
+  'PATCH /api/v1/options': {
+    path: '/api/v1/options',
+    body: { session_timeout: 45 },
+    prepare: (_api, send) => send('PATCH', '/v3/options', { session_timeout: 44 }),
+    records: [['update', 'options', 'options', { session_timeout: 44 }, { session_timeout: 45 }]],
+  },
   'POST /api/v1/import/options': {
     path: '/api/v1/import/options',
     body: { records: [{ name: 'batch_size', value: 44 }] },

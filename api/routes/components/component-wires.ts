@@ -2,7 +2,7 @@
 import { setImmediate as others } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { readComponentsById } from '../../../control/components/components-by-id.ts';
+import { viewComponentsById } from '../../../control/components/components-by-id.ts';
 import type { ReadComponentsDependencies } from '../../../control/components/read-components.ts';
 import { listComponents } from '../../../control/components/read-components.ts';
 import {
@@ -84,14 +84,14 @@ export const COMPONENTS_V2: ComponentWire = {
     record: V2Component.object,
     view: V2ComponentView.object,
     list: z.array(V2ComponentView.object),
-    written: z.array(V2Component.object),
+    written: z.array(z.union([V2Component.object, V2ComponentView.object])),
   },
   record: V2Component.show,
   view: V2ComponentView.show,
   sendPage: (reply, deps, query) => sendWholeList(reply, () => listComponents(deps, query), V2ComponentView.show),
   shown: V2Component.show,
   sendWritten: (reply, records) => sendArray(reply, piecesOf(records)),
-  sendMatched: (reply, deps, ids) => sendArray(reply, mapBatches(readComponentsById(deps.db, ids), V2Component.show)),
+  sendMatched: (reply, deps, ids) => sendArray(reply, mapBatches(viewComponentsById(deps, ids), V2ComponentView.show)),
 };
 
 /** Records turned into text at once. */

@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 import { applyLoggingLevel } from '../../../control/configurations/logging-level.ts';
 import { type OptionsChange, patchOptions } from '../../../control/configurations/patch-options.ts';
-import { type Options, OptionsPatchSchema, OptionsSchema } from '../../../domain/configurations/schema.ts';
+import {
+  CfsOptionsSchema,
+  type Options,
+  OptionsPatchSchema,
+  OptionsSchema,
+  OWN_OPTIONS,
+} from '../../../domain/configurations/schema.ts';
 import { V2Options, V2OptionsPatch } from '../../../domain/configurations/v2-schema.ts';
 import { readOptions } from '../../../store/options.ts';
 import { acting } from '../../acting.ts';
@@ -17,6 +23,16 @@ export interface OptionWire {
 export const OPTIONS_V3: OptionWire = {
   path: '/v3/options',
   patch: OptionsPatchSchema,
+  record: CfsOptionsSchema,
+  show: (options) => Object.fromEntries(Object.entries(options).filter(([name]) => !OWN.has(name))),
+};
+
+const OWN: ReadonlySet<string> = new Set(OWN_OPTIONS);
+
+/** All options, with those that CFS does not know. */
+const MUSTER_OPTIONS: OptionWire = {
+  path: '/options',
+  patch: OptionsPatchSchema,
   record: OptionsSchema,
   show: (options) => options,
 };
@@ -29,6 +45,11 @@ export const OPTIONS_V2: OptionWire = {
 };
 
 const tags = ['options'];
+
+/** The options with those of Muster's own. */
+export async function musterOptionRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  optionRoutes(app, deps, MUSTER_OPTIONS);
+}
 
 /** CFS's options in one version of the API (cfs-api 5). */
 export function optionRoutes(app: ApiServer, deps: ApiDependencies, wire: OptionWire): void {

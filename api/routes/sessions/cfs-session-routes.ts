@@ -28,8 +28,11 @@ export function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies, wire: Se
     path,
     { schema: { tags, summary: 'Patch the status of a session', params, response: { 200: wire.answers.record } } },
     async (request) => {
+      const { session_name: name } = request.params;
+      // That there is no such session is said before what is wrong with the body.
+      await getSession(deps.db, name);
       const patch = wire.patch(readJsonBody(request));
-      return wire.patched(await patchSession(acting(deps, request), request.params.session_name, patch, wire));
+      return wire.patched(await patchSession(acting(deps, request), name, patch, wire));
     },
   );
 

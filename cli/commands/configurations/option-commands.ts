@@ -13,7 +13,7 @@ interface Entry {
   value: unknown;
 }
 
-const PATH = '/v3/options';
+const PATH = '/api/v1/options';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 const entriesOf = (record: OptionRecord): Entry[] => Object.entries(record).map(([name, value]) => ({ name, value }));
