@@ -12,7 +12,12 @@ export function optionsOfPaths(app: ApiServer): void {
   app.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'OPTIONS' || !request.is404) return undefined;
     const methods = methodsOf(pathOf(request));
-    return methods.length === 0 ? undefined : reply.code(204).header('allow', allowOf([...methods, 'OPTIONS'])).send();
+    return methods.length === 0
+      ? undefined
+      : reply
+          .code(204)
+          .header('allow', allowOf([...methods, 'OPTIONS']))
+          .send();
   });
 }
 
