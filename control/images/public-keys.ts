@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type MusterError, musterError } from '../../domain/errors.ts';
-import { publicKeyLine } from '../../domain/images/public-key.ts';
 import type { PublicKeyCreate, PublicKeyView } from '../../domain/images/schema.ts';
 import type { Db } from '../../store/database.ts';
 import {
@@ -18,15 +17,11 @@ function keyNotFound(id: string): MusterError {
   return musterError('image_key_not_found', `There is no public key with the id ${id}`);
 }
 
-/** Makes the record of a key; names may repeat (cfs-flows 7). Throws `bad_request` for a text that is no key of one line. */
+/** Makes the record of a key; names may repeat (cfs-flows 7). Whether it is one is seen when a job is to use it. */
 export async function createPublicKey(
   deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor' | 'operation'>,
   { name, public_key }: PublicKeyCreate,
 ): Promise<PublicKeyView> {
-  if (publicKeyLine(public_key) === null) {
-    const detail = 'This is no public key: one line of type, key and comment is, without options before it';
-    throw musterError('bad_request', detail, 'public_key');
-  }
   const id = deps.operation ?? randomUUID();
   const row = { id, name, public_key, created_at: deps.clock(), actor: deps.actor };
   await insertPublicKey(deps.db, row);

@@ -194,15 +194,17 @@ describe('options and secrets', () => {
   const OPTIONS = { batch_size: 25, session_ttl: '7d', batcher_disable: false };
 
   test('values take the type that the option has', async () => {
-    api.on('GET /v3/options', always(200, OPTIONS));
-    api.on('PATCH /v3/options', always(200, { batch_size: 5, session_ttl: '12h', batcher_disable: true }));
+    api.on('GET /api/v1/options', always(200, OPTIONS));
+    api.on('PATCH /api/v1/options', always(200, { batch_size: 5, session_ttl: '12h', batcher_disable: true }));
     const words = ['batch_size=5', 'session_ttl=12h', 'batcher_disable=true'];
     expect((await run(['option', 'set', ...words])).exit).toBe(0);
-    expect(changes()).toEqual([['PATCH', '/v3/options', { batch_size: 5, session_ttl: '12h', batcher_disable: true }]]);
+    expect(changes()).toEqual([
+      ['PATCH', '/api/v1/options', { batch_size: 5, session_ttl: '12h', batcher_disable: true }],
+    ]);
   });
 
   test('one value, or all', async () => {
-    api.on('GET /v3/options', always(200, OPTIONS));
+    api.on('GET /api/v1/options', always(200, OPTIONS));
     expect((await run(['option', 'get', 'session_ttl'])).out).toBe('7d\n');
     expect((await run(['option', 'get', 'session_ttl', '-o', 'json'])).out).toBe('"7d"\n');
     expect((await run(['option', 'get', 'batch_size', '-o', 'yaml'])).out).toBe('25\n');
@@ -218,7 +220,7 @@ describe('options and secrets', () => {
     ['batcher_disable=yes', 2],
     ['batch_size', 2],
   ])('option set %s is refused with %i before anything is sent', async (word, exit) => {
-    api.on('GET /v3/options', always(200, OPTIONS));
+    api.on('GET /api/v1/options', always(200, OPTIONS));
     expect((await run(['option', 'set', word])).exit).toBe(exit);
     expect(changes()).toEqual([]);
   });

@@ -38,7 +38,7 @@ test.each<[string, unknown, string]>([
   ['batchWindow', 0, 'batch_window'],
   ['defaultBatcherRetryPolicy', 0, 'default_batcher_retry_policy'],
   ['defaultPlaybook', 'other.yml', 'default_playbook'],
-  ['defaultAnsibleConfig', '', 'default_ansible_config'],
+  ['defaultAnsibleConfig', 'other-cfg', 'default_ansible_config'],
   ['sessionTTL', '30D', 'session_ttl'],
   ['additionalInventoryUrl', 'https://git.example.test/i.git', 'additional_inventory_url'],
   ['batcherMaxBackoff', 0, 'batcher_max_backoff'],

@@ -11,10 +11,10 @@ beforeEach(async () => {
   await api.database.db.deleteFrom('options').execute();
 });
 
-const patch = (body: unknown) => api.call('PATCH', '/v3/options', body);
+const patch = (body: unknown) => api.call('PATCH', '/api/v1/options', body);
 
 test('a fresh installation has all of them', async () => {
-  expect((await api.call('GET', '/v3/options')).body).toEqual(DEFAULT_OPTIONS);
+  expect((await api.call('GET', '/api/v1/options')).body).toEqual(DEFAULT_OPTIONS);
   expect((await patch({})).body).toEqual(DEFAULT_OPTIONS);
 });
 
@@ -22,7 +22,7 @@ test.each<[object]>([
   [{ batch_size: 1, batch_window: 0, batcher_disable: true }],
   [{ hardware_sync_interval: 1, batcher_check_interval: 1, batcher_max_backoff: 0, batcher_pending_timeout: 1 }],
   [{ default_batcher_retry_policy: 0, debug_wait_time: 0, default_page_size: 1 }],
-  [{ default_ansible_config: '', session_ttl: '', additional_inventory_url: '' }],
+  [{ default_ansible_config: 'other-cfg', session_ttl: '', additional_inventory_url: '' }],
   [{ session_ttl: '90M' }],
   [{ session_ttl: '1w', logging_level: 'WARNING', include_ara_links: false }],
   [{ session_ttl: '000000007d' }],
@@ -39,7 +39,7 @@ test.each<[object]>([
   await patch({ batch_size: 7 });
   const answer = await patch(body);
   expect([answer.status, answer.body]).toEqual([200, { ...DEFAULT_OPTIONS, batch_size: 7, ...body }]);
-  expect((await api.call('GET', '/v3/options')).body).toEqual(answer.body);
+  expect((await api.call('GET', '/api/v1/options')).body).toEqual(answer.body);
 });
 
 test.each<[string, string]>([
@@ -71,7 +71,7 @@ test.each<[string, string]>([
   const answer = await patch(body);
   expect([answer.status, answer.body.title]).toEqual([400, 'Bad Request']);
   expect(answer.body.detail).toContain(named);
-  expect((await api.call('GET', '/v3/options')).body).toEqual(DEFAULT_OPTIONS);
+  expect((await api.call('GET', '/api/v1/options')).body).toEqual(DEFAULT_OPTIONS);
 });
 
 /** Whole numbers by their least value, and yes or no (cfs-api 5, and Muster's own). */
@@ -90,7 +90,7 @@ const NUMBERS: [string, number][] = [
 ];
 const FLAGS = ['batcher_disable', 'include_ara_links', 'allow_overlap', 'allow_partial_inventory'];
 const TEXTS: [string, string[], string[]][] = [
-  ['default_ansible_config', ['', 'x'.repeat(60), 'a b', '\u{1F511}'.repeat(60)], ['x'.repeat(61)]],
+  ['default_ansible_config', ['x'.repeat(60), 'a-1.b'], ['', 'a b', 'A', '\u{1F511}', 'x'.repeat(61)]],
   [
     'session_ttl',
     ['', '0m', '7d', '30M', '1H', '2w', '123456789W'],
@@ -118,7 +118,7 @@ describe('each option by itself', () => {
       expect([value, answer.status, answer.body.title]).toEqual([value, 400, 'Bad Request']);
       expect(answer.body.detail).toContain(name);
     }
-    expect((await api.call('GET', '/v3/options')).body).toEqual(DEFAULT_OPTIONS);
+    expect((await api.call('GET', '/api/v1/options')).body).toEqual(DEFAULT_OPTIONS);
   };
   const taken = async (name: string, values: unknown[]) => {
     for (const value of values) {
@@ -148,7 +148,7 @@ test('who changed them is stored', async () => {
   const { actor } = await api.database.db.selectFrom('options').select('actor').executeTakeFirstOrThrow();
   expect(actor).toBeNull();
   const acting = await createTestApi({ access: { mode: 'none', actorHeader: 'x-user' } });
-  await acting.call('PATCH', '/v3/options', { batch_size: 3 }, { 'x-user': 'ada' });
+  await acting.call('PATCH', '/api/v1/options', { batch_size: 3 }, { 'x-user': 'ada' });
   expect(await acting.database.db.selectFrom('options').select('actor').execute()).toEqual([{ actor: 'ada' }]);
   const body = { layers: [{ clone_url: 'u', playbook: 'p', branch: 'm' }] };
   acting.refs.set('u m', 'a'.repeat(40));
@@ -201,7 +201,7 @@ test('an engine that is away does not disturb', async () => {
       pokeQueue: () => Promise.reject(new Error('away')),
     },
   });
-  expect((await other.call('PATCH', '/v3/options', { max_running_sessions: 1 })).status).toBe(200);
+  expect((await other.call('PATCH', '/api/v1/options', { max_running_sessions: 1 })).status).toBe(200);
   await other.close();
 });
 
@@ -212,7 +212,7 @@ test('patches of different members at once all stay', async () => {
     patch({ session_ttl: '1d' }),
     patch({ debug_wait_time: 8 }),
   ]);
-  expect((await api.call('GET', '/v3/options')).body).toMatchObject({
+  expect((await api.call('GET', '/api/v1/options')).body).toMatchObject({
     batch_size: 5,
     batch_window: 6,
     session_ttl: '1d',
