@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ImageJobView } from '../../../domain/images/schema.ts';
 import type { Session, SessionsCancelled } from '../../../domain/sessions/schema.ts';
-import { ApiClient } from '../../client/api-client.ts';
+import { ApiClient, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, type StackCommands, say } from '../../context.ts';
 import { CliFailure, EXIT, interrupted } from '../../failure.ts';
@@ -93,11 +93,31 @@ async function cancelAll(context: CliContext, api: ApiClient): Promise<void> {
 
 const thousands = (count: number): string => count.toLocaleString('en');
 const OPEN = ['pending', 'running'] as const;
+const REASON = 'the stack is stopped';
 
 async function cancelOpen(api: ApiClient): Promise<number> {
-  const body = { status: OPEN, reason: 'the stack is stopped' };
-  const { cancelled } = await api.json<SessionsCancelled>({ method: 'POST', path: '/api/v1/sessions/cancel', body });
-  return cancelled;
+  const body = { status: OPEN, reason: REASON };
+  try {
+    const { cancelled } = await api.json<SessionsCancelled>({ method: 'POST', path: '/api/v1/sessions/cancel', body });
+    return cancelled;
+  } catch (error) {
+    // A stack that an older release has started has no such route.
+    if (!(error instanceof CliFailure) || error.code !== 'method_not_allowed') throw error;
+    return cancelEach(api);
+  }
+}
+
+async function cancelEach(api: ApiClient): Promise<number> {
+  const names = await someOpen(api);
+  for (const name of names) {
+    const path = `/api/v1/sessions/${segment(name)}/cancel`;
+    await api.json({ method: 'POST', path, body: { reason: REASON } }).catch((error: unknown) => {
+      // It ended, or was deleted, meanwhile.
+      if (!(error instanceof CliFailure) || ![EXIT.conflict, EXIT.notFound].some((exit) => exit === error.exit))
+        throw error;
+    });
+  }
+  return 0;
 }
 
 async function countOpen(api: ApiClient): Promise<number> {
