@@ -121,6 +121,20 @@ describe('status', () => {
     }
   });
 
+  test('of a stack that did not start the figures of another one at its address are not shown', async () => {
+    api.on('GET /api/v1/status', always(200, status()));
+    api.on('GET /healthz', always(200, {}));
+    for (const [word, exit] of [
+      ['failed', 1],
+      ['stopped', 7],
+    ] as const) {
+      const shown = await run(['status'], { state: async () => ({ ...state(api.url), state: word }) });
+      expect(shown.exit).toBe(exit);
+      expect(shown.out).not.toContain('complete');
+      expect(shown.err).toContain(`another stack answers at ${api.url}`);
+    }
+  });
+
   test('of an API that is not of the stack here the stack is not shown', async () => {
     other.on('GET /api/v1/status', always(200, status()));
     const { exit, out } = await cli(['status'], { url: other.url, stack: stack() });
