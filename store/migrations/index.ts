@@ -30,12 +30,12 @@ import * as imageWorkerAble from './0027-image-worker-able.ts';
 import * as installation from './0028-installation.ts';
 import * as imageWorkerPorts from './0029-image-worker-ports.ts';
 import * as requiredMacs from './0030-required-macs.ts';
-import * as brokenOffRuns from './0034-broken-off-runs.ts';
-import * as limitOfHosts from './0036-limit-of-hosts.ts';
-import * as controllerHolds from './0038-controller-holds.ts';
-import * as canaries from './0039-canaries.ts';
-import * as auditBounds from './0040-audit-bounds.ts';
-import * as uncertainChanges from './0044-uncertain-changes.ts';
+import * as brokenOffRuns from './0031-broken-off-runs.ts';
+import * as limitOfHosts from './0032-limit-of-hosts.ts';
+import * as controllerHolds from './0033-controller-holds.ts';
+import * as canaries from './0034-canaries.ts';
+import * as auditBounds from './0035-audit-bounds.ts';
+import * as uncertainChanges from './0036-uncertain-changes.ts';
 
 /** In order of their names; a released migration never changes. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -69,12 +69,12 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0028-installation': installation,
   '0029-image-worker-ports': imageWorkerPorts,
   '0030-required-macs': requiredMacs,
-  '0034-broken-off-runs': brokenOffRuns,
-  '0036-limit-of-hosts': limitOfHosts,
-  '0038-controller-holds': controllerHolds,
-  '0039-canaries': canaries,
-  '0040-audit-bounds': auditBounds,
-  '0044-uncertain-changes': uncertainChanges,
+  '0031-broken-off-runs': brokenOffRuns,
+  '0032-limit-of-hosts': limitOfHosts,
+  '0033-controller-holds': controllerHolds,
+  '0034-canaries': canaries,
+  '0035-audit-bounds': auditBounds,
+  '0036-uncertain-changes': uncertainChanges,
 };
 
 /**

@@ -34,7 +34,7 @@ const RULES: [string, RegExp][] = [
   ['changes what older ones have written', /^(?:with\b.*\b)?(?:update|merge\s+into)\s+(\S+)/],
 ];
 
-/** A function that triggers of the audit call, with the same name and row shape: older releases only call it (decision 0049). */
+/** A function that triggers of the audit call, with the same name and row shape: older releases only call it (decision 0047). */
 const AUDIT_FUNCTION = /^create or replace function audit_[a-z_]+_(?:insert|update|delete)\(\) returns trigger /;
 
 /** The statements of a migration, as the database would get them. */
