@@ -214,11 +214,11 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
 
   'POST /v3/sources': {
     path: '/v3/sources',
-    body: { name: 'made', clone_url: 'https://ann:pw@git.example.test/two.git', credentials },
+    body: { name: 'made', clone_url: 'https://git.example.test/two.git', credentials },
     records: [
       ['create', 'secret', 'SOURCE/password', null, {}],
       ['create', 'secret', 'SOURCE/username', null, {}],
-      ['create', 'source', 'made', null, some({ clone_url: 'https://ann:***@git.example.test/two.git' })],
+      ['create', 'source', 'made', null, some({ clone_url: 'https://git.example.test/two.git' })],
     ],
   },
   'POST /v3/sources/:id': {
