@@ -99,7 +99,9 @@ describe('success (cfs-api 14)', () => {
     const written = of<object>(version, [full], { component_ids: ['x'] });
     expect((await api.call('PUT', `${base}/components`, [{ id: 'x' }])).body).toEqual(written);
     expect((await api.call('PATCH', `${base}/components`, [{ id: 'x' }])).body).toEqual(written);
-    expect((await api.call('PATCH', `${base}/components`, { patch: {}, filters: {} })).body).toEqual(written);
+    // Of a change by filter version 2 answers the status too, as CFS does.
+    const byFilter = of<object>(version, [{ ...full, configurationStatus: 'unconfigured' }], written);
+    expect((await api.call('PATCH', `${base}/components`, { patch: {}, filters: {} })).body).toEqual(byFilter);
     expect((await api.call('PUT', `${base}/components/x`, {})).body).toEqual(full);
     expect((await api.call('PATCH', `${base}/components/x`, {})).body).toEqual(full);
   });

@@ -261,6 +261,8 @@ describe("answers of Muster's own routes are as described", () => {
     await expectAnswer(200, 'GET', '/api/v1/batches');
     await expectAnswer(204, 'PUT', '/api/v1/secrets/site-git/password', { value: 'v' });
     await expectAnswer(204, 'PUT', '/api/v1/secrets/site-git/username', { value: 'u' });
+    await expectAnswer(200, 'GET', '/api/v1/options');
+    await expectAnswer(200, 'PATCH', '/api/v1/options', { batch_window: 60 });
     await expectAnswer(200, 'POST', '/api/v1/secrets/rotate-key');
     await expectAnswer(200, 'GET', '/api/v1/secrets');
     await expectAnswer(200, 'GET', '/api/v1/secrets/ansible-vault-password/usage');

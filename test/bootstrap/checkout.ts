@@ -35,6 +35,8 @@ export class Checkout {
     await cp(join(ROOT, 'muster'), join(checkout.root, 'muster'));
     await checkout.write('ansible/requirements.txt', 'ansible-core==0\n');
     await checkout.write('ansible/requirements-test.txt', 'pytest==0\n');
+    for (const file of ['collections.txt', 'collection-requirements.txt', 'unpack-collections.py'])
+      await checkout.write(`deploy/images/aee/${file}`, '');
     await checkout.write('package.json', '{"type": "module"}');
     await checkout.write('package-lock.json', '{"packages": {"": {}, "node_modules/node": {"version": "1"}}}');
     await checkout.write(

@@ -406,8 +406,8 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
   });
 
   test('ids that are no names of folders are refused', async () => {
-    expect(() => builder.rootOf('../other')).toThrow('not the id');
-    expect(() => builder.rootOf('')).toThrow('not the id');
+    expect(() => builder.rootOf('../other')).toThrow('not an id');
+    expect(() => builder.rootOf('')).toThrow('not an id');
   });
 
   test('removing a job ends it and leaves the others', async () => {

@@ -138,7 +138,8 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     const pids = await processesWith(machine.runId(id));
     const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')));
     const launchers = pids.filter((_, index) => commands[index]?.includes(LAUNCHER));
-    expect([launchers.length, pids.length]).toEqual([1, 2]);
+    // The launcher and its keeper, and the playbook.
+    expect([launchers.length, pids.length]).toEqual([2, 3]);
     for (const pid of launchers) process.kill(pid, 'SIGKILL');
     expect(await first).toMatchObject({ exitCode: null });
     expect(await processesWith(machine.runId(id))).toEqual([]);
