@@ -9,6 +9,7 @@ let read = 0;
 let app: FastifyInstance;
 beforeAll(async () => {
   app = Fastify();
+  app.decorateRequest('caller', null);
   app.setErrorHandler(answerV2Error);
   app.get('/', (_request, reply) =>
     sendWholeList(

@@ -223,7 +223,8 @@ describe('slow readers', () => {
     const text = await until(/"next":(null|\{)/);
     clearInterval(reading);
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
-    expect(text.match(/"id":"big-/g)?.length).toBeGreaterThan(4_990);
+    // As many as fit in a page.
+    expect(text.match(/"id":"big-/g)?.length).toBeGreaterThan(3_000);
     socket.destroy();
   });
 });

@@ -201,11 +201,17 @@ describe('with access control', () => {
       tags,
       state: [{ clone_url: secret, playbook: 'p', commit: COMMIT, status: 'skipped', session_name: 's' }],
     });
-    await api.as(api.tokens.operator, 'PUT', '/v3/configurations/m1', {
-      layers: [{ name: 'a@b', clone_url: secret, playbook: 'p.yml', commit: COMMIT }],
+    const layer = { name: 'a@b', clone_url: 'https://git.example.test/a.git', playbook: 'p.yml', commit: COMMIT };
+    await api.as(api.tokens.operator, 'PUT', '/v3/configurations/m1', { layers: [layer] });
+    // Records of before may have what is refused today.
+    const old = {
+      layers: [{ ...layer, clone_url: secret }],
       additional_inventory: { clone_url: 'https://token-alone@git.example.test/b.git', commit: COMMIT },
-    });
-    await api.as(api.tokens.operator, 'PATCH', '/v3/options', { additional_inventory_url: secret });
+    };
+    const { db } = api.database;
+    await sql`update configurations set record = record || ${JSON.stringify(old)}::jsonb where name = 'm1'`.execute(db);
+    const option = JSON.stringify({ additional_inventory_url: secret });
+    await sql`update options set record = record || ${option}::jsonb`.execute(db);
     const made = await api.as(api.tokens.operator, 'POST', '/v3/sessions', {
       name: 'm1',
       configuration_name: 'm1',
@@ -215,7 +221,7 @@ describe('with access control', () => {
     expect(made.body).toMatchObject({ name: 'm1' });
     const records = await list();
     const masked = 'https://ann:***@git.example.test/a.git';
-    const [session, options, configuration, component] = records;
+    const [session, options, configuration, _created, component] = records;
     expect(session).toMatchObject({ after: { tags, ansible_passthrough: `-e url=${masked}` } });
     expect(options).toMatchObject({ after: { additional_inventory_url: masked } });
     expect(configuration).toMatchObject({

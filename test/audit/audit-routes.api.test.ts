@@ -33,11 +33,16 @@ const newest = async () =>
       .executeTakeFirst()
   )?.id ?? 0;
 
+/** It writes every secret that the others have left, so it has a test of its own. */
+const ROTATE_KEY = 'POST /api/v1/secrets/rotate-key';
+
 test('every route that writes is among those that are tried here', () => {
   const routes = api.app.routeAccess
     .filter(({ method }) => !['GET', 'HEAD', 'OPTIONS'].includes(method))
+    // What is changed in Temporal's web UI is no record of Muster.
+    .filter(({ url }) => !url.startsWith('/temporal/'))
     .flatMap(({ key, url }) => key.replace('{v}', /\/(v[23])\//.exec(url)?.[1] ?? ''));
-  expect(Object.keys(WRITTEN_ROUTES).sort()).toEqual([...new Set(routes)].sort());
+  expect([...Object.keys(WRITTEN_ROUTES), ROTATE_KEY].sort()).toEqual([...new Set(routes)].sort());
 });
 
 describe.each(Object.entries(WRITTEN_ROUTES))('%s', (route, { path, body, prepare, records, nothing }) => {
@@ -60,6 +65,17 @@ describe.each(Object.entries(WRITTEN_ROUTES))('%s', (route, { path, body, prepar
     }
     expect(records.length > 0 || nothing !== undefined).toBe(true);
   });
+});
+
+test(`${ROTATE_KEY} leaves a record for each secret that is encrypted again`, async () => {
+  await send('PUT', '/api/v1/secrets/site-key/value', { value: 'not-to-be-seen' });
+  const before = await newest();
+  const answer = await api.as(api.tokens.admin, 'POST', '/api/v1/secrets/rotate-key');
+  expect(answer.status).toBe(200);
+  const rows = await api.database.db.selectFrom('audit').selectAll().where('id', '>', before).execute();
+  expect(rows.map(({ name }) => name)).toContain('site-key/value');
+  for (const row of rows)
+    expect(row).toMatchObject({ action: 'update', kind: 'secret', before: {}, after: {}, actor: 'token/root' });
 });
 
 test('no record has anything of a secret', async () => {

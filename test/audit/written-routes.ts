@@ -1,4 +1,5 @@
 /** One good request for every route that writes, with the audit records that it leaves. */
+import { expect } from '@jest/globals';
 import { sql } from 'kysely';
 import { sessionId, setSession } from '../sessions/session-fixtures.ts';
 import type { TokenApi } from '../support/token-api.ts';
@@ -266,6 +267,43 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
     path: '/api/v1/secrets/vault-password/value',
     body: { value: 'not-to-be-seen' },
     records: [['create', 'secret', 'vault-password/value', null, {}]],
+  },
+
+  'DELETE /api/v1/secrets/:id/:id': {
+    path: '/api/v1/secrets/site-one/key',
+    prepare: (_api, send) => send('PUT', '/api/v1/secrets/site-one/key', { value: 'not-to-be-seen' }),
+    records: [['delete', 'secret', 'site-one/key', {}, null]],
+  },
+  'DELETE /api/v1/secrets/:id': {
+    path: '/api/v1/secrets/site-two',
+    prepare: async (_api, send) => {
+      await send('PUT', '/api/v1/secrets/site-two/one', { value: 'not-to-be-seen' });
+      await send('PUT', '/api/v1/secrets/site-two/two', { value: 'not-to-be-seen' });
+    },
+    records: [
+      ['delete', 'secret', 'site-two/one', {}, null],
+      ['delete', 'secret', 'site-two/two', {}, null],
+    ],
+  },
+  'POST /api/v1/components/reset-errors': {
+    path: '/api/v1/components/reset-errors',
+    body: { ids: ['reset'] },
+    prepare: (_api, send) => send('PUT', '/v3/components/reset', { error_count: 2 }),
+    records: [['update', 'component', 'reset', { error_count: 2 }, { error_count: 0 }]],
+  },
+  'POST /api/v1/sessions/cancel': {
+    path: '/api/v1/sessions/cancel',
+    body: { names: ['cancelled-many'] },
+    prepare: makeSession('cancelled-many'),
+    records: [
+      [
+        'cancel',
+        'session',
+        'cancelled-many',
+        { cancel_reason: null, completion_time: null, status: 'pending', succeeded: 'none' },
+        { cancel_reason: 'cancelled', completion_time: expect.any(String), status: 'complete', succeeded: 'false' },
+      ],
+    ],
   },
 
   'POST /api/v1/import/sources': {

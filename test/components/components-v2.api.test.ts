@@ -312,7 +312,8 @@ describe('many at once', () => {
     const many = Array.from({ length: 1_700 }, (_, index) => ({ id: `n${String(index).padStart(5, '0')}` }));
     await api.call('PUT', '/v3/components', many);
     const answer = await api.call('PATCH', '/v2/components', { patch: { enabled: true }, filters: {} });
-    expect(answer.body).toEqual(many.map(({ id }) => ({ ...EMPTY, id, enabled: true })));
+    const configurationStatus = 'unconfigured';
+    expect(answer.body).toEqual(many.map(({ id }) => ({ ...EMPTY, id, enabled: true, configurationStatus })));
   });
 
   test.each([['PUT'], ['PATCH']])('%s of several batches comes again word by word under one key', async (method) => {
