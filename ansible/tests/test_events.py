@@ -186,7 +186,7 @@ def test_nothing_of_a_no_log_task_is_told(bench: Workbench, tmp_path: Path, args
         'Assert': 'ignored', 'Skipped': 'skipped', 'Raised': 'ignored', 'Unreachable': 'ignored', 'Raw': 'changed',
         'Failed': 'failed',
     }  # fmt: skip
-    allowed = {'time', 'type', 'host', 'task', 'play', 'result', 'changed', 'duration', 'censored'}
+    allowed = {'time', 'type', 'host', 'task', 'play', 'result', 'changed', 'duration', 'censored', 'file'}
     for event in results:
         assert event['censored'] is True and set(event) == allowed, event
     left = '\n'.join(run.read(name) for name in ('output.log', 'events.jsonl', 'results.json', 'launcher.log'))
