@@ -98,7 +98,8 @@ describe('the token that is sent', () => {
 describe('a refusal', () => {
   test.each([
     ['unauthenticated', 'MUSTER_TOKEN_FILE'],
-    ['forbidden', './muster token create'],
+    // The API itself says which role is needed, and the command that makes a token of it.
+    ['forbidden', 'no'],
     ['too_many_failures', 'correct MUSTER_TOKEN'],
   ] as const)('%s is exit status 4 and says what to do', async (code, words) => {
     api.on('GET /v3/components', (_request, response) => problem(response, code, 'no'));
