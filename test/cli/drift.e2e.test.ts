@@ -72,7 +72,9 @@ describe('check', () => {
     api.on('POST /api/v1/drift/checks', always(201, answer));
     const { exit, out, err } = await run('check', '--config', 'web', '--tag', 'r=1', '--no-enabled', '--reconfigure');
     expect([exit, out]).toEqual([0, 'check-web-1\ncheck-web-2\n']);
-    expect(err).toBe('left out: 2 (no configuration is desired): x and 1 more\n120 components are looked at by 2 sessions\n');
+    expect(err).toBe(
+      'left out: 2 (no configuration is desired): x and 1 more\n120 components are looked at by 2 sessions\n',
+    );
     expect(api.seen[0]?.body).toEqual({
       filter: { config_name: 'web', tags: 'r=1', enabled: false },
       reconfigure: true,

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
 import { eventually } from '../support/eventually.ts';
@@ -6,17 +9,21 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 let database: TestDatabase;
 let registry: TenantRegistryServer;
+let data: string;
 let one: ApiProcess;
 let two: ApiProcess;
 beforeAll(async () => {
   [database, registry] = await Promise.all([createTestDatabase(), startTenantRegistry({ tenants: ['blue'] })]);
-  one = await startApiProcess(database.url, { MUSTER_TENANT_REGISTRY_URL: registry.url });
-  two = await startApiProcess(database.url, {});
+  // Servers of one installation have the same keys.
+  data = await mkdtemp(join(tmpdir(), 'muster-two-servers-'));
+  one = await startApiProcess(database.url, { MUSTER_DATA_DIR: data, MUSTER_TENANT_REGISTRY_URL: registry.url });
+  two = await startApiProcess(database.url, { MUSTER_DATA_DIR: data });
 }, 120_000);
 afterAll(async () => {
   await one?.stop();
   await two?.stop();
   await registry?.stop();
+  await rm(data, { recursive: true, force: true });
   await database?.close();
 });
 
