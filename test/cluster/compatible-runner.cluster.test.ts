@@ -108,11 +108,11 @@ test('its words arrive as they are, its log is kept up to the limit, and words t
   const warned = body.events.filter((event: object) => JSON.stringify(event).includes('MUSTER_LOG_MAX'));
   expect(warned).toHaveLength(1);
 
-  await stack.create('broken', 'noisy', { ansible_passthrough: '-e "pw=a -i /other"' });
+  await stack.create('broken', 'noisy', { ansible_passthrough: '--tags "pw=a -i /other"' });
   const broken = await stack.untilComplete('broken', 120_000);
   expect(broken.status.session).toMatchObject({
     succeeded: 'false',
-    message: expect.stringContaining('--extra-vars=pw=a -i /other: a runner image of profile compatible would take'),
+    message: expect.stringContaining('--tags=pw=a -i /other: a runner image of profile compatible would take'),
   });
   expect(await namespace.kubectl(['get', 'jobs', '-o', 'name'])).not.toContain(broken.status.session.job);
 }, 300_000);
