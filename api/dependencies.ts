@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Kysely } from 'kysely';
 import type { AuthenticateDependencies } from '../control/access/authenticate.ts';
+import type { AddressSeal } from '../control/automation/address-seal.ts';
 import type { ScheduleEngine } from '../control/automation/schedule-port.ts';
 import type {
   GitReferences,
@@ -52,6 +53,8 @@ export interface ApiDependencies {
   git: GitReferences;
   repositoryAccess: ReadRepositoryAccess;
   secrets: SecretStore;
+  /** Encrypts addresses of webhooks. */
+  addressSeal: AddressSeal;
   /** Makes a new key of the secrets and answers how many values it has encrypted. */
   changeSecretKey(): Promise<number>;
   tenants: TenantRegistry;

@@ -12,6 +12,7 @@ import { temporalSettings } from '../config/temporal-settings.ts';
 import { tlsSettings } from '../config/tls-settings.ts';
 import { attributeTo } from '../control/access/attribute-writes.ts';
 import { ensureAdminToken } from '../control/access/ensure-admin-token.ts';
+import { openAddressSeal } from '../control/automation/address-seal.ts';
 import { createScheduleEngine } from '../control/automation/schedule-engine.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { readNotices } from '../control/configurations/read-notices.ts';
@@ -43,7 +44,7 @@ import { withoutRegistry } from '../drivers/tenants/no-registry.ts';
 import { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { openDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrations/index.ts';
-import { SIGNS } from '../store/required-macs.ts';
+import { connectionName } from '../store/process-names.ts';
 import { createSecretStore } from '../store/secrets.ts';
 import { openStreamFeed } from '../store/stream-feed.ts';
 import { followTlsFiles } from './access/tls-listener.ts';
@@ -86,7 +87,7 @@ async function main(): Promise<void> {
     );
   }
   const signs = env.MUSTER_MAC_KEY_FILE !== undefined || env.MUSTER_SECRETS === 'database';
-  const db = openDatabase({ ...database, name: `muster-api${signs ? SIGNS : ''}`, statementMs: STATEMENT_MS });
+  const db = openDatabase({ ...database, name: connectionName('muster-api', { signs }), statementMs: STATEMENT_MS });
   const cipher = env.MUSTER_SECRETS === 'kubernetes' ? null : openSecretCipher(paths.secretKey, { make: false });
   const secrets =
     cipher === null
@@ -97,8 +98,7 @@ async function main(): Promise<void> {
     env.MUSTER_CONFIGMAPS === 'kubernetes'
       ? await kubernetesConfigMaps(env.MUSTER_SECRETS_NAMESPACE, DEFAULT_NAMESPACE, shippedConfigMaps)
       : shippedConfigMaps;
-  const caFile = env.MUSTER_CA_FILE;
-  const platformCa = caFile === undefined ? undefined : await readFile(caFile, 'utf8');
+  const platformCa = env.MUSTER_CA_FILE === undefined ? undefined : await readFile(env.MUSTER_CA_FILE, 'utf8');
   const registry = env.MUSTER_TENANT_REGISTRY_URL;
   const site = createSiteValues({
     db,
@@ -139,6 +139,7 @@ async function main(): Promise<void> {
     }),
     repositoryAccess: site.repositoryAccess,
     secrets,
+    addressSeal: openAddressSeal(db, secrets, cipher),
     changeSecretKey: () => changeSecretKey(db, cipher),
     tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: platformCa }),
     engine: createSessionEngine({ db, client: temporal.client }),

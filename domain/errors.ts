@@ -71,6 +71,7 @@ export const ERRORS = {
   // webhooks
   webhook_not_found: kind(404, 'Webhook not found', 3),
   webhook_exists: kind(409, 'Conflicting webhook name', 5),
+  webhook_address_masked: kind(400, 'Address is not whole', 2),
 
   // configurations, sources, options, secrets
   configuration_not_found: kind(404, 'Configuration not found', 3),

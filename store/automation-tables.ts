@@ -180,7 +180,12 @@ export interface ScheduleRunsTable {
 
 export interface WebhooksTable {
   name: string;
+  /** What is shown of the address; the whole one where an older release has written it. */
   url: string;
+  /** The whole address, encrypted (see webhook-addresses.ts). */
+  sealed_url: ColumnType<Buffer | null, Buffer | null | undefined, Buffer>;
+  /** Counted up when somebody sets the address. */
+  url_revision: Generated<number>;
   events: WebhookEvent[];
   enabled: boolean;
   allow_private_redirects: boolean;

@@ -114,4 +114,6 @@ export interface InstallationTable {
   mac_signer_seen_at: Date | null;
   /** By what the key of the MACs is known. */
   mac_key_print: string | null;
+  /** Since when no process was seen that knows nothing of sealed addresses; null: the last look saw one, or there was no look. */
+  sealing_since: Date | null;
 }

@@ -1,13 +1,7 @@
 /** From when on what goes through the engine must have a MAC, and who is there that makes none. */
 import { sql } from 'kysely';
 import type { Db } from './database.ts';
-
-/** What a process that signs adds to the name of its connections; processes of older releases do not. */
-export const SIGNS = ' (signs)';
-
-/** Names of the connections of processes that speak to the engine, as older releases use them. */
-const SPEAKERS = ['muster-api', 'muster-worker', 'muster-images'];
-const UNSIGNING = SPEAKERS.flatMap((name) => [name, `${name}-watch`]);
+import { UNSIGNING } from './process-names.ts';
 
 export async function readRequiredSince(db: Db): Promise<Date | null> {
   const row = await db.selectFrom('installation').select('mac_required_since').executeTakeFirstOrThrow();

@@ -1,8 +1,10 @@
 /** Everything in the database that the key of the secrets has encrypted, and the change of that key. */
 import { type Kysely, sql } from 'kysely';
+import type { KeyRotation } from '../domain/configurations/key-rotation.ts';
 import type { Db } from './database.ts';
 import { KEY_LOCK, ROTATION_LOCK } from './key-lock.ts';
 import type { Database } from './tables.ts';
+import { webhookAddressPlace } from './webhook-addresses.ts';
 
 /** A column of ciphertexts. `place` is what each is bound to, made of the columns of `id`, which name a row. */
 interface SealedColumn {
@@ -15,17 +17,8 @@ interface SealedColumn {
 /** Every column that holds what the key has encrypted. A new one is one line here. */
 const SEALED: readonly SealedColumn[] = [
   { table: 'secrets', column: 'ciphertext', id: ['name', 'key'], place: (row) => `${row.name}/${row.key}` },
+  { table: 'webhooks', column: 'sealed_url', id: ['name'], place: (row) => webhookAddressPlace(row.name ?? '') },
 ];
-
-/** The steps of a change of the key, each of which may be repeated. */
-export interface KeyRotation {
-  isUnfinished(): boolean;
-  isPrepared(): boolean;
-  prepare(): void;
-  renew(ciphertext: Buffer, context: string): Buffer | null;
-  switch(): void;
-  finish(): void;
-}
 
 /**
  * Changes the key: everything is encrypted anew with the next one, which then takes the place of the current one, and the former is

@@ -1,8 +1,7 @@
 /** Secret values in a table, encrypted before they get there: the stand-in for Secrets of a cluster. */
 import { type Kysely, sql } from 'kysely';
 import { isMusterError } from '../domain/errors.ts';
-import type { Db } from './database.ts';
-import { KEY_LOCK } from './key-lock.ts';
+import { holdKey } from './key-lock.ts';
 import type { Database } from './tables.ts';
 
 /** Encrypts a value so that it opens only in its own place (`context`). */
@@ -87,11 +86,6 @@ export function createSecretStore(db: Kysely<Database>, cipher: SecretCipher) {
       return [...names].map(([name, keys]) => ({ name, keys: keys.map((row) => row.key) }));
     },
   };
-}
-
-/** Keeps the key that writes from being changed until the transaction ends. */
-async function holdKey(trx: Db): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(${KEY_LOCK})`.execute(trx);
 }
 
 function place(name: string, key: string): string {

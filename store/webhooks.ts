@@ -1,5 +1,5 @@
 /** Webhooks and their notifications. What makes notifications is in migration 0016. */
-import { type Selectable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import type { DeliveryState, WebhookEvent } from '../domain/automation/webhook-schema.ts';
 import type { Db } from './database.ts';
 import type { NotificationsTable, WebhooksTable } from './tables.ts';
@@ -25,7 +25,7 @@ export async function lockWebhookName(trx: Db, name: string): Promise<void> {
 }
 
 /** Inserts a webhook; null when one of that name is there. */
-export async function insertWebhook(db: Db, webhook: Selectable<WebhooksTable>): Promise<WebhookRow | null> {
+export async function insertWebhook(db: Db, webhook: Insertable<WebhooksTable>): Promise<WebhookRow | null> {
   const row = await db
     .insertInto('webhooks')
     .values(webhook)
@@ -53,7 +53,8 @@ export async function listWebhooks(db: Db, after: string, limit: number): Promis
 }
 
 export interface WebhookChange {
-  url?: string | undefined;
+  /** What is shown of another address, and that sealed. */
+  address?: { url: string; sealed_url: Buffer } | undefined;
   events?: WebhookEvent[] | undefined;
   enabled?: boolean | undefined;
   allow_private_redirects?: boolean | undefined;
@@ -62,8 +63,12 @@ export interface WebhookChange {
 }
 
 /** Changes a webhook; answers whether it is there. */
-export async function updateWebhook(db: Db, name: string, change: WebhookChange): Promise<boolean> {
-  const result = await db.updateTable('webhooks').set(change).where('name', '=', name).executeTakeFirst();
+export async function updateWebhook(db: Db, name: string, { address, ...change }: WebhookChange): Promise<boolean> {
+  const result = await db
+    .updateTable('webhooks')
+    .set((eb) => ({ ...change, ...(address && { ...address, url_revision: eb('url_revision', '+', 1) }) }))
+    .where('name', '=', name)
+    .executeTakeFirst();
   return result.numUpdatedRows > 0n;
 }
 

@@ -13,7 +13,7 @@ import type { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { openDatabase } from '../store/database.ts';
 import { imageJobsOnDisk } from '../store/image-jobs.ts';
 import { migrate } from '../store/migrations/index.ts';
-import { SIGNS } from '../store/required-macs.ts';
+import { connectionName } from '../store/process-names.ts';
 import { again } from './again.ts';
 import { connectWorkers, workerOptions } from './engine.ts';
 import { imageFolders, openImageMachine } from './image-builder.ts';
@@ -40,7 +40,7 @@ export async function runImageWorker(
   const { macKey: own, secretKey } = dataPaths(env.MUSTER_DATA_DIR);
   const keyFiles = { given: env.MUSTER_MAC_KEY_FILE, own, secretKey };
   const signs = hasMacKey(keyFiles);
-  const db = openDatabase({ ...database, name: `muster-images${signs ? SIGNS : ''}` });
+  const db = openDatabase({ ...database, name: connectionName('muster-images', { signs }) });
   await again('database', log, () => migrate(db));
   const { signing, ...requirement } = openSigning(db, signs ? () => findMacKey(keyFiles) : null, log);
   await again('the requirement of MACs', log, requirement.follow);

@@ -17,6 +17,7 @@ import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { startFiles } from '../config/start-files.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
+import { openAddressSeal } from '../control/automation/address-seal.ts';
 import { followChanges } from '../control/automation/follow-changes.ts';
 import { followNotifications } from '../control/automation/follow-notifications.ts';
 import { keepUserSchedules } from '../control/automation/keep-user-schedules.ts';
@@ -61,7 +62,7 @@ import { type Db, openDatabase } from '../store/database.ts';
 import { anyGroupOfTags, inventoryComponents } from '../store/inventory-components.ts';
 import { migrate } from '../store/migrations/index.ts';
 import { readOptions } from '../store/options.ts';
-import { SIGNS } from '../store/required-macs.ts';
+import { connectionName } from '../store/process-names.ts';
 import { createSecretStore } from '../store/secrets.ts';
 import { again } from './again.ts';
 import { baseEnvironment } from './base-environment.ts';
@@ -129,7 +130,7 @@ async function main(): Promise<void> {
 
   const database = databaseSettings(env);
   const signs = env.MUSTER_MAC_KEY_FILE !== undefined || env.MUSTER_SECRETS === 'database';
-  const db = openDatabase({ ...database, name: `muster-worker${signs ? SIGNS : ''}` });
+  const db = openDatabase({ ...database, name: connectionName('muster-worker', { signs }) });
   await again('database', log, () => migrate(db));
   const cipher = env.MUSTER_SECRETS === 'kubernetes' ? null : openSecretCipher(paths.secretKey, { make: false });
   if (cipher !== null) await again('database', log, () => ensureSecretKey(db, cipher, paths.secretKey));
@@ -295,7 +296,12 @@ async function main(): Promise<void> {
       }),
       ...createTrustActivities(deps),
       ...createHardwareSyncActivities({ ...deps, listHardware: hardwareList(env), taskQueue: MAIN_QUEUE }),
-      ...createWebhookActivities({ ...deps, secrets, webhooks: createWebhookSender({ ca: platformCa || undefined }) }),
+      ...createWebhookActivities({
+        ...deps,
+        secrets,
+        addressSeal: openAddressSeal(db, secrets, cipher),
+        webhooks: createWebhookSender({ ca: platformCa || undefined }),
+      }),
       cloneLayers: host.cloneLayers,
       sweepSessions: sweep.sweepSessions,
       noteMachineAway: sweep.noteMachineAway,

@@ -1,12 +1,18 @@
 import type { Client } from '@temporalio/client';
 import { type DeliveryDependencies, deliverNotifications } from '../../control/automation/deliver-notifications.ts';
 import { forgetOldNotifications, wakeWebhooks } from '../../control/automation/wake-webhooks.ts';
+import { sealOpenAddresses } from '../../control/automation/webhook-address.ts';
 import { WebhookRefSchema } from '../../domain/automation/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { parseInputs } from '../parse-inputs.ts';
 import type { WebhookActivities } from './contract.ts';
 
-export function createWebhookActivities(deps: DeliveryDependencies & { client: Client }): WebhookActivities {
+export interface WebhookActivityDependencies extends DeliveryDependencies {
+  client: Client;
+  log: { info(fields: object, message: string): void };
+}
+
+export function createWebhookActivities(deps: WebhookActivityDependencies): WebhookActivities {
   return parseInputs<WebhookActivities>(
     { deliverNotifications: WebhookRefSchema, wakeWebhooks: null },
     {
@@ -19,6 +25,8 @@ export function createWebhookActivities(deps: DeliveryDependencies & { client: C
         withHeartbeat(async () => {
           await wakeWebhooks(deps);
           await forgetOldNotifications(deps);
+          const sealed = await sealOpenAddresses(deps);
+          if (sealed > 0) deps.log.info({ sealed }, 'addresses of webhooks sealed that an older release had stored');
         }),
     },
   );

@@ -8,10 +8,14 @@ import { interrupted, usage } from '../failure.ts';
  * The value of a secret from stdin. On a terminal it is asked for and not shown. The line end after a single line is not part
  * of the value (`echo value | ...`); a value of several lines (a key) stays as it is.
  */
-export async function readSecretValue(context: CliContext, label: string): Promise<string> {
+export async function readSecretValue(
+  context: CliContext,
+  label: string,
+  example = `./muster secret set ${label} < FILE`,
+): Promise<string> {
   const given = context.stdin.isTTY ? await askHidden(context, label) : await text(context.stdin);
   const value = withoutLineEnd(given);
-  if (value === '') throw usage('the value on stdin is empty', `pipe it: ./muster secret set ${label} < FILE`);
+  if (value === '') throw usage('the value on stdin is empty', `pipe it: ${example}`);
   return value;
 }
 

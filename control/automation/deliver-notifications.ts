@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { withoutWebhookAddress } from '../../domain/automation/webhook-address.ts';
 import { webhookBody } from '../../domain/automation/webhook-body.ts';
 import { nextTryMs } from '../../domain/automation/webhook-retry.ts';
 import { maskUrlCredentials } from '../../domain/configurations/repository-url.ts';
@@ -13,12 +14,15 @@ import {
   type WebhookRow,
 } from '../../store/webhooks.ts';
 import type { SecretStore } from '../configurations/ports.ts';
+import type { AddressSeal } from './address-seal.ts';
+import { wholeAddress } from './webhook-address.ts';
 import type { WebhookSender } from './webhook-ports.ts';
 import { readWebhookSecret, signatureOf } from './webhook-secret.ts';
 
 export interface DeliveryDependencies {
   db: Kysely<Database>;
   secrets: Pick<SecretStore, 'get'>;
+  addressSeal: AddressSeal;
   webhooks: WebhookSender;
   clock(): Date;
 }
@@ -68,17 +72,20 @@ async function deliver(
 
 /** One try: the receiver's status, and what was wrong or null. */
 async function attempt(
-  { secrets, webhooks, clock }: DeliveryDependencies,
+  deps: DeliveryDependencies,
   webhook: WebhookRow,
   { id, event, data, created_at: createdAt }: NotificationRow,
   signal: AbortSignal,
 ): Promise<{ status: number | null; error: string | null; retryAfter: number }> {
+  const { secrets, webhooks, clock } = deps;
   const body = webhookBody({ id, event, data, createdAt });
+  let address = '';
   try {
     const secret = await readWebhookSecret(secrets, webhook.name);
     if (secret === null) return { status: null, error: 'its secret is gone: set another one', retryAfter: 0 };
+    address = await wholeAddress(deps, webhook);
     const { status, retryAfter } = await webhooks.send({
-      url: webhook.url,
+      url: address,
       body,
       headers: {
         'content-type': 'application/json',
@@ -94,6 +101,7 @@ async function attempt(
     return { status, error: isTaken ? null : `answers with status ${status}`, retryAfter };
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    return { status: null, error: storableText(maskUrlCredentials(text)).slice(0, ERROR_MAX), retryAfter: 0 };
+    const shown = maskUrlCredentials(address === '' ? text : withoutWebhookAddress(text, address));
+    return { status: null, error: storableText(shown).slice(0, ERROR_MAX), retryAfter: 0 };
   }
 }

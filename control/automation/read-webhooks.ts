@@ -1,5 +1,5 @@
+import { shownWebhookAddress } from '../../domain/automation/webhook-address.ts';
 import type { DeliveryState, DeliveryView, WebhookView } from '../../domain/automation/webhook-schema.ts';
-import { maskUrlCredentials } from '../../domain/configurations/repository-url.ts';
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/times.ts';
 import type { Db } from '../../store/database.ts';
@@ -18,7 +18,7 @@ export function webhookNotFound(name: string): MusterError {
 export function viewOfWebhook(row: WebhookRow): WebhookView {
   return {
     name: row.name,
-    url: maskUrlCredentials(row.url),
+    url: shownWebhookAddress(row.url),
     events: row.events,
     enabled: row.enabled,
     allow_private_redirects: row.allow_private_redirects,

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { givenWebhookAddress, shownWebhookAddress } from '../../domain/automation/webhook-address.ts';
 import {
   type DeliveryView,
   PING,
@@ -9,6 +10,7 @@ import {
 } from '../../domain/automation/webhook-schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/database.ts';
+import { holdKey } from '../../store/key-lock.ts';
 import type { Database } from '../../store/tables.ts';
 import {
   deleteWebhook,
@@ -19,8 +21,10 @@ import {
   updateWebhook,
 } from '../../store/webhooks.ts';
 import type { SecretStore } from '../configurations/ports.ts';
+import type { AddressSeal } from './address-seal.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { getWebhook, viewOfDelivery, viewOfWebhook, webhookNotFound } from './read-webhooks.ts';
+import { sealedAddress, wholeAddress } from './webhook-address.ts';
 import { newWebhookSecret, storeWebhookSecret, webhookSecretName } from './webhook-secret.ts';
 
 /**
@@ -32,6 +36,7 @@ const inTurn = oneAtATime();
 export interface WebhookDependencies {
   db: Kysely<Database>;
   secrets: Pick<SecretStore, 'putAll' | 'delete'>;
+  addressSeal: AddressSeal;
   clock(): Date;
   /** Who asks. */
   actor: string | null;
@@ -39,17 +44,23 @@ export interface WebhookDependencies {
 
 /**
  * Makes a webhook and answers it with its secret, the only time that it is shown.
- * @throws `webhook_exists`
+ * @throws `webhook_exists`, `webhook_address_masked`
  */
 export async function createWebhook(deps: WebhookDependencies, wanted: WebhookCreate): Promise<WebhookCreated> {
   const { name, url, events, enabled = true, allow_private_redirects = false } = wanted;
+  givenWebhookAddress(url, null);
   const secret = wanted.secret ?? newWebhookSecret();
   const now = deps.clock();
   const make = async (trx: Db) => {
     await lockWebhookName(trx, name);
+    if ((await findWebhook(trx, name)) !== null) throw webhookExists(name);
+    // Before the record is there for others; one that is left over by a crash is replaced by the next create. And before the key is
+    // held: the secret is written by another connection, which would wait behind a change of the key that waits for this one.
+    await storeWebhookSecret(deps.secrets, name, secret, deps.actor);
+    await holdKey(trx);
     const row = await insertWebhook(trx, {
       name,
-      url,
+      ...(await sealedAddress(deps.addressSeal, name, url)),
       events,
       enabled,
       allow_private_redirects,
@@ -57,25 +68,48 @@ export async function createWebhook(deps: WebhookDependencies, wanted: WebhookCr
       updated_at: now,
       actor: deps.actor,
     });
-    if (row === null) throw musterError('webhook_exists', `A webhook with the name ${name} already exists`);
-    // Before the record is there for others; one that is left over by a crash is replaced by the next create.
-    await storeWebhookSecret(deps.secrets, name, secret, deps.actor);
+    if (row === null) throw webhookExists(name);
     return { ...viewOfWebhook(row), secret };
   };
   return inTurn(() => deps.db.transaction().execute(make));
 }
 
-/** Changes the given members; throws `webhook_not_found`. */
+function webhookExists(name: string) {
+  return musterError('webhook_exists', `A webhook with the name ${name} already exists`);
+}
+
+/**
+ * Changes the given members. An address that is sent back as it was shown changes nothing.
+ * @throws `webhook_not_found`, `webhook_address_masked`
+ */
 export async function patchWebhook(deps: WebhookDependencies, name: string, patch: WebhookPatch): Promise<WebhookView> {
-  const { secret, ...members } = patch;
-  const change = { ...members, actor: deps.actor, updated_at: deps.clock() };
+  const { secret, url, ...members } = patch;
+  const given = url === undefined ? undefined : await newAddress(deps, name, url);
   const write = async (trx: Db) => {
-    if (secret !== undefined) await lockWebhookName(trx, name);
+    if (secret !== undefined) {
+      await lockWebhookName(trx, name);
+      if ((await findWebhook(trx, name)) === null) throw webhookNotFound(name);
+      await storeWebhookSecret(deps.secrets, name, secret, deps.actor);
+    }
+    if (given !== undefined) await holdKey(trx);
+    const address = given === undefined ? undefined : await sealedAddress(deps.addressSeal, name, given);
+    const change = { ...members, address, actor: deps.actor, updated_at: deps.clock() };
     if (!(await updateWebhook(trx, name, change))) throw webhookNotFound(name);
-    if (secret !== undefined) await storeWebhookSecret(deps.secrets, name, secret, deps.actor);
   };
-  await (secret === undefined ? write(deps.db) : inTurn(() => deps.db.transaction().execute(write)));
+  const needsTransaction = secret !== undefined || given !== undefined;
+  await (needsTransaction ? inTurn(() => deps.db.transaction().execute(write)) : write(deps.db));
   return getWebhook(deps, name);
+}
+
+/** The address that a request sets; undefined when it is the one that is stored. */
+async function newAddress(deps: WebhookDependencies, name: string, url: string): Promise<string | undefined> {
+  const row = await findWebhook(deps.db, name);
+  if (row === null) throw webhookNotFound(name);
+  const given = givenWebhookAddress(url, shownWebhookAddress(row.url));
+  if (given === undefined) return undefined;
+  // An address that is not known, or cannot be opened, is replaced.
+  const stored = await wholeAddress(deps, row).catch(() => null);
+  return stored === given ? undefined : given;
 }
 
 /** Removes a webhook, what it was still to be told, and its secret; throws `webhook_not_found`. */

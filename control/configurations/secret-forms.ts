@@ -1,5 +1,6 @@
 /** Secrets that Muster itself reads have a form, which is checked when they are written: later they would only fail where they are used. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { ADDRESS_KEY_SECRET } from '../../domain/configurations/secret-uses.ts';
 import { musterError } from '../../domain/errors.ts';
 
 /** Null when the value has the form, else what it should be. */
@@ -92,6 +93,7 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, Form>>>> = {
   cfstrust: { private: privateKey, public: publicKey },
   cfstrustcertificate: { certificate },
   'muster-idempotency': { key: hexKey },
+  [ADDRESS_KEY_SECRET]: { key: hexKey },
   'vcs-user-credentials': { vcs_username: line, vcs_password: line },
   'ansible-vault-password': { password: line },
 };

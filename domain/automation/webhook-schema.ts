@@ -21,7 +21,7 @@ const EventsSchema = z
 /** Body of a new webhook. */
 export const WebhookCreateSchema = z.strictObject({
   name: NameSchema,
-  url: UrlSchema.describe('where it is sent to, by POST'),
+  url: UrlSchema.describe('where it is sent to, by POST; never shown whole again'),
   events: EventsSchema,
   secret: z
     .string()
@@ -42,7 +42,7 @@ export type WebhookPatch = z.infer<typeof WebhookPatchSchema>;
 /** A webhook as it is shown: never its secret. */
 export const WebhookSchema = z.object({
   name: z.string(),
-  url: z.string().describe('without its password'),
+  url: z.string().describe('scheme and host alone (`https://host/***`): the rest is a secret'),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
   enabled: z.boolean(),
   allow_private_redirects: z.boolean(),

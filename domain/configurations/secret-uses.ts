@@ -3,6 +3,8 @@
 /** Beginnings of the names that Muster gives by itself, before the name of a webhook and the id of a session. */
 export const WEBHOOK_SECRET_PREFIX = 'muster-webhook-';
 export const IMAGE_KEY_PREFIX = 'muster-image-';
+/** Holds the key that seals addresses of webhooks where secrets are in a cluster. */
+export const ADDRESS_KEY_SECRET = 'muster-addresses';
 
 export const SECRET_USE_KINDS = ['source', 'configuration', 'option', 'webhook', 'session', 'built-in'] as const;
 export type SecretUseKind = (typeof SECRET_USE_KINDS)[number];
@@ -20,6 +22,7 @@ const BUILT_IN: ReadonlyMap<string, string> = new Map([
   ['muster-ssh-ca', 'authority that signs the certificates for hosts'],
   ['cfstrustcertificate', 'certificate for hosts'],
   ['muster-idempotency', 'key that seals answers to requests that may come again'],
+  [ADDRESS_KEY_SECRET, 'key that seals the addresses of webhooks'],
   ['cfstrust', 'key pair for hosts, where Vault signs'],
   ['ansible-vault-password', 'password of Ansible vaults'],
 ]);

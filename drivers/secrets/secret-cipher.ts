@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { KeyRotation } from '../../domain/configurations/key-rotation.ts';
 import { musterError } from '../../domain/errors.ts';
 import {
   dropOldKey,
@@ -23,18 +24,7 @@ export interface SecretCipher {
   encrypt(plaintext: string, context: string): Buffer;
   /** Throws `secret_unreadable` when key or place is another one, or the data was changed. */
   decrypt(ciphertext: Buffer, context: string): string;
-  /** The change of the key, in the order of its steps; each may be repeated. */
-  rotation: {
-    /** Whether a change was begun and not ended. */
-    isUnfinished(): boolean;
-    /** Whether the next key is not yet the one that writes. */
-    isPrepared(): boolean;
-    prepare(): void;
-    /** The same text under the key that is, or is to be, the one that writes; null when it is already. */
-    renew(ciphertext: Buffer, context: string): Buffer | null;
-    switch(): void;
-    finish(): void;
-  };
+  rotation: KeyRotation;
 }
 
 /**

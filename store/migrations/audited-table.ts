@@ -7,6 +7,8 @@ export interface AuditedColumn {
   show?: (reference: string) => string;
   /** A JSON array of entries: only those that came and went are shown, with the passwords of URLs masked. */
   entries?: true;
+  /** SQL condition under which it has changed, over the aliases of both rows, either way round; default: its values differ. */
+  differs?: (one: string, other: string) => string;
 }
 
 export interface AuditedTable {
@@ -146,12 +148,14 @@ function whole({ columns = [], record }: AuditedTable, row: string): string {
 
 /** What one row shows otherwise than another. */
 function difference({ columns = [], record }: AuditedTable, row: string, other: string): string {
-  const members = columnsOf(columns).map(({ column, show, entries }) => {
+  const members = columnsOf(columns).map(({ column, show, entries, differs: condition }) => {
     const [reference, against] = [`${row}.${column}`, `${other}.${column}`];
     // Bytes are compared: far cheaper for large values, and equal ones are written alike.
-    const differs = entries
-      ? `record_image_ne(row(${reference}), row(${against}))`
-      : `${reference} is distinct from ${against}`;
+    const differs = condition
+      ? condition(row, other)
+      : entries
+        ? `record_image_ne(row(${reference}), row(${against}))`
+        : `${reference} is distinct from ${against}`;
     const shown = entries ? `audit_masked(audit_entries(${reference}, ${against}))` : (show?.(reference) ?? reference);
     return `case when ${differs} then jsonb_build_object('${column}', ${shown}) else '{}' end`;
   });

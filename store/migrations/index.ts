@@ -36,6 +36,7 @@ import * as controllerHolds from './0033-controller-holds.ts';
 import * as canaries from './0034-canaries.ts';
 import * as auditBounds from './0035-audit-bounds.ts';
 import * as uncertainChanges from './0036-uncertain-changes.ts';
+import * as sealedWebhooks from './0037-sealed-webhooks.ts';
 
 /** In order of their names; a released migration never changes. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -75,6 +76,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0034-canaries': canaries,
   '0035-audit-bounds': auditBounds,
   '0036-uncertain-changes': uncertainChanges,
+  '0037-sealed-webhooks': sealedWebhooks,
 };
 
 /**

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { followMacRequirement, type MacRequirement } from '../../control/temporal/mac-requirement.ts';
 import { openDatabase } from '../../store/database.ts';
-import { SIGNS } from '../../store/required-macs.ts';
+import { connectionName } from '../../store/process-names.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -50,7 +50,7 @@ test('a new installation requires MACs at once', async () => {
 test('one with sessions requires them when nobody is left who does not sign, after every process has heard of it', async () => {
   await makeSession(database.db);
   const older = await connected('muster-api');
-  await connected(`muster-worker${SIGNS}`);
+  await connected(connectionName('muster-worker', { signs: true }));
   const one = await follow();
   expect(one.requiredSince()).toBeNull();
   await older.destroy();

@@ -429,7 +429,7 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
     body: { name: 'made', url: 'https://bob:pw@hooks.example.test/a', events: ['session.ended'] },
     records: [
       ['create', 'secret', 'WEBHOOK', null, {}],
-      ['create', 'webhook', 'made', null, some({ url: 'https://bob:***@hooks.example.test/a', enabled: true })],
+      ['create', 'webhook', 'made', null, some({ url: 'https://hooks.example.test/***', enabled: true })],
     ],
   },
   'PATCH /api/v1/webhooks/:id': {

@@ -1,6 +1,7 @@
 /** The secrets of webhooks, whose store needs connections of the same database as the records. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
+import { openAddressSeal } from '../../control/automation/address-seal.ts';
 import {
   createWebhook,
   patchWebhook,
@@ -31,7 +32,8 @@ const wanted = (name: string) => ({ name, url: 'https://hooks.test/', events: ['
 beforeAll(async () => {
   database = await createTestDatabase();
   few = openDatabase({ url: database.url, poolSize: 3 });
-  deps = { db: few, secrets: createSecretStore(few, cipher), clock: () => new Date(), actor: null };
+  const secrets = createSecretStore(few, cipher);
+  deps = { db: few, secrets, addressSeal: openAddressSeal(few, secrets, cipher), clock: () => new Date(), actor: null };
 });
 afterAll(async () => {
   await few?.destroy();

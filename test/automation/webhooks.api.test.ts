@@ -68,9 +68,9 @@ const deliveries = async (name: string, query = '') =>
 
 describe('a webhook', () => {
   test('is made, shown without its secret, changed and removed with it', async () => {
-    const { name, secret, ...shown } = await create({ url: 'https://me:geheim@hooks.example.test/x' });
+    const { name, secret, ...shown } = await create({ url: 'https://me:geheim@hooks.example.test/x?key=geheim' });
     expect(secret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/);
-    expect(shown).toMatchObject({ url: 'https://me:***@hooks.example.test/x', enabled: true, waiting: 0 });
+    expect(shown).toMatchObject({ url: 'https://hooks.example.test/***', enabled: true, waiting: 0 });
     const got = await api.call('GET', `/api/v1/webhooks/${name}`);
     expect([got.status, got.body]).toEqual([200, { name, ...shown }]);
     const patched = await api.call('PATCH', `/api/v1/webhooks/${name}`, { enabled: false });
@@ -85,7 +85,7 @@ describe('a webhook', () => {
     const again = await api.call('POST', '/api/v1/webhooks', { name, url: 'http://other/', events: ['session.ended'] });
     expect([again.status, again.body.code]).toEqual([409, 'webhook_exists']);
     expect(await api.deps.secrets.get(`muster-webhook-${name}`)).toEqual({ key: secret });
-    expect((await api.call('GET', `/api/v1/webhooks/${name}`)).body.url).toBe(SESSION_ENDED.url);
+    expect((await api.call('GET', `/api/v1/webhooks/${name}`)).body.url).toBe('https://hooks.example.test/***');
   });
   test.each([
     ['POST', '', { name: 'x', url: 'ftp://x/', events: ['session.ended'] }, 'url'],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { createApp } from '../../api/app.ts';
 import type { ApiDependencies, ApiServer } from '../../api/dependencies.ts';
+import { openAddressSeal } from '../../control/automation/address-seal.ts';
 import type { RefRequest } from '../../control/configurations/ports.ts';
 import { changeSecretKey } from '../../control/configurations/secret-key.ts';
 import { musterError } from '../../domain/errors.ts';
@@ -48,6 +49,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
   const database = await createTestDatabase();
   const dir = await mkdtemp(join(tmpdir(), `muster-test-api-${randomBytes(4).toString('hex')}-`));
   const cipher = openSecretCipher(join(dir, 'secret.key'));
+  const secrets = createSecretStore(database.db, cipher);
   const refs = new Map<string, string>();
   const asked: RefRequest[] = [];
   const logged: Record<string, unknown>[] = [];
@@ -64,7 +66,8 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
       },
     },
     repositoryAccess: async () => ({}),
-    secrets: createSecretStore(database.db, cipher),
+    secrets,
+    addressSeal: openAddressSeal(database.db, secrets, cipher),
     changeSecretKey: () => changeSecretKey(database.db, cipher),
     tenants: { hasTenant: async (name) => name.startsWith('known') },
     engine: {

@@ -9,6 +9,7 @@ import {
 import { segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
+import { readSecretValue } from '../../input/secret-value.ts';
 import {
   apiOf,
   type OutputOptions,
@@ -64,10 +65,17 @@ function aboutOf({ data }: DeliveryView): string | null {
   return typeof about === 'string' ? about : null;
 }
 
-function bodyOf({ to, event, enable, disable, privateRedirects }: ChangeOptions) {
+/** The body of a request; `--dry-run` shows no more of the address than any answer does. */
+async function bodyOf(context: CliContext, name: string, options: ChangeOptions) {
+  const { to, event, enable, disable, privateRedirects, dryRun } = options;
   const enabled = enable ? true : disable ? false : undefined;
-  return { url: to, events: event, enabled, allow_private_redirects: privateRedirects };
+  const url = to === '-' ? await readSecretValue(context, `address of ${name}`, `${EXAMPLE} ${name} ... < FILE`) : to;
+  const shown = url !== undefined && dryRun ? '********' : url;
+  return { url: shown, events: event, enabled, allow_private_redirects: privateRedirects };
 }
+
+const EXAMPLE = './muster webhook update --to -';
+const TO = 'where to send to, by POST; - reads it from stdin, so that no process list has it';
 
 const eventOption = () =>
   new Option('--event <event...>', 'what it is told of; may be repeated').choices([...WEBHOOK_EVENTS]);
@@ -80,12 +88,13 @@ export function webhookCommands(program: Command, context: CliContext): void {
   withDryRun(withOutput(noun.command('create')))
     .description('make a webhook and write the key of its signatures to stdout, the only time that it is shown')
     .argument('<name>')
-    .requiredOption('--to <url>', 'where to send to, by POST')
+    .requiredOption('--to <url>', TO)
     .addOption(eventOption().makeOptionMandatory())
     .option('--disable', 'tell it nothing yet')
     .option('--private-redirects', REDIRECTS)
     .action(async (name: string, options: ChangeOptions) => {
-      const request = { method: 'POST', path: PATH, body: { name, ...bodyOf(options) } } as const;
+      const body = { name, ...(await bodyOf(context, name, options)) };
+      const request = { method: 'POST', path: PATH, body } as const;
       const created = await perform<WebhookCreated>(context, apiOf(context, options), request, options);
       if (created === undefined) return;
       const { output } = options;
@@ -112,14 +121,15 @@ export function webhookCommands(program: Command, context: CliContext): void {
   withDryRun(withServer(noun.command('update')))
     .description('change a webhook')
     .argument('<name>')
-    .option('--to <url>', 'where to send to, by POST')
+    .option('--to <url>', TO)
     .addOption(eventOption())
     .option('--enable', 'tell it again')
     .addOption(new Option('--disable', 'tell it nothing').conflicts('enable'))
     .option('--private-redirects', REDIRECTS)
     .option('--no-private-redirects', 'they may not')
     .action(async (name: string, options: ChangeOptions) => {
-      const request = { method: 'PATCH', path: `${PATH}/${segment(name)}`, body: bodyOf(options) } as const;
+      const body = await bodyOf(context, name, options);
+      const request = { method: 'PATCH', path: `${PATH}/${segment(name)}`, body } as const;
       await perform(context, apiOf(context, options), request, options);
       if (!options.dryRun) say(context, `webhook ${name} changed`);
     });
