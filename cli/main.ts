@@ -1,7 +1,7 @@
 /** Composition root of the command line: arguments, streams, signals and environment of this process. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readOwnStack } from '../deploy/stack/own-stack.ts';
+import { ownCertificates, readOwnStack } from '../deploy/stack/own-stack.ts';
 import { trustCertificates } from '../deploy/stack/trusted-certificates.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './failure.ts';
@@ -67,7 +67,7 @@ const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'pac
   version: string;
 };
 const dataDir = resolve(env.MUSTER_DATA_DIR || '.muster');
-trustCertificates([env.MUSTER_CA_FILE, env.MUSTER_TLS_CERT]);
+trustCertificates([env.MUSTER_CA_FILE, env.MUSTER_TLS_CERT, ...ownCertificates(dataDir, Boolean(env.MUSTER_DATA_DIR))]);
 const ownUrl = (): string => `${env.MUSTER_TLS_CERT ? 'https' : 'http'}://127.0.0.1:${env.MUSTER_API_PORT || 8100}`;
 const defaultUrl = env.MUSTER_URL || (!env.MUSTER_API_PORT && readOwnStack(dataDir)?.url) || ownUrl();
 const tokenFor = openTokens(env, dataDir);

@@ -12,5 +12,5 @@ const { code } = await bundleWorkflowCode({
   workflowInterceptorModules: [...workflowInterceptorModules, ...sources.workflowInterceptorModules],
 });
 const part = `${target}.${process.pid}.part`;
-await writeFile(part, code);
+await writeFile(part, code, { mode: 0o600 });
 await rename(part, target);

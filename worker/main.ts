@@ -44,6 +44,7 @@ import { findAnsible, pythonOf } from '../drivers/local-runner/ansible-programs.
 import { readHostId } from '../drivers/local-runner/host-id.ts';
 import { createLocalRunner } from '../drivers/local-runner/local-runner.ts';
 import { createMissingRequirements } from '../drivers/local-runner/missing-requirements.ts';
+import { makePrivate } from '../drivers/local-runner/private-files.ts';
 import { createWorkspaces } from '../drivers/local-runner/workspaces.ts';
 import { collectAfterStart } from '../drivers/memory/collect-after-start.ts';
 import { collectNowAndThen } from '../drivers/memory/collect-now-and-then.ts';
@@ -188,6 +189,11 @@ async function main(): Promise<void> {
     tempDir: temporary,
     environment: process.env,
     log: (message) => log.info(message),
+  });
+
+  const loose = [paths.mirrors, paths.runs, paths.bundles, join(paths.images, 'host-id')];
+  void makePrivate(loose).then((failed) => {
+    if (failed.length > 0) log.warn({ failed: failed.slice(0, 10) }, 'others may read files of the data directory');
   });
 
   const cluster = await openCluster(env);

@@ -210,7 +210,8 @@ def _reap(child: int) -> int | None:
 def _reserve_exit(run: str) -> None:
     """Takes the room for exit.json while there is some: the run's own output may fill the disk."""
     try:
-        with open(os.path.join(run, _EXIT_DRAFT), 'wb') as file:
+        fd = os.open(os.path.join(run, _EXIT_DRAFT), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(fd, 'wb') as file:
             file.write(b' ' * _EXIT_ROOM)
     except OSError as error:
         _complain(f'exit.json: {error}')

@@ -79,7 +79,12 @@ export const REQUEST_EXAMPLES: Record<string, Record<string, unknown>> = {
   post_import_configurations: { one: { records: [{ name: 'site', layers: [] }] } },
   post_import_options: { one: { records: [{ name: 'batch_size', value: 50 }] } },
   post_images_ims: { elsewhere: { name: 'compute', link: { type: 's3', path: 's3://boot-images/1/manifest.json' } } },
-  post_public_keys_ims: { key: { name: 'me', public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI... me' } },
+  post_public_keys_ims: {
+    key: {
+      name: 'me',
+      public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG0QDp66ka6wisVUOtzGZZVxOVAAwBeT6jeRy/mrYjdO me',
+    },
+  },
   post_tokens: {
     reporter: { role: 'node', component: 'x1' },
     week: { role: 'operator', name: 'ci', expires_in: 604800 },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type MusterError, musterError } from '../../domain/errors.ts';
+import { readPublicKey } from '../../domain/images/public-key.ts';
 import type { PublicKeyCreate, PublicKeyView } from '../../domain/images/schema.ts';
 import type { Db } from '../../store/database.ts';
 import {
@@ -17,13 +18,21 @@ function keyNotFound(id: string): MusterError {
   return musterError('image_key_not_found', `There is no public key with the id ${id}`);
 }
 
-/** Makes the record of a key; names may repeat (cfs-flows 7). Whether it is one is seen when a job is to use it. */
+/**
+ * Makes the record of a key; names may repeat (cfs-flows 7). What is stored is one line: type, key and comment.
+ * @throws `image_request_invalid` for a text that is not one public key
+ */
 export async function createPublicKey(
   deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor' | 'operation'>,
   { name, public_key }: PublicKeyCreate,
 ): Promise<PublicKeyView> {
+  const read = readPublicKey(public_key);
+  if ('mistake' in read) {
+    const detail = `The public key ${read.mistake}. A public key is one line, TYPE KEY COMMENT, as ssh-keygen writes it`;
+    throw musterError('image_request_invalid', detail, 'public_key');
+  }
   const id = deps.operation ?? randomUUID();
-  const row = { id, name, public_key, created_at: deps.clock(), actor: deps.actor };
+  const row = { id, name, public_key: read.line, created_at: deps.clock(), actor: deps.actor };
   await insertPublicKey(deps.db, row);
   return viewOfPublicKey((await findPublicKey(deps.db, id)) ?? row);
 }

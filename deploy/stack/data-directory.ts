@@ -39,3 +39,9 @@ export function prepareDataDirectory(dataDir: string): void {
     );
   }
 }
+
+/** What the stack itself keeps in its data directory; folders with all that is in them. API and worker see to theirs. */
+export function ownFiles(dataDir: string): string[] {
+  const store = ['', '-wal', '-shm', '-journal'].map((suffix) => `temporal.db${suffix}`);
+  return [...store, 'stack.json', 'host-id', 'logs'].map((name) => join(dataDir, name));
+}

@@ -76,8 +76,8 @@ async function showSession(stack: ForegroundStack): Promise<number> {
 
 /** The demo is a client like any other: it has a token where one is needed, and trusts the stack's own certificate. */
 async function apiOf({ state, environment }: ForegroundStack): Promise<DemoApi> {
-  const { MUSTER_DATA_DIR: dataDir, MUSTER_TLS_CERT, MUSTER_CA_FILE } = environment;
-  trustCertificates([MUSTER_TLS_CERT, MUSTER_CA_FILE]);
+  const { MUSTER_DATA_DIR: dataDir } = environment;
+  trustCertificates(state.certificates ?? []);
   const url = state.links.api;
   if (environment.MUSTER_AUTH === 'none') return { url, token: null };
   return { url, token: await readAdminToken(dataDir, url, adminTokenFileOf(environment)) };

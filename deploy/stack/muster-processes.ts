@@ -62,6 +62,11 @@ export function apiUrl({ MUSTER_API_HOST: host, MUSTER_API_PORT: port, MUSTER_TL
   return `${cert === undefined ? 'http' : 'https'}://${reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable}:${port}`;
 }
 
+/** Files whose certificates a client of the API has to trust: its own, which may be signed by no authority, and those of the site. */
+export function certificateFiles({ MUSTER_TLS_CERT: own, MUSTER_CA_FILE: ofSite }: Environment): string[] {
+  return [own, ofSite].filter((file) => file !== undefined).map((file) => resolve(file));
+}
+
 /** Where a person finds Temporal's web UI: the embedded one behind the API. Null: nobody said where that of the outside server is. */
 export function temporalUiUrl(environment: Environment): string | null {
   const own = environment.MUSTER_TEMPORAL_ADDRESS === undefined ? `${apiUrl(environment)}/temporal/` : null;

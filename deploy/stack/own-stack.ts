@@ -1,11 +1,13 @@
 /** What a client on this machine may know of the stack of a data directory. No schema library: every command reads it. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAlive } from '../../drivers/local-runner/process-table.ts';
 
 /** Where the administrator's token of a stack is, unless MUSTER_ADMIN_TOKEN_FILE says otherwise. */
 export const adminTokenFile = (dataDir: string): string => join(dataDir, 'admin-token');
+
+const stateFile = (dataDir: string): string => join(dataDir, 'stack.json');
 
 interface OwnStack {
   /** Base URL of its API. */
@@ -14,10 +16,27 @@ interface OwnStack {
   api: { pid: number; start_time: string; boot_id: string } | null;
 }
 
+/**
+ * Files with the certificates that the stack of this data directory was started with, so that its clients need not be told again.
+ * None where another user wrote the state of a directory that was only found (`.muster` of the current folder): what is trusted here
+ * is trusted for every connection of the process.
+ */
+export function ownCertificates(dataDir: string, isNamed: boolean): string[] {
+  try {
+    const file = stateFile(dataDir);
+    const { uid } = statSync(file);
+    if (!isNamed && uid !== 0 && uid !== process.getuid?.()) return [];
+    const { certificates } = JSON.parse(readFileSync(file, 'utf8'));
+    return Array.isArray(certificates) ? certificates.filter((path) => typeof path === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
 /** The stack as it last wrote about itself; null when none was ever started here. */
 export function readOwnStack(dataDir: string): OwnStack | null {
   try {
-    const state = JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
+    const state = JSON.parse(readFileSync(stateFile(dataDir), 'utf8'));
     const url: unknown = state.links?.api;
     return typeof url === 'string' ? { url, api: state.components?.api?.process ?? null } : null;
   } catch {

@@ -45,6 +45,8 @@ export const StackStateSchema = z.object({
   started_at: z.string(),
   versions: z.object({ muster: z.string(), node: z.string(), ansible: z.string().nullable() }),
   links: z.object({ api: z.string(), docs: z.string(), temporal_ui: z.string().nullable() }),
+  /** Files with the certificates that its clients on this machine have to trust; absent: a former release started it. */
+  certificates: z.array(z.string()).optional(),
   /** Digests of its settings by name; absent: a former release started it. */
   settings: z.record(z.string(), z.string()).optional(),
   /** Those that are part of this stack; empty at the very beginning. */

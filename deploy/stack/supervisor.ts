@@ -6,9 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dataPaths } from '../../config/data-paths.ts';
 import type { Environment } from '../../config/environment.ts';
 import { someOf } from '../../domain/some-of.ts';
+import { makePrivate } from '../../drivers/local-runner/private-files.ts';
 import { collectAfterStart } from '../../drivers/memory/collect-after-start.ts';
 import type { ComponentPlan } from './component.ts';
-import { prepareDataDirectory } from './data-directory.ts';
+import { ownFiles, prepareDataDirectory } from './data-directory.ts';
 import { lastWords } from './last-words.ts';
 import { endLeftovers } from './leftovers.ts';
 import { rotateLog } from './log-file.ts';
@@ -16,6 +17,7 @@ import {
   adminTokenFileOf,
   apiPlan,
   apiUrl,
+  certificateFiles,
   childEnvironment,
   type MusterCommands,
   temporalUiUrl,
@@ -129,6 +131,7 @@ export class Supervisor {
     settleRestore(dataDir);
     const ended = await endLeftovers(dataDir);
     if (ended.length > 0) this.options.onNote?.(`ended what an earlier stack left behind: ${someOf(ended)}`);
+    for (const reason of await makePrivate(ownFiles(dataDir))) this.options.onNote?.(`others may read ${reason}`);
     // From here on another `up` or `down` knows of this start.
     this.write({});
   }
@@ -254,6 +257,7 @@ async function firstState(environment: Environment): Promise<StackState> {
       ansible: ansibleVersion(environment.MUSTER_ANSIBLE_BIN_DIR),
     },
     links: { api: url, docs: `${url}/docs`, temporal_ui: temporalUiUrl(environment) },
+    certificates: certificateFiles(environment),
     settings: settingDigests(environment),
     components: {},
   };

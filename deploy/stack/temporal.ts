@@ -58,6 +58,7 @@ export async function embeddedTemporal({
         '"./muster up", which install it, or set MUSTER_TEMPORAL_ADDRESS to use a server that exists.',
     );
   }
+  const store = join(dataDir, 'temporal.db');
   const uiHost = `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
   const args = [
     'server',
@@ -73,14 +74,15 @@ export async function embeddedTemporal({
     '--ui-public-path',
     UI_PATH,
   ];
-  args.push('--db-filename', join(dataDir, 'temporal.db'), '--namespace', namespace, '--log-level', 'warn');
+  args.push('--db-filename', store, '--namespace', namespace, '--log-level', 'warn');
   for (const value of [...POLL_RPS, HTTP_HOSTS]) args.push('--dynamic-config-value', value);
   for (const pragma of PRAGMAS) args.push('--sqlite-pragma', pragma);
   for (const name of SEARCH_ATTRIBUTES) args.push('--search-attribute', `${name}=Keyword`);
   const plan: ComponentPlan = {
     name: 'temporal',
-    file: binary,
-    args,
+    // The server makes its store with the modes that the umask leaves.
+    file: '/bin/sh',
+    args: ['-c', 'umask 077; exec "$0" "$@"', binary, ...args],
     // HOME: the CLI looks for settings of its own there and must not find the user's.
     env: { PATH: process.env.PATH, HOME: dataDir, TMPDIR: process.env.TMPDIR },
     cwd: dataDir,

@@ -69,8 +69,10 @@ export const ImageSchema = z.object({
 });
 export type ImageView = z.infer<typeof ImageSchema>;
 
-/** One line, as `ssh-keygen` writes it. */
-export const PublicKeyCreateSchema = z.strictObject({ name: NameSchema, public_key: text(1, 16_384) });
+export const PublicKeyCreateSchema = z.strictObject({
+  name: NameSchema,
+  public_key: text(1, 16_384).describe('one public key as one line, as `ssh-keygen` writes it; without options'),
+});
 export type PublicKeyCreate = z.infer<typeof PublicKeyCreateSchema>;
 
 export const PublicKeySchema = z.object({

@@ -15,6 +15,8 @@ export interface Remote {
 export const USED_STAMP = 'muster-used';
 /** File that names this copy of the mirror, so that only a copy known to be bad is thrown away. */
 const BIRTH = 'muster-birth';
+/** Whatever the umask, what git makes in a mirror is for its owner alone; a checkout has the modes of its repository. */
+const PRIVATE = ['-c', 'core.sharedRepository=0600'];
 const ALL_REFS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 
 /** One bare mirror, while its lock is held. */
@@ -44,10 +46,12 @@ export interface MirrorContext {
 export async function openMirror(path: string, context: MirrorContext): Promise<Mirror> {
   const { run, signal, onProgress } = context;
   const mark = { [MIRROR_VARIABLE]: path };
-  const local = (args: string[]): Promise<string> => run([`--git-dir=${path}`, ...args], { env: mark, signal });
+  const local = (args: string[]): Promise<string> =>
+    run([...PRIVATE, `--git-dir=${path}`, ...args], { env: mark, signal });
   const fetch = (dir: string, remote: Remote, refs: readonly string[], onLine = onProgress): Promise<string> =>
     run(
       [
+        ...PRIVATE,
         `--git-dir=${dir}`,
         'fetch',
         '--progress',
@@ -64,9 +68,9 @@ export async function openMirror(path: string, context: MirrorContext): Promise<
   const build = async (remote: Remote): Promise<void> => {
     const fresh = `${path}.new-${randomUUID()}`;
     try {
-      await run(['init', '--quiet', '--bare', '--template=', fresh], { env: mark, signal });
+      await run([...PRIVATE, 'init', '--quiet', '--bare', '--template=', fresh], { env: mark, signal });
       await fetch(fresh, remote, ALL_REFS);
-      await writeFile(join(fresh, BIRTH), randomUUID());
+      await writeFile(join(fresh, BIRTH), randomUUID(), { mode: 0o600 });
       await rm(path, { recursive: true, force: true });
       await rename(fresh, path);
     } finally {
@@ -120,7 +124,7 @@ export async function openMirror(path: string, context: MirrorContext): Promise<
       await fetch(path, remote, [commit]);
     },
     discard: () => rm(path, { recursive: true, force: true }),
-    touch: () => writeFile(join(path, USED_STAMP), ''),
+    touch: () => writeFile(join(path, USED_STAMP), '', { mode: 0o600 }),
   };
 }
 

@@ -1,19 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import {
-  chmod,
-  chown,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  statfs,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { chown, mkdir, open, readdir, readFile, rename, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
 import type { FileToKeep, ImageFiles, KeptFile, ReceivedFile } from '../../domain/images/image-files.ts';
@@ -57,11 +44,8 @@ export async function openImageDirectory(dir: string, storeId: string, owner?: F
     const said = () => readFile(path, 'utf8').catch(orNull);
     let text = await said();
     if (text === null) {
-      await makeOnce(path, `${installation}\n`, async (made) => {
-        // Whoever else works in the directory reads it.
-        await chmod(made, 0o644);
-        await giveAway(made);
-      });
+      // Who may enter the folders beside it may read it, and nobody else.
+      await makeOnce(path, `${installation}\n`, giveAway);
       await syncFolder(dir);
       text = await said();
     }

@@ -100,6 +100,9 @@ describe('a token of the issuer', () => {
     ['a name of an object', { roles: ['constructor', '__proto__'] }],
     ['an object', { roles: { admin: true } }],
     ['no user', { sub: undefined }],
+    // An actor stands in audit records and idempotency keys as KIND/NAME: a name with a slash could be that of a token.
+    ['a user with a slash in its name', { sub: '../token/t-admin' }],
+    ['a user with a slash in both names', { sub: 'a/b', preferred_username: 'token/t-admin' }],
     ['a node without component', { roles: ['node'] }],
   ])('with %s is 403', async (_what, claims) => {
     expect((await ask(await issuer.sign(claims))).body).toMatchObject({ status: 403, code: 'forbidden' });
@@ -112,7 +115,7 @@ describe('a token of the issuer', () => {
   });
 
   test('a user name that cannot be shown is not used', async () => {
-    for (const preferred_username of ['a\nb', '', 'x'.repeat(300), 7]) {
+    for (const preferred_username of ['a\nb', '', 'x'.repeat(300), 7, '../token/t-admin', 'token/t-admin', '/']) {
       const token = await issuer.sign({ roles: ['operator'], preferred_username });
       await ask(token, 'PUT', '/v3/configurations/c', { layers: [] });
       const row = await api.database.db.selectFrom('configurations').select('actor').executeTakeFirst();

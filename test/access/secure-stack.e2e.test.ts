@@ -1,6 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +8,9 @@ import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { makeCertificates } from '../support/git-http-server.ts';
 import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
+import { selfSigned } from '../support/self-signed.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 
@@ -21,15 +21,14 @@ describeNeeding(stackMissing(), 'a stack with access control and TLS', () => {
 
   beforeAll(async () => {
     certificates = await mkdtemp(join(tmpdir(), 'muster-tls-'));
-    const { caFile, tls } = makeCertificates(certificates);
-    ca = await readFile(caFile, 'utf8');
+    const tls = selfSigned();
+    ca = tls.cert;
     await writeFile(join(certificates, 'api.pem'), tls.cert);
     await writeFile(join(certificates, 'api.key'), tls.key, { mode: 0o600 });
     stack = await startMusterStack({
       MUSTER_AUTH: 'token',
       MUSTER_TLS_CERT: join(certificates, 'api.pem'),
       MUSTER_TLS_KEY: join(certificates, 'api.key'),
-      MUSTER_CA_FILE: caFile,
     });
   }, 120_000);
   afterAll(async () => {
@@ -40,8 +39,17 @@ describeNeeding(stackMissing(), 'a stack with access control and TLS', () => {
   const url = () => `https://127.0.0.1:${stack.env.MUSTER_API_PORT}`;
 
   /** The command line as a process of its own. */
-  async function muster(args: string[], env: Record<string, string> = {}, input = '') {
-    const child = spawn(process.execPath, [MAIN, ...args], { env: { ...stack.env, ...env }, stdio: 'pipe' });
+  const muster = (args: string[], env: Record<string, string> = {}, input = '') =>
+    ended(spawn(process.execPath, [MAIN, ...args], { env: { ...stack.env, ...env }, stdio: 'pipe' }), input);
+
+  /** The command line in another folder, without the settings of the stack. */
+  const elsewhere = (args: string[]) => {
+    const { PATH = '', HOME = '' } = stack.env;
+    const env = { PATH, HOME, MUSTER_DATA_DIR: stack.dataDir };
+    return ended(spawn(process.execPath, [MAIN, ...args], { env, cwd: tmpdir(), stdio: 'pipe' }));
+  };
+
+  async function ended(child: ChildProcessWithoutNullStreams, input = '') {
     child.stdin.end(input);
     const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
     return { out, err, code };
@@ -81,10 +89,7 @@ describeNeeding(stackMissing(), 'a stack with access control and TLS', () => {
     expect([code, err]).toEqual([0, '']);
     expect(out).toContain(`https://127.0.0.1:${stack.env.MUSTER_API_PORT}`);
     // From another folder and without the settings of the stack: its data directory says where it is.
-    const { PATH = '', HOME = '', MUSTER_CA_FILE = '' } = stack.env;
-    const env = { PATH, HOME, MUSTER_CA_FILE, MUSTER_DATA_DIR: stack.dataDir };
-    const child = spawn(process.execPath, [MAIN, 'token', 'list', '-o', 'name'], { env, cwd: tmpdir() });
-    expect(await text(child.stdout)).toBe('stack\n');
+    expect(await elsewhere(['token', 'list', '-o', 'name'])).toEqual({ out: 'stack\n', err: '', code: 0 });
   });
 
   test('tokens are made, listed and revoked, and every secret stays out of sight', async () => {
@@ -187,14 +192,21 @@ describeNeeding(stackMissing(), 'a stack with access control and TLS', () => {
       });
     const before = await serial();
     const pid = await stack.pidOf('api');
-    const renewed = await mkdtemp(join(tmpdir(), 'muster-tls-'));
-    const { tls } = makeCertificates(renewed);
-    await writeFile(join(renewed, 'new.pem'), tls.cert);
-    await copyFile(join(renewed, 'new.pem'), join(certificates, 'api.pem'));
+    const tls = selfSigned();
+    await writeFile(join(certificates, 'api.pem'), tls.cert);
     await writeFile(join(certificates, 'api.key'), tls.key, { mode: 0o600 });
     await eventually('the new certificate is used', async () => (await serial()) !== before, 30_000);
     expect(await stack.pidOf('api')).toBe(pid);
     expect(await stack.call('GET', '/').catch(() => 'no plain HTTP')).toBe('no plain HTTP');
-    await rm(renewed, { recursive: true, force: true });
+  }, 60_000);
+
+  test('down needs no setting but the data directory, whose stack names its certificate', async () => {
+    const shown = await elsewhere(['status']);
+    expect([shown.code, shown.err]).toEqual([0, '']);
+    expect(await elsewhere(['down', '--cancel-runs'])).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('the stack is stopped'),
+    });
+    expect((await elsewhere(['status'])).out).not.toContain('healthy');
   }, 60_000);
 });

@@ -1,5 +1,5 @@
 /** Requests that write images, and the audit records that they leave. */
-import { smallTar } from '../images/fixtures.ts';
+import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
 import type { TokenApi } from '../support/token-api.ts';
 import { some, type WrittenRoute } from './written-route.ts';
 
@@ -56,7 +56,7 @@ function imageService(prefix: string, digit: number): Record<string, WrittenRout
     },
     [`POST ${prefix}/public-keys`]: {
       path: `${prefix}/public-keys`,
-      body: { name: 'made', public_key: 'ssh-ed25519 AAAA' },
+      body: { name: 'made', public_key: PUBLIC_KEY },
       records: [['create', 'image_public_key', 'ID', null, some({ name: 'made' })]],
     },
     [`DELETE ${prefix}/public-keys/:id`]: {
@@ -73,8 +73,7 @@ function imageService(prefix: string, digit: number): Record<string, WrittenRout
       prepare: async (api) => {
         await makeImage(image)(api);
         await api.deps.db.updateTable('images').set({ store_id: image }).where('id', '=', image).execute();
-        const line = `ssh-ed25519 ${'A'.repeat(68)}`;
-        const row = { id: key, name: 'k', public_key: line, created_at: new Date(), actor: null };
+        const row = { id: key, name: 'k', public_key: PUBLIC_KEY, created_at: new Date(), actor: null };
         await api.deps.db.insertInto('image_public_keys').values(row).execute();
         const worker = { queue: 'q', able: true, reason: '', seen_at: api.deps.clock() };
         await api.deps.db

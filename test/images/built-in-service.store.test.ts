@@ -12,6 +12,7 @@ import { endImageTurn } from '../../store/image-turns.ts';
 import { insertImage } from '../../store/images.ts';
 import { imageServiceContract } from '../support/image-service-contract.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { PUBLIC_KEY } from './fixtures.ts';
 
 const STORE = randomUUID();
 let database: TestDatabase;
@@ -53,7 +54,7 @@ const never = new AbortController().signal;
 
 test('where nobody can customise images now, a session may try again', async () => {
   const imageId = await addImage('a');
-  const publicKeyId = await service.createPublicKey('k', `ssh-ed25519 ${'A'.repeat(68)}`, never);
+  const publicKeyId = await service.createPublicKey('k', PUBLIC_KEY, never);
   const wanted = { imageId, resultName: 'r', publicKeyId, shellName: 's', requireDkms: false };
   await worker(false, 'only root may work on root file systems');
   await expect(service.createJob(wanted, never)).rejects.toMatchObject({
@@ -68,7 +69,7 @@ test('where nobody can customise images now, a session may try again', async () 
 });
 
 test('a name that no image can have is refused before anything is unpacked', async () => {
-  const publicKeyId = await service.createPublicKey('k', `ssh-ed25519 ${'A'.repeat(68)}`, never);
+  const publicKeyId = await service.createPublicKey('k', PUBLIC_KEY, never);
   const wanted = { imageId: await addImage('named'), publicKeyId, shellName: 'named', requireDkms: false };
   const jobsNow = async () =>
     (await service.listJobs(never)).filter(({ shells }) => shells[0]?.name === 'named').length;
@@ -87,7 +88,7 @@ test('a name that no image can have is refused before anything is unpacked', asy
 
 test('a session sees of its job that it waits for its turn, and that it has it', async () => {
   await markImageJobsDeleted(database.db, {}, clock());
-  const publicKeyId = await service.createPublicKey('k', `ssh-ed25519 ${'A'.repeat(68)}`, never);
+  const publicKeyId = await service.createPublicKey('k', PUBLIC_KEY, never);
   const wanted = { imageId: await addImage('turn'), publicKeyId, requireDkms: false };
   const [first, second] = [
     await service.createJob({ ...wanted, resultName: 'r', shellName: 'first' }, never),

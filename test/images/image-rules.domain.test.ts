@@ -3,7 +3,7 @@ import { formatOf, isCutOff } from '../../domain/images/image-format.ts';
 import { IMAGE_JOB_STATUSES } from '../../domain/images/image-service.ts';
 import { withJobDefaults } from '../../domain/images/job-defaults.ts';
 import { mayFollow, statusesBefore } from '../../domain/images/job-status.ts';
-import { publicKeyLine } from '../../domain/images/public-key.ts';
+import { publicKeyLine, readPublicKey } from '../../domain/images/public-key.ts';
 import { PUBLIC_KEY, smallTar, smallTarGz } from './fixtures.ts';
 
 describe('a status', () => {
@@ -121,8 +121,18 @@ describe('a file ends too early', () => {
 describe('a public key', () => {
   test.each([
     ['as ssh-keygen writes it', `${PUBLIC_KEY}\n`, PUBLIC_KEY],
+    ['with tabs and blanks', ` ${PUBLIC_KEY.replaceAll(' ', ' \t')}\r\n`, PUBLIC_KEY],
     ['with options before it', `command="id" ${PUBLIC_KEY}`, null],
+    ['with an option of one word before it', `restrict ${PUBLIC_KEY}`, null],
+    ['with a known type in an option', `environment="A=ssh-ed25519 b" ${PUBLIC_KEY}`, null],
     ['of two lines', `${PUBLIC_KEY}\n${PUBLIC_KEY}`, null],
+    ['of two lines by a carriage return', `${PUBLIC_KEY}\r${PUBLIC_KEY}`, null],
+    ['with control characters in its comment', `${PUBLIC_KEY}\u001b[2J`, null],
+    ['of another type than its bytes say', PUBLIC_KEY.replace('ssh-ed25519', 'ssh-rsa'), null],
+    ['of a type that is known no more', PUBLIC_KEY.replace('ssh-ed25519', 'ssh-dss'), null],
+    ['whose bytes are cut off', PUBLIC_KEY.replace(/A{4} /, ' '), null],
+    ['with bytes after it', PUBLIC_KEY.replace(/ someone/, 'AAAA someone'), null],
+    ['with the options first and no key', 'command="x" ssh-rsa AAAA', null],
     ['as a certificate', PUBLIC_KEY.replace('ssh-ed25519', 'ssh-ed25519-cert-v01@openssh.com'), null],
     ['without its bytes', 'ssh-ed25519', null],
     ['that is no base64', `ssh-ed25519 ${'$'.repeat(60)}`, null],
@@ -130,5 +140,17 @@ describe('a public key', () => {
     ['that is empty', ' ', null],
   ])('%s', (_what, text, line) => {
     expect(publicKeyLine(text)).toBe(line);
+  });
+
+  test.each([
+    ['an empty text', ' ', 'is empty'],
+    ['options', `restrict,command="id" ${PUBLIC_KEY}`, 'options before the type'],
+    ['two keys', `${PUBLIC_KEY}\n${PUBLIC_KEY}`, 'more than one line'],
+    ['a private key', '-----BEGIN OPENSSH PRIVATE KEY-----\nAA', 'a private key'],
+    ['a certificate', PUBLIC_KEY.replace('ssh-ed25519', 'ssh-ed25519-cert-v01@openssh.com'), 'a certificate'],
+    ['half a key', 'ssh-ed25519 AAAA', 'no whole key of type ssh-ed25519'],
+    ['another word', 'key AAAA', 'known type of key'],
+  ])('that is %s says so', (_what, text, words) => {
+    expect(readPublicKey(text)).toEqual({ mistake: expect.stringContaining(words) });
   });
 });

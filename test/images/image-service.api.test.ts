@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findImageJob, moveImageJob } from '../../store/image-jobs.ts';
+import { insertPublicKey } from '../../store/images.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 import { ableWorker, importedImage, PUBLIC_KEY } from './fixtures.ts';
 
@@ -143,6 +144,19 @@ describe('a body that is wrong', () => {
     expect(answer.headers['content-type']).toBe('application/problem+json');
   });
 
+  test.each([
+    ['options', `command="id" ${PUBLIC_KEY}`, 'options before the type'],
+    ['a second key', `${PUBLIC_KEY}\n${PUBLIC_KEY}`, 'more than one line'],
+    ['a text that is no key', 'k', 'known type of key'],
+  ])('a public key with %s is refused by its member, and nothing is stored', async (_what, public_key, words) => {
+    const before = (await api.call('GET', '/apis/ims/public-keys')).body.length;
+    const answer = await api.call('POST', '/apis/ims/public-keys', { name: 'odd', public_key });
+    expect(answer.body).toMatchObject({ status: 422, code: 'image_request_invalid' });
+    expect(answer.body.detail).toContain(words);
+    expect(answer.body.detail).toContain("- 'public_key'");
+    expect((await api.call('GET', '/apis/ims/public-keys')).body).toHaveLength(before);
+  });
+
   test.each(['/images', '/public-keys', '/jobs'])('none is 400 at %s, and so is one that is no JSON', async (path) => {
     const headers = { 'content-type': 'application/json' };
     expect((await api.call('POST', `/apis/ims${path}`, '', headers)).status).toBe(400);
@@ -180,8 +194,16 @@ describe('a job is refused', () => {
 
   test('for a key that is not there, and for one that is none', async () => {
     expect((await newJob({ public_key_id: NOWHERE })).body.detail).toContain("- 'public_key_id'");
-    const odd = await api.call('POST', '/apis/ims/public-keys', { name: 'k', public_key: 'command="x" ssh-rsa AAAA' });
-    expect((await newJob({ public_key_id: odd.body.id })).body).toMatchObject({
+    // A release of before stored what it was given.
+    const row = {
+      id: randomUUID(),
+      name: 'k',
+      public_key: 'command="x" ssh-rsa AAAA',
+      created_at: new Date(),
+      actor: null,
+    };
+    await insertPublicKey(api.database.db, row);
+    expect((await newJob({ public_key_id: row.id })).body).toMatchObject({
       status: 400,
       code: 'image_reference_unknown',
     });

@@ -73,7 +73,7 @@ describe('a directory of images', () => {
     const said = await Promise.all(Array.from({ length: 8 }, () => files.claim(randomUUID())));
     expect(new Set(said).size).toBe(1);
     expect(await readFile(join(dir, 'installation-id'), 'utf8')).toBe(`${said[0]}\n`);
-    expect((await stat(join(dir, 'installation-id'))).mode & 0o777).toBe(0o644);
+    expect((await stat(join(dir, 'installation-id'))).mode & 0o777).toBe(0o600);
     expect((await readdir(dir)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 

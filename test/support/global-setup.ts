@@ -27,7 +27,7 @@ export default async function globalSetup(_run: unknown, { displayName }: LevelO
 /** What has to be stopped when the tests have ended. */
 export interface StartedForTests {
   stopTestPostgres?: () => Promise<void>;
-  stopTestTemporal?: () => void;
+  stopTestTemporal?: () => Promise<void>;
 }
 
 /** What Jest says of the project whose tests are to run. */

@@ -3,7 +3,7 @@ import type { StartedForTests } from './global-setup.ts';
 
 export default async function globalTeardown(): Promise<void> {
   const scope = globalThis as StartedForTests;
-  scope.stopTestTemporal?.();
+  await scope.stopTestTemporal?.();
   await scope.stopTestPostgres?.();
   const bundles = process.env.MUSTER_TEST_BUNDLES;
   if (bundles !== undefined) await rm(bundles, { recursive: true, force: true });

@@ -16,7 +16,8 @@ const PATIENCE_MS = 90_000;
 
 export interface RunningServer {
   port: number;
-  stop(): void;
+  /** Answers when the server is gone: one that is still ending keeps the process of the tests from ending. */
+  stop(): Promise<void>;
 }
 
 /** Why Temporal's time-skipping test server cannot be started here, `null` when it can. */
@@ -76,8 +77,14 @@ async function start(
   const { PATH, GOGC } = process.env;
   const env = { PATH, GOGC, HOME: tmpdir(), JDK_JAVA_OPTIONS: SHORT_LIVED };
   const server = spawn(path, argumentsFor(port), { stdio: 'ignore', env });
-  const stop = () => void server.kill('SIGKILL');
-  process.once('exit', stop);
+  const gone = new Promise<void>((resolve) => server.once('exit', () => resolve()).once('error', () => resolve()));
+  const kill = () => void server.kill('SIGKILL');
+  process.once('exit', kill);
+  const stop = async () => {
+    kill();
+    await gone;
+    process.off('exit', kill);
+  };
   await eventually(
     `${path} answers`,
     () => {

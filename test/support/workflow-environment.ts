@@ -66,11 +66,11 @@ export async function openDevServer(dynamicConfig: string[] = []): Promise<TestS
   return testServer(environment, stop);
 }
 
-const testServer = (environment: TestWorkflowEnvironment, stop: () => void): TestServer => ({
+const testServer = (environment: TestWorkflowEnvironment, stop: () => Promise<void>): TestServer => ({
   environment,
   close: async () => {
     await environment.teardown();
-    stop();
+    await stop();
   },
 });
 
