@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SURFACES } from '../api/documentation/surfaces.ts';
 import { missingForCluster, takeDownWhatIsLeft } from './support/cluster-command.ts';
+import { watchedRun } from './watched-run.ts';
 
 const ROOT = dirname(import.meta.dirname);
 
@@ -110,10 +111,11 @@ async function runJest(
   const args = [module('jest/bin/jest.js')];
   args.push('--selectProjects', project, '--json', `--outputFile=${report}`, '--passWithNoTests', ...more);
   if (patterns.length > 0) args.push('--testPathPatterns', ...patterns);
-  const status = await run(process.execPath, args, output);
+  const { status, leftOpen } = await watchedRun(process.execPath, args, ROOT, output);
   if (!existsSync(report)) return status === 0 ? nothing() : { ...nothing(), failed: 1 };
   const found = JSON.parse(readFileSync(report, 'utf8')) as JestReport;
-  const failed = found.numFailedTests + found.numRuntimeErrorTestSuites;
+  // A file that leaves something open counts as one that failed, though all of its tests have passed.
+  const failed = found.numFailedTests + found.numRuntimeErrorTestSuites + (leftOpen ? 1 : 0);
   const all = found.testResults.flatMap((file) => file.assertionResults);
   return {
     passed: found.numPassedTests,

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+
+/** What Jest says of a worker that did not end by itself: a file of tests has left a timer, a socket or a process open. */
+const FORCED = 'A worker process has failed to exit gracefully';
+
+/** Whether a line of Jest's output says that files of tests have left something open. */
+export const saysLeftOpen = (line: string): boolean => line.includes(FORCED);
+
+export interface WatchedRun {
+  status: number;
+  leftOpen: boolean;
+}
+
+/** Runs a tool of Jest's kind; what it writes is passed on to the file descriptor `output`, and read on the way. */
+export async function watchedRun(file: string, args: string[], cwd: string, output: number): Promise<WatchedRun> {
+  const color = output === process.stderr.fd && process.stderr.isTTY ? { FORCE_COLOR: '1' } : {};
+  const child = spawn(file, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...color } });
+  const ended = new Promise<number>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+  let leftOpen = false;
+  for (const stream of [child.stdout, child.stderr]) {
+    const lines = new PassThrough();
+    createInterface({ input: lines }).on('line', (line) => {
+      leftOpen ||= saysLeftOpen(line);
+    });
+    stream.on('data', (chunk: Buffer) => passOn(chunk, output)).pipe(lines);
+  }
+  return { status: await ended, leftOpen };
+}
+
+/** A pipe of this process is written by the process' own stream, which knows how to wait for its reader. */
+function passOn(chunk: Buffer, output: number): void {
+  if (output === process.stderr.fd) process.stderr.write(chunk);
+  else for (let at = 0; at < chunk.length; ) at += writeSync(output, chunk, at);
+}
