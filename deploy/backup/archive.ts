@@ -41,6 +41,7 @@ export async function createArchive(path: string): Promise<NewArchive> {
   }
   await removeLeftovers(path);
   const unfinished = `${path}.${process.pid}.unfinished`;
+  let made = unfinished;
   const file = await open(unfinished, 'wx', MODE);
   const archive = pack();
   const digests: Record<string, string> = {};
@@ -64,6 +65,17 @@ export async function createArchive(path: string): Promise<NewArchive> {
     failure = error;
     wake();
   });
+  const broken = written.then(() => new Promise<never>(() => undefined));
+  broken.catch(() => undefined);
+  /** Fails as writing does: what a broken archive itself says hides the reason, and its entries wait for ever. */
+  const unlessBroken = async <T>(step: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await Promise.race([step(), broken]);
+    } catch (error) {
+      if (archive.destroyed) await written;
+      throw error;
+    }
+  };
   const room = async () => {
     while (queued > QUEUED_BYTES && failure === undefined) {
       await new Promise<void>((resolve) => {
@@ -77,29 +89,31 @@ export async function createArchive(path: string): Promise<NewArchive> {
     add: async (name, content) => {
       digests[name] = createHash('sha256').update(content).digest('hex');
       queued += content.length;
-      archive.entry({ name, mode: MODE, size: content.length }, content);
+      await unlessBroken(() => archive.entry({ name, mode: MODE, size: content.length }, content));
       await room();
     },
     addFile: async (name, from, bytes) => {
-      digests[name] = await packFile(archive, name, from, bytes, async (length) => {
+      const passed = async (length: number) => {
         queued += length;
         await room();
-      });
+      };
+      digests[name] = await unlessBroken(() => packFile(archive, name, from, bytes, passed));
     },
     finish: async () => {
-      archive.finalize();
+      await unlessBroken(() => archive.finalize());
       await written;
       await writeWhole(file, Buffer.from(sealOf(whole.digest('hex'))));
       await file.sync();
       await file.close();
       await rename(unfinished, path);
+      made = path;
       await syncFolder(dirname(path));
       return size + SEAL_BYTES;
     },
     discard: async () => {
       archive.destroy();
       await file.close().catch(() => undefined);
-      await rm(unfinished, { force: true });
+      await rm(made, { force: true });
     },
   };
 }

@@ -5,9 +5,11 @@ import type pg from 'pg';
 import type { SavedTable } from '../../domain/backup-schema.ts';
 
 /** Rows are handed on in pieces of about so many bytes. */
-const PIECE_BYTES = 2 ** 20;
-/** More than so many bytes are not queued on the way to the server. */
-const QUEUED_BYTES = 2 ** 20;
+const PIECE_BYTES = 4 * 2 ** 20;
+/** So many pieces are on their way while the next is read. */
+const PIECES_AHEAD = 2;
+/** Bytes that are given to the connection at once, and that it may have queued for the server. */
+const SENT_BYTES = 2 ** 20;
 
 /** What the driver's connection offers to a query of one's own. */
 interface Wire {
@@ -53,8 +55,10 @@ class Copy {
 }
 
 class CopyOut extends Copy {
-  private pieces: Buffer[] = [];
+  /** Rows are written one behind the other into one buffer: an object for each of them was most of the work. */
+  private piece = Buffer.allocUnsafe(PIECE_BYTES);
   private size = 0;
+  private ahead = 0;
   private taken: Promise<void> = Promise.resolve();
   private readonly take: (piece: Buffer) => Promise<void>;
 
@@ -64,18 +68,8 @@ class CopyOut extends Copy {
   }
 
   handleCopyData({ chunk }: { chunk: Buffer }, { stream }: Wire): void {
-    // The driver writes the next messages over this one.
-    this.pieces.push(Buffer.from(chunk));
-    this.size += chunk.length;
-    if (this.size < PIECE_BYTES) return;
-    stream.pause();
-    this.flush().then(
-      () => stream.resume(),
-      (error: Error) => {
-        this.handleError(error);
-        stream.destroy();
-      },
-    );
+    if (this.size + chunk.length > this.piece.length) this.makeRoom(chunk.length, stream);
+    this.size += chunk.copy(this.piece, this.size);
   }
 
   override handleReadyForQuery(): void {
@@ -85,10 +79,26 @@ class CopyOut extends Copy {
     );
   }
 
+  /** Hands on what is there, and begins a piece in which a row of this length has room. */
+  private makeRoom(length: number, stream: Wire['stream']): void {
+    this.ahead += 1;
+    if (this.ahead >= PIECES_AHEAD) stream.pause();
+    this.flush().then(
+      () => {
+        this.ahead -= 1;
+        if (this.ahead < PIECES_AHEAD) stream.resume();
+      },
+      (error: Error) => {
+        this.handleError(error);
+        stream.destroy();
+      },
+    );
+    this.piece = Buffer.allocUnsafe(Math.max(PIECE_BYTES, length));
+  }
+
   /** Hands on what has come, in the order in which it came. */
   private flush(): Promise<void> {
-    const piece = Buffer.concat(this.pieces);
-    this.pieces = [];
+    const piece = this.piece.subarray(0, this.size);
     this.size = 0;
     if (piece.length > 0) this.taken = this.taken.then(() => this.take(piece));
     return this.taken;
@@ -108,11 +118,10 @@ class CopyIn extends Copy {
   }
 
   private async send(connection: Wire): Promise<void> {
-    for (let start = 0; start < this.piece.length; start += PIECE_BYTES) {
-      connection.sendCopyFromChunk(this.piece.subarray(start, start + PIECE_BYTES));
+    for (let start = 0; start < this.piece.length; start += SENT_BYTES) {
+      connection.sendCopyFromChunk(this.piece.subarray(start, start + SENT_BYTES));
       if (connection.stream.destroyed) return;
-      if (connection.stream.writableLength > QUEUED_BYTES)
-        await once(connection.stream, 'drain').catch(() => undefined);
+      if (connection.stream.writableLength > SENT_BYTES) await once(connection.stream, 'drain').catch(() => undefined);
     }
     connection.endCopyFrom();
   }

@@ -1,12 +1,13 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createArchive, readArchive, verifyArchive } from '../../deploy/backup/archive.ts';
+import { createArchive, type NewArchive, readArchive, verifyArchive } from '../../deploy/backup/archive.ts';
 import { imageFiles, readSavedFiles } from '../../deploy/backup/saved-files.ts';
+import { describeNeeding } from '../support/requirement.ts';
 
 let dir: string;
 let path: string;
@@ -123,5 +124,56 @@ describe('what is saved of a data directory', () => {
     expect(imageFiles(dir)).toEqual([{ path: 'images/store/i1/rootfs', from: join(dir, 'store/i1/rootfs'), size: 4 }]);
     expect(existsSync(join(dir, 'none'))).toBe(false);
     expect(imageFiles(join(dir, 'none'))).toEqual([]);
+  });
+});
+
+const tmpfs = process.getuid?.() === 0 ? null : 'mounting a small disk needs root';
+
+describeNeeding(tmpfs, 'a disk that is too small', () => {
+  const KIB = 2 ** 10;
+  let small: string;
+  const mountOf = (kib: number) => {
+    small = join(dir, 'small');
+    mkdirSync(small);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kib}k,mode=755`, 'small', small]);
+  };
+  afterEach(() => void execFileSync('umount', [small]));
+
+  // Full at the first entry, at a later one, and at the very end.
+  test.each<[string, number, (archive: NewArchive) => Promise<void>]>([
+    [
+      'by many small parts',
+      64,
+      async (archive: NewArchive) => {
+        for (let part = 0; part < 64; part += 1) await archive.add(`part-${part}`, Buffer.alloc(4 * KIB, 'x'));
+      },
+    ],
+    [
+      'by one part larger than what waits to be written',
+      1024,
+      (archive: NewArchive) => archive.add('rows', Buffer.alloc(12 * KIB * KIB, 'x')),
+    ],
+    [
+      'by the file of an image',
+      1024,
+      async (archive: NewArchive) => {
+        const image = join(dir, 'image');
+        writeFileSync(image, Buffer.alloc(12 * KIB * KIB, 'x'));
+        await archive.addFile('images/large', image, 12 * KIB * KIB);
+      },
+    ],
+    ['by its last bytes', 64, (archive: NewArchive) => archive.add('rows', Buffer.alloc(62 * KIB, 'x'))],
+  ])('%s is told as such, also once the archive has broken, and nothing is left on it', async (_what, kib, write) => {
+    mountOf(kib);
+    const archive = await createArchive(join(small, 'backup'));
+    const made = (async () => {
+      await write(archive);
+      await archive.add('last', Buffer.from('{}'));
+      await archive.finish();
+    })();
+    await expect(made).rejects.toMatchObject({ code: 'ENOSPC', syscall: 'write' });
+    await expect(archive.add('later', Buffer.from('x'))).rejects.toMatchObject({ code: 'ENOSPC' });
+    await archive.discard();
+    expect(readdirSync(small)).toEqual([]);
   });
 });

@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stackStatus, startStack, stopStack } from '../../deploy/stack/background.ts';
 import { cli } from '../support/command-line.ts';
@@ -107,6 +108,34 @@ describeNeeding(stackMissing(), 'backup and restore', () => {
       expect(statSync(file).mode & 0o777).toBe(0o600);
       expect((await origin.call('GET', '/healthz')).status).toBe(200);
       expect((await muster(['backup', file], origin.env).ended).exit).toBe(5);
+    },
+    4 * MINUTES,
+  );
+
+  test(
+    'a disk that is too small is said, nothing is left on it, and the stack goes on',
+    async () => {
+      // Without root no small disk can be mounted: then a limit for the size of a file stands in for it.
+      const isRoot = process.getuid?.() === 0;
+      const small = folder('small');
+      await mkdir(small);
+      if (isRoot) execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k,mode=755', 'small', small]);
+      try {
+        const limited = ['-c', `${isRoot ? '' : 'ulimit -f 16; '}exec "$0" "$@"`, process.execPath];
+        const child = spawn('/bin/sh', [...limited, join(ROOT, 'cli', 'main.ts'), 'backup', join(small, 'backup')], {
+          env: origin.env,
+          stdio: ['ignore', 'pipe', 'pipe'],
+        });
+        const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+        expect(said).toContain(`The backup ${join(small, 'backup')} cannot be written: `);
+        expect(said).toContain(isRoot ? 'the disk is full' : 'the file may not be that large');
+        expect(code).toBe(1);
+        expect(readdirSync(small)).toEqual([]);
+        expect((await stackStatus(origin.dataDir))?.state).toBe('running');
+        expect((await origin.call('PUT', '/v3/components/b1', { id: 'b1', enabled: false })).status).toBe(200);
+      } finally {
+        if (isRoot) execFileSync('umount', [small]);
+      }
     },
     4 * MINUTES,
   );
