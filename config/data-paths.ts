@@ -18,3 +18,15 @@ export function dataPaths(dataDir: string) {
     bundles: join(dataDir, 'bundles'),
   };
 }
+
+/** What is for its owner alone, whatever a former release made of it. Workspaces, and what images are unpacked into, have the modes of their content. */
+export function privatePaths(dataDir: string): { whole: string[]; single: string[] } {
+  const paths = dataPaths(dataDir);
+  const ofImages = ['', 'host-id', 'installation-id', 'images', 'incoming', 'lost'].map((name) =>
+    join(paths.images, name),
+  );
+  return {
+    whole: [paths.configMaps, paths.mirrors, paths.runs, paths.ssh, paths.bundles],
+    single: [join(dataDir, 'host-id'), paths.secretKey, paths.macKey, paths.workspaces, ...ofImages],
+  };
+}

@@ -12,7 +12,7 @@ import { createHostActivities, createSessionRecords } from '../activities/sessio
 import { createClusterActivities } from '../activities/sessions/cluster-activities.ts';
 import { createImageActivities } from '../activities/sessions/image-activities.ts';
 import { createSweepActivities } from '../activities/sessions/sweep-activities.ts';
-import { dataPaths } from '../config/data-paths.ts';
+import { dataPaths, privatePaths } from '../config/data-paths.ts';
 import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { startFiles } from '../config/start-files.ts';
@@ -191,8 +191,7 @@ async function main(): Promise<void> {
     log: (message) => log.info(message),
   });
 
-  const loose = [paths.mirrors, paths.runs, paths.bundles, join(paths.images, 'host-id')];
-  void makePrivate(loose).then((failed) => {
+  void makePrivate(privatePaths(env.MUSTER_DATA_DIR)).then((failed) => {
     if (failed.length > 0) log.warn({ failed: failed.slice(0, 10) }, 'others may read files of the data directory');
   });
 

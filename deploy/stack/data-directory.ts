@@ -40,8 +40,10 @@ export function prepareDataDirectory(dataDir: string): void {
   }
 }
 
-/** What the stack itself keeps in its data directory; folders with all that is in them. API and worker see to theirs. */
-export function ownFiles(dataDir: string): string[] {
+/** What the stack itself keeps in its data directory. */
+export function ownFiles(dataDir: string): { whole: string[]; single: string[] } {
   const store = ['', '-wal', '-shm', '-journal'].map((suffix) => `temporal.db${suffix}`);
-  return [...store, 'stack.json', 'host-id', 'logs'].map((name) => join(dataDir, name));
+  const single = [...store, 'stack.json', 'postgres-passwords.json', 'admin-token', 'tmp', 'cp'];
+  const paths = (names: string[]) => names.map((name) => join(dataDir, name));
+  return { whole: paths(['logs']), single: paths(single) };
 }

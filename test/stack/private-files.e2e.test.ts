@@ -75,7 +75,7 @@ describeNeeding(stackMissing(), 'files of a data directory', () => {
     const opened = files();
     for (const path of opened) chmodSync(path, lstatSync(path).isDirectory() ? 0o755 : 0o644);
     await stack.start();
-    await eventually('all are closed', () => loose().length === 0, 30_000);
+    await eventually('all are closed', () => loose().length === 0, 30_000).catch(() => expect(loose()).toEqual([]));
     await stack.create('second', 'modes', { ansible_limit: 'm1' });
     expect((await stack.untilComplete('second')).status.session.succeeded).toBe('true');
     expect(loose()).toEqual([]);
