@@ -1,6 +1,7 @@
 import type { Database, Kysely } from '../../control/database.ts';
 import { loadSession, noteWarnings, pinCommits } from '../../control/sessions/session-progress.ts';
-import { isMusterError, musterError } from '../../domain/errors.ts';
+import { musterError } from '../../domain/errors.ts';
+import { labelled } from '../../domain/labelled.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
 import { type IdentityDependencies, writeIdentity } from './host-identity.ts';
 import type { Clones, SiteValues, Workspaces } from './ports.ts';
@@ -79,13 +80,13 @@ async function cloneOne(
   label: string,
   signal: AbortSignal,
 ): Promise<Found> {
-  try {
+  return labelled(label, async () => {
     const source = repository.source === null ? null : await site.source(repository.source);
     if (repository.source !== null && source === null) {
       throw musterError('source_unknown', `The source ${repository.source} does not exist.`);
     }
     const access = await site.repositoryAccess(source, repository.url);
-    return await clones.clone({
+    return clones.clone({
       ...access,
       url: repository.url,
       sourceName: repository.source,
@@ -94,10 +95,7 @@ async function cloneOne(
       dest,
       signal,
     });
-  } catch (error) {
-    if (isMusterError(error)) throw musterError(error.code, `${label}: ${error.detail}`);
-    throw error;
-  }
+  });
 }
 
 function withCommits(snapshot: Snapshot, found: Map<SnapshotRepository, Found>): Snapshot {

@@ -5,7 +5,8 @@ import type { Database, Kysely } from '../../control/database.ts';
 import { jobNameOf } from '../../control/sessions/job-name.ts';
 import { jobOfSession, recordJob } from '../../control/sessions/record-job.ts';
 import { loadSession, noteProgress, noteWarnings, pinCommits } from '../../control/sessions/session-progress.ts';
-import { isMusterError, musterError } from '../../domain/errors.ts';
+import { musterError } from '../../domain/errors.ts';
+import { labelled } from '../../domain/labelled.ts';
 import type { RunnerProfile } from '../../domain/sessions/cluster-job.ts';
 import { IMAGE_PYTHON, IMAGE_TO_JOB } from '../../domain/sessions/image-inventory.ts';
 import { COMPATIBLE_IMAGE_KEY, POD_PATHS } from '../../domain/sessions/pod-paths.ts';
@@ -138,13 +139,4 @@ async function accessOf({ site }: PrepareDependencies, repository: SnapshotRepos
     throw musterError('source_unknown', `The source ${repository.source} does not exist.`);
   }
   return site.repositoryAccess(source, repository.url);
-}
-
-async function labelled<T>(label: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isMusterError(error)) throw musterError(error.code, `${label}: ${error.detail}`);
-    throw error;
-  }
 }

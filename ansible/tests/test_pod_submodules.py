@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from git_server import PASSWORD, USER, GitServer, git
-from muster_pod.complete_checkout import submodule_url
 from pod import Pod
 from pod_server import Muster
 
@@ -65,15 +63,3 @@ def test_a_pointer_of_git_lfs_is_never_handed_on(pod: Pod, muster: Muster, repos
     assert pod.run('clone', GIT_RETRY_MAX='1') == 1
     assert 'files/app.gz' in json.dumps(muster.failure('clone')) or 'lfs' in json.dumps(muster.failure('clone'))
     assert not pod.path('inventory/layer0').exists()
-
-
-@pytest.mark.parametrize(
-    ('parent', 'url', 'expected'),
-    [
-        ('https://git.test/team/plays.git', '../roles.git', 'https://git.test/team/roles.git'),
-        ('git@git.test:plays.git', '../roles.git', 'git@git.test:roles.git'),
-        ('https://git.test/a', 'ext::sh', 'ext::sh'),
-    ],
-)
-def test_the_address_of_a_submodule(parent: str, url: str, expected: str) -> None:
-    assert submodule_url(parent, url) == expected

@@ -3,7 +3,8 @@ import { lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseRepositoryUrl } from '../../domain/configurations/repository-url.ts';
 import { readGitmodules, type Submodule, submoduleUrl } from '../../domain/configurations/submodules.ts';
-import { isMusterError, musterError } from '../../domain/errors.ts';
+import { musterError } from '../../domain/errors.ts';
+import { labelled } from '../../domain/labelled.ts';
 import { checkOutInto, mirrorUse, type Wanted } from './check-out-into.ts';
 import type { GitContext } from './create-git.ts';
 import { removeEscapingLinks } from './escaping-links.ts';
@@ -105,13 +106,4 @@ async function realFolder(folder: string, path: string, url: string): Promise<st
     if (stats === null) await mkdir(here);
   }
   return here;
-}
-
-async function labelled<T>(label: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isMusterError(error)) throw musterError(error.code, `${label}: ${error.detail}`);
-    throw error;
-  }
 }

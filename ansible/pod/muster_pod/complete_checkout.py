@@ -11,16 +11,9 @@ from .failure import StepFailure
 from .git import GitFailed, Gits
 from .git_address import Address, parse_address
 from .git_failure import read_git_failure
+from .git_lfs import POINTER_MAX, is_pointer, read_lfs_failure
 
 _DEPTH_MAX = 20
-_POINTER_MAX = 1024
-_POINTER = re.compile(rb'version https?://(?:git-lfs\.github\.com|hawser\.github\.com|git-media\.io)/[^\n]*\n')
-_OBJECT = re.compile(rb'^oid [a-z0-9]+:[0-9a-f]{40,128}$', re.MULTILINE)
-_LFS_KINDS = (
-    ('repository_auth_failed', r'authentication required|authorization error|\b40[13]\b|permission denied|bad credentials|askpass'),
-    ('repository_untrusted', r'x509|certificate'),
-    ('lfs_object_missing', r'\b404\b|\b410\b|not found|does not exist|no such file|missing object|missing on the server'),
-)
 _SETTINGS = (
     'lfs.transfer.maxretries=2',
     'lfs.skipdownloaderrors=false',
@@ -73,13 +66,7 @@ class Completion:
         """Only path and address are read, out of the commit itself."""
         pattern = r'^submodule\..*\.(path|url)$'
         command = ('-C', folder, 'config', '--blob', 'HEAD:.gitmodules', '-z', '--get-regexp', pattern)
-        named: dict[str, dict[str, str]] = {}
-        for entry in self._output_or_none(*command).split('\0'):
-            key, _, value = entry.partition('\n')
-            found = re.fullmatch(r'submodule\.(.*)\.(path|url)', key, re.DOTALL)
-            if found:
-                named.setdefault(found[1], {})[found[2]] = value
-        return {m['path'].rstrip('/'): m['url'] for m in named.values() if 'path' in m and 'url' in m}
+        return read_gitmodules(self._output_or_none(*command))
 
     def _bring_in(self, folder: str, parent: Address, path: str, commit: str, named: str | None, depth: int) -> None:
         if named is None:
@@ -112,7 +99,7 @@ class Completion:
 
     def _pointers(self, folder: str) -> list[str]:
         paths = self._gits.output('-C', folder, 'ls-files', '-z', '--', ':(attr:filter=lfs)').split('\0')
-        return [path for path in paths if path and _is_pointer(os.path.join(folder, path))]
+        return [path for path in paths if path and _is_pointer_file(os.path.join(folder, path))]
 
     def _fetch_lfs(self, folder: str, address: Address, pointers: list[str], has_config: bool) -> None:
         more = f' and {len(pointers) - 1} more files' if len(pointers) > 1 else ''
@@ -137,12 +124,10 @@ class Completion:
         except GitFailed as failed:
             if self._gits.stopped:
                 raise
-            code = next((code for code, words in _LFS_KINDS if re.search(words, failed.stderr, re.IGNORECASE)), None)
-            if code is None:
+            code, line = read_lfs_failure(failed.stderr)
+            if code == 'clone_failed':
                 raise
-            lines = [line.strip() for line in failed.stderr.splitlines() if line.strip()]
-            said = [line for line in lines if not line.startswith(('fetch:', 'Downloading', 'error: failed to fetch'))]
-            raise StepFailure(code, f'{what}: git-lfs: {(said or lines or ["no reason"])[-1][:400]}') from None
+            raise StepFailure(code, f'{what}: git-lfs: {line}') from None
         left = self._pointers(folder)
         if left:
             raise StepFailure('lfs_object_missing', f'{address.url}: git-lfs did not bring {left[0]}')
@@ -154,6 +139,17 @@ class Completion:
             if self._gits.stopped:
                 raise
             return ''
+
+
+def read_gitmodules(output: str) -> dict[str, str]:
+    """Addresses by path, from `git config -z` over `.gitmodules`."""
+    named: dict[str, dict[str, str]] = {}
+    for entry in output.split('\0'):
+        key, end, value = entry.partition('\n')
+        found = re.fullmatch(r'submodule\.(.*)\.(path|url)', key, re.DOTALL)
+        if found and end:
+            named.setdefault(found[1], {})[found[2]] = value
+    return {m['path'].rstrip('/'): m['url'] for m in named.values() if 'path' in m and 'url' in m}
 
 
 def submodule_url(parent: str, url: str) -> str:
@@ -190,9 +186,8 @@ def _real_folder(folder: str, path: str, url: str) -> str:
     return here
 
 
-def _is_pointer(path: str) -> bool:
-    if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > _POINTER_MAX:
+def _is_pointer_file(path: str) -> bool:
+    if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > POINTER_MAX:
         return False
-    with open(path, 'rb') as file:
-        text = file.read(_POINTER_MAX)
-    return _POINTER.match(text) is not None and _OBJECT.search(text) is not None
+    with open(path, encoding='latin-1', newline='') as file:
+        return is_pointer(file.read(POINTER_MAX))
