@@ -18,6 +18,8 @@ from runs import ANSIBLE, PATIENCE, playbook_env
 POD = ANSIBLE / 'pod'
 RUN, SECOND_RUN = (f'run-{uuid4()}' for _ in range(2))
 """Of these tests alone: a step ends whatever on its machine carries the id of its run, also what others test there at the same time."""
+PLAIN = '- hosts: all\n  gather_facts: false\n  tasks:\n    - debug:\n        msg: hello of {{ inventory_hostname }}\n'
+"""A playbook of one task that says something of each host."""
 
 
 class Pod:

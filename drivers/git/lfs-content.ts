@@ -8,6 +8,7 @@ import { maskSecrets } from '../../domain/runs/mask.ts';
 import type { GitContext } from './create-git.ts';
 import { type GitAccess, withAccess } from './git-access.ts';
 import { GitFailure } from './git-process.ts';
+import { PRIVATE } from './mirror.ts';
 import { lfsPaths } from './tree-contents.ts';
 
 export interface LfsRequest {
@@ -56,12 +57,12 @@ export async function fetchLfsContent(
     'filter.lfs.required=true',
   ].flatMap((setting) => ['-c', setting]);
   if (server !== null) settings.push('-c', `lfs.url=${server.url}`);
-  const lfs = (env: Record<string, string>, ...args: string[]) =>
-    context.run(['-C', folder, ...settings, 'lfs', ...args], { env, signal, onProgress: request.onProgress });
+  const lfs = (env: Record<string, string>, more: string[], ...args: string[]) =>
+    context.run(['-C', folder, ...settings, ...more, 'lfs', ...args], { env, signal, onProgress: request.onProgress });
   try {
     await withAccess(access, url, context, async (env) => {
-      await lfs(env, 'fetch', '--include=', '--exclude=', 'origin', 'HEAD');
-      await lfs(env, 'checkout');
+      await lfs(env, PRIVATE, 'fetch', '--include=', '--exclude=', 'origin', 'HEAD');
+      await lfs(env, [], 'checkout');
     });
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error;

@@ -16,7 +16,7 @@ export const USED_STAMP = 'muster-used';
 /** File that names this copy of the mirror, so that only a copy known to be bad is thrown away. */
 const BIRTH = 'muster-birth';
 /** Whatever the umask, what git makes in a mirror is for its owner alone; a checkout has the modes of its repository. */
-const PRIVATE = ['-c', 'core.sharedRepository=0600'];
+export const PRIVATE = ['-c', 'core.sharedRepository=0600'];
 const ALL_REFS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 
 /** One bare mirror, while its lock is held. */
