@@ -123,12 +123,6 @@ def test_trouble_on_the_way_loses_nothing_and_sends_nothing_twice(pod: Pod, must
     assert not muster.faults
 
 
-FILL = 'cat /dev/zero > {work}/big || true'
-"""A command of a playbook that fills the disk and ends well."""
-LOSE = ': > {work}/runs/{run}/.results.json; ' + FILL
-"""It takes the room that was kept for the results too."""
-
-
 def test_large_output_and_events_arrive_whole_in_parts(pod: Pod, muster: Muster) -> None:
     pod.inventory_done('h1')
     pod.playbook(

@@ -12,6 +12,12 @@ from pod import PLAIN, RUN, Pod
 from pod_server import Muster
 from runs import require_tmpfs
 
+FILL = 'cat /dev/zero > {work}/big || true'
+"""A command of a playbook that fills the disk and ends well."""
+LOSE = ': > {work}/runs/{run}/.results.json; ' + FILL
+"""It takes the room that was kept for the results too."""
+
+
 @pytest.fixture
 def small_work(pod: Pod) -> Iterator[Path]:
     """A pod whose `/muster/work` is a small volume in memory."""
