@@ -23,6 +23,7 @@ import { followNotifications } from '../control/automation/follow-notifications.
 import { keepUserSchedules } from '../control/automation/keep-user-schedules.ts';
 import { createScheduleEngine } from '../control/automation/schedule-engine.ts';
 import { ensureBatcher } from '../control/automation/wake-batcher.ts';
+import { wakeWebhooks } from '../control/automation/wake-webhooks.ts';
 import { ensureHardwareSync } from '../control/components/ensure-hardware-sync.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
@@ -72,6 +73,7 @@ import { connectWorkers, workerOptions } from './engine.ts';
 import { openBuiltInImages, openImageMachine } from './image-builder.ts';
 import { openImages } from './image-service.ts';
 import { runImageWorker } from './image-worker.ts';
+import { keepRunning } from './keep-running.ts';
 import { tellLiveness, watchPolls } from './liveness.ts';
 import { listenForProbes } from './probe-listener.ts';
 import { keepSchedules, reconcileSchedules, renewTrustNow } from './schedules.ts';
@@ -275,6 +277,14 @@ async function main(): Promise<void> {
   const stopFollowing = followLoggingLevel({ db, database, log });
   await again('Temporal', log, () => ensureBatcher(temporal.client));
   if (parts.hardwareSync) await again('Temporal', log, () => ensureHardwareSync(temporal.client, MAIN_QUEUE));
+  const stopKeeping = keepRunning(
+    {
+      batcher: () => ensureBatcher(temporal.client),
+      webhooks: () => wakeWebhooks(deps),
+      ...(parts.hardwareSync ? { 'hardware sync': () => ensureHardwareSync(temporal.client, MAIN_QUEUE) } : {}),
+    },
+    log,
+  );
   const stopUserSchedules = keepUserSchedules({ ...deps, schedules: createScheduleEngine(temporal.client) });
   const stopChanges = followChanges({ client: temporal.client, database, log });
   const stopNotifications = followNotifications({ ...deps, database });
@@ -355,6 +365,7 @@ async function main(): Promise<void> {
   polls.stop();
   stopAnnouncing?.();
   stopSchedules();
+  await stopKeeping();
   await stopUserSchedules();
   await stopChanges();
   await stopNotifications();

@@ -43,13 +43,14 @@ const SCHEDULES = [
     timeout: '15m',
     summary: 'compares records and workflows, ends what nobody owns',
   }),
-  schedule('muster-batcher', '1m', {
+  // The worker itself looks each half minute (keep-running.ts). This is for a worker that does not.
+  schedule('muster-batcher', '10m', {
     workflowType: 'ensureBatcherWorkflow',
     workflowId: 'ensure-batcher',
     timeout: '15m',
     summary: 'starts the batcher where it does not run',
   }),
-  schedule('muster-webhooks', '1m', {
+  schedule('muster-webhooks', '10m', {
     workflowType: 'wakeWebhooksWorkflow',
     workflowId: 'wake-webhooks',
     timeout: '15m',
@@ -76,7 +77,7 @@ const SCHEDULES = [
   }),
 ];
 
-const HARDWARE_SYNC = schedule(HARDWARE_SYNC_SCHEDULE, '1m', {
+const HARDWARE_SYNC = schedule(HARDWARE_SYNC_SCHEDULE, '10m', {
   workflowType: 'ensureHardwareSyncWorkflow',
   workflowId: 'ensure-hardware-sync',
   timeout: '15m',
@@ -89,7 +90,8 @@ export interface ScheduledParts {
   hardwareSync?: boolean;
 }
 
-const wantedSchedules = ({ hardwareSync = false }: ScheduledParts) =>
+/** The schedules of an installation. Each start of a schedule is a workflow more in Temporal's web UI, between those of sessions. */
+export const wantedSchedules = ({ hardwareSync = false }: ScheduledParts) =>
   hardwareSync ? [...SCHEDULES, HARDWARE_SYNC] : SCHEDULES;
 
 /** Makes the schedules, or brings those that exist to what the code says, and removes what is switched off. */

@@ -1,5 +1,6 @@
 import { DefaultLogger } from '@temporalio/worker';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { SESSION_FAILED } from '../domain/sessions/session-result.ts';
 
 /** The worker's log. An `error` of the engine's keeps its message, which JSON leaves out of errors. */
 export function openWorkerLog(level: string, to?: DestinationStream): Logger {
@@ -7,9 +8,15 @@ export function openWorkerLog(level: string, to?: DestinationStream): Logger {
   return to === undefined ? pino(options) : pino(options, to);
 }
 
-/** What the engine's library has to say from warnings on goes to the worker's log as warnings. */
+/**
+ * What the engine's library has to say from warnings on goes to the worker's log as warnings; not that a session failed, which is no trouble of
+ * the worker's.
+ */
 export function engineLogger(log: Pick<Logger, 'warn'>): DefaultLogger {
-  return new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ temporal: level, ...meta }, message));
+  return new DefaultLogger('WARN', ({ level, message, meta }) => {
+    const { error } = (meta ?? {}) as { error?: { type?: unknown } };
+    if (error?.type !== SESSION_FAILED) log.warn({ temporal: level, ...meta }, message);
+  });
 }
 
 /** With the messages of its causes, and its own members as they are: `type` is the code of a failure. */

@@ -7,6 +7,6 @@ export function workflowSources() {
     workflowsPath: path('index.ts'),
     payloadConverterPath: path('engine', 'converters.ts'),
     failureConverterPath: path('engine', 'converters.ts'),
-    workflowInterceptorModules: [path('engine', 'sealed-workflows.ts')],
+    workflowInterceptorModules: [path('engine', 'sealed-workflows.ts'), path('engine', 'cancelled-workflows.ts')],
   };
 }

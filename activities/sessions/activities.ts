@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
 import { checkRunMayEnd, checkWorkspaceMayGo } from '../../control/sessions/check-order.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
+import { noteCancelInEngine } from '../../control/sessions/note-engine-cancel.ts';
 import { recordRun } from '../../control/sessions/record-run.ts';
 import { noteProgress } from '../../control/sessions/session-progress.ts';
 import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
@@ -22,6 +23,7 @@ import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import { type CloneDependencies, cloneLayers } from './clone-layers.ts';
 import type { HostActivities, SessionRecords, WorkspaceActivities } from './contract.ts';
+import { playbooksOf } from './layer-command.ts';
 import { reportFailure, type Step } from './report-failure.ts';
 import { type RunDependencies, runLayer } from './run-layer.ts';
 import { type InventoryDependencies, writeInventory } from './write-inventory.ts';
@@ -37,6 +39,7 @@ const RECORD_INPUTS: InputSchemas<SessionRecords> = {
   recordLayer: RunRefSchema,
   recordHold: HoldingSchema,
   recordEnd: SessionEndingSchema,
+  recordCancel: SessionRefSchema,
 };
 
 const HOST_INPUTS: InputSchemas<WorkspaceActivities & HostActivities> = {
@@ -59,6 +62,7 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
         state: 'admitted',
         plan: {
           layers: session.snapshot.layers.map(({ index }) => index),
+          playbooks: playbooksOf(session),
           debug: session.snapshot.debug_playbook !== null,
           debugOnFailure: session.debug_on_failure,
           debugWaitSeconds: options.debug_wait_time,
@@ -80,6 +84,7 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
     },
     recordHold: ({ sessionId, layer, message }) => noteProgress(db, sessionId, { phase: 'hold', layer, message }),
     recordEnd: ({ sessionId, ...end }) => endSession(deps, sessionId, end),
+    recordCancel: ({ sessionId }) => noteCancelInEngine(db, sessionId),
   });
 }
 

@@ -12,6 +12,7 @@ import type {
 } from '../../domain/sessions/activity-schema.ts';
 import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
+import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 
 export type { EndRun, Holding, RunLayer, RunRef, SessionEnding, SessionRef };
 
@@ -19,6 +20,8 @@ export type { EndRun, Holding, RunLayer, RunRef, SessionEnding, SessionRef };
 export interface SessionPlan {
   /** Layer indices in the order in which they run. */
   layers: number[];
+  /** What is run by these, of each its playbook; for a built-in debugging playbook its name. Absent in plans of before it was told. */
+  playbooks?: string[];
   /** A built-in debugging playbook runs instead of layers. */
   debug: boolean;
   debugOnFailure: boolean;
@@ -39,8 +42,8 @@ export type Admission =
   /** Not yet; ask again on a signal, or after this many seconds. */
   | { state: 'waiting'; message: string; retrySeconds: number }
   | { state: 'cancelled'; reason: string }
-  /** Nothing to do: the record is gone or has ended. */
-  | { state: 'over' };
+  /** Nothing to do: the record is gone, or has ended as `end` says. */
+  | { state: 'over'; end?: RecordedEnd };
 
 export interface PreparedWorkspace {
   /** Task queue of the machine whose disk holds the workspace. */
@@ -50,6 +53,8 @@ export interface PreparedWorkspace {
 export interface PreparedInventory {
   /** Whether the session has to take components before it runs. */
   leases: boolean;
+  /** The hosts of the session in a few words. Absent in answers of before it was told. */
+  aim?: string;
 }
 
 export interface PreparedJob extends PreparedInventory {
@@ -72,7 +77,10 @@ export interface SessionRecords {
   /** Of a check, what the session has seen until now; else null. */
   recordLayer(input: RunRef): Promise<CheckCounts | null>;
   recordHold(input: Holding): Promise<void>;
-  recordEnd(input: SessionEnding): Promise<void>;
+  /** Answers the end that the record has, which somebody else may have written before; null where the record is gone. */
+  recordEnd(input: SessionEnding): Promise<RecordedEnd | null>;
+  /** Says in the record, and so in the audit, that somebody has cancelled the session in the engine itself. */
+  recordCancel(input: SessionRef): Promise<void>;
 }
 
 /** First work on a disk: any runner machine may take it. */

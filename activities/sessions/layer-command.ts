@@ -51,6 +51,16 @@ export function playbookOf(session: SessionRow, layer: number): string {
   return found.playbook;
 }
 
+/** Of a playbook's name so many characters go into the plan of a session: it is there to be read. */
+const SHOWN = 100;
+
+/** The playbooks of a session in the order of its layers, for people. */
+export function playbooksOf({ snapshot }: SessionRow): string[] {
+  const { debug_playbook: debug, layers } = snapshot;
+  const names = debug === null ? layers.map(({ playbook }) => playbook) : [`${debug}.yaml`];
+  return names.map((name) => name.slice(0, SHOWN));
+}
+
 /** Words and environment of one attempt of one layer. */
 export async function layerCommand(
   deps: LayerDependencies,

@@ -64,13 +64,13 @@ export async function prepareJob(
       const warnings = await cloneInventory(deps, snapshot.additional_inventory, paths.hosts, signal);
       await noteWarnings(db, sessionId, warnings);
     }
-    const { leases } = await writeInventory(deps, sessionId, signal, READ_BY[profile]);
+    const { leases, ...told } = await writeInventory(deps, sessionId, signal, READ_BY[profile]);
     const files = await filesOf(session.target.definition, paths);
     // What another try has recorded meanwhile stays.
     signal.throwIfAborted();
     const name = jobNameOf(sessionId, session.admitted_at);
     await recordJob(db, { sessionId, name, profile, inventory: { files }, leases });
-    return { leases, drivesItself: profile === 'compatible' };
+    return { leases, ...told, drivesItself: profile === 'compatible' };
   } finally {
     if (!mayBeElsewhere(signal)) await workspaces.remove(sessionId).catch(() => undefined);
   }

@@ -9,6 +9,7 @@ import { musterError } from '../../domain/errors.ts';
 import { effectiveLimit } from '../../domain/sessions/ansible-arguments.ts';
 import { IMAGE_PYTHON, IMAGE_TO_JOB, type ImageLogin, imageToJob } from '../../domain/sessions/image-inventory.ts';
 import { groupWarnings, whyNone } from '../../domain/sessions/limit-warnings.ts';
+import { describeAim } from '../../domain/sessions/run-summary.ts';
 import type { PreparedInventory } from './contract.ts';
 import { checkOwnHosts, type LimitDependencies, matchedHosts, settleLimit } from './limit-hosts.ts';
 import type { Inventories } from './ports.ts';
@@ -72,7 +73,15 @@ export async function writeInventory(
     throw musterError('inventory_empty', `The inventory has no host${where}${whyNone(ofHosts)}`);
   }
   if (ofHosts !== null) await checkOwnHosts(deps, session, ofHosts, signal);
-  return { leases: await noteNeededComponents(deps, session, () => matchedHosts(deps, session, settled, signal)) };
+  const areHosts = names !== null && (isOfHosts || names.groups.length === 0);
+  return {
+    leases: await noteNeededComponents(deps, session, () => matchedHosts(deps, session, settled, signal)),
+    aim: describeAim({
+      hosts: areHosts ? names.hosts : null,
+      limit: effectiveLimit({ limit: ansible_limit, target }),
+      inHand: hosts,
+    }),
+  };
 }
 
 /** The shells of the session's images. The key for them is written into the workspace, unless Ansible has it elsewhere. */

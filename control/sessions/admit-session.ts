@@ -3,9 +3,11 @@ import type { Kysely } from 'kysely';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
+import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 import { admit, findSessionById, isWithdrawn, type SessionRow, writeProgress } from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { jobNameOf } from './job-name.ts';
+import { recordedEnd } from './recorded-end.ts';
 import { wakeQueue } from './wake-queue.ts';
 
 export interface AdmitDependencies {
@@ -23,7 +25,7 @@ export type AdmitAnswer =
   | { state: 'admitted'; session: SessionRow; options: Options }
   | { state: 'waiting'; message: string; retrySeconds: number }
   | { state: 'cancelled'; reason: string }
-  | { state: 'over' };
+  | { state: 'over'; end?: RecordedEnd };
 
 /** A waiting session is woken when its turn comes; these are only for what nobody announces. */
 const RETRY_SECONDS = 600;
@@ -36,7 +38,7 @@ const DISK_RETRY_SECONDS = 15;
 export async function admitSession(deps: AdmitDependencies, sessionId: string): Promise<AdmitAnswer> {
   const { db } = deps;
   const [session, options] = await Promise.all([findSessionById(db, sessionId), deps.readOptions()]);
-  if (session === null || isWithdrawn(session)) return withdrawn(session);
+  if (session === null || isWithdrawn(session)) return withdrawn(db, session);
   const { max_running_sessions: limit } = options;
   const wait = async (message: string, reason: ErrorCode | null, retrySeconds: number): Promise<AdmitAnswer> => {
     if (session.message !== message) await writeProgress(db, sessionId, { phase: 'queued', message, reason });
@@ -56,15 +58,18 @@ export async function admitSession(deps: AdmitDependencies, sessionId: string): 
     limit,
     deps.defaultRunner,
   );
-  if (result.state === 'withdrawn') return withdrawn(await findSessionById(db, sessionId));
+  if (result.state === 'withdrawn') return withdrawn(db, await findSessionById(db, sessionId));
   if (result.state === 'waiting') return wait(describeWait(limit, result.free), null, RETRY_SECONDS);
   // Also when it was let in before: the one who did may have died before it told the next in line.
   if (result.free > 0) await wakeQueue(deps);
   return { state: 'admitted', session, options };
 }
 
-function withdrawn(session: SessionRow | null): AdmitAnswer {
-  if (session === null || session.stage === 'ended') return { state: 'over' };
+async function withdrawn(db: Kysely<Database>, session: SessionRow | null): Promise<AdmitAnswer> {
+  if (session === null || session.stage === 'ended') {
+    const end = session && (await recordedEnd(db, session.id));
+    return { state: 'over', ...(end === null ? {} : { end }) };
+  }
   if (session.cancel_reason !== null) return { state: 'cancelled', reason: session.cancel_reason };
   return { state: 'cancelled', reason: session.deleted_at === null ? session.message : 'the session was deleted' };
 }

@@ -2,11 +2,13 @@ import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import { reconfigures } from '../../domain/sessions/check-mode.ts';
+import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 import { type SessionEnd, type SessionRow, writeEnd } from '../../store/session-engine.ts';
 import { appendEvents } from '../../store/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import { reconfigureDrifted } from '../components/reconfigure-drifted.ts';
 import { hostsWarning } from '../components/record-layer.ts';
+import { recordedEnd } from './recorded-end.ts';
 import { rewordLeaseWaits } from './reword-lease-waits.ts';
 import { settleRuns } from './settle-runs.ts';
 import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
@@ -32,13 +34,14 @@ async function reconfigure(trx: Kysely<Database>, session: SessionRow, { reason 
 
 /**
  * Writes the end of a session once, after what its runs have left unrecorded; gives its slot and its components back, and wakes who waits for them. The records of those that wait on for
- * others say so. Repeating it is harmless.
+ * others say so. Repeating it is harmless. Answers the end that is on record, which is another where somebody completed the session from
+ * outside; null where the record is gone.
  */
 export async function endSession(
   deps: { db: Kysely<Database>; client: Client },
   sessionId: string,
   end: SessionEnd,
-): Promise<void> {
+): Promise<RecordedEnd | null> {
   await settleRuns(deps.db, sessionId);
   await writeEnd(deps.db, sessionId, { ...end, message: storableText(end.message) }, (trx, session) =>
     reconfigure(trx, session, end),
@@ -46,4 +49,5 @@ export async function endSession(
   await rewordLeaseWaits(deps.db, sessionId);
   await wakeQueue(deps);
   await wakeLeaseWaiters(deps);
+  return recordedEnd(deps.db, sessionId);
 }

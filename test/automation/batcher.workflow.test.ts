@@ -141,7 +141,7 @@ describeNeeding(temporalMissing(), 'the workflow of the batcher', () => {
     await reconcileSchedules(client);
     const schedule = client.schedule.getHandle('muster-batcher');
     const { spec, policies } = await schedule.describe();
-    expect(spec.intervals).toMatchObject([{ every: 60_000 }]);
+    expect(spec.intervals).toMatchObject([{ every: 600_000 }]);
     expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
     await schedule.trigger();
     await eventually('the batcher runs', async () => {

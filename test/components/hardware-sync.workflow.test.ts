@@ -77,7 +77,7 @@ describeNeeding(temporalMissing(), 'the hardware sync', () => {
     const schedule = client.schedule.getHandle('muster-hardware-sync');
     await reconcileSchedules(client, { hardwareSync: true });
     const { spec, policies } = await schedule.describe();
-    expect(spec.intervals).toMatchObject([{ every: 60_000 }]);
+    expect(spec.intervals).toMatchObject([{ every: 600_000 }]);
     expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
     for (let time = 0; time < 2; time += 1) {
       await reconcileSchedules(client);

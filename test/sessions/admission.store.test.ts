@@ -258,7 +258,8 @@ describe('the way in', () => {
     const [session] = await queue(1);
     await writeEnd(database.db, session?.id ?? '', END);
     const { deps } = dependencies(5);
-    expect(await admitSession(deps, session?.id ?? '')).toEqual({ state: 'over' });
+    const hosts = { applied: 0, failed: 0, incomplete: 0, not_reached: 0 };
+    expect(await admitSession(deps, session?.id ?? '')).toEqual({ state: 'over', end: { ...END, hosts } });
     expect(await admitSession(deps, '00000000-0000-4000-8000-000000000000')).toEqual({ state: 'over' });
   });
 

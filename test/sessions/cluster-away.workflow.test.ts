@@ -6,7 +6,7 @@ import { getProgress, type SessionProgress } from '../../workflows/sessions/mess
 import { eventually } from '../support/eventually.ts';
 import { admitted, fakeSession } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { replayHistories, startTestWorker } from '../support/session-bench.ts';
+import { closeOf, replayHistories, startTestWorker } from '../support/session-bench.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
 import { openDevServer, workflowBundle } from '../support/workflow-environment.ts';
 
@@ -32,7 +32,7 @@ describeNeeding(temporalMissing(), 'a session as a Job that no worker takes up',
       return progress.phase === 'inventory' && progress;
     });
     expect(waiting.message).toBe('waiting until a worker with a cluster has prepared the Job');
-    await handle.result();
+    await closeOf(handle);
     expect(fake.names()).toEqual(['admitSession', 'recordEnd']);
     expect(fake.end()).toEqual({
       succeeded: 'false',

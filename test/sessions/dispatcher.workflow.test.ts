@@ -15,7 +15,7 @@ import { makeSession, sessionNow, snapshotLayer } from '../support/engine-sessio
 import { eventually } from '../support/eventually.ts';
 import { fakeSession, waiting } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { startTestWorker } from '../support/session-bench.ts';
+import { closeOf, startTestWorker } from '../support/session-bench.ts';
 import { openProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -181,7 +181,7 @@ describeNeeding(temporalMissing(), 'the dispatcher', () => {
     const cancel = { actor: null, reason: 'cancelled: no more', message: 'is being cancelled', now: new Date() };
     for (const { id } of [session, unknown]) await requestCancel(database.db, id, cancel);
     await eventually('the word', outboxIsEmpty);
-    await client.workflow.getHandle(sessionWorkflowId(session)).result();
+    expect(await closeOf(client.workflow.getHandle(sessionWorkflowId(session)))).toEqual({ state: 'cancelled' });
     expect(fake.inputs('recordEnd')).toEqual([
       { succeeded: 'false', message: 'cancelled: no more', reason: 'cancelled' },
     ]);

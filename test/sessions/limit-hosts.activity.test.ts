@@ -83,7 +83,7 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'the 
     ['web-9*', []],
   ])('%j are %j', async (limit, hosts) => {
     const id = await session(limit);
-    expect(await write(id)).toEqual({ leases: hosts.length > 0 });
+    expect(await write(id)).toMatchObject({ leases: hosts.length > 0 });
     expect(await needed(id)).toEqual(hosts);
   });
 
@@ -107,8 +107,11 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'the 
       throw new Error('was asked');
     };
     const ansibleHosts = { matching: never, names: never };
-    expect(await write(await session('web-*'), true, { ansibleHosts })).toEqual({ leases: false });
-    expect(await write(await session('web-1'), false, { ansibleHosts })).toEqual({ leases: true });
+    expect(await write(await session('web-*'), true, { ansibleHosts })).toEqual({ leases: false, aim: 'limit web-*' });
+    expect(await write(await session('web-1'), false, { ansibleHosts })).toEqual({
+      leases: true,
+      aim: 'web-1 (1 host)',
+    });
     await expect(write(await session('web-*'), false, { ansibleHosts })).rejects.toThrow('was asked');
   });
 

@@ -192,6 +192,19 @@ describeNeeding(temporalMissing(), 'cancel of a session', () => {
     expect(session.fake.end()).toEqual(BY_ALICE);
   });
 
+  test('while it waits for components: its workspace is removed', async () => {
+    const session = await bench.start({
+      writeInventory: async () => ({ leases: true }),
+      takeLeases: async () => ({ state: 'waiting', message: 'other has 2', retrySeconds: 86_400 }),
+    });
+    await session.inPhase('lease');
+    await cancel(session);
+    expect(await session.result()).toEqual({ state: 'cancelled' });
+    expect(session.fake.end()).toEqual(BY_ALICE);
+    expect(session.fake.names()).not.toContain('runLayer');
+    expect(session.fake.names()).toContain('removeWorkspace');
+  });
+
   test('in the teardown: too late, the outcome stays', async () => {
     const removal = gate();
     const session = await bench.start({ removeWorkspace: () => removal.pass() });
@@ -236,8 +249,10 @@ describeNeeding(temporalMissing(), 'cancel of a session', () => {
     await session.inPhase('done');
     expect(session.fake.inputs('endRun')).toEqual([{ layer: 0, attempt: 1 }]);
     expect(session.fake.names().slice(-3)).toEqual(['recordLayer', 'removeWorkspace', 'recordEnd']);
+    expect(session.fake.inputs('recordCancel')).toEqual([{}]);
     expect(session.fake.end()).toEqual({ succeeded: 'false', message: 'cancelled in Temporal', reason: 'cancelled' });
-    expect((await session.handle.describe()).status.name).toBe('COMPLETED');
+    expect(await session.result()).toEqual({ state: 'cancelled' });
+    expect((await session.handle.describe()).status.name).toBe('CANCELLED');
   });
 
   test("Temporal's own cancel of a session in line", async () => {

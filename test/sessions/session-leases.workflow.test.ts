@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { cancelSession, leasesFree } from '../../workflows/sessions/messages.ts';
+import { leasesFree } from '../../workflows/sessions/messages.ts';
 import { benchOfBlock } from '../support/bench-of-block.ts';
 import { admitted, type SessionActivities } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';
@@ -88,17 +88,6 @@ describeNeeding(testServerMissing(), 'a session that needs components', () => {
     expect(session.fake.end().succeeded).toBe('true');
   });
 
-  test('can be cancelled while it waits; its workspace is removed', async () => {
-    const { activities } = busy();
-    const session = await bench.start(activities);
-    await session.inPhase('lease');
-    await session.handle.executeUpdate(cancelSession, { args: [{ reason: 'enough' }] });
-    await session.result();
-    expect(session.fake.end()).toEqual({ succeeded: 'false', message: 'enough', reason: 'cancelled' });
-    expect(session.fake.names()).not.toContain('runLayer');
-    expect(session.fake.names()).toContain('removeWorkspace');
-  });
-
   test('session_timeout counts while it waits', async () => {
     const { activities } = busy();
     const session = await bench.start({ ...activities, admitSession: async () => admitted({ timeoutSeconds: 3_600 }) });
@@ -108,6 +97,6 @@ describeNeeding(testServerMissing(), 'a session that needs components', () => {
   });
 
   test('every history of these tests replays', async () => {
-    expect(await bench.replayAll()).toBe(7);
+    expect(await bench.replayAll()).toBe(6);
   });
 });

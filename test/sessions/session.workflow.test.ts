@@ -206,6 +206,7 @@ describeNeeding(temporalMissing(), 'session workflow', () => {
       recordEnd: async () => {
         tries += 1;
         if (tries < 4) throw new Error('connection refused');
+        return null;
       },
     });
     await session.result();

@@ -67,6 +67,9 @@ export const layerOutcome = (index: number, exitCode: number | null): LayerOutco
   failedHosts: exitCode === 0 ? 0 : 1,
 });
 
+/** Counts of hosts as the record of a session has them. */
+export const HOSTS = { applied: 2, failed: 1, incomplete: 0, not_reached: 0 };
+
 /** A session on `queue` whose every layer succeeds, unless `instead` says otherwise. */
 export function fakeSession(queue: string, instead: Partial<SessionActivities> = {}): FakeSession {
   const calls: Call[] = [];
@@ -75,7 +78,8 @@ export function fakeSession(queue: string, instead: Partial<SessionActivities> =
     takeLeases: async () => ({ state: 'taken' }),
     recordLayer: async () => null,
     recordHold: async () => undefined,
-    recordEnd: async () => undefined,
+    recordEnd: async ({ sessionId: _, ...end }) => ({ ...end, hosts: HOSTS }),
+    recordCancel: async () => undefined,
     cloneLayers: async () => ({ hostQueue: queue }),
     writeInventory: async () => ({ leases: false }),
     runLayer: async ({ layer }) => layerOutcome(layer, 0),

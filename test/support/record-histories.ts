@@ -186,6 +186,30 @@ const SESSIONS: Record<string, (bench: SessionBench) => Promise<SessionUnderTest
       admitSession: async () => admitted({ debugOnFailure: true, debugWaitSeconds: 1 }),
       runLayer: async ({ layer }) => layerOutcome(layer, 2),
     }),
+
+  'session-closed-succeeded': async (bench) =>
+    ended(bench, {
+      admitSession: async () => admitted({ playbooks: ['site.yml'] }),
+      writeInventory: async () => ({ leases: false, aim: 'n001,n002 (2 hosts)' }),
+    }),
+
+  'session-closed-failed': async (bench) => ended(bench, { runLayer: async ({ layer }) => layerOutcome(layer, 2) }),
+
+  'session-closed-cancelled': async (bench) => {
+    const runs = endlessRuns();
+    const session = await bench.start(runs);
+    await runs.begun;
+    await cancel(session);
+    return finished(session);
+  },
+
+  'session-closed-cancelled-in-temporal': async (bench) => {
+    const runs = endlessRuns();
+    const session = await bench.start(runs);
+    await runs.begun;
+    await session.handle.cancel();
+    return finished(session);
+  },
 };
 
 /** With a worker that has a cluster. */

@@ -1,9 +1,10 @@
 /** Runs session workflows against fake activities. */
 import { randomUUID } from 'node:crypto';
-import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import type { HistoryAndWorkflowId } from '@temporalio/common';
+import { WorkflowFailedError, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import { ApplicationFailure, CancelledFailure, type HistoryAndWorkflowId } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { SESSION_FAILED } from '../../domain/sessions/session-result.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { getProgress, type SessionProgress } from '../../workflows/sessions/messages.ts';
 import type { sessionWorkflow } from '../../workflows/sessions/session.workflow.ts';
@@ -22,9 +23,18 @@ export interface SessionUnderTest {
   inPhase(phase: string): Promise<SessionProgress>;
   /** Waits until the workflow stands in line. */
   inLine(): Promise<SessionProgress>;
-  /** Waits for the end of the workflow; in a time-skipping environment waits cost nothing then. */
-  result(): Promise<void>;
+  /**
+   * Waits for the end of the workflow, and answers it; in a time-skipping environment waits cost nothing then. Throws where the workflow
+   * was broken off.
+   */
+  result(): Promise<SessionClose>;
 }
+
+/** How a session's workflow ended. */
+export type SessionClose =
+  | { state: 'completed'; result: unknown }
+  | { state: 'failed'; message: string; details: unknown }
+  | { state: 'cancelled' };
 
 /** One worker on a queue of its own, and any number of sessions on it, each with its own fakes. */
 export interface SessionBench {
@@ -104,7 +114,7 @@ export async function openSessionBench(environment: TestWorkflowEnvironment): Pr
         progress,
         inPhase: (phase) => progressThat(`phase ${phase}`, (now) => now.phase === phase),
         inLine: () => progressThat('in line', (now) => now.message === 'in line'),
-        result: () => handle.result(),
+        result: () => closeOf(handle),
       };
     },
     stopWorker: () => stop(),
@@ -125,6 +135,18 @@ export async function openSessionBench(environment: TestWorkflowEnvironment): Pr
     replayAll: () => replayHistories(histories),
     close: () => stop(),
   };
+}
+
+/** Waits for the end of a session's workflow, and answers it. */
+export async function closeOf(handle: Pick<SessionHandle, 'result'>): Promise<SessionClose> {
+  try {
+    return { state: 'completed', result: await handle.result() };
+  } catch (error) {
+    const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
+    if (cause instanceof CancelledFailure) return { state: 'cancelled' };
+    if (!(cause instanceof ApplicationFailure) || cause.type !== SESSION_FAILED || !cause.nonRetryable) throw error;
+    return { state: 'failed', message: cause.message, details: cause.details };
+  }
 }
 
 /** Replays histories against today's workflows and answers how many; fails when these would do something else. */

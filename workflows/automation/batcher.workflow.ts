@@ -41,9 +41,13 @@ export interface BatcherInput {
 
 export async function batcherWorkflow({ poked = false, maxEvents }: BatcherInput = {}): Promise<void> {
   let isPoked = poked;
-  setHandler(pokeBatcher, () => {
-    isPoked = true;
-  });
+  setHandler(
+    pokeBatcher,
+    () => {
+      isPoked = true;
+    },
+    { description: 'Something may be behind, or may go on: the batcher makes a pass soon.' },
+  );
   for (;;) {
     const asked = isPoked;
     isPoked = false;

@@ -23,9 +23,13 @@ export interface WebhookInput {
 
 export async function webhookWorkflow({ name }: WebhookInput): Promise<void> {
   let isTold = false;
-  setHandler(notificationsDue, () => {
-    isTold = true;
-  });
+  setHandler(
+    notificationsDue,
+    () => {
+      isTold = true;
+    },
+    { description: 'There is something that the webhook is to be told.' },
+  );
   for (;;) {
     isTold = false;
     const { nextMs } = await deliverNotifications({ name });

@@ -61,9 +61,13 @@ export async function imageJobWorkflow({
   ...input
 }: ImageJobRef & Partial<Counts>): Promise<void> {
   const state: State = { told: false, cancelled: false, openings, untakenSeconds };
-  setHandler(endImageJob, () => {
-    state.told = true;
-  });
+  setHandler(
+    endImageJob,
+    () => {
+      state.told = true;
+    },
+    { description: 'The record of the job says something new, as that it is to end: the workflow reads it again.' },
+  );
   CancellationScope.current().cancelRequested.catch(async () => {
     state.cancelled = true;
     await CancellationScope.nonCancellable(async () => {

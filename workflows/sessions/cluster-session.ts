@@ -42,13 +42,15 @@ const { prepareJob, startJob, finishJob } = proxyActivities<ClusterActivities>({
   retry: { initialInterval: '500ms', maximumInterval: '15s', maximumAttempts: 40 },
 });
 
-const { watchJob, runLayer, awaitPlaybooks } = proxyActivities<ClusterActivities>({
+const WATCH = {
   ...queue,
   scheduleToStartTimeout: '24h',
   startToCloseTimeout: '30d',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '500ms', maximumInterval: '10s' },
-});
+} as const;
+
+const { watchJob, awaitPlaybooks } = proxyActivities<ClusterActivities>(WATCH);
 
 /** Verified within the 10 s that a cancel may take, where the cluster answers; where it does not, the sweep goes on. */
 const { endJob } = proxyActivities<ClusterActivities>({
@@ -85,6 +87,7 @@ async function runJob(
   show(state, { phase: 'inventory', message: 'waiting until a worker with a cluster has prepared the Job' });
   const prepared = await unlessCancelled(state, () => prepareJob(input));
   const endsHolds = patched('hold-ends-with-its-pod');
+  state.aim = prepared.aim;
   if (prepared.leases) await waitForLeases(input, state);
   throwIfCancelled(state);
 
@@ -150,7 +153,10 @@ async function ownLayers(input: SessionRef, state: State): Promise<LayersEnd> {
 
 /** Layers as orders to the pod. */
 function orders(input: SessionRef): LayerRunner {
-  return { runLayer, endRun: () => endJob(input) };
+  return {
+    runLayer: (run, summary) => proxyActivities<ClusterActivities>({ ...WATCH, summary }).runLayer(run),
+    endRun: () => endJob(input),
+  };
 }
 
 /** The Job's own end; a cancel ends the Job first. */

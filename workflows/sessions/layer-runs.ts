@@ -7,12 +7,14 @@ import {
   type LayerOutcome,
   sessionOutcome,
 } from '../../domain/sessions/outcome.ts';
+import { summarizeRun } from '../../domain/sessions/run-summary.ts';
 import type { RetrySession } from './messages.ts';
 import { type Ending, records, type State, show, throwIfCancelled } from './session-state.ts';
 
 /** Where layers run. */
 export interface LayerRunner {
-  runLayer(run: RunLayer): Promise<LayerOutcome>;
+  /** `summary`: the run in a line, for who looks at the workflow. */
+  runLayer(run: RunLayer, summary: string): Promise<LayerOutcome>;
   /** Ends a run, or keeps it from ever starting. */
   endRun(run: EndRun): Promise<unknown>;
   /** Whether nothing can run there any more; without it that shows with the next run. */
@@ -35,12 +37,12 @@ export async function runLayers(
 ): Promise<LayersEnd> {
   const outcomes: LayerOutcome[] = [];
   for (const layer of plan.layers.length > 0 ? plan.layers : [0]) {
-    let outcome = await runLayer(input, state, runner, layer, 'all');
+    let outcome = await runLayer(input, state, plan, runner, layer, 'all');
     while (outcome.exitCode !== 0 && outcome.exitCode !== null && plan.debugOnFailure) {
       const retry = await hold(input, state, plan, runner, outcome);
       if (retry === null) break;
       state.progress.attempt += 1;
-      outcome = await runLayer(input, state, runner, layer, retry.hosts);
+      outcome = await runLayer(input, state, plan, runner, layer, retry.hosts);
     }
     outcomes.push(outcome);
     const goesOn = outcome.exitCode === 0 || (plan.check === true && outcome.exitCode !== null);
@@ -68,14 +70,16 @@ export async function waitForLeases(input: SessionRef, state: State): Promise<vo
 async function runLayer(
   input: SessionRef,
   state: State,
+  { layers, playbooks = [] }: SessionPlan,
   runner: LayerRunner,
   layer: number,
   hosts: 'all' | 'failed',
 ): Promise<LayerOutcome> {
   throwIfCancelled(state);
   const run = { ...input, layer, attempt: state.progress.attempt };
+  const playbook = playbooks[Math.max(0, layers.indexOf(layer))];
   show(state, { phase: 'layer', layer, message: `running layer ${layer}` });
-  const running = runner.runLayer({ ...run, hosts });
+  const running = runner.runLayer({ ...run, hosts }, summarizeRun({ ...run, playbook, hosts, aim: state.aim }));
   // Looked at below, after the cancel; must not count as unhandled meanwhile.
   running.catch(() => undefined);
   await Promise.race([running, condition(() => state.cancel !== null)]);

@@ -1,5 +1,12 @@
-import { ActivityFailure, ApplicationFailure, isCancellation, TemporalFailure } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  isCancellation,
+  TemporalFailure,
+} from '@temporalio/workflow';
 import { isLost } from '../../domain/sessions/job-outcome.ts';
+import { type RecordedEnd, SESSION_FAILED, type SessionResult } from '../../domain/sessions/session-result.ts';
 import { imageSilence, reasonOf } from './image-silence.ts';
 import { cancelled, type Ending, type State } from './session-state.ts';
 
@@ -25,4 +32,14 @@ export function endingOf(error: unknown, state: State, silence: Silence = machin
   }
   if (!gone) throw error;
   return { succeeded: runIsLeft ? 'unknown' : 'false', ...(imageSilence(error) ?? silence(error)) };
+}
+
+/**
+ * What Temporal shows of the session: the result of one that succeeded; the failure of one that did not, with the same object and the code
+ * of its reason; a cancellation of one that was cancelled, wherever that was asked for.
+ */
+export function closeAs({ reason, ...result }: RecordedEnd): SessionResult {
+  if (result.succeeded === 'true') return result;
+  if (reason === 'cancelled') throw new CancelledFailure(result.message);
+  throw ApplicationFailure.nonRetryable(result.message, SESSION_FAILED, result, reason);
 }

@@ -25,11 +25,15 @@ export interface State {
   progress: SessionProgress;
   /** `timeoutSeconds`: where that is why. */
   cancel: { reason: string; code: string; timeoutSeconds?: number } | null;
+  /** Until the record says that the session was cancelled in the engine itself. */
+  cancelNoted: Promise<void>;
   slot: boolean;
   leases: boolean;
   holding: boolean;
   finish: boolean;
   retry: RetrySession | null;
+  /** The hosts of the session in a few words; undefined until its inventory is there. */
+  aim: string | undefined;
   /** Of a check: what it has seen until now. */
   checked: CheckCounts | null;
 }
@@ -38,11 +42,13 @@ export function newState(): State {
   return {
     progress: { phase: 'queued', layer: null, attempt: 1, message: 'waiting for a session slot' },
     cancel: null,
+    cancelNoted: Promise.resolve(),
     slot: false,
     leases: false,
     holding: false,
     finish: false,
     retry: null,
+    aim: undefined,
     checked: null,
   };
 }

@@ -9,22 +9,22 @@
  *  6. after a failure, hold if asked: until told to finish, to retry the layer, to cancel, or the time is over
  *  7. remove the workspace
  *  8. record the end, give slot and components back
+ *  9. end as the session did: completed with its result, failed or cancelled
  *
  * A session on images has steps before 3, and between 6 and 7, at the image service: `image-steps.ts`.
  * With a Kubernetes Job in place of a workspace, 2 to 7 are `cluster-session.ts`.
  *
- * History: 30 events without layers, 7 for each layer run (1 activity, 1 local activity, 1 workflow task); waiting in
+ * History: 31 events without layers, 7 for each layer run (1 activity, 1 local activity, 1 workflow task); waiting in
  * line or for components costs 6 for each time it asks, and a line continues as new at the server's hint. Nothing here grows with the fleet.
  */
 import {
   ActivityFailure,
-  ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
   condition,
   continueAsNew,
+  patched,
   proxyActivities,
-  setHandler,
   sleep,
   upsertSearchAttributes,
   workflowInfo,
@@ -37,19 +37,12 @@ import type {
   WorkspaceActivities,
 } from '../../activities/sessions/contract.ts';
 import { sessionOutcome } from '../../domain/sessions/outcome.ts';
+import type { RecordedEnd, SessionResult } from '../../domain/sessions/session-result.ts';
 import { runOnCluster } from './cluster-session.ts';
 import { finishImages, prepareImages, releaseImages } from './image-steps.ts';
-import { runLayers, waitForLeases } from './layer-runs.ts';
-import {
-  cancelSession,
-  finishDebug,
-  getProgress,
-  leasesFree,
-  type RetrySession,
-  retrySession,
-  slotFree,
-} from './messages.ts';
-import { endingOf } from './session-ending.ts';
+import { type LayerRunner, runLayers, waitForLeases } from './layer-runs.ts';
+import { receiveMessages } from './receive-messages.ts';
+import { closeAs, endingOf } from './session-ending.ts';
 import {
   cancelled,
   type Ending,
@@ -69,50 +62,26 @@ const { cloneLayers } = proxyActivities<WorkspaceActivities>({
   retry: { initialInterval: '1s', maximumInterval: '30s', maximumAttempts: 8 },
 });
 
-export async function sessionWorkflow(input: SessionRef): Promise<void> {
+/**
+ * Ends as the session did: with its result, failed as `session_failed`, or cancelled. Undefined where there was no session any more,
+ * and for one that ended in a release which said nothing to the engine.
+ */
+export async function sessionWorkflow(input: SessionRef): Promise<SessionResult | undefined> {
   const state = newState();
-  receiveMessages(state);
-  // A cancellation of the workflow itself, from Temporal's web UI, means the same as the command.
-  CancellationScope.current().cancelRequested.catch(() => requestCancel(state, 'cancelled in Temporal', 'cancelled'));
-  await CancellationScope.nonCancellable(async () => {
-    await runSession(input, state);
+  receiveMessages(input, state);
+  const end = await CancellationScope.nonCancellable(async () => {
+    const ended = await runSession(input, state);
     await condition(allHandlersFinished);
+    return ended;
   });
+  return end === null || !patched('ends-as-its-session') ? undefined : closeAs(end);
 }
 
-function receiveMessages(state: State): void {
-  const refuseUnlessHolding = () => {
-    if (!state.holding) {
-      throw ApplicationFailure.nonRetryable('the session does not hold after a failure', 'session_not_holding');
-    }
-  };
-  setHandler(cancelSession, ({ reason }) => requestCancel(state, reason, 'cancelled'));
-  setHandler(slotFree, () => {
-    state.slot = true;
-  });
-  setHandler(leasesFree, () => {
-    state.leases = true;
-  });
-  setHandler(
-    finishDebug,
-    () => {
-      state.finish = true;
-    },
-    { validator: refuseUnlessHolding },
-  );
-  setHandler(
-    retrySession,
-    (retry: RetrySession) => {
-      state.retry = retry;
-    },
-    { validator: (_retry: RetrySession) => refuseUnlessHolding() },
-  );
-  setHandler(getProgress, () => state.progress);
-}
-
-async function runSession(input: SessionRef, state: State): Promise<void> {
-  const plan = await waitForAdmission(input, state);
-  if (plan === null) return;
+/** Answers the end that is on record; null where there is no record. */
+async function runSession(input: SessionRef, state: State): Promise<RecordedEnd | null> {
+  const admission = await waitForAdmission(input, state);
+  if ('over' in admission) return admission.over;
+  const { plan } = admission;
   show(state, { phase: 'clone', message: 'cloning' });
   upsertSearchAttributes({ MusterStatus: ['running'] });
 
@@ -126,24 +95,31 @@ async function runSession(input: SessionRef, state: State): Promise<void> {
     ending = endingOf(error, state);
   }
   limit.cancel();
-  await end(input, state, ending);
+  return end(input, state, ending);
 }
 
-async function end(input: SessionRef, state: State, ending: Ending): Promise<void> {
-  await records.recordEnd({ ...input, ...ending });
+/** Answers the end that the record has; of a record that is gone, and of one that an older release wrote, what was to be written. */
+async function end(input: SessionRef, state: State, ending: Ending): Promise<RecordedEnd> {
+  await state.cancelNoted;
+  const recorded = await records.recordEnd({ ...input, ...ending });
   show(state, { phase: 'done', message: ending.message });
   upsertSearchAttributes({ MusterStatus: [`complete-${ending.succeeded}`] });
+  if (!recorded) return { ...ending, hosts: null };
+  return { ...recorded, reason: recorded.reason ?? ending.reason };
 }
 
-/** Null when there is nothing to run: cancelled in line, or over before it began. */
-async function waitForAdmission(input: SessionRef, state: State): Promise<SessionPlan | null> {
+/** `over` when there is nothing to run: cancelled in line, or ended before it began; null when it is gone. */
+async function waitForAdmission(
+  input: SessionRef,
+  state: State,
+): Promise<{ plan: SessionPlan } | { over: RecordedEnd | null }> {
   for (;;) {
     state.slot = false;
     const admission = await records.admitSession(input);
-    if (admission.state === 'admitted') return admission.plan;
+    if (admission.state === 'admitted') return { plan: admission.plan };
     if (admission.state === 'over') {
       show(state, { phase: 'done', message: 'the session had ended or was gone' });
-      return null;
+      return { over: admission.end ?? null };
     }
     if (admission.state === 'cancelled') requestCancel(state, admission.reason, 'cancelled');
     else {
@@ -156,10 +132,7 @@ async function waitForAdmission(input: SessionRef, state: State): Promise<Sessio
         if (state.cancel === null) await continueAsNew<typeof sessionWorkflow>(input);
       }
     }
-    if (state.cancel !== null) {
-      await end(input, state, cancelled(state.cancel));
-      return null;
-    }
+    if (state.cancel !== null) return { over: await end(input, state, cancelled(state.cancel)) };
   }
 }
 
@@ -178,6 +151,7 @@ async function runOnMachine(
     const images = plan.images ? await prepareImages(input, state) : null;
     show(state, { phase: 'inventory', message: 'writing the inventory' });
     const inventory = await unlessCancelled(state, () => host.writeInventory(input));
+    state.aim = inventory?.aim;
     if (inventory?.leases) await waitForLeases(input, state);
     ending = (await runLayers(input, state, plan, host)).ending;
     if (images !== null) ending = await finishImages(input, state, images, ending);
@@ -201,7 +175,7 @@ async function cleanUp(input: SessionRef, workspace: PreparedWorkspace): Promise
 }
 
 /** Work on the machine that has the workspace. A watch may be taken up again for as long as the disk may come back. */
-function hostActivities({ hostQueue }: PreparedWorkspace): HostActivities {
+function hostActivities({ hostQueue }: PreparedWorkspace): Omit<HostActivities, 'runLayer'> & LayerRunner {
   const short = {
     taskQueue: hostQueue,
     scheduleToStartTimeout: '5m',
@@ -218,10 +192,10 @@ function hostActivities({ hostQueue }: PreparedWorkspace): HostActivities {
     scheduleToStartTimeout: '24h',
     retry: { initialInterval: '200ms', maximumInterval: '5s' },
   });
-  const runLayer: HostActivities['runLayer'] = (run) =>
+  const runLayer: LayerRunner['runLayer'] = (run, summary) =>
     proxyActivities<HostActivities>({
       taskQueue: hostQueue,
-      summary: `layer ${run.layer}, attempt ${run.attempt}`,
+      summary,
       scheduleToStartTimeout: '24h',
       startToCloseTimeout: '30d',
       heartbeatTimeout: '10s',

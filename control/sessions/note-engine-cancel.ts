@@ -1,0 +1,16 @@
+import type { Kysely } from 'kysely';
+import { requestCancel } from '../../store/sessions.ts';
+import { announceStream } from '../../store/streams.ts';
+import type { Database } from '../../store/tables.ts';
+
+/** Who asks, where somebody cancels in the engine itself: it does not tell who that is. */
+const ENGINE = 'temporal';
+const REASON = 'cancelled in Temporal';
+
+/** Records that a session's workflow was cancelled in the engine; nothing changes where a cancel is on record, or the session has ended. */
+export async function noteCancelInEngine(db: Kysely<Database>, sessionId: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const cancel = { reason: REASON, message: 'is being cancelled in Temporal', actor: ENGINE, now: new Date() };
+    if (await requestCancel(trx, sessionId, cancel)) await announceStream(trx, sessionId);
+  });
+}

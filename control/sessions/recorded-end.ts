@@ -1,0 +1,13 @@
+import type { Kysely } from 'kysely';
+import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
+import { countHostsByStatus } from '../../store/host-result-reads.ts';
+import { findSessionById } from '../../store/session-engine.ts';
+import type { Database } from '../../store/tables.ts';
+
+/** How the record says that a session ended, with how many hosts ended how; null where the record is gone. */
+export async function recordedEnd(db: Kysely<Database>, sessionId: string): Promise<RecordedEnd | null> {
+  const session = await findSessionById(db, sessionId);
+  if (session === null) return null;
+  const { succeeded, message, reason } = session;
+  return { succeeded, message, reason, hosts: await countHostsByStatus(db, sessionId) };
+}

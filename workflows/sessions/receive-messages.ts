@@ -1,0 +1,71 @@
+/** What a session's workflow does with each message: it notes it, and the work goes by that. */
+import { ApplicationFailure, CancellationScope, patched, setHandler } from '@temporalio/workflow';
+import type { SessionRef } from '../../activities/sessions/contract.ts';
+import {
+  cancelSession,
+  finishDebug,
+  getProgress,
+  leasesFree,
+  type RetrySession,
+  retrySession,
+  slotFree,
+} from './messages.ts';
+import { records, requestCancel, type State } from './session-state.ts';
+
+export function receiveMessages(input: SessionRef, state: State): void {
+  const refuseUnlessHolding = () => {
+    if (!state.holding) {
+      throw ApplicationFailure.nonRetryable('the session does not hold after a failure', 'session_not_holding');
+    }
+  };
+  setHandler(cancelSession, ({ reason }) => requestCancel(state, reason, 'cancelled'), {
+    description: 'Ends the session as soon as no process of it is left. A second one changes nothing.',
+  });
+  setHandler(
+    slotFree,
+    () => {
+      state.slot = true;
+    },
+    { description: 'A session slot may be free: the session asks for it again.' },
+  );
+  setHandler(
+    leasesFree,
+    () => {
+      state.leases = true;
+    },
+    { description: 'Components may have been given back: the session asks for its own again.' },
+  );
+  setHandler(
+    finishDebug,
+    () => {
+      state.finish = true;
+    },
+    {
+      validator: refuseUnlessHolding,
+      description: 'Ends the hold after a failure. Refused (session_not_holding) while the session does not hold.',
+    },
+  );
+  setHandler(
+    retrySession,
+    (retry: RetrySession) => {
+      state.retry = retry;
+    },
+    {
+      validator: (_retry: RetrySession) => refuseUnlessHolding(),
+      description:
+        'Runs the failed layer again, on all hosts or those that failed. Refused (session_not_holding) while the session does not hold.',
+    },
+  );
+  setHandler(getProgress, () => state.progress, {
+    description: 'Phase, layer and attempt of the session, with a sentence on what it does or waits for.',
+  });
+  CancellationScope.current().cancelRequested.catch(() => cancelInEngine(input, state));
+}
+
+/** A cancellation of the workflow itself, from Temporal's web UI, means the same as the command, and is on record like it. */
+function cancelInEngine(input: SessionRef, state: State): void {
+  const isNews = state.cancel === null;
+  requestCancel(state, 'cancelled in Temporal', 'cancelled');
+  if (!isNews || !patched('notes-its-cancel')) return;
+  state.cancelNoted = CancellationScope.nonCancellable(() => records.recordCancel(input)).catch(() => undefined);
+}
