@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { PassThrough } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** What Jest says of a worker that did not end by itself: a file of tests has left a timer, a socket or a process open. */
 const FORCED = 'A worker process has failed to exit gracefully';
+
+/** What was written last may take so long to be read, ms. */
+const LAST_WORDS_MS = 2_000;
 
 /** Whether a line of Jest's output says that files of tests have left something open. */
 export const saysLeftOpen = (line: string): boolean => line.includes(FORCED);
@@ -18,19 +20,27 @@ export interface WatchedRun {
 export async function watchedRun(file: string, args: string[], cwd: string, output: number): Promise<WatchedRun> {
   const color = output === process.stderr.fd && process.stderr.isTTY ? { FORCE_COLOR: '1' } : {};
   const child = spawn(file, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...color } });
+  const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));
   const ended = new Promise<number>((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code) => resolve(code ?? 1));
+    child.on('exit', (code) => resolve(code ?? 1));
   });
   let leftOpen = false;
   for (const stream of [child.stdout, child.stderr]) {
-    const lines = new PassThrough();
-    createInterface({ input: lines }).on('line', (line) => {
-      leftOpen ||= saysLeftOpen(line);
+    // A line may come in two parts.
+    let open = '';
+    stream.on('data', (chunk: Buffer) => {
+      passOn(chunk, output);
+      const lines = `${open}${chunk.toString('latin1')}`.split('\n');
+      leftOpen ||= lines.some(saysLeftOpen);
+      open = lines.at(-1) ?? '';
     });
-    stream.on('data', (chunk: Buffer) => passOn(chunk, output)).pipe(lines);
   }
-  return { status: await ended, leftOpen };
+  const status = await ended;
+  // What a test has left working may hold the pipes for ever.
+  await Promise.race([closed, delay(LAST_WORDS_MS, undefined, { ref: false })]);
+  for (const stream of [child.stdout, child.stderr]) stream.destroy();
+  return { status, leftOpen };
 }
 
 /** A pipe of this process is written by the process' own stream, which knows how to wait for its reader. */

@@ -46,3 +46,17 @@ test.each([
   },
   60_000,
 );
+
+test('a process that a tool leaves working, with its output open, is not waited for', async () => {
+  const path = join(dir, 'output');
+  const output = openSync(path, 'w');
+  const pidFile = join(dir, 'pid');
+  try {
+    const left = `sleep 600 & echo $! > ${pidFile}; echo said`;
+    expect(await watchedRun('/bin/sh', ['-c', left], ROOT, output)).toEqual({ status: 0, leftOpen: false });
+  } finally {
+    closeSync(output);
+    process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
+  }
+  expect(readFileSync(path, 'utf8')).toBe('said\n');
+});

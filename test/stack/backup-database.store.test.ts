@@ -94,6 +94,12 @@ test('every table of another database is the same, with its counters, and nothin
     .insertInto('secrets')
     .values({ name: 's', key: 'k', ciphertext: Buffer.from([0, 255, 10, 92]), updated_at: new Date(), actor: null })
     .execute();
+  // Longer than a piece.
+  const ciphertext = Buffer.alloc(5 * 2 ** 20, 92);
+  await origin.db
+    .insertInto('secrets')
+    .values({ name: 'long', key: 'k', ciphertext, updated_at: new Date(), actor: null })
+    .execute();
   const saved = await save();
   const { client } = await load(saved);
   const from = new pg.Client({ connectionString: origin.url });
@@ -102,7 +108,7 @@ test('every table of another database is the same, with its counters, and nothin
   const tables = saved.database.tables.map(({ name }) => name);
   expect(tables).toContain('audit');
   expect(await digests(client, tables)).toEqual(await digests(from, tables));
-  expect(saved.pieces.filter(([table]) => table === 'components').length).toBeGreaterThan(1);
+  expect(saved.pieces.filter(([table]) => table === 'secrets').length).toBeGreaterThan(1);
   const next = `select max(id) + 1 = nextval(pg_get_serial_sequence('audit', 'id')) as follows from audit`;
   expect((await client.query(next)).rows).toEqual([{ follows: true }]);
 });
