@@ -55,7 +55,7 @@ export async function checkInSlices(schema: z.ZodType, list: readonly unknown[])
     if (start > 0) await others();
     const slice = list.slice(start, start + SLICE);
     const result = schema.safeParse(slice);
-    if (!result.success) throw shifted(bodyMistake(result.error, slice), start);
+    if (!result.success) throw bodyMistake(result.error, slice, schema, start);
     for (const record of result.data as unknown[]) checked.push(record);
   }
   return checked;

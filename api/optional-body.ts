@@ -8,6 +8,6 @@ export function optionalBody<Schema extends z.ZodType>(request: FastifyRequest, 
   const sent = readJsonBody(request);
   const body = sent === undefined ? {} : sent;
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw bodyMistake(parsed.error, body);
+  if (!parsed.success) throw bodyMistake(parsed.error, body, schema);
   return parsed.data;
 }

@@ -1,5 +1,6 @@
 /** Query strings: the last of a repeated parameter wins, texts become what the schema declares (cfs-api 1). */
 import { z } from 'zod';
+import { closestWord } from '../domain/closest-word.ts';
 import { musterError } from '../domain/errors.ts';
 
 /** The parameters of a query string as texts. */
@@ -50,9 +51,10 @@ export function convertQuery(
 function refuseOthers(schema: z.ZodObject, query: Record<string, string>): void {
   for (const name of Object.keys(query)) {
     if (Object.hasOwn(schema.shape, name)) continue;
-    const known = Object.keys(schema.shape).join(', ') || 'none';
-    const shown = name.slice(0, SHOWN_NAME);
-    throw musterError('bad_request', `There is no query parameter '${shown}': known are ${known}`);
+    const names = Object.keys(schema.shape);
+    const meant = closestWord(name, names);
+    const shown = `'${name.slice(0, SHOWN_NAME)}'${meant === undefined ? '' : ` (${meant}?)`}`;
+    throw musterError('bad_request', `There is no query parameter ${shown}: known are ${names.join(', ') || 'none'}`);
   }
 }
 

@@ -58,7 +58,7 @@ export function requestChecks(app: ApiServer): void {
     if (httpPart !== 'body' || !(schema instanceof z.ZodType)) return { value: data };
     if (typeof data === 'object' && data !== null && checked.has(data)) return { value: data };
     const result = schema.safeParse(data);
-    return result.success ? { value: result.data } : { error: bodyMistake(result.error, data) };
+    return result.success ? { value: result.data } : { error: bodyMistake(result.error, data, schema) };
   });
 }
 
@@ -82,7 +82,7 @@ function takesList(schema: z.core.$ZodType): boolean {
 /** The framework shows an absent body to the validator as null, which is another mistake. */
 function refuseAbsent(schema: z.ZodType): void {
   const result = schema.safeParse(undefined);
-  if (!result.success) throw bodyMistake(result.error, undefined);
+  if (!result.success) throw bodyMistake(result.error, undefined, schema);
 }
 
 function checkPath(request: FastifyRequest, schema: z.ZodObject): void {

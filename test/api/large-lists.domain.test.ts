@@ -94,7 +94,7 @@ describe('a long list is checked as a short one', () => {
   const entries = (count: number): object[] => Array.from({ length: count }, (_, index) => ({ id: `c${index}` }));
   const whole = (list: unknown[]) => {
     const result = schema.safeParse(list);
-    if (!result.success) throw bodyMistake(result.error, list);
+    if (!result.success) throw bodyMistake(result.error, list, schema);
     return result.data;
   };
 

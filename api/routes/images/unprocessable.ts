@@ -11,7 +11,9 @@ export function refuseAsUnprocessable(app: ApiServer): void {
   app.setValidatorCompiler(({ schema, httpPart }) => (data: unknown) => {
     if (httpPart !== 'body' || !(schema instanceof z.ZodType)) return { value: data };
     const result = schema.safeParse(data);
-    return result.success ? { value: result.data } : { error: asUnprocessable(bodyMistake(result.error, data)) };
+    return result.success
+      ? { value: result.data }
+      : { error: asUnprocessable(bodyMistake(result.error, data, schema)) };
   });
 }
 
