@@ -49,7 +49,6 @@ const FIXES: Record<string, string> = {
   session_not_holding: 'only a session made with --debug-on-failure holds, and only after a failure',
   component_not_found: '`./muster component list` shows the components',
   configuration_not_found: '`./muster configuration list` shows the configurations',
-  configuration_invalid: '`./muster configuration list` shows the configurations',
   configuration_in_use: '`./muster component list --config NAME` shows the components that want it',
   source_not_found: '`./muster source list` shows the sources',
   source_unknown: '`./muster source list` shows the sources',
@@ -72,10 +71,15 @@ function exitOfStatus(status: number): number {
   return status >= 500 ? EXIT.failed : EXIT.usage;
 }
 
+/** CFS answers 400 to a session of a configuration that does not exist, and to a script it is what every other unknown name is. */
+const UNKNOWN_CONFIGURATION = /^No configurations exist named (.+)$/s;
+
 /** The failure that an HTTP answer means: by the problem document's `code`, else by the status. */
 export function failureOfAnswer(status: number, body: unknown): CliFailure {
   const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   const detail = String(problem.detail ?? problem.title ?? `the server answered ${status}`);
+  const unknown = problem.code === 'configuration_invalid' && UNKNOWN_CONFIGURATION.exec(detail)?.[1];
+  if (unknown) return new CliFailure('configuration_not_found', `there is no configuration ${unknown}`, EXIT.notFound);
   if (isCode(problem.code)) return new CliFailure(problem.code, detail, ERRORS[problem.code].exit);
   return new CliFailure(`http_${status}`, detail, exitOfStatus(status));
 }

@@ -1,4 +1,5 @@
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
+import { CheckedCommand } from './checked-command.ts';
 import { tokenCommands } from './commands/access/token-commands.ts';
 import { auditCommands } from './commands/audit/audit-commands.ts';
 import { batchCommands } from './commands/automation/batch-commands.ts';
@@ -27,7 +28,7 @@ Data goes to stdout, messages go to stderr.`;
 
 /** The whole command line; its commands act through `context`. */
 function program(context: CliContext): Command {
-  const root = new Command('muster')
+  const root = new CheckedCommand('muster')
     .version(context.version, '-V, --version', 'show the version')
     .description('Keeps fleets in their declared configuration.')
     .configureHelp({ sortSubcommands: false, helpWidth: context.err.columns() })

@@ -1,5 +1,6 @@
 /** Messages that name the thing, say what is wrong and the next command. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { failureOfAnswer } from '../../cli/failure.ts';
 import { refusal } from '../../domain/access/roles.ts';
 import { cli } from '../support/command-line.ts';
 import { type FakeApi, startFakeApi } from '../support/fake-api.ts';
@@ -33,4 +34,52 @@ test('a role that is too weak', () => {
   expect(refusal({ least: 'operator' }, caller, undefined)).toBe(
     'Your token has role reader, this needs operator: `./muster token create --role operator` as admin',
   );
+});
+
+test.each([
+  [['session', 'run', '--configuraton', 'x'], '--configuraton', '--configuration'],
+  [['session', 'run', 's', '--configuraton=x', '--limit', 'h'], '--configuraton', '--configuration'],
+  [['token', 'create', '--rol', 'reader'], '--rol', '--role'],
+  [['configuration', 'apply', '--flie', 'x'], '--flie', '--file'],
+  [['schedule', 'create', 's', '--crn', '* * * * *'], '--crn', '--cron'],
+  [['component', 'list', '--desired', 'x'], '--desired', undefined],
+  [['session', 'run', '-configuration', 'x'], '-configuration', '--configuration'],
+])('a misspelt option is told before what is missing without it: %j', async (args, option, meant) => {
+  const { exit, err } = await cli(args, { url: api.url });
+  expect(exit).toBe(2);
+  expect(err).toMatch(new RegExp(`^error: unknown option '${option}'`));
+  if (meant !== undefined) expect(err).toContain(`unknown option '${option}'. Did you mean ${meant}?`);
+  expect(api.seen).toEqual([]);
+});
+
+test('no command with required options hides a misspelt one', async () => {
+  for (const args of [
+    ['session', 'run'],
+    ['token', 'create'],
+    ['component', 'apply'],
+    ['configuration', 'apply'],
+  ]) {
+    const { exit, err } = await cli([...args, '--nosuchoption', 'x'], { url: api.url });
+    expect([args, exit, err.split('\n')[0]]).toEqual([args, 2, "error: unknown option '--nosuchoption'"]);
+  }
+});
+
+test.each([
+  [['session', 'lst'], "unknown command 'lst'. Did you mean list?"],
+  [['component', 'frobnicate'], "unknown command 'frobnicate'. The commands here: list get"],
+])('a misspelt command: %j', async (args, sentence) => {
+  const { exit, err } = await cli(args, { url: api.url });
+  expect(exit).toBe(2);
+  expect(err).toContain(sentence);
+});
+
+test('a session of a configuration that does not exist', () => {
+  const answer = { code: 'configuration_invalid', detail: 'No configurations exist named nope' };
+  const failure = failureOfAnswer(400, answer);
+  expect([failure.code, failure.message, failure.exit]).toEqual([
+    'configuration_not_found',
+    'there is no configuration nope',
+    3,
+  ]);
+  expect(failure.fix).toContain('./muster configuration list');
 });

@@ -1,0 +1,58 @@
+import { Command, type ErrorOptions } from 'commander';
+import { someOf } from './output/names.ts';
+
+/** Refusals that may only come of an option that is misspelt: that one is told instead. */
+const MAY_FOLLOW = new Set([
+  'commander.missingMandatoryOptionValue',
+  'commander.conflictingOption',
+  'commander.missingArgument',
+  'commander.excessArguments',
+]);
+
+/** What commander itself says of an unknown option, with a name that is like it; its types leave this method out. */
+interface Suggesting {
+  unknownOption(flag: string): never;
+}
+
+/** A command that tells an unknown option before what is missing without it, and names the one that was most likely meant. */
+export class CheckedCommand extends Command {
+  #unknown: string | undefined;
+
+  override createCommand(name?: string): Command {
+    return new CheckedCommand(name);
+  }
+
+  override parseOptions(words: string[]): ReturnType<Command['parseOptions']> {
+    const parsed = super.parseOptions(words);
+    this.#unknown = parsed.unknown.find((word) => /^--?[^-]/.test(word))?.split('=')[0];
+    return parsed;
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    const code = options?.code ?? '';
+    const flag = this.#unknown;
+    if (code === 'commander.unknownCommand') {
+      const names = this.createHelp()
+        .visibleCommands(this)
+        .map((command) => command.name());
+      const hint = suggestionIn(message) ?? `The commands here: ${names.join(' ')}`;
+      return super.error(`error: unknown command '${this.args[0]}'. ${hint}`, options);
+    }
+    if (flag !== undefined && MAY_FOLLOW.has(code)) return (this as unknown as Suggesting).unknownOption(flag);
+    if (flag === undefined || code !== 'commander.unknownOption') return super.error(message, options);
+    const hint = suggestionIn(message) ?? this.#begun(flag.replace(/^-+/, ''));
+    return super.error(`error: unknown option '${flag}'${hint === undefined ? '' : `. ${hint}`}`, options);
+  }
+
+  /** The options whose names begin or end with a word: `conf` of --configuration, `configuration` of -configuration. */
+  #begun(word: string): string | undefined {
+    const options = this.createHelp().visibleOptions(this);
+    const found = options.flatMap(({ long }) =>
+      long && word.length > 1 && (long.startsWith(`--${word}`) || long.endsWith(`-${word}`)) ? [long] : [],
+    );
+    return found.length === 0 ? undefined : `Did you mean ${someOf(found, ' or ')}?`;
+  }
+}
+
+/** The suggestion that a message of commander ends with. */
+const suggestionIn = (message: string): string | undefined => /\((Did you mean .*\?)\)$/s.exec(message)?.[1];
