@@ -1,5 +1,6 @@
 /** Batches as they are shown, page by page. */
 import { type RawBuilder, sql } from 'kysely';
+import type { AbsentConfiguration } from '../domain/automation/batch-schema.ts';
 import type { StatusOptions } from '../domain/components/status.ts';
 import type { SessionStatus } from '../domain/sessions/schema.ts';
 import type { BatchRow } from './batches.ts';
@@ -72,6 +73,21 @@ export async function countUsedUp(db: Db, options: StatusOptions): Promise<numbe
     db,
   );
   return rows[0]?.count ?? 0;
+}
+
+/** Configurations that components desire and that do not exist, at most ten, with how many components want each and the first of them. */
+export async function readAbsentConfigurations(db: Db, options: StatusOptions): Promise<AbsentConfiguration[]> {
+  const { rows } = await sql<AbsentConfiguration>`
+    with recursive ${judgedStandings({ options })}, absent as materialized (
+      select members.name, array_agg(members.standing) as standings from members
+      join wanted on wanted.name = members.name where not wanted.is_there and members.name <> ''
+      group by members.name order by members.name limit 10
+    )
+    select absent.name as configuration,
+      (select count(*) from components where standing = any(absent.standings)) as components,
+      array(select id from components where standing = any(absent.standings) order by id limit 10) as ids
+    from absent order by absent.name`.execute(db);
+  return rows;
 }
 
 async function shown(db: Db, rest: RawBuilder<unknown>): Promise<ShownBatch[]> {

@@ -1,5 +1,11 @@
 import { type BackOff, heldUntil } from '../../domain/automation/back-off.ts';
-import type { Batch, Batcher, BatcherDetail, BatchKey } from '../../domain/automation/batch-schema.ts';
+import type {
+  AbsentConfiguration,
+  Batch,
+  Batcher,
+  BatcherDetail,
+  BatchKey,
+} from '../../domain/automation/batch-schema.ts';
 import type { Wait, WhyNot } from '../../domain/automation/plan-sends.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { HoldState } from '../../store/batch-holds.ts';
@@ -42,10 +48,18 @@ function wordFor(state: BatcherState, options: Options, now: Date): Batcher['sta
   return state.backOff.length > 0 ? 'backoff' : 'working';
 }
 
+/** Components that are in no batch, by why. */
+export interface Standing {
+  /** How many other sessions have, and how many have used up their tries. */
+  leased: number;
+  failed: number;
+  absent: AbsentConfiguration[];
+}
+
 /** The same with what stands between components and their sessions. */
 export function detailOfBatcher(
   plan: BatcherPlan,
-  { leased, failed }: { leased: number; failed: number },
+  { leased, failed, absent }: Standing,
   options: Options,
   now: Date,
 ): BatcherDetail {
@@ -59,6 +73,7 @@ export function detailOfBatcher(
     waits: countReasons(plan.plan.waits),
     leased_components: leased,
     failed_components: failed,
+    absent_configurations: absent,
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   BatchKey,
   BatchListQuery,
 } from '../../domain/automation/batch-schema.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { countHolds } from '../../store/batch-holds.ts';
 import {
@@ -16,13 +17,14 @@ import {
   findBatch,
   limitOfSession,
   pageBatches,
+  readAbsentConfigurations,
   type ShownBatch,
 } from '../../store/batch-reads.ts';
 import { readBatcherState } from '../../store/batcher-state.ts';
 import { membersOf } from '../../store/batches.ts';
 import { readOptions } from '../../store/options.ts';
 import type { Database } from '../../store/tables.ts';
-import { detailOfBatcher, viewOfBatch, viewOfBatcher, viewOfKeys } from './batch-view.ts';
+import { detailOfBatcher, type Standing, viewOfBatch, viewOfBatcher, viewOfKeys } from './batch-view.ts';
 import { readPlan } from './read-plan.ts';
 
 export interface ReadBatchesDependencies {
@@ -47,12 +49,18 @@ export async function readBatcher({ db, clock }: ReadBatchesDependencies): Promi
 export async function readBatcherDetail({ db, clock }: ReadBatchesDependencies): Promise<BatcherDetail> {
   const now = clock();
   const options = await readOptions(db);
-  const [plan, leased, failed] = await Promise.all([
-    readPlan(db, options, now),
+  const [plan, standing] = await Promise.all([readPlan(db, options, now), readStanding(db, options)]);
+  return detailOfBatcher(plan, standing, options, now);
+}
+
+/** The components that stand in no batch, by why. */
+async function readStanding(db: Kysely<Database>, options: Options): Promise<Standing> {
+  const [leased, failed, absent] = await Promise.all([
     countLeasedCandidates(db, options),
     countUsedUp(db, options),
+    readAbsentConfigurations(db, options),
   ]);
-  return detailOfBatcher(plan, { leased, failed }, options, now);
+  return { leased, failed, absent };
 }
 
 /** A page of the batches, why those that are not sent are not, and the place after which the next page begins. */
@@ -63,10 +71,9 @@ export async function listBatches(
   const { state, key, configuration, limit, after_id } = query;
   const now = clock();
   const options = await readOptions(db);
-  const [plan, leased, failed, rows] = await Promise.all([
+  const [plan, standing, rows] = await Promise.all([
     readPlan(db, options, now),
-    countLeasedCandidates(db, options),
-    countUsedUp(db, options),
+    readStanding(db, options),
     pageBatches(db, {
       states: state === 'live' ? ['open', 'sent'] : [state],
       key,
@@ -78,7 +85,7 @@ export async function listBatches(
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return {
-    batcher: detailOfBatcher(plan, { leased, failed }, options, now),
+    batcher: detailOfBatcher(plan, standing, options, now),
     batches: page.map((row) => viewOfBatch(row, plan)),
     after: rows.length > limit && last !== undefined ? cursorOf(last) : null,
   };

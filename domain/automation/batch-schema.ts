@@ -37,12 +37,22 @@ export const BatcherSchema = z.strictObject({
 });
 export type Batcher = z.infer<typeof BatcherSchema>;
 
+const AbsentConfigurationSchema = z.strictObject({
+  configuration: z.string(),
+  components: count.describe('how many desire it'),
+  ids: z.array(z.string()).describe('the first of them'),
+});
+export type AbsentConfiguration = z.infer<typeof AbsentConfigurationSchema>;
+
 /** The same with what stands between components and their sessions. */
 export const BatcherDetailSchema = BatcherSchema.extend({
   due: count.describe('batches that the next pass sends'),
   waits: z.partialRecord(z.enum(WHY_NOT), count).describe('open batches by the reason why they are not sent'),
   leased_components: count.describe('enabled and pending, in no batch because another session has them'),
   failed_components: count.describe('enabled, and not tried any more: their tries are used up'),
+  absent_configurations: z
+    .array(AbsentConfigurationSchema)
+    .describe('desired by components, and not there: nothing configures these components; the first ten'),
 });
 export type BatcherDetail = z.infer<typeof BatcherDetailSchema>;
 

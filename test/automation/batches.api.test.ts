@@ -89,6 +89,7 @@ describe('the list', () => {
         waits: {},
         leased_components: 0,
         failed_components: 0,
+        absent_configurations: [],
       },
       batches: [],
       next: null,

@@ -52,6 +52,7 @@ const batcher = (over: Partial<BatcherDetail> = {}): BatcherDetail => ({
   waits: { window: 1, lease: 2 },
   leased_components: 7,
   failed_components: 0,
+  absent_configurations: [],
   ...over,
 });
 

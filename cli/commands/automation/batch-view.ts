@@ -1,5 +1,13 @@
-import type { Batch, BatchDetail, Batcher, BatcherDetail, BatchKey } from '../../../domain/automation/batch-schema.ts';
+import type {
+  AbsentConfiguration,
+  Batch,
+  BatchDetail,
+  Batcher,
+  BatcherDetail,
+  BatchKey,
+} from '../../../domain/automation/batch-schema.ts';
 import { cell, type View } from '../../output/columns.ts';
+import { counted, someOf } from '../../output/names.ts';
 import { fieldList } from '../../output/table.ts';
 import { duration, timeOf } from '../../output/times.ts';
 
@@ -96,6 +104,12 @@ export function batcherLine(batcher: Batcher): string {
   return `${words[state]}; ${open} open and ${sent} sent batches${faults}`;
 }
 
+/** Which components wait for a configuration that is not there. */
+function absentText({ configuration, components, ids }: AbsentConfiguration): string {
+  const wait = components === 1 ? 'wants it' : 'want it';
+  return `there is no configuration ${cell(configuration)}, and ${counted(components, 'component')} ${wait} (${someOf(ids, ', ', components)})`;
+}
+
 /** The same with what the open ones wait for. */
 export function batcherSummary(batcher: BatcherDetail): string {
   const {
@@ -103,6 +117,7 @@ export function batcherSummary(batcher: BatcherDetail): string {
     waits,
     leased_components: leased,
     failed_components: failed,
+    absent_configurations: absent,
     results,
     last_pass_at,
     last_pass_ms,
@@ -115,6 +130,7 @@ export function batcherSummary(batcher: BatcherDetail): string {
     failed > 0
       ? `${failed} components have used up their tries (component list --status failed, component reset-errors)`
       : '',
+    ...(absent ?? []).map(absentText),
     `${results.failed} of the last ${results.remembered} failed`,
     last_pass_at === null ? '' : `last pass ${last_pass_at} (${last_pass_ms} ms)`,
   ];
