@@ -41,7 +41,16 @@ export function hsmInventory(records: HsmRecords): InventoryTree & { warnings: s
     return reason === null;
   };
   const checked = [...groups].map(([name, members]) => [name, [...new Set(members)].filter(isHost)] as const);
-  return { below: 'all', hosts: new Map(), groups: new Map(checked), warnings };
+  return { below: 'all', hosts: new Map(), groups: new Map(checked), warnings: firstOf(warnings) };
+}
+
+/** Warnings that are told one by one. */
+const TOLD = 20;
+
+function firstOf(warnings: string[]): string[] {
+  const more = warnings.length - TOLD;
+  if (more <= 0) return warnings;
+  return [...warnings.slice(0, TOLD), `${more} more names of the hardware manager are left out of the inventory.`];
 }
 
 function roles(components: HsmRecords['components']): Map<string, string[]> {

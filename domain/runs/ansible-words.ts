@@ -1,5 +1,7 @@
 /** Why Ansible ended a run, in its own words: taken from the end of the run's output, in one line. */
 
+import { collectionOfModule } from './module-collections.ts';
+
 /** Longest sentence, in characters; the whole is in the output. */
 const WORDS_MAX = 600;
 /** Names of a limit that matched nothing which are told at most. */
@@ -36,7 +38,19 @@ export function ansibleError(output: string): string | null {
   const rest = text.slice(first.index, errors[1]?.index);
   const words = paragraph(first[1] ?? '', rest.split('\n').slice(1));
   const names = NO_HOSTS.test(words) ? unmatched(text) : '';
-  return shortened(`${withoutFolders(words)}${names}${placeIn(rest, words)}`);
+  return `${shortened(`${withoutFolders(words)}${names}${placeIn(rest, words)}`)}${collectionHint(words)}`;
+}
+
+/** How Ansible says that there is no module of a short name; a long one has its collection in front. */
+const NO_MODULE = /couldn't resolve module\/action '(\w{1,200})'/;
+
+/** Which collection a module that was not found belongs to, and what to do; nothing where that is not known. */
+function collectionHint(words: string): string {
+  const module = NO_MODULE.exec(words)?.[1];
+  if (module === undefined) return '';
+  const collection = collectionOfModule(module);
+  if (collection === undefined) return '';
+  return ` The module is of the collection ${collection}, which is not installed here: name it in collections/requirements.yml, and install it for the runner or put it into the repository`;
 }
 
 /** Errors without a prefix: an interruption, and an exception of Python itself. */

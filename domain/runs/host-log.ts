@@ -13,7 +13,7 @@ export function hostLogText({ time, layer, data }: HostLogEvent): string {
   const item = textOf(data.item);
   const head = [
     time.toISOString(),
-    ...(layer === null ? [] : [`layer ${layer}`]),
+    ...(layer === null ? [] : [`layer ${layer + 1}`]),
     `[${textOf(data.task)}]${item === '' ? '' : ` (item=${item})`}`,
     textOf(data.result),
   ].join(' ');

@@ -94,3 +94,10 @@ test.each(['x[0:3]', 'h:22', 'a,b', 'a b', '!a', '&a', '{{ x }}', '', 'all', 'gg
     expect(tree.warnings).toHaveLength(1);
   },
 );
+
+test('very many names that are left out are counted behind the first twenty', () => {
+  const groups = Array.from({ length: 5_000 }, (_, index) => group(`bad-${index}`, 'x1'));
+  const { warnings } = hsmInventory(records({ groups }));
+  expect(warnings).toHaveLength(21);
+  expect(warnings.at(-1)).toBe('4980 more names of the hardware manager are left out of the inventory.');
+});

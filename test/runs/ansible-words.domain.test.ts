@@ -17,6 +17,16 @@ test.each([
     "couldn't resolve module/action 'nosuch.things.thing'. (plays/absent.yml:4)",
   ],
   [
+    'a module whose collection is not there, by its short name',
+    `[ERROR]: couldn't resolve module/action 'sysctl'. This often indicates a misspelling, missing collection, or incorrect module path.\n${origin(`${LAYER}/site.yml:4:7`)}`,
+    "couldn't resolve module/action 'sysctl'. This often indicates a misspelling, missing collection, or incorrect module path. (site.yml:4) The module is of the collection ansible.posix, which is not installed here: name it in collections/requirements.yml, and install it for the runner or put it into the repository",
+  ],
+  [
+    'a short name that no collection is known for',
+    `[ERROR]: couldn't resolve module/action 'sysctll'.\n${origin(`${LAYER}/site.yml:4:7`)}`,
+    "couldn't resolve module/action 'sysctll'. (site.yml:4)",
+  ],
+  [
     'no YAML',
     `[ERROR]: YAML parsing failed: While parsing a flow node did not find expected node content.\nOrigin: /inventory/layer12/x.yml:5:1\n\n(source not shown: file truncated)\n\n`,
     'YAML parsing failed: While parsing a flow node did not find expected node content. (x.yml:5)',
