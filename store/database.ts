@@ -90,6 +90,11 @@ function tooManyWait(): Error {
 }
 const CONNECTION_CODES = /^(08|53|57P)|^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/;
 
+/** Whether the error says that a table is not there, as before the migrations of a first start. */
+export function isUndefinedTable(error: unknown): boolean {
+  return types.isNativeError(error) && (error as { code?: unknown }).code === '42P01';
+}
+
 /** Whether the error says that the database is away or too busy (503), not that a statement is wrong. */
 export function isConnectionError(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;

@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 import { type Kysely, sql } from 'kysely';
 import { firstStep } from '../domain/sessions/cluster-wait.ts';
 import type { RunnerKind, Snapshot, Succeeded } from '../domain/sessions/schema.ts';
+import type { SlotHolder } from '../domain/sessions/slot-wait.ts';
 import type { Db } from './database.ts';
 import { deleteRequests, mayBeAtWork, releaseLeases } from './leases.ts';
 import { announceStream, STREAM_CHANNEL } from './streams.ts';
@@ -35,6 +36,8 @@ export interface AdmissionResult {
   state: 'admitted' | 'waiting' | 'withdrawn';
   /** Slots that are still free after this decision. */
   free: number;
+  /** Slots that are taken. */
+  taken: number;
 }
 
 /**
@@ -52,15 +55,15 @@ export async function admit(
   defaultRunner?: RunnerKind,
 ): Promise<AdmissionResult> {
   const line = await readLine(db, maxRunning, id);
-  if (line.waits && (line.free === 0 || line.head !== id)) return { state: 'waiting', free: line.free };
+  if (line.waits && (line.free === 0 || line.head !== id)) return { state: 'waiting', ...slotsOf(line) };
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${ADMISSION_LOCK})`.execute(trx);
     // Locked, so that a cancel is either seen here or comes after the slot was taken.
     const mine = await trx.selectFrom('sessions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
-    const { free, head } = await readLine(trx, maxRunning, id);
-    if (mine === undefined || isWithdrawn(mine)) return { state: 'withdrawn', free };
-    if (mine.stage === 'admitted') return { state: 'admitted', free };
-    if (free === 0 || head !== id) return { state: 'waiting', free };
+    const { free, taken, head } = await readLine(trx, maxRunning, id);
+    if (mine === undefined || isWithdrawn(mine)) return { state: 'withdrawn', free, taken };
+    if (mine.stage === 'admitted') return { state: 'admitted', free, taken };
+    if (free === 0 || head !== id) return { state: 'waiting', free, taken };
     const now = new Date();
     await trx
       .updateTable('sessions')
@@ -77,16 +80,18 @@ export async function admit(
       .execute();
     await announceStream(trx, id);
     await addDuration(trx, 'session_schedule_to_start', (now.getTime() - mine.created_at.getTime()) / 1_000);
-    return { state: 'admitted', free: free - 1 };
+    return { state: 'admitted', free: free - 1, taken: taken + 1 };
   });
 }
 
-/** Free slots, who is next in line, and whether this session is in it. */
+const slotsOf = ({ free, taken }: { free: number; taken: number }) => ({ free, taken });
+
+/** Free and taken slots, who is next in line, and whether this session is in it. */
 async function readLine(
   db: Db,
   maxRunning: number,
   id: string,
-): Promise<{ free: number; head: string | null; waits: boolean }> {
+): Promise<{ free: number; taken: number; head: string | null; waits: boolean }> {
   const waiting = sql`stage = 'queued' and deleted_at is null and cancel_requested_at is null and status <> 'complete'`;
   const { rows } = await sql<{ running: number; head: string | null; waits: boolean }>`
     select (select count(*) from sessions where stage = 'admitted') as running,
@@ -94,7 +99,7 @@ async function readLine(
       exists(select from sessions where id = ${id} and ${waiting}) as waits
   `.execute(db);
   const { running = 0, head = null, waits = false } = rows[0] ?? {};
-  return { free: Math.max(0, maxRunning - running), head, waits };
+  return { free: Math.max(0, maxRunning - running), taken: running, head, waits };
 }
 
 /** Whether the session is not to be worked on: cancelled, deleted, completed from outside, or ended. */
@@ -134,6 +139,22 @@ export async function forgetQueueMessages(db: Db): Promise<void> {
     .where('cancel_requested_at', 'is', null)
     .where('message', '<>', message)
     .execute();
+}
+
+/** How many sessions hold a slot, and those that have theirs longest. */
+export async function readSlots(db: Db, most: number): Promise<{ taken: number; holders: SlotHolder[] }> {
+  const [taken, holders] = await Promise.all([
+    countAdmitted(db),
+    db
+      .selectFrom('sessions')
+      .select(['name as session', sql<Date>`coalesce(admitted_at, created_at)`.as('since')])
+      .where('stage', '=', 'admitted')
+      .orderBy(sql`coalesce(admitted_at, created_at)`)
+      .orderBy('queue')
+      .limit(most)
+      .execute(),
+  ]);
+  return { taken, holders };
 }
 
 /** How many sessions hold a slot. */
@@ -198,7 +219,7 @@ export async function noteHostAway(db: Kysely<Database>, host: string, message: 
 export async function noteHostBack(db: Kysely<Database>, host: string): Promise<void> {
   await sql`
     with running as (
-      update sessions set message = 'running layer ' || layer, reason = null, updated_at = now()
+      update sessions set message = 'running layer ' || (layer + 1), reason = null, updated_at = now()
       where stage = 'admitted' and status <> 'complete' and reason = ${AWAY}
         and id in (select session_id from runs where host = ${host} and state in ('created', 'started'))
       returning id

@@ -1,4 +1,5 @@
 /** The session's activities as Temporal calls them: dependencies closed over, failures in the catalogue's words. */
+
 import type { Client } from '@temporalio/client';
 import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
 import { checkRunMayEnd, checkWorkspaceMayGo } from '../../control/sessions/check-order.ts';
@@ -18,6 +19,7 @@ import {
 } from '../../domain/sessions/activity-schema.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { runnerOf } from '../../domain/sessions/cluster-wait.ts';
+import { layerNumber } from '../../domain/sessions/layer-name.ts';
 import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
@@ -79,7 +81,7 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
       ),
     recordLayer: (run) => {
       const { sessionId, layer, attempt } = run;
-      const step = { phase: 'layer', layer, attempt, what: `recording layer ${layer}` };
+      const step = { phase: 'layer', layer, attempt, what: `recording ${layerNumber(layer)}` };
       return reportFailure(db, sessionId, step, () => recordRun(db, run));
     },
     recordHold: ({ sessionId, layer, message }) => noteProgress(db, sessionId, { phase: 'hold', layer, message }),
@@ -96,17 +98,17 @@ export function createHostActivities(deps: SessionActivityDependencies): Workspa
     cloneLayers: ({ sessionId }) =>
       doing(sessionId, { phase: 'clone', what: 'clone' }, async (signal) => {
         await cloneLayers(deps, sessionId, signal);
-        return { hostQueue: hostQueueOf(deps.hostId) };
+        return { hostQueue: hostQueueOf(deps.hostId), folder: deps.workspaces.paths(sessionId).dir };
       }),
     writeInventory: ({ sessionId }) =>
       doing(sessionId, { phase: 'inventory', what: 'inventory' }, (signal) => writeInventory(deps, sessionId, signal)),
     runLayer: (input) => {
       const { sessionId, layer, attempt } = input;
-      const step = { phase: 'layer', layer, attempt, what: `starting or following layer ${layer}` };
+      const step = { phase: 'layer', layer, attempt, what: `starting or following ${layerNumber(layer)}` };
       return doing(sessionId, step, (signal) => runLayer(deps, input, signal));
     },
     endRun: ({ sessionId, layer, attempt, timeoutSeconds }) =>
-      doing(sessionId, { phase: 'layer', layer, attempt, what: `ending layer ${layer}` }, async () => {
+      doing(sessionId, { phase: 'layer', layer, attempt, what: `ending ${layerNumber(layer)}` }, async () => {
         await checkRunMayEnd(deps, sessionId, timeoutSeconds);
         await deps.runner.end(runIdOf(sessionId, attempt, layer));
       }),

@@ -2,6 +2,7 @@ import type { Database, Kysely } from '../../control/database.ts';
 import { loadSession, noteWarnings, pinCommits } from '../../control/sessions/session-progress.ts';
 import { musterError } from '../../domain/errors.ts';
 import { labelled } from '../../domain/labelled.ts';
+import { layerNumber } from '../../domain/sessions/layer-name.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
 import { type IdentityDependencies, writeIdentity } from './host-identity.ts';
 import type { Clones, SiteValues, Workspaces } from './ports.ts';
@@ -42,7 +43,7 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
   const jobs: { repository: SnapshotRepository; dest: string; label: string }[] = snapshot.layers.map((layer) => ({
     repository: layer,
     dest: workspaces.layerDir(sessionId, layer.index),
-    label: `layer ${layer.index}`,
+    label: layerNumber(layer.index),
   }));
   if (snapshot.additional_inventory !== null) {
     jobs.push({ repository: snapshot.additional_inventory, dest: paths.hosts, label: 'additional inventory' });

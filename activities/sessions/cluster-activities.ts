@@ -1,8 +1,10 @@
 /** Work on Jobs of a cluster, for workers that reach one. */
+
 import { type CleanJobsDependencies, cleanJobs } from '../../control/sessions/clean-jobs.ts';
 import { noteMachineBack } from '../../control/sessions/note-machine.ts';
 import { finishJob } from '../../control/sessions/record-job.ts';
 import { FinishJobSchema, RunLayerSchema, SessionRefSchema } from '../../domain/sessions/activity-schema.ts';
+import { layerNumber } from '../../domain/sessions/layer-name.ts';
 import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
@@ -49,7 +51,7 @@ export function createClusterActivities(deps: ClusterActivityDependencies): Clus
       doing(sessionId, { phase: 'layer', what: FOLLOWING }, (signal) => watchJob(deps, sessionId, signal)),
     runLayer: (input) => {
       const { sessionId, layer, attempt } = input;
-      const step = { phase: 'layer', layer, attempt, what: `following layer ${layer}` };
+      const step = { phase: 'layer', layer, attempt, what: `following ${layerNumber(layer)}` };
       return doing(sessionId, step, (signal) => orderLayer(deps, input, signal));
     },
     awaitPlaybooks: ({ sessionId }) =>

@@ -48,6 +48,8 @@ export type Admission =
 export interface PreparedWorkspace {
   /** Task queue of the machine whose disk holds the workspace. */
   hostQueue: string;
+  /** Its folder there; absent in answers of before it was told. */
+  folder?: string;
 }
 
 export interface PreparedInventory {

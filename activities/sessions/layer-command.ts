@@ -1,4 +1,5 @@
 /** What a layer's playbook is run with, whether a worker runs it or the pod of the session's Job. */
+
 import type { Database, Kysely, SessionRow } from '../../control/database.ts';
 import { failedHostsOf } from '../../control/runs/failed-hosts.ts';
 import { imagesNotReached } from '../../control/sessions/judge-images.ts';
@@ -7,6 +8,7 @@ import { musterError } from '../../domain/errors.ts';
 import { limitOfRun, recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
 import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
+import { type LayerCount, layerName, placeOfLayer } from '../../domain/sessions/layer-name.ts';
 import { type RunEnvironment, runEnvironment, setsCommonArguments } from '../../domain/sessions/run-environment.ts';
 import type { RunLayer } from './contract.ts';
 import type { IdentityDependencies } from './host-identity.ts';
@@ -59,6 +61,16 @@ export function playbooksOf({ snapshot }: SessionRow): string[] {
   const { debug_playbook: debug, layers } = snapshot;
   const names = debug === null ? layers.map(({ playbook }) => playbook) : [`${debug}.yaml`];
   return names.map((name) => name.slice(0, SHOWN));
+}
+
+/** A layer of a session as messages call it. */
+export function namedLayer(session: SessionRow, layer: number): string {
+  return layerName(layer, placeIn(session, layer), playbookOf(session, layer));
+}
+
+/** Which of the layers of its session a layer is. */
+export function placeIn({ snapshot }: SessionRow, layer: number): LayerCount | undefined {
+  return snapshot.debug_playbook === null ? placeOfLayer(snapshot.layers, layer) : { number: 1, of: 1 };
 }
 
 /** Words and environment of one attempt of one layer. */

@@ -16,7 +16,7 @@ import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import type { RunLayer } from './contract.ts';
 import { finalFailure } from './final-failure.ts';
 import { jobIdentity, type SecretDependencies, trimmed } from './job-secret.ts';
-import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
+import { type LayerDependencies, layerCommand, namedLayer, placeIn, playbookOf } from './layer-command.ts';
 import { preparedJob } from './prepared-job.ts';
 
 export interface OrderDependencies extends LayerDependencies, Pick<SecretDependencies, 'trust' | 'publicKeyOf'> {
@@ -56,7 +56,7 @@ export async function orderLayer(deps: OrderDependencies, input: RunLayer, signa
   // Of a run that is over somebody may have gone on to the next: an order for it would take the place of that one's.
   if (isOpen(run) && (current?.action !== 'run' || current.run.id !== runId)) {
     const given = await orderJob(db, sessionId, { action: 'run', run: await runOrder(deps, session, input, runId) });
-    const message = `running layer ${layer} (${playbook})`;
+    const message = `running ${namedLayer(session, layer)}`;
     if (given) await noteProgress(db, sessionId, { phase: 'layer', layer, attempt, message });
   }
   const state = await untilEnded(db, sessionId, runId, signal);
@@ -70,7 +70,7 @@ export async function orderLayer(deps: OrderDependencies, input: RunLayer, signa
     await recordRun(db, input);
     throw refusal;
   }
-  return { index: layer, playbook, ...outcome };
+  return { index: layer, playbook, place: placeIn(session, layer), ...outcome };
 }
 
 /** Waits until the container that takes orders is there. */

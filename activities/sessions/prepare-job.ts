@@ -9,6 +9,7 @@ import { musterError } from '../../domain/errors.ts';
 import { labelled } from '../../domain/labelled.ts';
 import type { RunnerProfile } from '../../domain/sessions/cluster-job.ts';
 import { IMAGE_PYTHON, IMAGE_TO_JOB } from '../../domain/sessions/image-inventory.ts';
+import { layerNumber } from '../../domain/sessions/layer-name.ts';
 import { COMPATIBLE_IMAGE_KEY, POD_PATHS } from '../../domain/sessions/pod-paths.ts';
 import type { Snapshot, SnapshotRepository, TargetDefinition } from '../../domain/sessions/schema.ts';
 import type { PreparedJob } from './contract.ts';
@@ -105,7 +106,7 @@ async function withCommits(deps: PrepareDependencies, snapshot: Snapshot, signal
   const { additional_inventory: inventory } = snapshot;
   return {
     ...snapshot,
-    layers: await Promise.all(snapshot.layers.map((layer) => pin(layer, `layer ${layer.index}`))),
+    layers: await Promise.all(snapshot.layers.map((layer) => pin(layer, layerNumber(layer.index)))),
     additional_inventory: inventory === null ? null : await pin(inventory, 'additional inventory'),
   };
 }

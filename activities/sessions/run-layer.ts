@@ -7,11 +7,12 @@ import { loadSession, noteProgress, noteWarnings } from '../../control/sessions/
 import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
 import { runIdOf } from '../../domain/runs/run-id.ts';
 import type { RunCursor, RunSpec } from '../../domain/runs/runner.ts';
+import { layerNumber } from '../../domain/sessions/layer-name.ts';
 import { missingRequirements } from '../../domain/sessions/missing-requirements.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 import type { RunLayer } from './contract.ts';
 import { keepIdentity, refreshIdentity } from './host-identity.ts';
-import { type LayerDependencies, layerCommand, playbookOf } from './layer-command.ts';
+import { type LayerDependencies, layerCommand, namedLayer, placeIn, playbookOf } from './layer-command.ts';
 import type { MissingRequirements, Runner, TenantVault, Workspaces } from './ports.ts';
 import { tenantLogin } from './tenant-login.ts';
 import { placeVaultPassword } from './vault-password.ts';
@@ -56,8 +57,8 @@ export async function runLayer(deps: RunDependencies, input: RunLayer, signal: A
     run = await openRun(db, { id: runId, sessionId, streamId: sessionId, layer, attempt, host: deps.hostId });
     await startRun(deps, run, spec, signal);
   }
-  if (run.state === 'created' || run.state === 'started') await followRun(deps, session, run, playbook, signal);
-  return { index: layer, playbook, ...(await runOutcome(db, runId)) };
+  if (run.state === 'created' || run.state === 'started') await followRun(deps, session, run, signal);
+  return { index: layer, playbook, place: placeIn(session, layer), ...(await runOutcome(db, runId)) };
 }
 
 /** Starts the run, several times if need be; gives up for good, so that it cannot start later by itself. */
@@ -78,23 +79,17 @@ async function startRun(deps: RunDependencies, run: RunRow, spec: RunSpec, signa
         await closeRun(db, run, { exit: null, results: null, warnings: [] });
         throw error;
       }
-      await note(`starting layer ${run.layer} failed, trying again: ${error.detail}`, error.code);
+      await note(`starting ${layerNumber(run.layer)} failed, trying again: ${error.detail}`, error.code);
       await delay(pause, undefined, { signal });
     }
   }
 }
 
-async function followRun(
-  deps: RunDependencies,
-  session: SessionRow,
-  run: RunRow,
-  playbook: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function followRun(deps: RunDependencies, session: SessionRow, run: RunRow, signal: AbortSignal): Promise<void> {
   const { db, runner } = deps;
   const { id: runId, layer, attempt } = run;
   if (!(await runner.isStarted(runId))) {
-    const warnings = [`layer ${layer}: the files of its run are gone`, ...(await endLost(runner, run))];
+    const warnings = [`${layerNumber(layer)}: the files of its run are gone`, ...(await endLost(runner, run))];
     return closeRun(db, run, { exit: null, results: null, warnings });
   }
   await noteRunStarted(db, runId);
@@ -102,7 +97,7 @@ async function followRun(
     phase: 'layer',
     layer,
     attempt,
-    message: `running layer ${layer} (${playbook})`,
+    message: `running ${namedLayer(session, layer)}`,
   });
   let cursor: RunCursor = run.cursor;
   const stopKeeping = keepIdentity(deps, session.id, (warning) => noteWarnings(db, session.id, [warning]));
@@ -136,11 +131,13 @@ async function endLost(runner: Runner, { id, layer }: RunRow): Promise<string[]>
     await runner.end(id);
     if (!(await runner.mayHaveLeft(id))) return [];
     return [
-      `layer ${layer}: the launcher of its run was killed, and with it what watches over its processes: one that has shed the environment of the run (MUSTER_RUN_ID) may still be at work on this machine`,
+      `${layerNumber(layer)}: the launcher of its run was killed, and with it what watches over its processes: one that has shed the environment of the run (MUSTER_RUN_ID) may still be at work on this machine`,
     ];
   } catch (error) {
     if (typeof error === 'object' && error !== null && 'code' in error) throw error;
-    return [`layer ${layer}: not all of its run could be ended: ${error instanceof Error ? error.message : error}`];
+    return [
+      `${layerNumber(layer)}: not all of its run could be ended: ${error instanceof Error ? error.message : error}`,
+    ];
   }
 }
 
@@ -160,7 +157,7 @@ async function makeSpec(
   const layerDir = debug ? deps.debugPlaybooks : workspaces.layerDir(sessionId, layer);
   const file = await workspaces.inside(layerDir, playbook);
   if (file === null) {
-    throw musterError('playbook_missing', `layer ${layer}: there is no playbook ${playbook} in its repository`);
+    throw musterError('playbook_missing', `${layerNumber(layer)}: there is no playbook ${playbook} in its repository`);
   }
   // What keeps a certificate from being renewed is told while the run goes on; hosts may know the key itself.
   await refreshIdentity(deps, sessionId).catch((error: unknown) => {

@@ -26,9 +26,9 @@ def has_requirements(folder: str) -> bool:
 
 
 def missing_of(layers: list[tuple[str, str, str]]) -> list[str]:
-    """What these layers (number, folder, playbook in it) ask for and is not here, each as a sentence."""
+    """What these layers (index, folder, playbook in it) ask for and is not here, each as a sentence."""
     return [
-        f'layer {number}: {problem}'
+        f'layer {int(number) + 1}: {problem}'
         for number, folder, playbook in layers
         if has_requirements(folder)
         for problem in _problems(folder, os.path.dirname(os.path.join(folder, playbook)))

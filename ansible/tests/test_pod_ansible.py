@@ -154,5 +154,5 @@ def test_a_collection_that_a_layer_requires_and_the_image_lacks_is_named_before_
     pod.run('ansible')
     failed = muster.failure('ansible')
     assert failed['code'] == 'collection_missing'
-    assert 'layer 7: collections/requirements.yml asks for the collection nosuch.other' in failed['message']
+    assert 'layer 8: collections/requirements.yml asks for the collection nosuch.other' in failed['message']
     assert not mark.exists()

@@ -93,7 +93,7 @@ def test_what_does_not_pass_by_itself_is_not_tried_again(
     assert pod.run('clone') == 1
     failure = muster.failure('clone')
     assert failure['code'] == code
-    assert failure['message'].startswith('layer 0: ')
+    assert failure['message'].startswith('layer 1: ')
     assert len([path for path in repositories.requests if 'info/refs' in path]) <= 4
     assert PASSWORD not in json.dumps(muster.reports) + pod.log('clone') and 'wrong' not in json.dumps(muster.reports)
     assert leftovers(pod) == []
@@ -116,7 +116,7 @@ def test_why_it_is_tried_again_is_told_until_it_is_done(pod: Pod, muster: Muster
     started, trouble, *rest = [body for step, body in muster.reports if step == 'clone']
     assert started == {'state': 'started'}
     assert (trouble['state'], trouble['code']) == ('started', 'clone_failed')
-    assert trouble['message'].startswith(f'layer 0: {url}: ') and '503' in trouble['message']
+    assert trouble['message'].startswith(f'layer 1: {url}: ') and '503' in trouble['message']
     assert rest == [{'state': 'started'}, {'state': 'done'}]
 
 
@@ -296,7 +296,7 @@ def test_links_that_lead_out_are_removed_and_told(pod: Pod, muster: Muster, repo
     assert kept == {'inside', 'dangling'}
     warnings = next(body['warnings'] for step, body in muster.reports if body['state'] == 'done')
     assert len(warnings) == 6
-    assert warnings[0] == "layer 0: Symbolic link 'absolute' leads out of the repository and was removed."
+    assert warnings[0] == "layer 1: Symbolic link 'absolute' leads out of the repository and was removed."
 
 
 def test_term_ends_git_too(pod: Pod, repositories: GitServer) -> None:

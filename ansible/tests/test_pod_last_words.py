@@ -28,7 +28,7 @@ def test_a_reason_that_muster_does_not_take(pod: Pod, muster: Muster, repositori
     clones(pod, repositories, password='not-the-password')
     assert pod.run('clone') == 1
     assert muster.reports == []
-    assert pod.last_words().startswith('layer 0: http://') and 'Authentication failed' in pod.last_words()
+    assert pod.last_words().startswith('layer 1: http://') and 'Authentication failed' in pod.last_words()
     assert 'not-the-password' not in pod.last_words()
 
 

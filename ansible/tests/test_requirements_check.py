@@ -84,7 +84,7 @@ MISSING = {
 @pytest.mark.parametrize('entry', MISSING)
 def test_what_is_missing_is_named(tmp_path: Path, entry: str) -> None:
     [said] = check(tmp_path, f'collections:\n  - {entry}\n')
-    assert said == f'layer 3: collections/requirements.yml asks for {MISSING[entry]}'
+    assert said == f'layer 4: collections/requirements.yml asks for {MISSING[entry]}'
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_is_missing_is_named(tmp_path: Path, entry: str) -> None:
     ],
 )
 def test_a_broken_file_is_named_and_nothing_of_it_shows(tmp_path: Path, text: str, why: str) -> None:
-    assert check(tmp_path, text) == [f'layer 3: collections/requirements.yml cannot be read: {why}']
+    assert check(tmp_path, text) == [f'layer 4: collections/requirements.yml cannot be read: {why}']
 
 
 @pytest.mark.parametrize('text', ['', '---\n', 'collections:\n', 'collections: []\nroles: []\n'])
@@ -113,15 +113,15 @@ def test_a_file_that_leads_out_of_its_repository_is_not_read(tmp_path: Path) -> 
     env = {'ANSIBLE_HOME': str(tmp_path), 'LANG': 'C.UTF-8'}
     words = [sys.executable, str(SCRIPT), '-', '0', str(tmp_path / 'layer'), 'site.yml']
     result = subprocess.run(words, env=env, check=True, capture_output=True)
-    assert json.loads(result.stdout) == ['layer 0: collections/requirements.yml cannot be read: it leads out of its repository']
+    assert json.loads(result.stdout) == ['layer 1: collections/requirements.yml cannot be read: it leads out of its repository']
 
 
 def test_roles_are_looked_for_in_the_repository(tmp_path: Path) -> None:
     (tmp_path / 'layer' / 'roles' / 'there').mkdir(parents=True)
     text = '- there\n- src: https://git.test/x/there.git\n- {src: acme.gone, version: 1.0.0}\n- {name: lost, src: "https://x.test/y.tar.gz"}\n'
     assert check(tmp_path, text, 'roles/requirements.yml') == [
-        'layer 3: roles/requirements.yml asks for the role acme.gone, which is not installed',
-        'layer 3: roles/requirements.yml asks for the role lost, which is not installed',
+        'layer 4: roles/requirements.yml asks for the role acme.gone, which is not installed',
+        'layer 4: roles/requirements.yml asks for the role lost, which is not installed',
     ]
 
 

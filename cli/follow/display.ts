@@ -43,6 +43,9 @@ function terminalDisplay(context: CliContext): Display {
   };
 }
 
+/** A step without who holds a slot and for how long: a new second there is no news that is worth a line. */
+const whatItSays = (step: string): string => step.replace(/(waits for a slot: \d+ of \d+ taken).*/, '$1');
+
 function plainDisplay(context: CliContext): Display {
   const followed: Followed = {};
   let last = '';
@@ -54,8 +57,9 @@ function plainDisplay(context: CliContext): Display {
       // The place comes a moment later, and one line says both.
       if (progress.phase === 'queued' && queuePlace === undefined) return;
       const step = oneLine(stepOf(followed));
-      if (step !== last) say(context, step);
-      last = step;
+      const what = whatItSays(step);
+      if (what !== last) say(context, step);
+      last = what;
     },
     note: (text) => say(context, text),
     close: () => undefined,

@@ -104,8 +104,9 @@ async function untilBoth(one: Promise<void>, other: Promise<void>, stop: () => v
 async function readDetails(api: ApiClient, path: string, signal: AbortSignal, display: Display): Promise<void> {
   while (!signal.aborted) {
     try {
-      const { snapshot, queue } = await api.json<SessionDetail>({ method: 'GET', path }, signal);
-      display.update({ layers: snapshot.layers, queuePlace: queue?.place ?? null });
+      const { snapshot, queue, status } = await api.json<SessionDetail>({ method: 'GET', path }, signal);
+      const waits = status.session.status === 'pending' ? status.session.message : undefined;
+      display.update({ layers: snapshot.layers, queuePlace: queue?.place ?? null, waits });
       if (queue === null) return;
     } catch (error) {
       // The streams say what is wrong with the API, and throw what is refused.

@@ -1,5 +1,6 @@
 import type { SessionProgress } from '../../domain/sessions/detail-schema.ts';
 import type { Snapshot } from '../../domain/sessions/schema.ts';
+import { layerWords } from '../output/layers.ts';
 import { duration } from '../output/times.ts';
 import { oneLine } from '../terminal/neutralise.ts';
 
@@ -10,17 +11,20 @@ export interface Followed {
   layers?: Snapshot['layers'];
   /** Place among the waiting sessions, 1 is next; null when it does not wait. */
   queuePlace?: number | null;
+  /** Why it waits, as it was when the place was read. */
+  waits?: string | undefined;
 }
 
 /** What the session does, in a few words: the live line's beginning, and a message of its own where there is no terminal. */
-export function stepOf({ progress, layers, queuePlace }: Followed): string {
+export function stepOf({ progress, layers, queuePlace, waits }: Followed): string {
   if (progress === undefined) return 'connecting';
-  if (progress.phase === 'queued' && queuePlace) return `place ${queuePlace} in the queue: ${progress.message}`;
+  if (progress.phase === 'queued' && queuePlace) {
+    return `place ${queuePlace} in the queue: ${waits ?? progress.message}`;
+  }
   if (progress.phase !== 'layer' || progress.layer === null) return progress.message || progress.phase;
-  const at = layers?.findIndex((layer) => layer.index === progress.layer) ?? -1;
-  const layer = layers?.[at];
-  const name = layer ? `${at + 1}/${progress.layers_total} ${layer.name ?? layer.playbook}` : String(progress.layer);
-  return progress.attempt > 1 ? `layer ${name}, attempt ${progress.attempt}` : `layer ${name}`;
+  const layer = layers?.find(({ index }) => index === progress.layer);
+  const name = layerWords(progress.layer, layers, layer?.name ?? layer?.playbook);
+  return progress.attempt > 1 ? `${name}, attempt ${progress.attempt}` : name;
 }
 
 /** One line about a session: step, hosts done, counts and time, cut to the width of the terminal. */

@@ -2,6 +2,8 @@
 export interface Column<T> {
   title: string;
   value(record: T): string;
+  /** What `tsv` holds in place of that, where programs are told otherwise than people. */
+  data?(record: T): string;
   /** Shown by `wide` and `tsv` only. */
   wide?: boolean;
 }

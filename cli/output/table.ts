@@ -37,5 +37,8 @@ const tsvCell = (text: string): string =>
 export function tabSeparated<T>(columns: Column<T>[], records: T[]): string {
   const line = (cells: string[]): string => `${cells.map(tsvCell).join('\t')}\n`;
   const titles = columns.map((column) => column.title.toLowerCase().replace(/ /g, '_'));
-  return [line(titles), ...records.map((record) => line(columns.map((column) => column.value(record))))].join('');
+  return [
+    line(titles),
+    ...records.map((record) => line(columns.map((column) => (column.data ?? column.value)(record)))),
+  ].join('');
 }

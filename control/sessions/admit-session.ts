@@ -4,7 +4,15 @@ import type { Options } from '../../domain/configurations/schema.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
-import { admit, findSessionById, isWithdrawn, type SessionRow, writeProgress } from '../../store/session-engine.ts';
+import { describeSlotWait } from '../../domain/sessions/slot-wait.ts';
+import {
+  type AdmissionResult,
+  admit,
+  findSessionById,
+  isWithdrawn,
+  type SessionRow,
+  writeProgress,
+} from '../../store/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { jobNameOf } from './job-name.ts';
 import { recordedEnd } from './recorded-end.ts';
@@ -59,7 +67,7 @@ export async function admitSession(deps: AdmitDependencies, sessionId: string): 
     deps.defaultRunner,
   );
   if (result.state === 'withdrawn') return withdrawn(db, await findSessionById(db, sessionId));
-  if (result.state === 'waiting') return wait(describeWait(limit, result.free), null, RETRY_SECONDS);
+  if (result.state === 'waiting') return wait(describeWait(limit, result), null, RETRY_SECONDS);
   // Also when it was let in before: the one who did may have died before it told the next in line.
   if (result.free > 0) await wakeQueue(deps);
   return { state: 'admitted', session, options };
@@ -74,10 +82,11 @@ async function withdrawn(db: Kysely<Database>, session: SessionRow | null): Prom
   return { state: 'cancelled', reason: session.deleted_at === null ? session.message : 'the session was deleted' };
 }
 
-function describeWait(limit: number, free: number): string {
+function describeWait(limit: number, { free, taken }: Pick<AdmissionResult, 'free' | 'taken'>): string {
   if (limit === 0) return 'waiting: max_running_sessions is 0, so no session is started';
   if (free > 0) return 'waiting for its turn: sessions that were made before it come first';
-  return `waiting for one of ${limit} session slot${limit === 1 ? '' : 's'} (max_running_sessions)`;
+  // Who has them is told when it is read: they come and go, and a line of thousands asks once each.
+  return describeSlotWait({ taken, limit, holders: [] }, new Date());
 }
 
 const mib = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MiB`;

@@ -9,6 +9,7 @@ import { readAttempts, readShownJob } from '../../store/session-reads.ts';
 import { countQueuedBefore, findRetriesOf } from '../../store/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { sessionJob } from './describe-job.ts';
+import { withSlotWaits } from './slot-waits.ts';
 import type { SummaryReader } from './summary-reader.ts';
 
 export interface SessionLinkBases extends LogBases {
@@ -41,12 +42,13 @@ function temporalLink(row: SessionRow, { temporal }: SessionLinkBases): string |
 
 /** Everything about one session. */
 export async function describeSession(
-  deps: { db: Kysely<Database>; summaries: SummaryReader; bases: SessionLinkBases },
+  deps: { db: Kysely<Database>; summaries: SummaryReader; bases: SessionLinkBases; clock(): Date },
   row: SessionRow,
 ): Promise<SessionDetail> {
   const { db, bases } = deps;
   const waits = row.stage === 'queued' && row.status !== 'complete' && row.cancel_requested_at === null;
-  const [before, attempts, hosts, retries, original, summary, images, job] = await Promise.all([
+  const [[shown = row], before, attempts, hosts, retries, original, summary, images, job] = await Promise.all([
+    withSlotWaits(db, [row], deps.clock()),
     waits ? countQueuedBefore(db, row.queue) : null,
     readAttempts(db, row.id),
     countHostsByStatus(db, row.id),
@@ -58,7 +60,7 @@ export async function describeSession(
   ]);
   const self = `${bases.api}/api/v1/sessions/${row.name}`;
   return {
-    ...sessionItem(row, bases),
+    ...sessionItem(shown, bases),
     admitted_at: iso(row.admitted_at),
     queue: before === null ? null : { place: before + 1 },
     attempts: attempts.map(({ id, ...run }) => ({

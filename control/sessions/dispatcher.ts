@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
+import { isUndefinedTable } from '../../store/database.ts';
 import { type OutboxItem, postponeOutbox, removeFromOutbox, takeFromOutbox } from '../../store/outbox.ts';
 import { findSessionsById, type SessionRow } from '../../store/session-engine.ts';
 import type { Database, OutboxKind } from '../../store/tables.ts';
@@ -12,7 +13,7 @@ import { startSessionWorkflow } from './start-workflow.ts';
 export interface DispatcherOptions {
   db: Kysely<Database>;
   client: Client;
-  log: { warn(fields: object, message: string): void };
+  log: { warn(fields: object, message: string): void; info?(message: string): void };
   /** How often the outbox is looked at without a kick, in ms; default 1,000. */
   pollMs?: number;
   /** How long one delivery may take, in ms; default 10,000, and always less than the lease. */
@@ -89,6 +90,8 @@ export function createDispatcher({
     }
   };
 
+  // At a first start the API is there before its tables are; said once, since it is no trouble.
+  let waitsForTables = false;
   const loop = async (kind: OutboxKind) => {
     let kicked = false;
     let wake: () => void = () => undefined;
@@ -98,7 +101,16 @@ export function createDispatcher({
     });
     while (!stopped) {
       kicked = false;
-      await work(kind).catch((error) => log.warn({ err: String(error) }, 'outbox not readable'));
+      await work(kind).then(
+        () => {
+          waitsForTables = false;
+        },
+        (error: unknown) => {
+          if (!isUndefinedTable(error)) return log.warn({ err: String(error) }, 'outbox not readable');
+          if (!waitsForTables) log.info?.('waits for the migrations of the database');
+          waitsForTables = true;
+        },
+      );
       if (kicked || stopped) continue;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pollMs);

@@ -7,6 +7,7 @@ import { readOptions } from '../../store/options.ts';
 import type { SessionRow } from '../../store/session-engine.ts';
 import { listSessionPage, type SessionFilter, type SessionOrder } from '../../store/session-queries.ts';
 import type { Database } from '../../store/tables.ts';
+import { withSlotWaits } from './slot-waits.ts';
 
 /** The filters of lists and of DELETE many as they come in; empty text is no filter (cfs-api 10). */
 export interface SessionFilterQuery {
@@ -64,7 +65,7 @@ export async function listSessions(
       left -= page.rows.length;
       const last = page.rows.at(-1);
       if (last !== undefined) place = behind(place, last);
-      yield page.rows;
+      yield await withSlotWaits(deps.db, page.rows, deps.clock());
     }
   }
   return { batches: batches(), more: () => more, limit: size, options };

@@ -2,6 +2,7 @@
 
 import { plainLimitHosts } from './ansible-limit.ts';
 import { IMAGE_GROUP } from './image-inventory.ts';
+import { layerNumber } from './layer-name.ts';
 
 /** The last run of one layer. */
 export interface ImageLayer {
@@ -29,14 +30,14 @@ const HOSTS_FAILED: readonly number[] = [2, 4, 6];
 export function imageFault(image: string, selected: readonly number[], layers: readonly ImageLayer[]): string | null {
   for (const index of selected) {
     const run = layers.find(({ layer }) => layer === index);
-    if (run === undefined) return `layer ${index} did not run`;
+    if (run === undefined) return `${layerNumber(index)} did not run`;
     const result = run.results.get(image);
-    if (run.exitCode === null) return `nobody knows how layer ${index} ended`;
+    if (run.exitCode === null) return `nobody knows how ${layerNumber(index)} ended`;
     if (result !== undefined && result !== 'applied')
-      return `layer ${index} ${result === 'failed' ? 'failed' : 'is incomplete'}`;
+      return `${layerNumber(index)} ${result === 'failed' ? 'failed' : 'is incomplete'}`;
     if (run.exitCode === 0) continue;
-    if (!HOSTS_FAILED.includes(run.exitCode)) return `layer ${index} ended with exit status ${run.exitCode}`;
-    if (result === undefined) return `layer ${index} failed before it came to this image`;
+    if (!HOSTS_FAILED.includes(run.exitCode)) return `${layerNumber(index)} ended with exit status ${run.exitCode}`;
+    if (result === undefined) return `${layerNumber(index)} failed before it came to this image`;
   }
   return null;
 }

@@ -1,12 +1,15 @@
 import type { CheckCounts } from '../components/drift-schema.ts';
 import type { ErrorCode } from '../errors.ts';
 import { RESULTS_LOST } from '../runs/exit-status.ts';
+import { type LayerCount, layerName } from './layer-name.ts';
 import type { Succeeded } from './schema.ts';
 
 /** How one layer's run ended. */
 export interface LayerOutcome {
   index: number;
   playbook: string;
+  /** Which of the session's layers it is; absent in outcomes of before it was told. */
+  place?: LayerCount | undefined;
   /** Null when the run was lost: nobody knows how it ended. */
   exitCode: number | null;
   /** Hosts with at least one task result, and how many of these failed or were unreachable. */
@@ -49,7 +52,7 @@ const SIGNAL_NAMES: Record<number, string> = { 6: 'SIGABRT', 9: 'out of memory?'
 
 /** Sentence for a layer that did not succeed. */
 export function describeLayerFailure(layer: LayerOutcome): string {
-  const name = `layer ${layer.index} (${layer.playbook})`;
+  const name = layerName(layer.index, layer.place, layer.playbook);
   const who = whoFailed(layer);
   if (layer.exitCode === null) {
     const lost = `${name}: the run was lost, nobody knows how it ended; it is not started again`;

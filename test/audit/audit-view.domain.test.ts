@@ -80,26 +80,26 @@ test.each<[TimelineEntry, string, string]>([
     'token/ops',
     'update enabled: false -> true',
   ],
-  [layer, 'session/s1', 'layer 0 p.yml failed (ok=3 changed=1 failures=1 unreachable=0), counted an error'],
+  [layer, 'session/s1', 'layer 1 p.yml failed (ok=3 changed=1 failures=1 unreachable=0), counted an error'],
   [
     { ...layer, message: 'Install: rc 100: E: gone (a.yml:3)' },
     'session/s1',
-    'layer 0 p.yml failed (ok=3 changed=1 failures=1 unreachable=0), counted an error: Install: rc 100: E: gone (a.yml:3)',
+    'layer 1 p.yml failed (ok=3 changed=1 failures=1 unreachable=0), counted an error: Install: rc 100: E: gone (a.yml:3)',
   ],
   [
     { ...layer, taken_as: 'incomplete' },
     'session/s1',
-    'layer 0 p.yml failed (ok=3 changed=1 failures=1 unreachable=0), taken as incomplete',
+    'layer 1 p.yml failed (ok=3 changed=1 failures=1 unreachable=0), taken as incomplete',
   ],
   [
     { ...layer, status: 'applied', taken_as: 'applied' },
     'session/s1',
-    'layer 0 p.yml applied (ok=3 changed=1 failures=1 unreachable=0)',
+    'layer 1 p.yml applied (ok=3 changed=1 failures=1 unreachable=0)',
   ],
   [
     { ...layer, session: null, playbook: null, is_check: true, status: 'applied', taken_as: null },
     '',
-    'check of layer 0  applied (ok=3 changed=1 failures=1 unreachable=0)',
+    'check of layer 1 applied (ok=3 changed=1 failures=1 unreachable=0)',
   ],
   [batch, 'session/batcher-b', 'batch of site ended, failure (pending_timeout)'],
   [{ ...batch, state: 'open', session: null, result: null, reason: null }, '', 'batch of site open'],
@@ -118,7 +118,7 @@ test.each<[TimelineEntry, string, string]>([
       changed: 2,
     },
     'session/c1',
-    'layer 1 p.yml drifted, 2 tasks would change it',
+    'layer 2 p.yml drifted, 2 tasks would change it',
   ],
 ])('an entry of a timeline in words: %j', async (entry, by, what) => {
   expect(TimelineEntrySchema.parse(entry)).toEqual(entry);

@@ -208,7 +208,7 @@ test('a session that somebody marks as failed while it is at work is a failure t
   await batcher.setOptions({ batch_size: 1 });
   await batcher.put({ id: 'a' });
   await batcher.pass(10);
-  const message = 'running layer 0 (site.yml)';
+  const message = 'running layer 1 site.yml';
   await batcher.database.db.updateTable('sessions').set({ status: 'running', succeeded: 'false', message }).execute();
   await batcher.pass(20);
   const reason = 'somebody marked its session succeeded false while it was running';

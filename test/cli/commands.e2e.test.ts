@@ -95,8 +95,8 @@ describe('one record', () => {
     expect(exit).toBe(0);
     expect(out).toMatch(/^name +s1$/m);
     expect(out).toMatch(/^message +2 layers done on 2 hosts$/m);
-    expect(out).toMatch(/^0 +base +site\.yml +a{12} +ended +0 +https:/m);
-    expect(out).toMatch(/^2 +app +app\.yml +a{12} +- +https:/m);
+    expect(out).toMatch(/^1\/2 +base +site\.yml +a{12} +ended +0 +https:/m);
+    expect(out).toMatch(/^2\/2 +app +app\.yml +a{12} +- +https:/m);
   });
 
   test('one that is not there is exit status 3', async () => {

@@ -14,7 +14,7 @@ describe('the step', () => {
       { progress: sessionProgress('s', { layer: 2 }), layers },
       'layer 2/2 app',
     ],
-    ['a layer whose name is not known yet', { progress: sessionProgress('s', { layer: 2 }) }, 'layer 2'],
+    ['a layer whose name is not known yet', { progress: sessionProgress('s', { layer: 2 }) }, 'layer 3'],
     ['another attempt', { progress: sessionProgress('s', { attempt: 2 }), layers }, 'layer 1/2 base, attempt 2'],
     [
       'another phase',

@@ -64,7 +64,7 @@ function session(
 
 describe('session run', () => {
   test('follows to the end: steps, failures, a line per host, the reason', async () => {
-    session({ succeeded: 'false', message: 'layer 0 (site.yml) failed: 1 of 2 hosts failed' }, HOSTS, [
+    session({ succeeded: 'false', message: 'layer 1 site.yml failed: 1 of 2 hosts failed' }, HOSTS, [
       failedTask(4, 'web2'),
     ]);
     const { exit, out, err } = await cli(RUN, { url: api.url });
@@ -78,7 +78,7 @@ describe('session run', () => {
     expect(err).toContain('session s1 created\n');
     expect(err).toContain('clones 1 repository\n');
     expect(err).toContain('failed: web2: Write the file: no space on web2\n');
-    expect(err).toContain('session s1 failed: layer 0 (site.yml) failed: 1 of 2 hosts failed\n');
+    expect(err).toContain('session s1 failed: layer 1 site.yml failed: 1 of 2 hosts failed\n');
     expect(err).not.toContain('\u001b');
   });
 

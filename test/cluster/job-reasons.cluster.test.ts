@@ -110,7 +110,7 @@ describe('a session whose Job cannot do its work says why, while it waits and at
     });
     expect(await sessions.ended('large')).toEqual({
       succeeded: 'false',
-      message: expect.stringMatching(/^clone failed: layer 0: .*No space left on device/),
+      message: expect.stringMatching(/^clone failed: layer 1: .*No space left on device/),
       reason: 'clone_failed',
     });
     await sessions.untilGone(await sessions.jobOf('no-image'));
@@ -163,7 +163,7 @@ describe('a session whose Job cannot do its work says why, while it waits and at
     await stack.create('full', 'fills', { ansible_limit: 'a' });
     expect(await sessions.ended('full')).toEqual({
       succeeded: 'false',
-      message: 'layer 0: the disk of /muster/work is full',
+      message: 'layer 1: the disk of /muster/work is full',
       reason: 'disk_low',
     });
     const { body } = await stack.call('GET', '/api/v1/sessions/full/logs?limit=1000');

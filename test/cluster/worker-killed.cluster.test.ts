@@ -45,7 +45,7 @@ const CANCELLED = { succeeded: 'false', message: 'cancelled', reason: 'cancelled
 const FAILED = {
   succeeded: 'false',
   message:
-    'layer 0 (failing.yml) failed: 1 of 1 host failed (holding), exit status 2: ansible.builtin.fail: as asked (failing.yml:10)',
+    'layer 1/1 failing.yml failed: 1 of 1 host failed (holding), exit status 2: ansible.builtin.fail: as asked (failing.yml:10)',
   reason: 'layer_failed',
 };
 const CUSTOMIZED = '1 of 1 images customized';

@@ -68,7 +68,7 @@ describe('the outcome of a check', () => {
       [layer(4), layer(0)],
       { hosts: 25, drifted: 2, unclear: 1 },
       'false',
-      '2 of 25 drifted, 1 could not be checked: layer 0 (site.yml) failed: 1 of 25 hosts failed, exit status 4',
+      '2 of 25 drifted, 1 could not be checked: layer 1 site.yml failed: 1 of 25 hosts failed, exit status 4',
       'layer_failed',
     ],
     [
@@ -85,7 +85,7 @@ describe('the outcome of a check', () => {
       [layer(1, 0)],
       null,
       'false',
-      'layer 0 (site.yml) failed: no host ran any task, exit status 1',
+      'layer 1 site.yml failed: no host ran any task, exit status 1',
       'no_host_ran',
     ],
     ['no layer', [], null, 'false', 'the configuration limit selects no layer', 'no_layer_selected'],

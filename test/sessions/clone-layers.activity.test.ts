@@ -65,8 +65,8 @@ test('layers without a commit are pinned to what was found', async () => {
     .orderBy('seq')
     .execute();
   expect(events.map(({ data }) => data.message)).toEqual([
-    'layer 0: a link was left out',
-    'layer 3: a link was left out',
+    'layer 1: a link was left out',
+    'layer 4: a link was left out',
   ]);
 });
 
@@ -111,7 +111,7 @@ test('when one repository fails the others stop, and nothing is left of the work
   );
   await expect(cloneLayers(deps, id, new AbortController().signal)).rejects.toMatchObject({
     code: 'repository_not_found',
-    detail: 'layer 0: there is no such repository',
+    detail: 'layer 1: there is no such repository',
   });
   expect(stopped).toBe(true);
   expect(existsSync(deps.workspaces.paths(id).dir)).toBe(false);

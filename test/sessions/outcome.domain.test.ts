@@ -31,21 +31,21 @@ test.each([
     'a failed host',
     [layer(0, 0), layer(2, 2, 3, 1)],
     'false',
-    'layer 2 (site.yml) failed: 1 of 3 hosts failed, exit status 2',
+    'layer 3 site.yml failed: 1 of 3 hosts failed, exit status 2',
     'layer_failed',
   ],
   [
     'a failure without a failed host',
     [layer(0, 4)],
     'false',
-    'layer 0 (site.yml) failed: no host is marked as failed, exit status 4',
+    'layer 1 site.yml failed: no host is marked as failed, exit status 4',
     'layer_failed',
   ],
   [
     'a playbook that reached nobody',
     [layer(0, 1, 0)],
     'false',
-    'layer 0 (site.yml) failed: no host ran any task, exit status 1',
+    'layer 1 site.yml failed: no host ran any task, exit status 1',
     'no_host_ran',
   ],
   ['success with nobody', [layer(0, 0, 0), layer(1, 0, 0)], 'true', 'no host ran any task', 'no_host_ran'],
@@ -54,28 +54,28 @@ test.each([
     'a failure of nobody after somebody',
     [layer(0, 0, 2), layer(1, 1, 0)],
     'false',
-    'layer 1 (site.yml) failed: no host ran any task, exit status 1',
+    'layer 2 site.yml failed: no host ran any task, exit status 1',
     'layer_failed',
   ],
   [
     'results of nobody since they could not be written',
     [layer(0, 0, 2), layer(1, 74, 0)],
     'false',
-    'layer 1 (site.yml) failed: the results of its hosts could not be written, as on a full disk',
+    'layer 2 site.yml failed: the results of its hosts could not be written, as on a full disk',
     'disk_low',
   ],
   [
     'a program that has results and ends with the same status',
     [layer(0, 74, 2)],
     'false',
-    'layer 0 (site.yml) failed: no host is marked as failed, exit status 74',
+    'layer 1 site.yml failed: no host is marked as failed, exit status 74',
     'layer_failed',
   ],
   [
     'a lost run',
     [layer(0, 0), layer(1, null, 0)],
     'unknown',
-    'layer 1 (site.yml): the run was lost, nobody knows how it ended; it is not started again',
+    'layer 2 site.yml: the run was lost, nobody knows how it ended; it is not started again',
     'run_lost',
   ],
 ] as [string, LayerOutcome[], string, string, string | null][])('%s', (_title, layers, succeeded, message, reason) => {
@@ -100,17 +100,17 @@ test.each([
       tally: tally({ failed: 1, failedNames: ['n1'] }),
       why: 'Install: rc 100: E: gone (a.yml:3)',
     },
-    'layer 0 (site.yml) failed: 1 of 3 hosts failed (n1), exit status 2: Install: rc 100: E: gone (a.yml:3)',
+    'layer 1 site.yml failed: 1 of 3 hosts failed (n1), exit status 2: Install: rc 100: E: gone (a.yml:3)',
   ],
   [
     'counts those that were not reached',
     { exitCode: 2, hosts: 1, failedHosts: 1, tally: tally({ failed: 1, notReached: 2, failedNames: ['sr1'] }) },
-    'layer 0 (site.yml) failed: 1 of 3 hosts failed, 2 were not reached (sr1), exit status 2',
+    'layer 1 site.yml failed: 1 of 3 hosts failed, 2 were not reached (sr1), exit status 2',
   ],
   [
     'names a few of many',
     { exitCode: 2, failedHosts: 9, tally: tally({ hosts: 9, failed: 9, failedNames: ['a', 'b'] }) },
-    'layer 0 (site.yml) failed: 9 of 9 hosts failed (a, b and 7 more), exit status 2',
+    'layer 1 site.yml failed: 9 of 9 hosts failed (a, b and 7 more), exit status 2',
   ],
   [
     'a playbook that broke off',
@@ -121,7 +121,7 @@ test.each([
       why: "'g' is undefined (site.yml:6)",
       tally: tally({ hosts: 2, incomplete: 2 }),
     },
-    "layer 0 (site.yml) failed: the playbook broke off after 2 hosts had run tasks: 'g' is undefined (site.yml:6)",
+    "layer 1 site.yml failed: the playbook broke off after 2 hosts had run tasks: 'g' is undefined (site.yml:6)",
   ],
   [
     'one that broke off after a host had failed',
@@ -132,27 +132,27 @@ test.each([
       brokeOff: true,
       tally: tally({ failed: 1, notReached: 1, failedNames: ['le1'] }),
     },
-    'layer 0 (site.yml) failed: the playbook broke off after 2 hosts had run tasks, exit status 4; 1 of 3 hosts failed, 1 was not reached (le1)',
+    'layer 1 site.yml failed: the playbook broke off after 2 hosts had run tasks, exit status 4; 1 of 3 hosts failed, 1 was not reached (le1)',
   ],
   [
     'one that was killed',
     { exitCode: 137, hosts: 1, brokeOff: true, tally: tally({ hosts: 1, incomplete: 1 }) },
-    'layer 0 (site.yml) failed: ansible-playbook was killed by signal 9 (out of memory?) after 1 host had run tasks',
+    'layer 1 site.yml failed: ansible-playbook was killed by signal 9 (out of memory?) after 1 host had run tasks',
   ],
   [
     'one that was killed before it began',
     { exitCode: 139, hosts: 0, tally: tally({ hosts: 0 }) },
-    'layer 0 (site.yml) failed: ansible-playbook was killed by signal 11 (SIGSEGV) before any host had run a task',
+    'layer 1 site.yml failed: ansible-playbook was killed by signal 11 (SIGSEGV) before any host had run a task',
   ],
   [
     'a playbook that Ansible refuses',
     { exitCode: 4, hosts: 0, tally: tally({ hosts: 0 }), why: "couldn't resolve module (a.yml:4)" },
-    "layer 0 (site.yml) failed: no host ran any task, exit status 4: couldn't resolve module (a.yml:4)",
+    "layer 1 site.yml failed: no host ran any task, exit status 4: couldn't resolve module (a.yml:4)",
   ],
   [
     'a run that was lost',
     { exitCode: null, hosts: 2, failedHosts: 1, brokeOff: true, tally: tally({ failed: 1, failedNames: ['x'] }) },
-    'layer 0 (site.yml): the run was lost, nobody knows how it ended; it is not started again; 1 of 3 hosts failed (x)',
+    'layer 1 site.yml: the run was lost, nobody knows how it ended; it is not started again; 1 of 3 hosts failed (x)',
   ],
 ] as [string, Partial<LayerOutcome>, string][])('the sentence of a failure: %s', (_title, given, message) => {
   expect(describeLayerFailure({ ...layer(0, 2), ...given })).toBe(message);
@@ -193,7 +193,7 @@ test('the last exit status alone decides, and every reason is known or of a laye
 test('a failure names its layer and playbook', () => {
   fc.assert(
     fc.property(fc.nat(99), fc.option(fc.nat(255)), (index, exitCode) => {
-      expect(describeLayerFailure(layer(index, exitCode))).toContain(`layer ${index} (site.yml)`);
+      expect(describeLayerFailure(layer(index, exitCode))).toContain(`layer ${index + 1} site.yml`);
     }),
   );
 });

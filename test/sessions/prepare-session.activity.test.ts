@@ -61,7 +61,7 @@ describe('a clone', () => {
     ]);
     const { layers, additional_inventory: inventory } = (await sessionNow(machine.database.db, id)).snapshot;
     expect([...layers, inventory].map((repository) => repository?.commit)).toEqual([OTHER, COMMIT, OTHER]);
-    expect(await messagesOf(id)).toEqual(['layer 3: a link was left out', 'layer 3: odd\ufffd']);
+    expect(await messagesOf(id)).toEqual(['layer 4: a link was left out', 'layer 4: odd\ufffd']);
     expect(names).toEqual(['special-cfg']);
     expect(await readFile(paths.vaultPassword, 'utf8')).toBe('vault-word');
     for (const path of [paths.ansibleConfig, paths.sshKey, paths.knownHosts, paths.vaultPassword]) {
@@ -74,7 +74,7 @@ describe('a clone', () => {
     const { id } = await makeSession(machine.database.db, { snapshot: snapshot({ layers }) });
     const { asked, clones } = cloning(async () => ({ commit: COMMIT, warnings: [] }));
     const gone = perform(() => machine.worker({ clones }).cloneLayers({ sessionId: id }));
-    await expect(gone).rejects.toMatchObject({ code: 'source_unknown', message: expect.stringContaining('layer 0: ') });
+    await expect(gone).rejects.toMatchObject({ code: 'source_unknown', message: expect.stringContaining('layer 1: ') });
     const source = {
       name: 'gitea',
       clone_url: 'u',
@@ -92,8 +92,8 @@ describe('a clone', () => {
   });
 
   test.each([
-    [musterError('repository_auth_failed', 'refused'), 'clone failed: layer 0: refused', 'repository_auth_failed'],
-    [musterError('clone_failed', 'no route'), 'clone failed, trying again: layer 0: no route', 'clone_failed'],
+    [musterError('repository_auth_failed', 'refused'), 'clone failed: layer 1: refused', 'repository_auth_failed'],
+    [musterError('clone_failed', 'no route'), 'clone failed, trying again: layer 1: no route', 'clone_failed'],
   ])('that fails names its layer', async (error, message, reason) => {
     const layers = [snapshotLayer(0)];
     const { id } = await makeSession(machine.database.db, { snapshot: snapshot({ layers }) });
@@ -116,7 +116,7 @@ describe('a clone', () => {
       throw new Error('aborted');
     });
     const failed = perform(() => machine.worker({ clones }).cloneLayers({ sessionId: id }));
-    await expect(failed).rejects.toMatchObject({ code: 'clone_failed', message: 'layer 1: no route' });
+    await expect(failed).rejects.toMatchObject({ code: 'clone_failed', message: 'layer 2: no route' });
     expect([asked.length, working]).toEqual([4, 0]);
   });
 

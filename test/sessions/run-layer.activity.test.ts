@@ -61,7 +61,7 @@ describeNeeding(launcherMissing(), 'a layer', () => {
       `${layer}\n-vv --limit=a,b --extra-vars=@${file}\n600\n{"x":"1"}\n0 site.yml\n`,
     );
     expect(await runRow(id)).toMatchObject({ state: 'ended', exit_code: 3, host: 'test-host' });
-    expect(await messageOf(id)).toBe('running layer 0 (site.yml)');
+    expect(await messageOf(id)).toBe('running layer 1 site.yml');
   });
 
   test('is run once by workers that follow each other and at once, and all give the same answer', async () => {
@@ -160,7 +160,7 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     await eventually('its output', async () => (await machine.output(id)) !== '');
     for (const pid of await processesWith(machine.runId(id))) process.kill(pid, 'SIGKILL');
     expect(await first).toMatchObject({ exitCode: null });
-    const said = 'layer 0: not all of its run could be ended: processes of another user cannot be ended: 7';
+    const said = 'layer 1: not all of its run could be ended: processes of another user cannot be ended: 7';
     expect((await machine.events(id)).map(({ data }) => data)).toContainEqual({ message: said });
   });
 
@@ -186,7 +186,7 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     await machine.deps.runner.end(machine.runId(id));
     await machine.deps.runner.remove(machine.runId(id));
     expect(await run(id)).toMatchObject({ exitCode: null });
-    expect((await machine.events(id)).at(-1)?.data).toEqual({ message: 'layer 0: the files of its run are gone' });
+    expect((await machine.events(id)).at(-1)?.data).toEqual({ message: 'layer 1: the files of its run are gone' });
   });
 
   test('that is ended before it began is never run', async () => {
@@ -210,13 +210,13 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     const worker = machine.worker({ runner });
     const [first, second] = await Promise.all([script(waitFor('go')), script('true')]);
     const running = run(first, worker);
-    await eventually('the first', async () => (await messageOf(first)) === 'running layer 0 (site.yml)');
+    await eventually('the first', async () => (await messageOf(first)) === 'running layer 1 site.yml');
     const waiting = run(second, worker);
     const message = 'waiting for one of 1 local runs, 1 busy (MUSTER_LOCAL_RUNS)';
     await eventually('a reason', async () => (await messageOf(second)) === message);
     await writeFile(inLayer(first, 'go'), '');
     expect(await Promise.all([running, waiting])).toMatchObject([{ exitCode: 0 }, { exitCode: 0 }]);
-    expect(await messageOf(second)).toBe('running layer 0 (site.yml)');
+    expect(await messageOf(second)).toBe('running layer 1 site.yml');
   });
 
   test('that cannot be started is tried again, says so, and is given up for good', async () => {
@@ -236,12 +236,12 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     const running = run(id, machine.worker({ runner: counting, startPauses: [10, 10] }));
     running.catch(() => undefined);
     await eventually('a reason', async () =>
-      /^starting layer 0 failed, trying again: .*ENOENT/.test(await messageOf(id)),
+      /^starting layer 1 failed, trying again: .*ENOENT/.test(await messageOf(id)),
     );
     seen.resolve();
     await expect(running).rejects.toMatchObject({ code: 'run_not_started' });
     expect(tries).toHaveLength(3);
-    expect(await messageOf(id)).toMatch(/^starting or following layer 0 failed: .*ENOENT/);
+    expect(await messageOf(id)).toMatch(/^starting or following layer 1 failed: .*ENOENT/);
     expect(await runRow(id)).toMatchObject({ state: 'lost' });
     // Also where the program comes back meanwhile.
     expect(await run(id)).toMatchObject({ exitCode: null });
@@ -276,7 +276,7 @@ describeNeeding(launcherMissing(), 'a layer', () => {
       () => ({ runner: { ...machine.deps.runner, end: failing('stuck') } }),
       'layer',
       'stuck',
-      'ending layer 0',
+      'ending layer 1',
     ],
     [
       'removeWorkspace',
@@ -290,7 +290,7 @@ describeNeeding(launcherMissing(), 'a layer', () => {
       () => ({ runner: { ...machine.deps.runner, start: failing('EIO') } }),
       'layer',
       'EIO',
-      'starting or following layer 0',
+      'starting or following layer 1',
     ],
   ])(
     'says what fails while %s is tried again, and no longer when it works',
@@ -306,7 +306,7 @@ describeNeeding(launcherMissing(), 'a layer', () => {
       if (name !== 'runLayer') return;
       await run(id);
       expect(await sessionNow(machine.database.db, id)).toMatchObject({
-        message: 'running layer 0 (site.yml)',
+        message: 'running layer 1 site.yml',
         reason: null,
       });
     },

@@ -163,7 +163,7 @@ test('sessions without open work: ended ones and unknown ones, never what is no 
 describe('a machine that is away', () => {
   const open = async (host: string, given: Record<string, unknown> = {}) => {
     const { id } = await makeSession(database.db);
-    const values = { stage: 'admitted', status: 'running', phase: 'layer', layer: 3, message: 'running layer 3' };
+    const values = { stage: 'admitted', status: 'running', phase: 'layer', layer: 3, message: 'running layer 4' };
     await database.db
       .updateTable('sessions')
       .set({ ...values, ...given } as object)
@@ -189,11 +189,11 @@ describe('a machine that is away', () => {
     await noteMachineAway(database.db, 'disk-a');
     const waits = { message: expect.stringContaining('waiting for the machine'), reason: 'runner_gone' };
     expect(await said(here)).toEqual(waits);
-    for (const id of [there, done]) expect(await said(id)).toEqual({ message: 'running layer 3', reason: null });
+    for (const id of [there, done]) expect(await said(id)).toEqual({ message: 'running layer 4', reason: null });
     expect(await said(over)).toEqual({ message: 'done', reason: null });
     await noteMachineBack(database.db, 'disk-b');
     expect(await said(here)).toEqual(waits);
     await noteMachineBack(database.db, 'disk-a');
-    expect(await said(here)).toEqual({ message: 'running layer 3', reason: null });
+    expect(await said(here)).toEqual({ message: 'running layer 4', reason: null });
   });
 });

@@ -13,7 +13,7 @@ import { openDevServer } from '../support/workflow-environment.ts';
 
 const LAYER_0_FAILED = {
   succeeded: 'false',
-  message: 'layer 0 (site.yml) failed: 1 of 3 hosts failed, exit status 2',
+  message: 'layer 1 site.yml failed: 1 of 3 hosts failed, exit status 2',
   reason: 'layer_failed',
 };
 
@@ -53,9 +53,13 @@ describeNeeding(temporalMissing(), 'hold after a failure', () => {
     const session = await startHolding(() => 2, 90);
     const { message, layer } = await session.inPhase('hold');
     expect(layer).toBe(0);
-    expect(message).toBe(
-      'holding after a failure (layer 0 (site.yml) failed: 1 of 3 hosts failed, exit status 2) for up to 90 s',
+    const [, name = ''] = session.handle.workflowId.split('/');
+    expect(message).toMatch(
+      /^held until (\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\dZ after layer 1 site\.yml failed: 1 of 3 hosts failed, exit status 2; /,
     );
+    expect(message).toContain(`\`./muster session retry ${name}\``);
+    expect(message).toContain(`\`./muster session finish-debug ${name}\``);
+    expect(message).toContain('; workspace /data/workspaces/one');
     await eventually('the hold is recorded', () => session.fake.inputs('recordHold').length === 1);
     expect(session.fake.inputs('recordHold')).toEqual([{ layer: 0, message }]);
     expect(session.fake.names()).not.toContain('removeWorkspace');

@@ -130,7 +130,7 @@ describeNeeding(temporalMissing(), 'a session on images', () => {
     );
     expect(session.fake.end()).toEqual({
       succeeded: 'false',
-      message: 'layer 0 (site.yml) failed: 1 of 3 hosts failed, exit status 2; 1 of 2 images customized',
+      message: 'layer 1 site.yml failed: 1 of 3 hosts failed, exit status 2; 1 of 2 images customized',
       reason: 'layer_failed',
     });
   });

@@ -116,14 +116,14 @@ describe('pages', () => {
     expect(whole.body).toBe('PLAY one\nok: [a]\nPLAY two ü\n');
     expect((await text('layer=0')).body).toBe('PLAY one\nok: [a]\n');
     expect((await text('tail=1')).body).toBe('PLAY two ü\n');
-    expect((await text('host=b')).body).toMatch(/layer 0 \[t1\] failed: no\n {2}stdout:\n {4}out\n$/);
+    expect((await text('host=b')).body).toMatch(/layer 1 \[t1\] failed: no\n {2}stdout:\n {4}out\n$/);
     expect((await text('host=nobody')).body).toBe('');
   });
   test('the log of a host as JSON', async () => {
     const { body } = await get(`${name}/logs?host=a`);
     expect(body.logs.map(({ layer, text }: { layer: number; text: string }) => [layer, text.slice(25)])).toEqual([
-      [0, 'layer 0 [t1] ok\n'],
-      [1, 'layer 1 [t2] changed\n'],
+      [0, 'layer 1 [t1] ok\n'],
+      [1, 'layer 2 [t2] changed\n'],
     ]);
   });
   test.each([
@@ -233,7 +233,7 @@ describe('live', () => {
       [null, 'end', undefined],
     ]);
     expect(host.frames.map(({ id: at, data }) => [at, data.text?.slice(25)])).toEqual([
-      ['2', 'layer 0 [t2] ok\n'],
+      ['2', 'layer 1 [t2] ok\n'],
       [null, undefined],
     ]);
   });

@@ -174,7 +174,7 @@ describeNeeding(temporalMissing(), 'session workflow', () => {
     expect(session.fake.inputs('recordLayer').map(({ layer }) => layer)).toEqual([0, 1]);
     expect(session.fake.end()).toEqual({
       succeeded: 'false',
-      message: 'layer 1 (site.yml) failed: 1 of 3 hosts failed, exit status 2',
+      message: 'layer 2 site.yml failed: 1 of 3 hosts failed, exit status 2',
       reason: 'layer_failed',
     });
   });

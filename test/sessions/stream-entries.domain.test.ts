@@ -85,22 +85,22 @@ describe('the summary of events', () => {
 describe('the log of a host', () => {
   const time = new Date('2026-11-21T10:00:00.000Z');
   test.each<[string, Record<string, unknown>, string]>([
-    ['a result', { task: 'copy', result: 'ok' }, '2026-11-21T10:00:00.000Z layer 1 [copy] ok\n'],
+    ['a result', { task: 'copy', result: 'ok' }, '2026-11-21T10:00:00.000Z layer 2 [copy] ok\n'],
     [
       'a message and output',
       { task: 'run', result: 'failed', message: 'no', stdout: 'a\nb\n', stderr: 'e', rc: 1 },
-      '2026-11-21T10:00:00.000Z layer 1 [run] failed: no\n  stdout:\n    a\n    b\n  stderr:\n    e\n',
+      '2026-11-21T10:00:00.000Z layer 2 [run] failed: no\n  stdout:\n    a\n    b\n  stderr:\n    e\n',
     ],
     [
       'a loop item and a difference',
       { task: 'run', result: 'changed', item: 'x', diff: '-a\n+b' },
-      '2026-11-21T10:00:00.000Z layer 1 [run] (item=x) changed\n  diff:\n    -a\n    +b\n',
+      '2026-11-21T10:00:00.000Z layer 2 [run] (item=x) changed\n  diff:\n    -a\n    +b\n',
     ],
     [
       'a hidden one shows no value',
       { task: 'run', result: 'failed', censored: true, message: 'secret', stdout: 'secret' },
-      '2026-11-21T10:00:00.000Z layer 1 [run] failed: (hidden by no_log)\n',
+      '2026-11-21T10:00:00.000Z layer 2 [run] failed: (hidden by no_log)\n',
     ],
-    ['members of a wrong type', { task: 1, result: {}, stdout: [] }, '2026-11-21T10:00:00.000Z layer 1 [] \n'],
+    ['members of a wrong type', { task: 1, result: {}, stdout: [] }, '2026-11-21T10:00:00.000Z layer 2 [] \n'],
   ])('%s', (_name, data, text) => expect(hostLogText({ time, layer: 1, data })).toBe(text));
 });

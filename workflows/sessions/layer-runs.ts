@@ -1,6 +1,9 @@
 /** The layers of a session, one after the other, wherever they run; with what comes between: waiting for components, holding. */
-import { condition } from '@temporalio/workflow';
+
+import { condition, workflowInfo } from '@temporalio/workflow';
 import type { EndRun, RunLayer, SessionPlan, SessionRef } from '../../activities/sessions/contract.ts';
+import { describeHold } from '../../domain/sessions/hold.ts';
+import { layerNumber } from '../../domain/sessions/layer-name.ts';
 import {
   checkOutcome,
   describeLayerFailure,
@@ -8,6 +11,7 @@ import {
   sessionOutcome,
 } from '../../domain/sessions/outcome.ts';
 import { summarizeRun } from '../../domain/sessions/run-summary.ts';
+import { sessionNameOfWorkflow } from '../../domain/sessions/workflow-id.ts';
 import type { RetrySession } from './messages.ts';
 import { type Ending, records, type State, show, throwIfCancelled } from './session-state.ts';
 
@@ -19,6 +23,8 @@ export interface LayerRunner {
   endRun(run: EndRun): Promise<unknown>;
   /** Whether nothing can run there any more; without it that shows with the next run. */
   isGone?(): boolean;
+  /** Folder on the machine where they run; undefined where it is not known. */
+  workspace?: string | undefined;
 }
 
 /** How layers ended: the session, unless something else comes of it, and the one that ran last. */
@@ -78,7 +84,7 @@ async function runLayer(
   throwIfCancelled(state);
   const run = { ...input, layer, attempt: state.progress.attempt };
   const playbook = playbooks[Math.max(0, layers.indexOf(layer))];
-  show(state, { phase: 'layer', layer, message: `running layer ${layer}` });
+  show(state, { phase: 'layer', layer, message: `running ${layerNumber(layer)}` });
   const running = runner.runLayer({ ...run, hosts }, summarizeRun({ ...run, playbook, hosts, aim: state.aim }));
   // Looked at below, after the cancel; must not count as unhandled meanwhile.
   running.catch(() => undefined);
@@ -93,25 +99,34 @@ async function runLayer(
   return outcome;
 }
 
+/** Last instant that has a name, ms: the options set no bound to a hold. */
+const LAST_INSTANT = 8.64e15;
+
 /** Waits after a failure; answers the retry that was asked for, or null when the session is to end. */
 async function hold(
   input: SessionRef,
   state: State,
   plan: SessionPlan,
-  { isGone = () => false }: LayerRunner,
+  { isGone = () => false, workspace }: LayerRunner,
   outcome: LayerOutcome,
 ): Promise<RetrySession | null> {
-  const message = `holding after a failure (${describeLayerFailure(outcome)}) for up to ${plan.debugWaitSeconds} s`;
+  const waits = Math.max(1, plan.debugWaitSeconds * 1000);
+  const now = Date.now();
+  const message = describeHold({
+    session: sessionNameOfWorkflow(workflowInfo().workflowId),
+    failure: describeLayerFailure(outcome),
+    now: new Date(now),
+    until: new Date(Math.min(now + waits, LAST_INSTANT)),
+    workspace,
+  });
   state.holding = true;
   state.finish = false;
   state.retry = null;
   show(state, { phase: 'hold', layer: outcome.index, message });
   await records.recordHold({ ...input, layer: outcome.index, message });
-  await condition(
-    () => state.finish || state.retry !== null || state.cancel !== null || isGone(),
-    Math.max(1, plan.debugWaitSeconds * 1000),
-    { summary: 'end of the hold' },
-  );
+  await condition(() => state.finish || state.retry !== null || state.cancel !== null || isGone(), waits, {
+    summary: 'end of the hold',
+  });
   state.holding = false;
   throwIfCancelled(state);
   return state.retry;

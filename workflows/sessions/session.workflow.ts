@@ -17,6 +17,7 @@
  * History: 31 events without layers, 7 for each layer run (1 activity, 1 local activity, 1 workflow task); waiting in
  * line or for components costs 6 for each time it asks, and a line continues as new at the server's hint. Nothing here grows with the fleet.
  */
+
 import {
   ActivityFailure,
   allHandlersFinished,
@@ -153,7 +154,7 @@ async function runOnMachine(
     const inventory = await unlessCancelled(state, () => host.writeInventory(input));
     state.aim = inventory?.aim;
     if (inventory?.leases) await waitForLeases(input, state);
-    ending = (await runLayers(input, state, plan, host)).ending;
+    ending = (await runLayers(input, state, plan, { ...host, workspace: workspace.folder })).ending;
     if (images !== null) ending = await finishImages(input, state, images, ending);
   } catch (error) {
     ending = endingOf(error, state);

@@ -81,15 +81,15 @@ class _Worker:
         if self._said_failed:
             self._ingest.report('ansible', 'started', patience=PATIENCE_FAILED)
             self._said_failed = False
-        log(f'layer {order.layer}: running {order.playbook}')
+        log(f'layer {order.layer + 1}: running {order.playbook}')
 
         def say_if_full(code: int) -> None:
             work = self._where.work
             if (code != 0 or run.results is None) and is_full(work):
-                self._fail(StepFailure('disk_low', f'layer {order.layer}: the disk of {work} is full'))
+                self._fail(StepFailure('disk_low', f'layer {order.layer + 1}: the disk of {work} is full'))
             elif has_lost_results(run):
                 # The playbook's own files may have filled it, and be gone by now.
-                message = f'layer {order.layer}: the results of its hosts could not be written to the disk of {work}'
+                message = f'layer {order.layer + 1}: the results of its hosts could not be written to the disk of {work}'
                 self._fail(StepFailure('disk_low', message))
 
         follow_run(run, self._where, self._ingest, self._signals, say_if_full)

@@ -46,7 +46,7 @@ def read_clones(where: Places) -> list[Clone]:
 
 def _clone_of(number: int, entry: dict[str, Any], where: Places) -> Clone:
     layer = entry.get('layer')
-    label = 'additional inventory' if layer == 'hosts' else f'layer {layer}'
+    label = 'additional inventory' if layer == 'hosts' else f'layer {layer + 1}' if isinstance(layer, int) else f'layer {layer}'
     dest = str(entry.get('dest') or '')
     if not dest or os.path.basename(dest) != dest or dest.startswith('.'):
         raise StepFailure('config_missing', f'{label}: {where.credentials} names no folder for it')

@@ -37,7 +37,7 @@ def start_run(run: RunFiles, order: RunOrder, settings: Settings, signals: Signa
         for name in _FOLDERS:
             os.makedirs(os.path.join(where.work, name), mode=0o700, exist_ok=True)
         if is_full(where.work):
-            raise StepFailure('disk_low', f'layer {order.layer}: the disk of {where.work} is full')
+            raise StepFailure('disk_low', f'layer {order.layer + 1}: the disk of {where.work} is full')
         if order.limit is not None:
             put_file(os.path.join(where.work, 'limit'), order.limit.encode(), 0o600)
         for path, text in order.files.items():
@@ -49,7 +49,7 @@ def start_run(run: RunFiles, order: RunOrder, settings: Settings, signals: Signa
         trust = trust_environment(where, settings.ca_file)
         run.make(_spec_of(order, where, trust), _masks(where, settings.token_file), _tenant_login())
     except OSError as error:
-        raise StepFailure('run_not_started', f'layer {order.layer}: {reason_of(error)}') from None
+        raise StepFailure('run_not_started', f'layer {order.layer + 1}: {reason_of(error)}') from None
     status = run_child(
         [sys.executable, '-S', _LAUNCHER, run.directory], {'PATH': '/usr/local/bin:/usr/bin:/bin', 'LANG': 'C.UTF-8'}
     )
@@ -59,7 +59,7 @@ def start_run(run: RunFiles, order: RunOrder, settings: Settings, signals: Signa
             run.forget_secrets()
             lines = run.read('launcher.log', 0, 65536).decode('utf-8', 'replace').strip().splitlines()
             said = lines[-1] if lines else f'it ended with status {status}'
-            raise StepFailure('run_not_started', f'layer {order.layer}: the launcher did not take the run: {said}')
+            raise StepFailure('run_not_started', f'layer {order.layer + 1}: the launcher did not take the run: {said}')
         signals.pause(0.01)
 
 
@@ -74,7 +74,7 @@ def _spec_of(order: RunOrder, where: Places, trust: dict[str, str]) -> dict[str,
     playbook = os.path.realpath(os.path.join(folder, order.playbook))
     if not playbook.startswith(os.path.realpath(folder) + os.sep) or not os.path.isfile(playbook):
         raise StepFailure(
-            'playbook_missing', f'layer {order.layer}: there is no playbook {order.playbook} in its repository'
+            'playbook_missing', f'layer {order.layer + 1}: there is no playbook {order.playbook} in its repository'
         )
     programs = os.path.dirname(sys.executable)
     beside = os.path.join(programs, 'ansible-playbook')

@@ -35,7 +35,7 @@ def check_requirements(order: RunOrder, where: Places) -> None:
     try:
         missing = json.loads(read_file(answer) or b'')
     except ValueError:
-        missing = [f'layer {order.layer}: what it requires could not be looked up, exit status {status}']
+        missing = [f'layer {order.layer + 1}: what it requires could not be looked up, exit status {status}']
     if missing:
         more = f'; and {len(missing) - _NAMED} more' if len(missing) > _NAMED else ''
         raise StepFailure(

@@ -3,6 +3,7 @@ import { deleteSession } from '../../../control/sessions/delete-session.ts';
 import { deleteSessions } from '../../../control/sessions/delete-sessions.ts';
 import { getSession } from '../../../control/sessions/find-session.ts';
 import { patchSession } from '../../../control/sessions/patch-session.ts';
+import { withSlotWaits } from '../../../control/sessions/slot-waits.ts';
 import { readOptions } from '../../../store/options.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
@@ -21,7 +22,11 @@ export function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies, wire: Se
   app.get(
     path,
     { schema: { tags, summary: 'Read a session', params, response: { 200: wire.answers.record } } },
-    async ({ params }) => wire.record(await getSession(deps.db, params.session_name), await readOptions(deps.db), deps),
+    async ({ params }) => {
+      const session = await getSession(deps.db, params.session_name);
+      const [shown = session] = await withSlotWaits(deps.db, [session], deps.clock());
+      return wire.record(shown, await readOptions(deps.db), deps);
+    },
   );
 
   app.patch(

@@ -39,7 +39,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: ApiDependencies)
     temporal:
       deps.temporalUiUrl === undefined ? undefined : { url: deps.temporalUiUrl, namespace: deps.temporalNamespace },
   };
-  const describe = (row: SessionRow) => describeSession({ db: deps.db, summaries, bases }, row);
+  const describe = (row: SessionRow) => describeSession({ db: deps.db, clock: deps.clock, summaries, bases }, row);
 
   app.get(
     '/sessions',

@@ -98,12 +98,12 @@ export function sessionStateRoutes(
     async (request, reply) => {
       const session = await getSession(db, request.params.session_name);
       if (request.method === 'GET' && preferredType(request.headers.accept, OFFERED) === OFFERED[1]) {
-        const read = progressPass((state) => readProgress({ summaries, clock }, state));
+        const read = progressPass((state) => readProgress({ db, summaries, clock }, state));
         return live.send(reply, session, GAP_MS, read);
       }
       const state = await readStreamState(db, session.id);
       if (state === null) throw sessionNotFound(session.name);
-      return readProgress({ summaries, clock }, state);
+      return readProgress({ db, summaries, clock }, state);
     },
   );
 }

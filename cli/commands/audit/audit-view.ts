@@ -1,5 +1,6 @@
 import type { AuditRecord, TimelineEntry } from '../../../domain/audit/schema.ts';
 import { cell, type View } from '../../output/columns.ts';
+import { layerWords } from '../../output/layers.ts';
 
 /** Longest text of one value, in characters. */
 const LONGEST = 60;
@@ -55,7 +56,7 @@ function whatText(entry: TimelineEntry): string {
       return `${entry.action} ${changeText(entry)}`.trimEnd();
     case 'layer': {
       const counts = (['ok', 'changed', 'failures', 'unreachable'] as const).map((word) => `${word}=${entry[word]}`);
-      const layer = `layer ${entry.layer} ${cell(entry.playbook)} ${entry.status} (${counts.join(' ')})`;
+      const layer = `${layerWords(entry.layer, [], cell(entry.playbook))} ${entry.status} (${counts.join(' ')})`;
       const why = entry.message ? `: ${entry.message}` : '';
       return `${entry.is_check ? 'check of ' : ''}${layer}${takenText(entry)}${why}`;
     }
@@ -64,7 +65,7 @@ function whatText(entry: TimelineEntry): string {
       return `batch of ${cell(entry.configuration)} ${entry.state}${end}`;
     }
     case 'drift':
-      return `layer ${entry.layer} ${cell(entry.playbook)} ${entry.status}, ${entry.changed} tasks would change it`;
+      return `${layerWords(entry.layer, [], cell(entry.playbook))} ${entry.status}, ${entry.changed} tasks would change it`;
   }
 }
 

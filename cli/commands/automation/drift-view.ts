@@ -1,5 +1,6 @@
 import type { DriftDetail, DriftItem } from '../../../domain/components/drift-schema.ts';
 import type { View } from '../../output/columns.ts';
+import { layerWords } from '../../output/layers.ts';
 import { fieldList, table } from '../../output/table.ts';
 
 /** How what is known of drift is listed, one line a component. */
@@ -11,7 +12,11 @@ export const driftView: View<DriftItem> = {
     { title: 'STATUS', value: (item) => item.status },
     { title: 'CONFIGURATION', value: (item) => item.configuration },
     { title: 'CHANGES', value: (item) => String(item.changed) },
-    { title: 'LAYERS', value: (item) => item.layers.map(({ layer, status }) => `${layer}:${status}`).join(', ') },
+    {
+      title: 'LAYERS',
+      value: (item) => item.layers.map(({ layer, status }) => `${layer + 1}:${status}`).join(', '),
+      data: (item) => item.layers.map(({ layer, status }) => `${layer}:${status}`).join(', '),
+    },
     { title: 'CHECKED', value: (item) => item.checked_at },
     { title: 'SESSION', value: (item) => item.layers.at(-1)?.session_name ?? '', wide: true },
   ],
@@ -29,7 +34,7 @@ export function driftDetails(item: DriftDetail): string {
   ]);
   const layers = table(
     [
-      { title: 'LAYER', value: ({ layer }) => String(layer) },
+      { title: 'LAYER', value: ({ layer }) => String(layer + 1) },
       { title: 'PLAYBOOK', value: ({ playbook }) => playbook },
       { title: 'STATUS', value: ({ status }) => status },
       { title: 'CHANGES', value: ({ changed }) => String(changed) },
@@ -46,7 +51,7 @@ function changesOf({ layer, changes, changes_left_out: more }: DriftDetail['laye
     const place = file === undefined ? '' : ` at ${file}`;
     const what = censored ? 'hidden by no_log\n' : (diff ?? '');
     const doubt = uncertain === undefined ? '' : `uncertain: ${uncertain}\n`;
-    return `layer ${layer}: ${task} (${action}${place})\n${doubt}${what === '' || what.endsWith('\n') ? what : `${what}\n`}`;
+    return `${layerWords(layer)}: ${task} (${action}${place})\n${doubt}${what === '' || what.endsWith('\n') ? what : `${what}\n`}`;
   });
-  return more === 0 ? told : [...told, `layer ${layer}: ${more} more tasks\n`];
+  return more === 0 ? told : [...told, `${layerWords(layer)}: ${more} more tasks\n`];
 }

@@ -34,7 +34,7 @@ export function configurationDetails(configuration: Configuration, wide: boolean
   ]);
   const layers = table(
     [
-      { title: 'LAYER', value: ({ index }) => String(index) },
+      { title: 'LAYER', value: ({ index }) => `${index + 1}/${configuration.layers.length}` },
       { title: 'NAME', value: ({ layer }) => cell(layer.name) },
       { title: 'REPOSITORY', value: ({ layer }) => cell(layer.source ?? layer.clone_url) },
       { title: 'PLAYBOOK', value: ({ layer }) => cell(layer.playbook) },

@@ -12,7 +12,7 @@ export const hostResultView: View<HostResult> = {
   name: (result) => result.host,
   columns: [
     { title: 'HOST', value: (result) => result.host },
-    { title: 'LAYER', value: (result) => String(result.layer) },
+    { title: 'LAYER', value: (result) => String(result.layer + 1), data: (result) => String(result.layer) },
     { title: 'ATTEMPT', value: (result) => String(result.attempt) },
     { title: 'OK', value: (result) => String(result.ok) },
     { title: 'CHANGED', value: (result) => String(result.changed) },

@@ -37,7 +37,7 @@ export function runCommand(noun: Command, context: CliContext): void {
     .argument('[name]', 'name of the session; one is made when absent')
     .requiredOption('--configuration <name>', 'what to run')
     .option('--limit <hosts>', 'only these hosts, as for ansible-playbook --limit')
-    .option('--layers <names>', 'only these layers: names or indices, comma-separated')
+    .option('--layers <names>', 'only these layers: names, or indices as in the API, from 0; comma-separated')
     .option('--config <name>', 'Ansible configuration to use instead of the default one')
     .option('-v, --verbose', 'verbosity of Ansible, up to -vvvv', count, 0)
     .option('--tag <name=value>', 'tag of the session (may be repeated)', pair)

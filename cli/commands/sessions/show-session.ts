@@ -4,6 +4,7 @@ import type { CliContext } from '../../context.ts';
 import { failureLine } from '../../follow/host-table.ts';
 import type { OutputOptions } from '../../options.ts';
 import { cell, tagCell, type View } from '../../output/columns.ts';
+import { layerPlace } from '../../output/layers.ts';
 import { someOf } from '../../output/names.ts';
 import { renderOne, writeData } from '../../output/render.ts';
 import { fieldList, table } from '../../output/table.ts';
@@ -86,7 +87,7 @@ function layerTable({ snapshot, attempts }: SessionDetail, wide: boolean): strin
   const lastRun = (layer: SnapshotLayer) => attempts.findLast((attempt) => attempt.layer === layer.index);
   return table<SnapshotLayer>(
     [
-      { title: 'LAYER', value: (layer) => String(layer.index) },
+      { title: 'LAYER', value: (layer) => layerPlace(layer.index, snapshot.layers) },
       { title: 'NAME', value: (layer) => cell(layer.name) },
       { title: 'PLAYBOOK', value: (layer) => layer.playbook },
       { title: 'COMMIT', value: (layer) => cell(wide ? layer.commit : layer.commit?.slice(0, 12)) },

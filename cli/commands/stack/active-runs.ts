@@ -1,6 +1,7 @@
-import type { SessionItem, SessionProgress } from '../../../domain/sessions/detail-schema.ts';
+import type { SessionDetail, SessionItem, SessionProgress } from '../../../domain/sessions/detail-schema.ts';
 import { type ApiClient, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
+import { layerWords } from '../../output/layers.ts';
 import { counted, someOf } from '../../output/names.ts';
 
 /** Runs that a message tells more of than their ids. */
@@ -15,6 +16,16 @@ export async function describeRuns(api: ApiClient, runs: readonly string[]): Pro
   );
 }
 
+/** The layers that a session runs; undefined where they cannot be read. */
+async function layersOf(api: ApiClient, path: string): Promise<{ index: number }[] | undefined> {
+  try {
+    const { snapshot } = await api.json<SessionDetail>({ method: 'GET', path });
+    return snapshot.layers.length === 0 ? undefined : snapshot.layers;
+  } catch {
+    return undefined;
+  }
+}
+
 async function sessionsOf(api: ApiClient, runs: readonly string[]): Promise<Map<string, string>> {
   const told = new Map<string, string>();
   try {
@@ -22,9 +33,13 @@ async function sessionsOf(api: ApiClient, runs: readonly string[]): Promise<Map<
     for (const run of runs) {
       const session = open.find(({ id }) => run.startsWith(`${id}-`));
       if (session === undefined) continue;
-      const path = `/api/v1/sessions/${segment(session.name)}/progress`;
-      const { layer, layers_total, hosts, elapsed } = await api.json<SessionProgress>({ method: 'GET', path });
-      const place = layer === null ? '' : `layer ${layer + 1}/${layers_total}, `;
+      const path = `/api/v1/sessions/${segment(session.name)}`;
+      const [{ layer, layers_total, hosts, elapsed }, layers] = await Promise.all([
+        api.json<SessionProgress>({ method: 'GET', path: `${path}/progress` }),
+        layersOf(api, path),
+      ]);
+      const known = layers ?? Array.from({ length: layers_total }, (_, index) => ({ index }));
+      const place = layer === null ? '' : `${layerWords(layer, known)}, `;
       told.set(run, `session ${session.name} (${place}${counted(hosts.seen, 'host')}, ${Math.round(elapsed)} s)`);
     }
   } catch {
