@@ -39,19 +39,28 @@ export class CheckedCommand extends Command {
       return super.error(`error: unknown command '${this.args[0]}'. ${hint}`, options);
     }
     if (flag !== undefined && MAY_FOLLOW.has(code)) return (this as unknown as Suggesting).unknownOption(flag);
+    if (code === 'commander.missingArgument') {
+      return super.error(`${message}: write it as \`./${pathOf(this)} ${this.usage()}\``, options);
+    }
     if (flag === undefined || code !== 'commander.unknownOption') return super.error(message, options);
     const hint = suggestionIn(message) ?? this.#begun(flag.replace(/^-+/, ''));
-    return super.error(`error: unknown option '${flag}'${hint === undefined ? '' : `. ${hint}`}`, options);
+    return super.error(`error: unknown option '${flag}'. ${hint}`, options);
   }
 
-  /** The options whose names begin or end with a word: `conf` of --configuration, `configuration` of -configuration. */
-  #begun(word: string): string | undefined {
+  /** The options whose names begin or end with a word (`conf` of --configuration, `configuration` of -configuration), else all. */
+  #begun(word: string): string {
     const options = this.createHelp().visibleOptions(this);
     const found = options.flatMap(({ long }) =>
       long && word.length > 1 && (long.startsWith(`--${word}`) || long.endsWith(`-${word}`)) ? [long] : [],
     );
-    return found.length === 0 ? undefined : `Did you mean ${someOf(found, ' or ')}?`;
+    if (found.length > 0) return `Did you mean ${someOf(found, ' or ')}?`;
+    return `The options here: ${options.flatMap(({ long }) => long ?? []).join(' ')}`;
   }
+}
+
+/** `muster secret set` */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 /** The suggestion that a message of commander ends with. */

@@ -61,7 +61,8 @@ function waitOf(name: ComponentName, part: ComponentState, dataDir: string, now:
   const since = Date.parse(part.started_at);
   const passed = now - since;
   const log = join(dataDir, 'logs', `${name}.log`);
-  if (part.reason !== null && part.reason !== 'starting') {
+  // That nothing listens yet says no more than that it is starting.
+  if (part.reason !== null && part.reason !== 'starting' && !/^connect ECONNREFUSED/.test(part.reason)) {
     return passed > PATIENCE_MS ? withLastWords(part.reason.replace(/\s+/g, ' ').trim(), log, since) : null;
   }
   return passed > SILENT_PATIENCE_MS ? withLastWords(`its log says what it waits for: ${log}`, log, since) : null;

@@ -59,7 +59,11 @@ function heartbeatOf(child: ChildProcess): () => Promise<string | null> {
   });
   return async () => {
     const silent = performance.now() - heard;
-    if (silent > BEAT_LATE_MS) throw new NoAnswer(`it has said nothing for ${Math.round(silent / 1_000)} s`);
+    // Before it is ready it loads its program, which may take it longer: that is no silence.
+    const isEarly = !ready && ill === null && silent < HUNG_AFTER_MS;
+    if (silent > BEAT_LATE_MS) {
+      throw new NoAnswer(isEarly ? NOT_READY : `it has said nothing for ${Math.round(silent / 1_000)} s`);
+    }
     // It turns and does no work: for those who wait for it that is no better.
     if (ill !== null) throw new NoAnswer(ill);
     return ready ? null : NOT_READY;
