@@ -3,7 +3,12 @@ import { z } from 'zod';
 
 /** Names of the members that an object at this place may have; none where there is no object. */
 export function membersAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
-  const names = placesOf(schema, path).flatMap((place) => Object.keys(place.def.shape));
+  const names = placesOf(schema, path).flatMap((place) =>
+    // What only the server sets is none that a sender may have meant.
+    Object.entries(place.def.shape).flatMap(([name, member]) =>
+      unwrapped(member).some((inner) => inner instanceof z.ZodNever) ? [] : [name],
+    ),
+  );
   return [...new Set(names)];
 }
 

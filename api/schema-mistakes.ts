@@ -40,7 +40,10 @@ export function bodyMistake(error: z.core.$ZodError, body: unknown, schema?: z.c
   const places = byPlace(mistakes);
   const [place] = places;
   if (place !== undefined && mistakes.length === 1 && more === 0) {
-    return musterError(code, sentenceOf(place), fieldOf(at(place[0].place)));
+    const [{ kind, words }] = place;
+    // Alone it is told as CFS does.
+    const detail = kind === 'missing' ? `${words[0]} is a required property` : sentenceOf(place);
+    return musterError(code, detail, fieldOf(at(place[0].place)));
   }
   const sentences = places.map((group) => sentenceAt(at(group[0].place), group));
   const detail = `${sentences.join('; ')}${more > 0 ? `; and ${more} more mistakes` : ''}`;

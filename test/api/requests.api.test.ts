@@ -171,7 +171,7 @@ describe('bodies', () => {
   test('an unknown property at the top has no field suffix', async () => {
     const answer = await api.call('PUT', '/v3/components/x', { nope: 1 });
     problem(answer, 400, 'Bad Request');
-    expect(answer.body.detail).toBe("Additional properties are not allowed ('nope' was unexpected)");
+    expect(answer.body.detail).toMatch(/^unknown member 'nope' \(known: /);
   });
 
   test.each([

@@ -117,11 +117,11 @@ describe('one component', () => {
   });
 
   test.each<[object, string]>([
-    [{ desired_config: 'c' }, "('desired_config' was unexpected)"],
-    [{ error_count: 1 }, "('error_count' was unexpected)"],
-    [{ state_append: {} }, "('state_append' was unexpected)"],
-    [{ logs: '' }, "('logs' was unexpected)"],
-    [{ state: [{ ...layer(A), status: 'failed' }] }, "('status' was unexpected) - 'state.0'"],
+    [{ desired_config: 'c' }, "unknown member 'desired_config' ("],
+    [{ error_count: 1 }, "unknown member 'error_count' ("],
+    [{ state_append: {} }, "unknown member 'state_append' ("],
+    [{ logs: '' }, "unknown member 'logs' ("],
+    [{ state: [{ ...layer(A), status: 'failed' }] }, "unknown member 'status' ("],
     [{ state: [layer(A), { ...layer(A), lastUpdated: NOW }] }, "Property is read-only - 'state.1.lastUpdated'"],
     [{ state: [{ ...layer(A), cloneUrl: undefined }] }, "'cloneUrl' is a required property - 'state.0'"],
     [{ state: [{ ...layer(A), sessionName: undefined }] }, "'sessionName' is a required property - 'state.0'"],
@@ -129,7 +129,7 @@ describe('one component', () => {
     [{ state: [layer('a_b_failed')] }, "'state.0.commit'"],
     [{ stateAppend: layer('a_b') }, "'stateAppend.commit'"],
     [{ stateAppend: { cloneUrl: R1, playbook: 'p' } }, "'commit' is a required property - 'stateAppend'"],
-    [{ stateAppend: { ...layer(A), status: 'failed' } }, "('status' was unexpected) - 'stateAppend'"],
+    [{ stateAppend: { ...layer(A), status: 'failed' } }, "unknown member 'status' ("],
     [{ configurationStatus: 'failed' }, "Property is read-only - 'configurationStatus'"],
     [{ desiredState: [] }, "Property is read-only - 'desiredState'"],
     [{ retryPolicy: null }, "'retryPolicy'"],
