@@ -52,7 +52,10 @@ describe('a clone', () => {
       vaultPassword: async () => 'vault-word',
     };
     const worker = machine.worker({ clones, site });
-    expect(await perform(() => worker.cloneLayers({ sessionId: id }))).toEqual({ hostQueue: 'muster-host-test-host' });
+    expect(await perform(() => worker.cloneLayers({ sessionId: id }))).toEqual({
+      hostQueue: 'muster-host-test-host',
+      folder: expect.stringContaining(id),
+    });
     const paths = machine.deps.workspaces.paths(id);
     expect(asked.map(({ dest, commit }) => [dest.slice(paths.dir.length), commit]).sort()).toEqual([
       ['/hosts', null],

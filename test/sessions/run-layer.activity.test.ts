@@ -61,7 +61,7 @@ describeNeeding(launcherMissing(), 'a layer', () => {
       `${layer}\n-vv --limit=a,b --extra-vars=@${file}\n600\n{"x":"1"}\n0 site.yml\n`,
     );
     expect(await runRow(id)).toMatchObject({ state: 'ended', exit_code: 3, host: 'test-host' });
-    expect(await messageOf(id)).toBe('running layer 1 site.yml');
+    expect(await messageOf(id)).toBe('running layer 1/1 site.yml');
   });
 
   test('is run once by workers that follow each other and at once, and all give the same answer', async () => {
@@ -210,13 +210,13 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     const worker = machine.worker({ runner });
     const [first, second] = await Promise.all([script(waitFor('go')), script('true')]);
     const running = run(first, worker);
-    await eventually('the first', async () => (await messageOf(first)) === 'running layer 1 site.yml');
+    await eventually('the first', async () => (await messageOf(first)) === 'running layer 1/1 site.yml');
     const waiting = run(second, worker);
     const message = 'waiting for one of 1 local runs, 1 busy (MUSTER_LOCAL_RUNS)';
     await eventually('a reason', async () => (await messageOf(second)) === message);
     await writeFile(inLayer(first, 'go'), '');
     expect(await Promise.all([running, waiting])).toMatchObject([{ exitCode: 0 }, { exitCode: 0 }]);
-    expect(await messageOf(second)).toBe('running layer 1 site.yml');
+    expect(await messageOf(second)).toBe('running layer 1/1 site.yml');
   });
 
   test('that cannot be started is tried again, says so, and is given up for good', async () => {
@@ -306,7 +306,7 @@ describeNeeding(launcherMissing(), 'a layer', () => {
       if (name !== 'runLayer') return;
       await run(id);
       expect(await sessionNow(machine.database.db, id)).toMatchObject({
-        message: 'running layer 1 site.yml',
+        message: 'running layer 1/1 site.yml',
         reason: null,
       });
     },
