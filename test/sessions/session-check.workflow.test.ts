@@ -28,7 +28,7 @@ describeNeeding(testServerMissing(), 'a session that only checks', () => {
     await session.result();
     expect(session.fake.inputs('runLayer')).toHaveLength(3);
     expect(session.fake.end()).toMatchObject({ succeeded: 'false', reason: 'layer_failed' });
-    expect(session.fake.end().message).toMatch(/^2 of 25 drifted, 1 could not be checked: layer 0 /);
+    expect(session.fake.end().message).toMatch(/^2 of 25 drifted, 1 could not be checked: layer 1 /);
   });
 
   test('ends with a run that was lost', async () => {
@@ -50,6 +50,6 @@ describeNeeding(testServerMissing(), 'a session that only checks', () => {
     });
     await session.result();
     expect(session.fake.inputs('runLayer')).toHaveLength(1);
-    expect(session.fake.end().message).toMatch(/^layer 0 /);
+    expect(session.fake.end().message).toMatch(/^layer 1 /);
   });
 });
