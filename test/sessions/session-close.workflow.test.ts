@@ -54,7 +54,7 @@ describeNeeding(temporalMissing(), 'the end of a session in Temporal', () => {
     await recording.reached;
     expect(await statusOf(session)).toBe('RUNNING');
     recording.open();
-    const message = 'layer 0 (site.yml) failed: 1 of 3 hosts failed, exit status 2';
+    const message = 'layer 1 site.yml failed: 1 of 3 hosts failed, exit status 2';
     expect(await session.result()).toEqual({
       state: 'failed',
       message,
