@@ -85,7 +85,7 @@ describe('a session as a Job', () => {
     await stack.create('second', 'site');
     const session = await stack.untilComplete('second', 120_000);
     expect(session.status.session).toMatchObject({ succeeded: 'false' });
-    expect(session.status.session.message).toContain('layer 1 (half.yml) failed: 1 of 3 hosts failed');
+    expect(session.status.session.message).toContain('layer 2/2 half.yml failed: 1 of 3 hosts failed');
     const { body: node1 } = await stack.call('GET', '/v3/components/node1?state_details=true');
     expect(node1.state.map(({ status }: { status: string }) => status).sort()).toEqual(['applied', 'failed']);
   }, 180_000);
