@@ -53,6 +53,8 @@ export interface ApiDependencies {
   git: GitReferences;
   repositoryAccess: ReadRepositoryAccess;
   secrets: SecretStore;
+  /** Text of an Ansible configuration by its name; throws `config_missing`. */
+  ansibleConfig(name: string): Promise<string>;
   /** Encrypts addresses of webhooks. */
   addressSeal: AddressSeal;
   /** Makes a new key of the secrets and answers how many values it has encrypted. */

@@ -100,13 +100,7 @@ async function main(): Promise<void> {
       : shippedConfigMaps;
   const platformCa = env.MUSTER_CA_FILE === undefined ? undefined : await readFile(env.MUSTER_CA_FILE, 'utf8');
   const registry = env.MUSTER_TENANT_REGISTRY_URL;
-  const site = createSiteValues({
-    db,
-    secrets,
-    configMaps,
-    sshFiles: openSshFiles(paths.ssh),
-    platformCa,
-  });
+  const site = createSiteValues({ db, secrets, configMaps, sshFiles: openSshFiles(paths.ssh), platformCa });
   const tracing = env.MUSTER_TRACES_URL && (await loadTracing(env.MUSTER_TRACES_URL, 'muster-api', version));
   const keyFiles = { given: env.MUSTER_MAC_KEY_FILE, own: paths.macKey, secretKey: paths.secretKey };
   const signing = openSigning(db, signs ? () => findMacKey(keyFiles) : null, log);
@@ -138,6 +132,7 @@ async function main(): Promise<void> {
       log: (message) => log.info(message),
     }),
     repositoryAccess: site.repositoryAccess,
+    ansibleConfig: site.ansibleConfig,
     secrets,
     addressSeal: openAddressSeal(db, secrets, cipher),
     changeSecretKey: () => changeSecretKey(db, cipher),

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import { closestWord } from '../domain/closest-word.ts';
+import { maskAddress } from '../domain/configurations/address-secrets.ts';
 import { type MusterError, musterError } from '../domain/errors.ts';
 import { READ_ONLY_MESSAGE } from '../domain/schema.ts';
 import { someOf } from '../domain/some-of.ts';
@@ -164,8 +165,11 @@ function valueAt(data: unknown, path: Path): unknown {
   }, data);
 }
 
-/** Members that hold credentials, or stand where they belong. */
-const SECRET_MEMBERS: ReadonlySet<PropertyKey> = new Set(['credentials', 'username', 'password', 'value']);
+/** Members that hold credentials, or stand where they belong: also the address of a webhook, and arguments with extra variables. */
+const SECRET_MEMBERS: ReadonlySet<PropertyKey> = new Set([
+  ...['credentials', 'username', 'password', 'value', 'secret', 'url'],
+  ...['ansible_passthrough', 'ansiblePassthrough'],
+]);
 
 /** The value for a sentence, unless it may be a secret: then only that there is one. */
 function shownAt(value: unknown, path: Path): string {
@@ -174,12 +178,12 @@ function shownAt(value: unknown, path: Path): string {
   return isHidden && isText ? 'The value' : shown(value);
 }
 
-/** The value for a sentence: short, and without looking into objects, whose depth is the sender's choice. */
+/** The value for a sentence: short, without the password of an address, and without looking into objects, whose depth is the sender's choice. */
 function shown(value: unknown): string {
   if (value === undefined) return 'An absent body';
   if (Array.isArray(value)) return 'An array';
   if (value instanceof Number) return `${value} with a fraction or exponent`;
   if (typeof value === 'object' && value !== null) return 'An object';
-  const text = typeof value === 'string' ? `'${value}'` : String(value);
+  const text = typeof value === 'string' ? `'${maskAddress(value)}'` : String(value);
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ApiClient, type ApiRequest } from './client/api-client.ts';
-import type { CliContext } from './context.ts';
+import { type CliContext, say } from './context.ts';
 import { integer, seconds } from './input/pairs.ts';
 import { FORMATS, type Format, writeData } from './output/render.ts';
 
@@ -51,7 +51,12 @@ export const withLimit = (command: Command): Command =>
 
 /** The client of the API that the options or the environment name. */
 export const apiOf = (context: CliContext, options: ServerOptions): ApiClient =>
-  new ApiClient(options.url ?? context.defaultUrl, context.signal, (url) => context.tokenFor(url));
+  new ApiClient(
+    options.url ?? context.defaultUrl,
+    context.signal,
+    (url) => context.tokenFor(url),
+    (text) => say(context, `warning: ${text}`),
+  );
 
 /** Members of a body that `--dry-run` does not show. */
 const HIDDEN = new Set(['password', 'value', 'token']);

@@ -19,12 +19,22 @@ export class ApiClient {
   readonly #base: string;
   readonly #signal: AbortSignal;
   readonly #tokenFor: (url: string) => Promise<string | undefined>;
+  readonly #warn: (text: string) => void;
 
-  /** @param tokenFor the token to send to this API; asked for each request, so that a renewed one is taken up */
-  constructor(base: string, signal: AbortSignal, tokenFor: (url: string) => Promise<string | undefined>) {
+  /**
+   * @param tokenFor the token to send to this API; asked for each request, so that a renewed one is taken up
+   * @param warn takes what the API warns of in an answer to a request that it has taken
+   */
+  constructor(
+    base: string,
+    signal: AbortSignal,
+    tokenFor: (url: string) => Promise<string | undefined>,
+    warn: (text: string) => void = () => undefined,
+  ) {
     this.#base = base.replace(/\/+$/, '');
     this.#signal = signal;
     this.#tokenFor = tokenFor;
+    this.#warn = warn;
   }
 
   /** Full URL of a request; null and undefined members of the query are left out. */
@@ -72,7 +82,11 @@ export class ApiClient {
         ...(options.stream === undefined ? {} : { body: options.stream, duplex: 'half' as const }),
       }),
     );
-    if (response.ok) return response;
+    if (response.ok) {
+      for (const [, text = ''] of (response.headers.get('warning') ?? '').matchAll(/299 muster "([^"]*)"/g))
+        this.#warn(text);
+      return response;
+    }
     const text = await this.#reading(response.text());
     let body: unknown;
     try {

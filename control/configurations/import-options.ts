@@ -1,18 +1,22 @@
-import { maskAddress, secretInAddress } from '../../domain/configurations/address-secrets.ts';
+import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { ForeignOptionSchema } from '../../domain/configurations/import-schema.ts';
+import { wrongOption } from '../../domain/configurations/option-rules.ts';
 import { type Options, OptionsSchema } from '../../domain/configurations/schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import { importMistake, importName, importOutcome, importResult, importWrites } from '../../domain/import-record.ts';
 import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
 import { readOptions } from '../../store/options.ts';
+import { type OptionWarningDependencies, optionWarnings } from './option-warnings.ts';
 import { type PatchOptionsDependencies, patchOptions } from './patch-options.ts';
+
+export interface ImportOptionsDependencies extends PatchOptionsDependencies, OptionWarningDependencies {}
 
 /**
  * Takes over options of another CFS, each by itself: `{name, value}`. Those that Muster does not have are skipped. Also
  * `default_playbook`, which only version 2 can set: layers without playbook mean it.
  */
 export async function importOptions(
-  deps: PatchOptionsDependencies,
+  deps: ImportOptionsDependencies,
   records: readonly unknown[],
   mode: ImportMode,
 ): Promise<ImportResult[]> {
@@ -25,7 +29,7 @@ export async function importOptions(
 }
 
 async function importOne(
-  deps: PatchOptionsDependencies,
+  deps: ImportOptionsDependencies,
   current: Options,
   record: unknown,
   name: string,
@@ -38,12 +42,13 @@ async function importOne(
   }
   const value = OptionsSchema.partial().safeParse({ [read.data.name]: read.data.value });
   if (!value.success) return importResult(name, 'failed', [importMistake(value.error.issues)]);
-  const secret = secretInAddress(value.data.additional_inventory_url, read.data.name);
-  if (secret !== null) return importResult(name, 'failed', [secret.detail]);
+  const wrong = wrongOption(value.data);
+  if (wrong !== null) return importResult(name, 'failed', [wrong.detail]);
   const before = current[read.data.name as keyof Options];
   // Every option has a value, so none is ever created.
   const outcome = importOutcome(true, before === read.data.value, mode);
-  const detail = outcome === 'changed' ? [`${shown(before)} becomes ${shown(read.data.value)}`] : [];
+  const change = outcome === 'changed' ? [`${shown(before)} becomes ${shown(read.data.value)}`] : [];
+  const detail = [...change, ...(await optionWarnings(deps, value.data))];
   if (!importWrites(outcome, mode)) return importResult(name, outcome, detail);
   try {
     await patchOptions(deps, value.data);

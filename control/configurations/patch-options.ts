@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { secretInAddress } from '../../domain/configurations/address-secrets.ts';
 import { sourceUnknown } from '../../domain/configurations/layer-rules.ts';
+import { wrongOption } from '../../domain/configurations/option-rules.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { lockOptions, mergeOptions } from '../../store/options.ts';
@@ -22,12 +22,12 @@ export type OptionsChange = { [K in keyof Options]?: Options[K] | undefined };
 
 /**
  * Merges members into the options and answers all of them (cfs-api 5). Both kinds of additional inventory at once, or an
- * unknown source, are refused. Another limit of running sessions, or leave to overlap, is told
+ * unknown source, are refused, and so is an address of no repository. Another limit of running sessions, or leave to overlap, is told
  * to the sessions that wait, without waiting for that: they also look by themselves.
  */
 export async function patchOptions(deps: PatchOptionsDependencies, patch: OptionsChange): Promise<Options> {
-  const secret = secretInAddress(patch.additional_inventory_url, 'additional_inventory_url');
-  if (secret !== null) throw secret;
+  const wrong = wrongOption(patch);
+  if (wrong !== null) throw wrong;
   const { before, after } = await deps.db.transaction().execute(async (trx) => {
     const stored = await lockOptions(trx);
     const merged = { ...stored, ...patch } as Options;

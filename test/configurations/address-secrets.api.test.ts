@@ -66,6 +66,32 @@ describe('an address with a password is refused where it is written, by name and
   });
 });
 
+test.each([
+  ['PUT', '/v3/configurations/c', { layers: [{ ...v3, clone_url: 'https://user:CANARY@git.test/a b' }] }],
+  ['PUT', '/v3/configurations/c', { layers: [{ ...v3, clone_url: 'https://user:CANA/RY@git.test/x y' }] }],
+  ['PATCH', '/v3/options', { additional_inventory_url: 'https://user:CANARY@git.test/a;b' }],
+  ['PATCH', '/v2/options', { additionalInventoryUrl: `https://user:CANARY@git.test/${'x'.repeat(300)}` }],
+  ['POST', '/v3/sources', { clone_url: ['https://user:CANARY@git.test/a'], credentials }],
+  [
+    'POST',
+    '/v3/sessions',
+    { name: 's', configuration_name: 'c', ansible_passthrough: `-e pw=CANARY ${'x'.repeat(70_000)}` },
+  ],
+  [
+    'POST',
+    '/v2/sessions',
+    { name: 's', configurationName: 'c', ansiblePassthrough: `-e pw=CANARY ${'x'.repeat(70_000)}` },
+  ],
+  ['POST', '/api/v1/webhooks', { name: 'x', url: 'hooks.test/CANARY', events: ['session.ended'] }],
+  ['POST', '/api/v1/webhooks', { name: 'x', url: 'https://h.test/', events: ['session.ended'], secret: 'CANARY' }],
+  ['PATCH', '/api/v1/webhooks/x', { url: 'ftp://hooks.test/CANARY' }],
+  ['PUT', '/api/v1/secrets/a/b', { value: ['CANARY'] }],
+])('%s %s with another mistake repeats no secret: %j', async (method, path, body) => {
+  const answer = await api.call(method, path, body);
+  expect(answer.status).toBe(400);
+  expect(JSON.stringify(answer.body)).not.toMatch(/CANA/);
+});
+
 test('a record of before works on, and shows the password nowhere', async () => {
   const { db } = api.database;
   const layers = [{ clone_url: URL, commit, branch: 'main', playbook: 'site.yml' }];

@@ -98,8 +98,24 @@ const TEXTS: [string, string[], string[]][] = [
   ],
   [
     'additional_inventory_url',
-    ['', 'https://h/x', 'x'.repeat(240), 'git@h:x'],
-    ['a b', 'a;b', 'a\tb', 'a\nb', '\u00a0', 'x'.repeat(241)],
+    ['', 'https://h/x', `https://h/${'x'.repeat(230)}`, 'git@h:x', 'ssh://git@h/x', 'git://h/x', 'file:///x', '/srv/x'],
+    [
+      ...['a b', 'a;b', 'a\tb', 'a\nb', '\u00a0', `https://h/${'x'.repeat(231)}`],
+      ...[
+        'x',
+        'inventory.git',
+        'h/x',
+        '-x',
+        'ext::sh',
+        'ftp://h/x',
+        'https://',
+        'https:///x',
+        'ssh://h',
+        'git@h:',
+        'file://h/x',
+        '{{ url }}',
+      ],
+    ],
   ],
   ['additional_inventory_source', [''], ['x'.repeat(61)]],
   ['logging_level', ['DEBUG', 'INFO', 'WARNING', 'ERROR'], ['', 'info', 'WARN', 'CRITICAL', 'DEBUG ']],
@@ -141,6 +157,46 @@ describe('each option by itself', () => {
   });
   test('default_playbook is read-only in version 3, whatever is sent', () =>
     refused('default_playbook', ['"site.yml"', '""', 'null', '1', '{}']));
+});
+
+describe('an option that names what is not there', () => {
+  const WARNING = '299 muster "option default_ansible_config names ConfigMap absent-cfg, ';
+  test.each([
+    ['/api/v1/options', { default_ansible_config: 'absent-cfg' }],
+    ['/v3/options', { default_ansible_config: 'absent-cfg' }],
+    ['/v2/options', { defaultAnsibleConfig: 'absent-cfg' }],
+  ])('PATCH %s stores an absent ConfigMap with a warning', async (path, body) => {
+    const answer = await api.call('PATCH', path, body);
+    expect([answer.status, answer.body]).toEqual([200, expect.objectContaining(body)]);
+    expect(String(answer.headers.warning)).toContain(WARNING);
+    expect((await api.call('PATCH', path, {})).headers.warning).toBeUndefined();
+  });
+  test('a ConfigMap that is there is no warning, and a refused change warns of nothing', async () => {
+    expect((await patch({ default_ansible_config: 'there-cfg' })).headers.warning).toBeUndefined();
+    const refused = await patch({ default_ansible_config: 'absent-cfg', batch_size: 0 });
+    expect([refused.status, refused.headers.warning]).toEqual([400, undefined]);
+  });
+  test.each(['?dry_run=true', ''])('an import (%j) says it of its record', async (query) => {
+    const records = [
+      { name: 'default_ansible_config', value: 'absent-cfg' },
+      { name: 'additional_inventory_url', value: 'inventory.git' },
+    ];
+    const { body } = await api.call('POST', `/api/v1/import/options${query}`, { records });
+    expect(body.results.map(({ detail }: { detail: string }) => detail)).toEqual([
+      expect.stringContaining('sessions fail until it is there'),
+      expect.stringContaining('Give an address such as'),
+    ]);
+  });
+  test.each([
+    ['/api/v1/options', 'additional_inventory_url'],
+    ['/v3/options', 'additional_inventory_url'],
+    ['/v2/options', 'additionalInventoryUrl'],
+  ])('PATCH %s refuses what is no address by name and with what would be', async (path, field) => {
+    const answer = await api.call('PATCH', path, { [field]: 'inventory.git' });
+    expect([answer.status, answer.body.code]).toEqual([400, 'bad_request']);
+    expect(answer.body.detail).toContain(`'${field}'`);
+    expect(answer.body.detail).toContain('https://git.example.com/inventory.git');
+  });
 });
 
 test('who changed them is stored', async () => {

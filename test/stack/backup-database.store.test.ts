@@ -100,8 +100,19 @@ test('every table of another database is the same, with its counters, and nothin
     .insertInto('secrets')
     .values({ name: 'long', key: 'k', ciphertext, updated_at: new Date(), actor: null })
     .execute();
+  await origin.db
+    .insertInto('webhooks')
+    .values({
+      ...{ name: 'ops', url: 'https://hooks.test/***', sealed_url: Buffer.from([0, 1, 255]), url_revision: 2 },
+      ...{ events: ['session.ended'], enabled: true, allow_private_redirects: false, actor: null },
+      ...{ created_at: new Date(), updated_at: new Date() },
+    })
+    .execute();
   const saved = await save();
   const { client } = await load(saved);
+  expect((await client.query('select sealed_url from webhooks')).rows).toEqual([
+    { sealed_url: Buffer.from([0, 1, 255]) },
+  ]);
   const from = new pg.Client({ connectionString: origin.url });
   await from.connect();
   emptied.push(from);

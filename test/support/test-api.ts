@@ -66,6 +66,10 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
       },
     },
     repositoryAccess: async () => ({}),
+    ansibleConfig: async (name) => {
+      if (name.startsWith('absent')) throw musterError('config_missing', `ConfigMap ${name} has no ansible.cfg`);
+      return '';
+    },
     secrets,
     addressSeal: openAddressSeal(database.db, secrets, cipher),
     changeSecretKey: () => changeSecretKey(database.db, cipher),

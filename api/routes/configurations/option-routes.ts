@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { applyLoggingLevel } from '../../../control/configurations/logging-level.ts';
+import { optionWarnings } from '../../../control/configurations/option-warnings.ts';
 import { type OptionsChange, patchOptions } from '../../../control/configurations/patch-options.ts';
 import {
   CfsOptionsSchema,
@@ -12,6 +13,7 @@ import { V2Options, V2OptionsPatch } from '../../../domain/configurations/v2-sch
 import { readOptions } from '../../../store/options.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { warn } from '../../warnings.ts';
 
 export interface OptionWire {
   path: string;
@@ -58,9 +60,11 @@ export function optionRoutes(app: ApiServer, deps: ApiDependencies, wire: Option
     wire.show(await readOptions(deps.db)),
   );
 
-  app.patch(wire.path, { schema: { tags, summary: 'Change options', body: wire.patch, response } }, async (request) => {
+  const summary = 'Change options; what they name and is not there stands in the header Warning';
+  app.patch(wire.path, { schema: { tags, summary, body: wire.patch, response } }, async (request, reply) => {
     const options = await patchOptions(acting(deps, request), request.body);
     applyLoggingLevel(deps.log, options);
+    warn(reply, await optionWarnings(deps, request.body));
     return wire.show(options);
   });
 }
