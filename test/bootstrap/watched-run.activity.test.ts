@@ -1,12 +1,11 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { ROOT } from '../support/source-tree.ts';
 import { saysLeftOpen, watchedRun } from '../watched-run.ts';
 
-const JEST = createRequire(import.meta.url).resolve('jest/bin/jest.js');
+const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 
 let dir: string;
 beforeEach(() => {
