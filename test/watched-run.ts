@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 
 /** What Jest says of a worker that did not end by itself: a file of tests has left a timer, a socket or a process open. */
 const FORCED = 'A worker process has failed to exit gracefully';
@@ -9,7 +10,7 @@ const FORCED = 'A worker process has failed to exit gracefully';
 const LAST_WORDS_MS = 2_000;
 
 /** Whether a line of Jest's output says that files of tests have left something open. */
-export const saysLeftOpen = (line: string): boolean => line.includes(FORCED);
+export const saysLeftOpen = (line: string): boolean => stripVTControlCharacters(line).startsWith(FORCED);
 
 export interface WatchedRun {
   status: number;

@@ -16,6 +16,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 test.each([
   ['A worker process has failed to exit gracefully and has been force exited. This is likely caused by', true],
   ['\u001b[33mA worker process has failed to exit gracefully and has been force exited.\u001b[39m', true],
+  ['  ✓ the line "A worker process has failed to exit gracefully"', false],
   ['PASS workflow test/sessions/session.workflow.test.ts', false],
   ['', false],
 ])('the line %j says that something was left open: %s', (line, says) => {
