@@ -54,6 +54,7 @@ test('there is a history for each path', () => {
     'session-queued',
     'session-retried-and-finished',
     'session-run-lost',
+    'session-told-while-recording',
     'session-ttl',
     'session-waited-for-components',
     'sweep',

@@ -6,8 +6,9 @@ import { finishDebug, retrySession } from '../../workflows/sessions/messages.ts'
 import { benchOfBlock } from '../support/bench-of-block.ts';
 import { eventually } from '../support/eventually.ts';
 import { admitted, endlessRuns, gate, layerOutcome } from '../support/fake-session.ts';
+import { type PlainEvent, parseHistory, toPlain } from '../support/history-files.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import type { SessionUnderTest } from '../support/session-bench.ts';
+import { replayHistories, type SessionUnderTest } from '../support/session-bench.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
 import { openDevServer } from '../support/workflow-environment.ts';
 
@@ -31,6 +32,38 @@ async function refusal(update: Promise<void>): Promise<string | null | undefined
     throw new Error(`not refused: ${error}`);
   }
   return error.cause.type;
+}
+
+/** The task before the accepted command ran out of time: its markers are in the command's own task. */
+function withOneTaskFewer(events: readonly PlainEvent[]): PlainEvent[] {
+  const accepted = events.findIndex(({ eventType }) => eventType.endsWith('UPDATE_ACCEPTED'));
+  const marker = events.findLastIndex(({ eventType }, at) => at < accepted && eventType.endsWith('MARKER_RECORDED'));
+  const completed = events.findLastIndex(({ eventType }, at) => at < marker && eventType.endsWith('TASK_COMPLETED'));
+  expect(accepted - completed).toBe(5);
+  const { eventId, eventTime, workflowTaskCompletedEventAttributes: of } = events[completed] as PlainEvent;
+  const { scheduledEventId, startedEventId } = of as Record<string, string>;
+  const timedOut: PlainEvent = {
+    eventId,
+    eventTime,
+    eventType: 'EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT',
+    workflowTaskTimedOutEventAttributes: {
+      scheduledEventId,
+      startedEventId,
+      timeoutType: 'TIMEOUT_TYPE_START_TO_CLOSE',
+    },
+  };
+  const order = [
+    ...events.slice(0, completed),
+    timedOut,
+    ...events.slice(marker + 1, accepted),
+    events[marker] as PlainEvent,
+    ...events.slice(accepted),
+  ];
+  const numbers = new Map(order.map((event, index) => [event.eventId, String(index + 1)]));
+  const renumbered = JSON.stringify(order, (key, value) =>
+    /eventId$/i.test(key) ? (numbers.get(value) ?? value) : value,
+  );
+  return JSON.parse(renumbered);
 }
 
 /** A layer's run as `layer/attempt hosts`. */
@@ -100,6 +133,30 @@ describeNeeding(temporalMissing(), 'hold after a failure', () => {
     await answer;
     await session.inPhase('done');
     expect(session.fake.end()).toEqual(LAYER_0_FAILED);
+  });
+
+  test('a replay that hears of a command before it comes to the hold goes the same way', async () => {
+    const recording = gate();
+    const session = await bench.start(
+      {
+        admitSession: async () => admitted({ debugOnFailure: true, debugWaitSeconds: 86_400 }),
+        runLayer: async ({ layer }) => layerOutcome(layer, 2),
+        recordHold: () => recording.pass(),
+      },
+      { workflowTaskTimeout: 1_000 },
+    );
+    await recording.reached;
+    // While the record is open: the engine hears of the layer's record, and says the command, before most of a task's time is over.
+    await finish(session);
+    recording.open();
+    await session.inPhase('done');
+    expect(session.fake.end()).toEqual(LAYER_0_FAILED);
+    const recorded = toPlain(await session.handle.fetchHistory());
+    const { workflowId } = session.handle;
+    expect(await replayHistories([parseHistory(JSON.stringify({ workflowId, history: recorded }))])).toBe(1);
+    // As after a task whose time ran out: what it did is in one with the command.
+    const merged = { workflowId, history: { events: withOneTaskFewer(recorded.events) } };
+    expect(await replayHistories([parseHistory(JSON.stringify(merged))])).toBe(1);
   });
 
   test.each(['all', 'failed'] as const)(

@@ -22,9 +22,22 @@ function historyClass(): HistoryClass {
   return ofWorker('@temporalio/proto').temporal.api.history.v1.History;
 }
 
+/** An event as its file has it. */
+export interface PlainEvent {
+  eventId: string;
+  eventType: string;
+  [member: string]: unknown;
+}
+
+/** A history as its file has it. */
+export function toPlain(history: object): { events: PlainEvent[] } {
+  const plain = historyClass().toObject(history, { longs: String, enums: String, bytes: String });
+  return plain as { events: PlainEvent[] };
+}
+
 /** Writes a history, without stack traces: these name folders of this machine. */
 export function writeHistory(name: string, workflowId: string, history: object): void {
-  const plain = historyClass().toObject(history, { longs: String, enums: String, bytes: String });
+  const plain = toPlain(history);
   const text = JSON.stringify({ workflowId, history: plain }, (key, value) => (key === 'stackTrace' ? '' : value));
   writeFileSync(join(HISTORIES, `${name}.json`), `${text}\n`);
 }

@@ -10,7 +10,15 @@ import { ApplicationFailure } from '@temporalio/common';
 import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { pokeBatcher } from '../../workflows/automation/messages.ts';
 import { cancelSession, finishDebug, leasesFree, retrySession, slotFree } from '../../workflows/sessions/messages.ts';
-import { admitted, endlessRuns, endlessWork, layerOutcome, type SessionActivities, waiting } from './fake-session.ts';
+import {
+  admitted,
+  endlessRuns,
+  endlessWork,
+  gate,
+  layerOutcome,
+  type SessionActivities,
+  waiting,
+} from './fake-session.ts';
 import { writeHistory } from './history-files.ts';
 import { IMAGE_HISTORIES } from './image-histories.ts';
 import { openSessionBench, type SessionBench, type SessionUnderTest, startTestWorker } from './session-bench.ts';
@@ -186,6 +194,22 @@ const SESSIONS: Record<string, (bench: SessionBench) => Promise<SessionUnderTest
       admitSession: async () => admitted({ debugOnFailure: true, debugWaitSeconds: 1 }),
       runLayer: async ({ layer }) => layerOutcome(layer, 2),
     }),
+
+  'session-told-while-recording': async (bench) => {
+    const recording = gate();
+    const session = await bench.start(
+      {
+        admitSession: async () => admitted({ debugOnFailure: true }),
+        runLayer: async ({ layer }) => layerOutcome(layer, 2),
+        recordHold: () => recording.pass(),
+      },
+      { workflowTaskTimeout: 1_000 },
+    );
+    await recording.reached;
+    await session.handle.executeUpdate(finishDebug);
+    recording.open();
+    return finished(session);
+  },
 
   'session-closed-succeeded': async (bench) =>
     ended(bench, {

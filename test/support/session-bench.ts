@@ -39,7 +39,8 @@ export type SessionClose =
 /** One worker on a queue of its own, and any number of sessions on it, each with its own fakes. */
 export interface SessionBench {
   queue: string;
-  start(instead?: Partial<SessionActivities>): Promise<SessionUnderTest>;
+  /** `workflowTaskTimeout`, ms: what takes longer beside a workflow than most of this is known to the engine as open. */
+  start(instead?: Partial<SessionActivities>, options?: { workflowTaskTimeout?: number }): Promise<SessionUnderTest>;
   /** Ends the worker as a process ends that is told to stop: its activities are cancelled at once. */
   stopWorker(): Promise<void>;
   /** Another worker on the same queue. */
@@ -91,7 +92,7 @@ export async function openSessionBench(environment: TestWorkflowEnvironment): Pr
 
   return {
     queue,
-    start: async (instead = {}) => {
+    start: async (instead = {}, options = {}) => {
       const sessionId = randomUUID();
       const fake = fakeSession(queue, instead);
       fakes.set(sessionId, fake);
@@ -99,6 +100,7 @@ export async function openSessionBench(environment: TestWorkflowEnvironment): Pr
         workflowId: sessionWorkflowId({ id: sessionId, name: 'test' }),
         taskQueue: queue,
         args: [{ sessionId }],
+        ...options,
       });
       unfinished.push(handle);
       const progress = () => handle.query(getProgress);

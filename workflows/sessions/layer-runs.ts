@@ -120,14 +120,15 @@ async function hold(
     workspace,
   });
   state.holding = true;
-  state.finish = false;
-  state.retry = null;
   show(state, { phase: 'hold', layer: outcome.index, message });
   await records.recordHold({ ...input, layer: outcome.index, message });
   await condition(() => state.finish || state.retry !== null || state.cancel !== null || isGone(), waits, {
     summary: 'end of the hold',
   });
-  state.holding = false;
+  const { retry } = state;
+  // Words for this hold are gone with it, and not when the next begins: a replay may hear of a word before it comes to the hold that it is
+  // for, where both were in one task of the workflow.
+  Object.assign(state, { holding: false, finish: false, retry: null });
   throwIfCancelled(state);
-  return state.retry;
+  return retry;
 }

@@ -14,7 +14,7 @@
  * A session on images has steps before 3, and between 6 and 7, at the image service: `image-steps.ts`.
  * With a Kubernetes Job in place of a workspace, 2 to 7 are `cluster-session.ts`.
  *
- * History: 31 events without layers, 7 for each layer run (1 activity, 1 local activity, 1 workflow task); waiting in
+ * History: 32 events without layers, 7 for each layer run (1 activity, 1 local activity, 1 workflow task); waiting in
  * line or for components costs 6 for each time it asks, and a line continues as new at the server's hint. Nothing here grows with the fleet.
  */
 
