@@ -25,13 +25,16 @@ import { measureGet, measurePages, measureStatusList } from './measurements/comp
 import { measureAppend, measureBulk, measureFilterPatch, measureListPatch } from './measurements/components-write.ts';
 import { measureFrozen } from './measurements/database-frozen.ts';
 import { measureFirstProcess } from './measurements/first-process.ts';
+import { measureFlaky } from './measurements/flaky.ts';
 import { measureHung } from './measurements/hung.ts';
 import { measureIdle } from './measurements/idle.ts';
+import { measureIdleWorkflows } from './measurements/idle-workflows.ts';
 import { measureIngest } from './measurements/ingest.ts';
 import { measureLive } from './measurements/live-events.ts';
 import { measureMac } from './measurements/mac.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
+import { measureSoak } from './measurements/soak.ts';
 import { measureWholeFleet } from './measurements/whole-fleet.ts';
 
 const ROUNDS = 5;
@@ -122,16 +125,28 @@ const COMPONENTS: Record<string, Work> = {
 };
 
 /** Each on a stack that it makes itself, or on none. */
-const ALONE: Record<string, () => Promise<Measurement>> = { backup: measureBackup, hung: measureHung, mac: measureMac };
+const ALONE: Record<string, () => Promise<Measurement>> = {
+  backup: measureBackup,
+  hung: measureHung,
+  mac: measureMac,
+  'idle-workflows': measureIdleWorkflows,
+};
+
+/** Only when asked for by name: they take an hour and more. */
+const LONG: Record<string, () => Promise<Measurement>> = { flaky: measureFlaky, soak: measureSoak };
 
 async function main(wanted: string[], against: string | undefined): Promise<void> {
-  const names = [REAL, WHOLE_FLEETS, NO_OP, AUTOMATION, COMPONENTS, REMOTE, ALONE, ACCESS, JOBS].flatMap((group) =>
-    Object.keys(group),
+  const names = [REAL, WHOLE_FLEETS, NO_OP, AUTOMATION, COMPONENTS, REMOTE, ALONE, LONG, ACCESS, JOBS].flatMap(
+    (group) => Object.keys(group),
   );
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
   if (against !== undefined) {
-    const compared = await compareAgainst(root, against, wanted.length > 0 ? wanted : names);
+    const compared = await compareAgainst(
+      root,
+      against,
+      wanted.length > 0 ? wanted : names.filter((name) => !(name in LONG)),
+    );
     if (printCompared(compared)) process.exitCode = 1;
     return;
   }
@@ -145,6 +160,7 @@ async function main(wanted: string[], against: string | undefined): Promise<void
     ...(await measure(asked(COMPONENTS), {}, { batcher_disable: true })),
     ...(await measure(asked(REMOTE), { MUSTER_INGEST_PORT: String(await freePort()) })),
     ...(await measureAlone(asked(ALONE))),
+    ...(await measureAlone(Object.entries(LONG).filter(([name]) => wanted.includes(name)))),
     ...(await measureOnApi(asked(ACCESS))),
     ...(await measureOnCluster(asked(JOBS))),
   ];
