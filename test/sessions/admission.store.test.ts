@@ -2,8 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import { createSessionEngine } from '../../control/sessions/session-engine.ts';
+import { withSlotWaits } from '../../control/sessions/slot-waits.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
+import { mergeOptions } from '../../store/options.ts';
 import { admit, countAdmitted, queueHead, type SessionRow, writeEnd } from '../../store/session-engine.ts';
 import { requestCancel } from '../../store/sessions.ts';
 import { makeSession, sessionNow, signalClient } from '../support/engine-sessions.ts';
@@ -35,7 +37,7 @@ const ask = async (session: SessionRow | undefined, limit: number) =>
 describe('a slot', () => {
   test('is taken together with running, the job and the time', async () => {
     const [session] = await queue(1);
-    expect(await admit(database.db, session?.id ?? '', () => job, 2)).toEqual({ state: 'admitted', free: 1 });
+    expect(await admit(database.db, session?.id ?? '', () => job, 2)).toEqual({ state: 'admitted', free: 1, taken: 1 });
     expect(await sessionNow(database.db, session?.id ?? '')).toMatchObject({
       stage: 'admitted',
       status: 'running',
@@ -71,7 +73,7 @@ describe('a slot', () => {
     const [first, second, third] = await queue(3);
     await ask(first, 2);
     await ask(second, 2);
-    expect(await admit(database.db, third?.id ?? '', () => job, 1)).toEqual({ state: 'waiting', free: 0 });
+    expect(await admit(database.db, third?.id ?? '', () => job, 1)).toEqual({ state: 'waiting', free: 0, taken: 2 });
     expect(await ask(first, 1)).toBe('admitted');
   });
 
@@ -181,7 +183,7 @@ describe('the way in', () => {
   });
 
   test.each([
-    [1, 'waiting for one of 1 session slot (max_running_sessions)'],
+    [1, 'waits for a slot: 1 of 1 taken (option max_running_sessions)'],
     [0, 'waiting: max_running_sessions is 0, so no session is started'],
     [9, 'waiting for its turn: sessions that were made before it come first'],
   ])('says why at a limit of %i', async (limit, message) => {
@@ -271,5 +273,33 @@ describe('the way in', () => {
     expect(signalled).toEqual([second && sessionWorkflowId(second)]);
     expect(await sessionNow(database.db, first?.id ?? '')).toMatchObject({ message: 'a\ufffdb', stage: 'ended' });
     expect(await admitSession(deps, second?.id ?? '')).toMatchObject({ state: 'admitted' });
+  });
+});
+
+describe('what is shown of those that wait', () => {
+  const shown = async (rows: SessionRow[]) => {
+    const now = await Promise.all(rows.map((row) => sessionNow(database.db, row.id)));
+    const then = new Date((now[0]?.admitted_at ?? new Date()).getTime() + 7_000);
+    return (await withSlotWaits(database.db, now as SessionRow[], then)).map(({ message }) => message);
+  };
+  const limitTo = (value: number) => mergeOptions(database.db, { max_running_sessions: value }, new Date(), null);
+  afterEach(() => limitTo(50));
+
+  test('who has the slots at this moment, and nothing else is changed', async () => {
+    const rows = await queue(3);
+    await ask(rows[0], 1);
+    await limitTo(1);
+    const sentence = `waits for a slot: 1 of 1 taken, by \`${rows[0]?.name}\` for 7 s (option max_running_sessions)`;
+    expect(await shown(rows)).toEqual(['cloning', sentence, sentence]);
+    await writeEnd(database.db, rows[0]?.id ?? '', END);
+    expect((await shown(rows)).slice(1)).not.toContain(sentence);
+  });
+
+  test('nothing of slots where some are free, or there are to be none', async () => {
+    const rows = await queue(2);
+    await ask(rows[0], 1);
+    expect(await shown(rows)).toEqual(['cloning', 'waiting for a session slot']);
+    await limitTo(0);
+    expect(await shown(rows)).toEqual(['cloning', 'waiting for a session slot']);
   });
 });
