@@ -5,7 +5,7 @@ import { createSessionEngine } from '../../control/sessions/session-engine.ts';
 import { withSlotWaits } from '../../control/sessions/slot-waits.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import { mergeOptions } from '../../store/options.ts';
+import { lockOptions, mergeOptions } from '../../store/options.ts';
 import { admit, countAdmitted, queueHead, type SessionRow, writeEnd } from '../../store/session-engine.ts';
 import { requestCancel } from '../../store/sessions.ts';
 import { makeSession, sessionNow, signalClient } from '../support/engine-sessions.ts';
@@ -282,7 +282,11 @@ describe('what is shown of those that wait', () => {
     const then = new Date((now[0]?.admitted_at ?? new Date()).getTime() + 7_000);
     return (await withSlotWaits(database.db, now as SessionRow[], then)).map(({ message }) => message);
   };
-  const limitTo = (value: number) => mergeOptions(database.db, { max_running_sessions: value }, new Date(), null);
+  const limitTo = (value: number) =>
+    database.db.transaction().execute(async (trx) => {
+      await lockOptions(trx);
+      await mergeOptions(trx, { max_running_sessions: value }, new Date(), null);
+    });
   afterEach(() => limitTo(50));
 
   test('who has the slots at this moment, and nothing else is changed', async () => {
