@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Runtime, Worker } from '@temporalio/worker';
 import { createBatcherActivities } from '../activities/automation/activities.ts';
 import { createScheduleActivities } from '../activities/automation/schedule-activities.ts';
-import { createWebhookActivities } from '../activities/automation/webhook-activities.ts';
+import { createWebhookActivities, sweepWebhooks } from '../activities/automation/webhook-activities.ts';
 import { createHardwareSyncActivities } from '../activities/components/hardware-sync-activities.ts';
 import { createTrustActivities } from '../activities/components/trust-activities.ts';
 import { createHostActivities, createSessionRecords } from '../activities/sessions/activities.ts';
@@ -259,7 +259,16 @@ async function main(): Promise<void> {
   };
   const parts = { hardwareSync: env.MUSTER_HARDWARE_SYNC_URL !== undefined };
   const host = createHostActivities(deps);
-  const sweep = createSweepActivities(deps);
+  const webhooks = {
+    ...deps,
+    secrets,
+    addressSeal: openAddressSeal(db, secrets, cipher),
+    webhooks: createWebhookSender({ ca: platformCa || undefined }),
+  };
+  const sweep = createSweepActivities({
+    ...deps,
+    laneSweeps: [{ lane: 'webhooks', sweep: () => sweepWebhooks(webhooks) }],
+  });
   // The batcher's own sessions are started from here, whether or not an API runs.
   const dispatcher = createDispatcher({
     db,
@@ -311,12 +320,7 @@ async function main(): Promise<void> {
       }),
       ...createTrustActivities(deps),
       ...createHardwareSyncActivities({ ...deps, listHardware: hardwareList(env), taskQueue: MAIN_QUEUE }),
-      ...createWebhookActivities({
-        ...deps,
-        secrets,
-        addressSeal: openAddressSeal(db, secrets, cipher),
-        webhooks: createWebhookSender({ ca: platformCa || undefined }),
-      }),
+      ...createWebhookActivities(webhooks),
       cloneLayers: host.cloneLayers,
       sweepSessions: sweep.sweepSessions,
       noteMachineAway: sweep.noteMachineAway,

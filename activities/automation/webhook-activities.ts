@@ -12,6 +12,12 @@ export interface WebhookActivityDependencies extends DeliveryDependencies {
   log: { info(fields: object, message: string): void };
 }
 
+/** What the sweep of each minute tidies of webhooks. */
+export async function sweepWebhooks(deps: WebhookActivityDependencies): Promise<void> {
+  const sealed = await sealOpenAddresses(deps);
+  if (sealed > 0) deps.log.info({ sealed }, 'addresses of webhooks sealed that an older release had stored');
+}
+
 export function createWebhookActivities(deps: WebhookActivityDependencies): WebhookActivities {
   return parseInputs<WebhookActivities>(
     { deliverNotifications: WebhookRefSchema, wakeWebhooks: null },
@@ -25,8 +31,6 @@ export function createWebhookActivities(deps: WebhookActivityDependencies): Webh
         withHeartbeat(async () => {
           await wakeWebhooks(deps);
           await forgetOldNotifications(deps);
-          const sealed = await sealOpenAddresses(deps);
-          if (sealed > 0) deps.log.info({ sealed }, 'addresses of webhooks sealed that an older release had stored');
         }),
     },
   );

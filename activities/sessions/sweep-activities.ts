@@ -24,6 +24,12 @@ const INPUTS: InputSchemas<SweepActivities & CleaningActivities & ExpiryActiviti
 /** Mirrors that nobody used for so long go by themselves. */
 const MIRROR_UNUSED_MS = 30 * 24 * 3_600_000;
 
+/** What a lane tidies when the sweep of each minute comes by; repeating it is harmless. */
+export interface LaneSweep {
+  lane: string;
+  sweep(): Promise<void>;
+}
+
 export interface SweepDependencies
   extends CleanHostDependencies,
     Pick<AdmitDependencies, 'client' | 'readOptions'>,
@@ -33,7 +39,9 @@ export interface SweepDependencies
   /** Whether this worker's cluster may have Jobs of ours. */
   hasCluster?: boolean;
   mirrors: { pruneMirrors(options: { unusedForMs: number; signal?: AbortSignal }): Promise<number> };
-  log: { info(fields: object, message: string): void };
+  /** Of the other lanes, in this order. */
+  laneSweeps?: readonly LaneSweep[];
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
 /** What goes by itself: the orphan sweep's two halves (the stores, and this machine), and sessions that are too old. */
@@ -49,6 +57,12 @@ export function createSweepActivities(
         if (left.length > 0) deps.log.info({ left }, 'image jobs of ended sessions that cannot be deleted now');
         const forgotten = await trimAudit(deps);
         if (forgotten > 0) deps.log.info({ forgotten }, 'old audit records removed');
+        // What one lane cannot tidy keeps no other from it, and comes again in a minute.
+        for (const { lane, sweep } of deps.laneSweeps ?? []) {
+          await sweep().catch((err: unknown) =>
+            deps.log.warn({ lane, err }, 'the sweep of a lane failed; it comes again'),
+          );
+        }
         const cluster = (await hasUnsettledJobs(deps.db)) ? [CLUSTER_HOST] : [];
         return { hosts: [...new Set([...report.hosts, deps.hostId, ...(deps.hasCluster ? [CLUSTER_HOST] : cluster)])] };
       }),

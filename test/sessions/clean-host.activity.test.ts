@@ -114,7 +114,7 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
           return 0;
         },
       },
-      log: { info: (fields) => void logged.push(fields) },
+      log: { info: (fields) => void logged.push(fields), warn: () => undefined },
     });
     await perform(() => activities.cleanHost());
     expect(logged).toEqual([]);

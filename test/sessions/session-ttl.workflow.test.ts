@@ -32,7 +32,7 @@ describeNeeding(temporalMissing(), 'the time-to-live of sessions', () => {
       imageService: null,
       imageKeys: NO_IMAGE_KEYS,
       mirrors: { pruneMirrors: async () => 0 },
-      log: { info: (fields) => void logged.push(fields) },
+      log: { info: (fields) => void logged.push(fields), warn: () => undefined },
     });
     stopWorker = await startTestWorker(server.environment, {
       taskQueue: MAIN_QUEUE,
