@@ -17,7 +17,7 @@ import type { ImageEngine, ImageSettings } from '../control/images/ports.ts';
 import type { Dispatcher, SessionEngine } from '../control/sessions/engine-port.ts';
 import type { ImageFiles } from '../domain/images/image-files.ts';
 import type { WorkersAtWork } from '../domain/sessions/workers-at-work.ts';
-import type { StreamFeed } from '../store/stream-feed.ts';
+import type { StreamFeed } from '../store/runs/stream-feed.ts';
 import type { Database } from '../store/tables.ts';
 
 /** Who is let in. `none`: everybody; a gateway in front may name who asks in a header. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { pingDatabase } from '../store/database.ts';
+import { pingDatabase } from '../store/connection/database.ts';
 import type { ApiDependencies, EngineHealth } from './dependencies.ts';
 
 /** For one part to answer, ms: the engine's own question ends after 3 s and says more; probes wait longer. */

@@ -11,7 +11,7 @@ import {
   problemOf,
 } from '../domain/errors.ts';
 import { v2ProblemOf } from '../domain/v2-errors.ts';
-import { isConnectionError } from '../store/database.ts';
+import { isConnectionError } from '../store/connection/database.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 

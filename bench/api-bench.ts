@@ -1,7 +1,7 @@
 /** Measurements on an API in a process of its own, which asks for tokens; there is a database and no workflow engine. */
 import { createToken } from '../control/access/create-token.ts';
 import type { TokenCreate } from '../domain/access/schema.ts';
-import { openDatabase } from '../store/database.ts';
+import { openDatabase } from '../store/connection/database.ts';
 import { startApiProcess } from '../test/support/api-process.ts';
 import { startPostgresServer, TEMPLATE } from '../test/support/postgres-server.ts';
 import type { Measurement } from './measurement.ts';

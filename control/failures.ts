@@ -1,5 +1,5 @@
 import { isMusterError, type MusterError, musterError } from '../domain/errors.ts';
-import { isConnectionError } from '../store/database.ts';
+import { isConnectionError } from '../store/connection/database.ts';
 
 /** The failure in the catalogue's words: a full disk and an absent database by their codes, what nobody expected as `internal`. */
 export function failureOf(error: unknown): MusterError {

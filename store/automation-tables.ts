@@ -12,7 +12,7 @@ import type {
 import type { DeliveryState, WebhookEvent } from '../domain/automation/webhook-schema.ts';
 import type { DriftStatus } from '../domain/components/drift-schema.ts';
 import type { TaskChange } from '../domain/runs/schema.ts';
-import type { Json, OptionalTime, Time } from './column-types.ts';
+import type { Json, OptionalTime, Time } from './connection/column-types.ts';
 
 export interface DriftTable {
   component_id: string;

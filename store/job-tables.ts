@@ -8,7 +8,7 @@ import type {
   StepReport,
   TeardownState,
 } from '../domain/sessions/job-schema.ts';
-import type { Json, OptionalTime, Time } from './column-types.ts';
+import type { Json, OptionalTime, Time } from './connection/column-types.ts';
 
 type OptionalJson<T> = ColumnType<T | null, string | null | undefined, string | null>;
 

@@ -1,7 +1,7 @@
 /** Table of the images that sessions customise, as Kysely sees it. */
 import type { Generated } from 'kysely';
 import type { ImageState } from '../domain/sessions/image-progress.ts';
-import type { OptionalTime, Time } from './column-types.ts';
+import type { OptionalTime, Time } from './connection/column-types.ts';
 
 export interface SessionImagesTable {
   session_id: string;

@@ -20,7 +20,7 @@ import type {
   SchedulesTable,
   WebhooksTable,
 } from './automation-tables.ts';
-import type { Json, OptionalTime, Time } from './column-types.ts';
+import type { Json, OptionalTime, Time } from './connection/column-types.ts';
 import type {
   ImageJobsTable,
   ImagePortsTable,
@@ -29,12 +29,12 @@ import type {
   ImagesTable,
   ImageWorkersTable,
   InstallationTable,
-} from './image-tables.ts';
+} from './images/tables.ts';
 import type { JobTokensTable, SessionJobsTable } from './job-tables.ts';
 import type { SessionImagesTable } from './session-image-tables.ts';
 
 export type * from './automation-tables.ts';
-export type * from './image-tables.ts';
+export type * from './images/tables.ts';
 
 export interface OptionsTable {
   /** Always true: there is one record. */

@@ -9,7 +9,7 @@ import type { ImageService } from '../domain/images/image-service.ts';
 import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { createImageBuilder } from '../drivers/image-builder/create-image-builder.ts';
 import { openImages } from '../drivers/image-files/open-images.ts';
-import type { Db } from '../store/database.ts';
+import type { Db } from '../store/connection/database.ts';
 
 /** How often a machine says that it is there, ms. */
 const WORD_MS = 20_000;

@@ -6,7 +6,7 @@ import { openBootMetadata } from '../drivers/trust/boot-metadata.ts';
 import { createLocalSigner } from '../drivers/trust/local-signer.ts';
 import { openSshKeygen } from '../drivers/trust/ssh-keygen.ts';
 import { createVaultSigner } from '../drivers/trust/vault-signer.ts';
-import type { Db } from '../store/database.ts';
+import type { Db } from '../store/connection/database.ts';
 
 export interface TrustParts {
   db: Parameters<typeof createTrust>[0]['db'] & Db;

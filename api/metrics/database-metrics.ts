@@ -10,8 +10,8 @@ import {
   type DurationName,
   histogramOf,
 } from '../../domain/metrics/tallies.ts';
-import type { Gauges } from '../../store/gauges.ts';
-import type { Tally } from '../../store/tallies.ts';
+import type { Tally } from '../../store/connection/tallies.ts';
+import type { Gauges } from '../../store/fleet/gauges.ts';
 
 type Value = number | null | Record<string, number>;
 

@@ -1,7 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
-import { isConnectionError } from '../../store/database.ts';
-import { readGauges } from '../../store/gauges.ts';
-import { readTallies } from '../../store/tallies.ts';
+import { isConnectionError } from '../../store/connection/database.ts';
+import { readTallies } from '../../store/connection/tallies.ts';
+import { readGauges } from '../../store/fleet/gauges.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { databaseMetrics, durationsText } from './database-metrics.ts';
 import { type CountRequest, processMetrics } from './process-metrics.ts';

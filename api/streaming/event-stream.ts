@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { StreamEnd } from '../../domain/sessions/detail-schema.ts';
-import { isConnectionError } from '../../store/database.ts';
-import type { StreamState } from '../../store/session-reads.ts';
-import type { StreamTopic } from '../../store/stream-feed.ts';
+import { isConnectionError } from '../../store/connection/database.ts';
+import type { StreamTopic } from '../../store/runs/stream-feed.ts';
+import type { StreamState } from '../../store/sessions/session-reads.ts';
 
 export interface Frame {
   /** What a reader sends as Last-Event-ID to go on behind this message; absent: it goes on where it did before. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { readStreamState } from '../../store/session-reads.ts';
+import { readStreamState } from '../../store/sessions/session-reads.ts';
 import type { ApiDependencies, ApiServer } from '../dependencies.ts';
 import { eventStream, type Pass, sendEventStream } from './event-stream.ts';
 import { createSharedReads, type SharedReads } from './shared-reads.ts';

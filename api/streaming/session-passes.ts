@@ -1,8 +1,8 @@
 /** What each kind of live stream tells of a session. */
 import { isDeepStrictEqual } from 'node:util';
 import type { SessionHost, SessionProgress } from '../../domain/sessions/detail-schema.ts';
-import type { RunResults } from '../../store/host-result-reads.ts';
-import type { StreamState } from '../../store/session-reads.ts';
+import type { RunResults } from '../../store/runs/host-result-reads.ts';
+import type { StreamState } from '../../store/sessions/session-reads.ts';
 import type { Pass } from './event-stream.ts';
 
 /** Rows that are read at once; with back-pressure this is what a slow reader holds. */

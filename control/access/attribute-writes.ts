@@ -1,4 +1,4 @@
-import { type Attribution, asAction, attributed } from '../../store/attribution.ts';
+import { type Attribution, asAction, attributed } from '../../store/connection/attribution.ts';
 
 /** Runs `work`; the audit records of what it writes, in whatever function, name who asked and with which request. */
 export function attributeWrites<T>(attribution: Attribution, work: () => T): T {

@@ -4,8 +4,8 @@ import { type ClaimRules, callerOfClaims } from '../../domain/access/claims.ts';
 import type { Caller } from '../../domain/access/roles.ts';
 import { tokenKindOf } from '../../domain/access/token-format.ts';
 import { musterError } from '../../domain/errors.ts';
+import { findTokenByHash, touchToken } from '../../store/access/tokens.ts';
 import type { Database } from '../../store/tables.ts';
-import { findTokenByHash, touchToken } from '../../store/tokens.ts';
 import type { VerifyJwt } from './ports.ts';
 import { hashToken, isHashOf } from './token-secret.ts';
 

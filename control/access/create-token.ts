@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { TokenCreate, TokenCreated } from '../../domain/access/schema.ts';
 import { musterError } from '../../domain/errors.ts';
+import { insertToken } from '../../store/access/tokens.ts';
 import type { Database } from '../../store/tables.ts';
-import { insertToken } from '../../store/tokens.ts';
 import { viewOfToken } from './read-tokens.ts';
 import { hashToken, newToken } from './token-secret.ts';
 

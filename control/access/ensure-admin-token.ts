@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { link, readFile, unlink, writeFile } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
 import { tokenKindOf } from '../../domain/access/token-format.ts';
+import { findTokenByHash, insertToken } from '../../store/access/tokens.ts';
 import type { Database } from '../../store/tables.ts';
-import { findTokenByHash, insertToken } from '../../store/tokens.ts';
 import { hashToken, newToken } from './token-secret.ts';
 
 export interface AdminTokenDependencies {

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import type { TokenView } from '../../domain/access/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/times.ts';
+import { findToken, listTokens, type TokenRow } from '../../store/access/tokens.ts';
 import type { Database } from '../../store/tables.ts';
-import { findToken, listTokens, type TokenRow } from '../../store/tokens.ts';
 
 interface ReadDependencies {
   db: Kysely<Database>;

@@ -1,5 +1,5 @@
 import type { TokenView } from '../../domain/access/schema.ts';
-import { revokeToken as markRevoked } from '../../store/tokens.ts';
+import { revokeToken as markRevoked } from '../../store/access/tokens.ts';
 import type { TokenDependencies } from './create-token.ts';
 import { getToken, tokenNotFound } from './read-tokens.ts';
 

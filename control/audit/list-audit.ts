@@ -1,7 +1,7 @@
 import type { Role } from '../../domain/access/roles.ts';
 import type { AuditListQuery, AuditRecord } from '../../domain/audit/schema.ts';
-import { type AuditPlace, type AuditRow, listAuditRows } from '../../store/audit.ts';
-import type { Db } from '../../store/database.ts';
+import { type AuditPlace, type AuditRow, listAuditRows } from '../../store/audit/audit.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 /** Kinds that only administrators may list. */
 const FOR_ADMINISTRATORS = ['secret', 'token', 'webhook'];

@@ -1,8 +1,8 @@
 import type { TimelineEntry, TimelineQuery } from '../../domain/audit/schema.ts';
 import { musterError } from '../../domain/errors.ts';
-import { findComponent } from '../../store/components.ts';
-import type { Db } from '../../store/database.ts';
-import { listTimelineRows, type TimelinePlace, type TimelineRow } from '../../store/timeline.ts';
+import { findComponent } from '../../store/components/components.ts';
+import { listTimelineRows, type TimelinePlace, type TimelineRow } from '../../store/components/timeline.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 /**
  * A page of what happened to a component, newest first, and the place after which the next begins. A deleted component has

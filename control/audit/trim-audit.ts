@@ -1,5 +1,5 @@
-import { deleteOldAuditRows } from '../../store/audit.ts';
-import type { Db } from '../../store/database.ts';
+import { deleteOldAuditRows } from '../../store/audit/audit.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 export interface TrimAuditDependencies {
   db: Db;

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { ADDRESS_KEY_SECRET } from '../../domain/configurations/secret-uses.ts';
 import { musterError } from '../../domain/errors.ts';
-import { withSetupLock } from '../../store/setup-lock.ts';
+import { withSetupLock } from '../../store/connection/setup-lock.ts';
 import type { Database } from '../../store/tables.ts';
 import type { SecretStore } from '../configurations/ports.ts';
 

@@ -8,9 +8,9 @@ import type {
 } from '../../domain/automation/batch-schema.ts';
 import type { Wait, WhyNot } from '../../domain/automation/plan-sends.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import type { HoldState } from '../../store/batch-holds.ts';
-import type { ShownBatch } from '../../store/batch-reads.ts';
-import type { BatcherState } from '../../store/batcher-state.ts';
+import type { HoldState } from '../../store/batches/batch-holds.ts';
+import type { ShownBatch } from '../../store/batches/batch-reads.ts';
+import type { BatcherState } from '../../store/batches/batcher-state.ts';
 import type { BatcherPlan } from './read-plan.ts';
 
 const iso = (time: Date | number | null): string | null => (time === null ? null : new Date(time).toISOString());

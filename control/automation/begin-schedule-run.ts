@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { endScheduleRun, insertScheduleRun, pruneScheduleRuns, startScheduleRun } from '../../store/schedule-runs.ts';
-import { findScheduleById } from '../../store/schedules.ts';
+import {
+  endScheduleRun,
+  insertScheduleRun,
+  pruneScheduleRuns,
+  startScheduleRun,
+} from '../../store/schedules/schedule-runs.ts';
+import { findScheduleById } from '../../store/schedules/schedules.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Runs that are kept of each schedule, besides those that go on. */

@@ -4,8 +4,8 @@ import type { KeptCheckAnswer } from '../../domain/automation/drift-check-schema
 import { addLeftOut, type PlannedCheck, planChecks } from '../../domain/automation/plan-checks.ts';
 import type { ComponentFilter } from '../../domain/components/schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
-import { claimCheck, saveCheckAnswer } from '../../store/drift-checks.ts';
-import { readOptions } from '../../store/options.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import { claimCheck, saveCheckAnswer } from '../../store/schedules/drift-checks.ts';
 import type { Database } from '../../store/tables.ts';
 import { selectComponents, selectionOf } from '../components/select-components.ts';
 import { createSession } from '../sessions/create-session.ts';

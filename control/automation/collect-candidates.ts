@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { batchKey } from '../../domain/automation/batch-key.ts';
 import { joinBatches } from '../../domain/automation/join-batches.ts';
 import { trimBatches } from '../../domain/automation/trim-batches.ts';
-import { type CandidateRow, dropStaleMembers, eachCandidatePage } from '../../store/batch-candidates.ts';
-import { joinMembers, openBatches } from '../../store/batches.ts';
-import { dropOthers } from '../../store/canaries.ts';
-import { trimMembers } from '../../store/rollout-members.ts';
+import { type CandidateRow, dropStaleMembers, eachCandidatePage } from '../../store/batches/batch-candidates.ts';
+import { joinMembers, openBatches } from '../../store/batches/batches.ts';
+import { dropOthers } from '../../store/batches/canaries.ts';
+import { trimMembers } from '../../store/batches/rollout-members.ts';
 import type { PassDependencies } from './batcher-ports.ts';
 import { readRolloutGates } from './rollout-gates.ts';
 

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { resumed } from '../../domain/automation/rollout.ts';
 import { musterError } from '../../domain/errors.ts';
-import type { Db } from '../../store/database.ts';
-import { lockRollout, markResumed, type RolloutRow } from '../../store/rollouts.ts';
+import { lockRollout, markResumed, type RolloutRow } from '../../store/batches/rollouts.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { Database } from '../../store/tables.ts';
 import { stopRollout } from './stop-rollout.ts';
 

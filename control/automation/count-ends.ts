@@ -1,9 +1,9 @@
 import { afterEnds, afterKeyEnds, seenKey } from '../../domain/automation/back-off.ts';
 import { afterControllerEnds } from '../../domain/automation/controller-hold.ts';
-import { endHold, readHolds, writeHold } from '../../store/batch-holds.ts';
-import { forgetKey, readBatcherState, readKeys, writeBackOff, writeKey } from '../../store/batcher-state.ts';
-import { takeUncountedEnds, type UncountedEnd } from '../../store/batches.ts';
-import type { Db } from '../../store/database.ts';
+import { endHold, readHolds, writeHold } from '../../store/batches/batch-holds.ts';
+import { forgetKey, readBatcherState, readKeys, writeBackOff, writeKey } from '../../store/batches/batcher-state.ts';
+import { takeUncountedEnds, type UncountedEnd } from '../../store/batches/batches.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { PassDependencies } from './batcher-ports.ts';
 import { readDesiredDigests } from './desired-digest.ts';
 

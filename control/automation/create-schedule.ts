@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ScheduleCreate, ScheduleView } from '../../domain/automation/schedule-schema.ts';
 import { musterError } from '../../domain/errors.ts';
-import { findScheduleById, insertSchedule } from '../../store/schedules.ts';
+import { findScheduleById, insertSchedule } from '../../store/schedules/schedules.ts';
 import { synced, type WriteScheduleDependencies } from './write-schedule.ts';
 
 export interface CreateScheduleDependencies extends WriteScheduleDependencies {

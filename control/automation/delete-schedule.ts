@@ -1,4 +1,4 @@
-import { deleteSchedule as deleteRecord } from '../../store/schedules.ts';
+import { deleteSchedule as deleteRecord } from '../../store/schedules/schedules.ts';
 import { scheduleNotFound } from './read-schedules.ts';
 import { type SyncScheduleDependencies, syncSchedule } from './sync-schedule.ts';
 

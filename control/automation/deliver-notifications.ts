@@ -12,7 +12,7 @@ import {
   type NotificationRow,
   noteDelivery,
   type WebhookRow,
-} from '../../store/webhooks.ts';
+} from '../../store/webhooks/webhooks.ts';
 import type { SecretStore } from '../configurations/ports.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { wholeAddress } from './webhook-address.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { desiredText } from '../../domain/automation/batch-key.ts';
 import type { DesiredLayerFacts } from '../../domain/components/status.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import type { Db } from '../../store/database.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { readDesiredLayers } from '../components/desired-layers.ts';
 
 /** What stands for the desired layers of a component: equal as long as no commit and no playbook of them changes. */

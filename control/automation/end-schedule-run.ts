@@ -2,17 +2,17 @@ import type { Kysely } from 'kysely';
 import { scheduleActor } from '../../domain/automation/schedule-naming.ts';
 import type { KeptRunResult } from '../../domain/automation/schedule-schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
-import type { Db } from '../../store/database.ts';
-import { findCheckAnswer } from '../../store/drift-checks.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { findCheckAnswer } from '../../store/schedules/drift-checks.ts';
 import {
   endScheduleRun,
   findScheduleRun,
   noteScheduleRunResult,
   type ScheduleRunRow,
-} from '../../store/schedule-runs.ts';
-import { findScheduleById } from '../../store/schedules.ts';
-import { findSessionEnds } from '../../store/session-ends.ts';
-import { findSessionById } from '../../store/session-engine.ts';
+} from '../../store/schedules/schedule-runs.ts';
+import { findScheduleById } from '../../store/schedules/schedules.ts';
+import { findSessionEnds } from '../../store/sessions/session-ends.ts';
+import { findSessionById } from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import type { Dispatcher } from '../sessions/engine-port.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { BATCHER_CHANNEL } from '../../store/batcher-state.ts';
+import { BATCHER_CHANNEL } from '../../store/batches/batcher-state.ts';
 import { type FollowChannelOptions, followChannel } from './follow-channel.ts';
 import { wakeBatcher } from './wake-batcher.ts';
 

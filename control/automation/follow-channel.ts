@@ -1,4 +1,4 @@
-import { openListener } from '../../store/listener.ts';
+import { openListener } from '../../store/connection/listener.ts';
 
 /** Pause between two actions, ms: announcements meanwhile are one. */
 const PAUSE_MS = 500;

@@ -1,4 +1,4 @@
-import { NOTIFICATION_CHANNEL } from '../../store/webhooks.ts';
+import { NOTIFICATION_CHANNEL } from '../../store/webhooks/webhooks.ts';
 import { type FollowChannelOptions, followChannel } from './follow-channel.ts';
 import { type WakeDependencies, wakeWebhooks } from './wake-webhooks.ts';
 

@@ -1,6 +1,11 @@
 import { advance, firstPosition } from '../../domain/automation/rollout.ts';
 import type { RolloutPolicy } from '../../domain/configurations/schema.ts';
-import { countInSessions, countStatuses, type StatusCounts, tallyMembers } from '../../store/rollout-members.ts';
+import {
+  countInSessions,
+  countStatuses,
+  type StatusCounts,
+  tallyMembers,
+} from '../../store/batches/rollout-members.ts';
 import {
   forgetRollouts,
   insertRollout,
@@ -8,7 +13,7 @@ import {
   type RolloutRow,
   replaceRollout,
   writeLook,
-} from '../../store/rollouts.ts';
+} from '../../store/batches/rollouts.ts';
 import { BATCHER, type PassDependencies } from './batcher-ports.ts';
 import { countsOf, type RolloutCase, readRolloutCases, validRollout } from './rollout-gates.ts';
 import { stopRollout } from './stop-rollout.ts';

@@ -3,8 +3,8 @@ import type { MemberNow } from '../../domain/automation/member-writes.ts';
 import { revalidate } from '../../domain/automation/revalidate.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import type { Db } from '../../store/database.ts';
-import { leasedComponents } from '../../store/leases.ts';
+import { leasedComponents } from '../../store/components/leases.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { membersNow } from './members-now.ts';
 
 /** Of these components, those that a batch of `key` holds right before it is sent (cfs-flows 5.2), as they are now. */

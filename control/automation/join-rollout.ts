@@ -1,9 +1,9 @@
 import { gateOf } from '../../domain/automation/rollout.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import { countOthers } from '../../store/canaries.ts';
-import type { Db } from '../../store/database.ts';
-import { addMembers, countInSessions, tallyMembers } from '../../store/rollout-members.ts';
-import { lockRollout, rolloutPolicies } from '../../store/rollouts.ts';
+import { countOthers } from '../../store/batches/canaries.ts';
+import { addMembers, countInSessions, tallyMembers } from '../../store/batches/rollout-members.ts';
+import { lockRollout, rolloutPolicies } from '../../store/batches/rollouts.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { countsOf } from './rollout-gates.ts';
 
 /** A batch that is about to be sent; `desired` is the digest of what its session will configure. */

@@ -1,10 +1,10 @@
 import type { MemberNow, SessionLayer } from '../../domain/automation/member-writes.ts';
 import { outcomeOf } from '../../domain/automation/rollout-outcome.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import { lockComponents } from '../../store/components.ts';
-import type { Db } from '../../store/database.ts';
-import { openMembers, writeOutcomes } from '../../store/rollout-members.ts';
-import type { SentBatch } from '../../store/sent-batches.ts';
+import { openMembers, writeOutcomes } from '../../store/batches/rollout-members.ts';
+import type { SentBatch } from '../../store/batches/sent-batches.ts';
+import { lockComponents } from '../../store/components/components.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { membersNow } from './members-now.ts';
 
 /** Tells the rollout of a batch that ends what became of its components; the batch's own writes into them are done. */

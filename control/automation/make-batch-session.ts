@@ -1,7 +1,7 @@
 import { commonTags } from '../../domain/automation/common-tags.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import { describeHolders } from '../../domain/sessions/lease-wait.ts';
-import type { BatchRow } from '../../store/batches.ts';
+import type { BatchRow } from '../../store/batches/batches.ts';
 import { type LeaseHolder, takeLeases } from '../components/take-leases.ts';
 import type { Database, Kysely } from '../database.ts';
 import { createSession } from '../sessions/create-session.ts';

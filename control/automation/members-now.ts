@@ -2,7 +2,7 @@ import { differsFromSession, type MemberNow, type SessionLayer } from '../../dom
 import { isBeforeBoot } from '../../domain/components/boot.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import type { Db } from '../../store/database.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { createStatusReader } from '../components/desired-layers.ts';
 import { desiredDigest } from './desired-digest.ts';
 

@@ -1,5 +1,5 @@
 import type { SchedulePatch, ScheduleView } from '../../domain/automation/schedule-schema.ts';
-import { lockSchedule, updateSchedule } from '../../store/schedules.ts';
+import { lockSchedule, updateSchedule } from '../../store/schedules/schedules.ts';
 import { scheduleNotFound } from './read-schedules.ts';
 import { synced, type WriteScheduleDependencies } from './write-schedule.ts';
 

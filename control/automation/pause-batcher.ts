@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { BatchPause } from '../../domain/automation/batch-schema.ts';
 import { musterError } from '../../domain/errors.ts';
-import { isKnownKey } from '../../store/batch-reads.ts';
-import { announceBatcher, writeKeyPaused, writePaused } from '../../store/batcher-state.ts';
+import { isKnownKey } from '../../store/batches/batch-reads.ts';
+import { announceBatcher, writeKeyPaused, writePaused } from '../../store/batches/batcher-state.ts';
 import type { Database } from '../../store/tables.ts';
 
 export interface PauseDependencies {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ScheduleBody, ScheduleView } from '../../domain/automation/schedule-schema.ts';
-import { insertSchedule, lockSchedule, updateSchedule } from '../../store/schedules.ts';
+import { insertSchedule, lockSchedule, updateSchedule } from '../../store/schedules/schedules.ts';
 import { synced, type WriteScheduleDependencies } from './write-schedule.ts';
 
 /** Makes the schedule of this name, or replaces what it is told to do; whether it is paused stays, and so do its runs. */

@@ -9,7 +9,7 @@ import type {
 } from '../../domain/automation/batch-schema.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
-import { countHolds } from '../../store/batch-holds.ts';
+import { countHolds } from '../../store/batches/batch-holds.ts';
 import {
   countBatches,
   countLeasedCandidates,
@@ -19,10 +19,10 @@ import {
   pageBatches,
   readAbsentConfigurations,
   type ShownBatch,
-} from '../../store/batch-reads.ts';
-import { readBatcherState } from '../../store/batcher-state.ts';
-import { membersOf } from '../../store/batches.ts';
-import { readOptions } from '../../store/options.ts';
+} from '../../store/batches/batch-reads.ts';
+import { readBatcherState } from '../../store/batches/batcher-state.ts';
+import { membersOf } from '../../store/batches/batches.ts';
+import { readOptions } from '../../store/configurations/options.ts';
 import type { Database } from '../../store/tables.ts';
 import { detailOfBatcher, type Standing, viewOfBatch, viewOfBatcher, viewOfKeys } from './batch-view.ts';
 import { readPlan } from './read-plan.ts';

@@ -3,11 +3,11 @@ import { holdNow } from '../../domain/automation/controller-hold.ts';
 import { type KeyHold, type PlanFacts, planSends, type SendPlan } from '../../domain/automation/plan-sends.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { boundedSeconds } from '../../domain/times.ts';
-import { type HoldState, readBases, readHolds } from '../../store/batch-holds.ts';
-import { type BatcherState, type KeyState, readBatcherState, readKeys } from '../../store/batcher-state.ts';
-import { type OpenBatch, openBatches } from '../../store/batches.ts';
-import type { Db } from '../../store/database.ts';
-import { type SentBatch, sentBatches } from '../../store/sent-batches.ts';
+import { type HoldState, readBases, readHolds } from '../../store/batches/batch-holds.ts';
+import { type BatcherState, type KeyState, readBatcherState, readKeys } from '../../store/batches/batcher-state.ts';
+import { type OpenBatch, openBatches } from '../../store/batches/batches.ts';
+import { type SentBatch, sentBatches } from '../../store/batches/sent-batches.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { readDesiredDigests } from './desired-digest.ts';
 import { readRolloutGates } from './rollout-gates.ts';
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Rollout, RolloutDetail, RolloutListQuery } from '../../domain/automation/rollout-schema.ts';
-import { findCanaries } from '../../store/canaries.ts';
-import { findRollout, pageRollouts, type ShownRollout } from '../../store/rollouts.ts';
+import { findCanaries } from '../../store/batches/canaries.ts';
+import { findRollout, pageRollouts, type ShownRollout } from '../../store/batches/rollouts.ts';
 import type { Database } from '../../store/tables.ts';
 import { rolloutNotFound } from './command-rollout.ts';
 

@@ -2,14 +2,14 @@ import { shownWebhookAddress } from '../../domain/automation/webhook-address.ts'
 import type { DeliveryState, DeliveryView, WebhookView } from '../../domain/automation/webhook-schema.ts';
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/times.ts';
-import type { Db } from '../../store/database.ts';
+import type { Db } from '../../store/connection/database.ts';
 import {
   findWebhook,
   listNotifications,
   listWebhooks,
   type NotificationRow,
   type WebhookRow,
-} from '../../store/webhooks.ts';
+} from '../../store/webhooks/webhooks.ts';
 
 export function webhookNotFound(name: string): MusterError {
   return musterError('webhook_not_found', `Webhook ${name} could not be found`);

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { someOf } from '../../domain/some-of.ts';
-import { endScheduleRun, listOpenScheduleRuns, type ScheduleRunRow } from '../../store/schedule-runs.ts';
-import { findScheduleById, listSchedules, type ScheduleRow } from '../../store/schedules.ts';
+import { endScheduleRun, listOpenScheduleRuns, type ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
+import { findScheduleById, listSchedules, type ScheduleRow } from '../../store/schedules/schedules.ts';
 import type { Database } from '../../store/tables.ts';
 import type { ScheduleEngine } from './schedule-port.ts';
 import { syncSchedule } from './sync-schedule.ts';

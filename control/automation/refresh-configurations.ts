@@ -3,7 +3,7 @@ import type { ScheduleRunResult } from '../../domain/automation/schedule-schema.
 import { layersOf } from '../../domain/configurations/layer-rules.ts';
 import type { Configuration } from '../../domain/configurations/schema.ts';
 import { ERRORS, isMusterError } from '../../domain/errors.ts';
-import { findConfigurations, pageConfigurations } from '../../store/configurations.ts';
+import { findConfigurations, pageConfigurations } from '../../store/configurations/configurations.ts';
 import type { Database } from '../../store/tables.ts';
 import type { PutConfigurationDependencies } from '../configurations/put-configuration.ts';
 import { refreshConfiguration } from '../configurations/refresh-configuration.ts';

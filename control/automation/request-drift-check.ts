@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DriftCheck, DriftCheckAnswer } from '../../domain/automation/drift-check-schema.ts';
 import { musterError } from '../../domain/errors.ts';
-import { findConfiguration } from '../../store/configurations.ts';
+import { findConfiguration } from '../../store/configurations/configurations.ts';
 import { type CheckDriftDependencies, checkDrift } from './check-drift.ts';
 
 export interface RequestDriftCheckDependencies extends CheckDriftDependencies {

@@ -1,10 +1,10 @@
 import { type CanaryCounts, isChosen } from '../../domain/automation/canary.ts';
 import { CLOSED_GATE, gateOf, type RolloutCounts, type RolloutGate } from '../../domain/automation/rollout.ts';
 import type { Options, RolloutPolicy } from '../../domain/configurations/schema.ts';
-import { countCanaries } from '../../store/canaries.ts';
-import type { Db } from '../../store/database.ts';
-import { countInSessions, type MemberTally, tallyMembers } from '../../store/rollout-members.ts';
-import { currentRollouts, type RolloutRow, rolloutPolicies } from '../../store/rollouts.ts';
+import { countCanaries } from '../../store/batches/canaries.ts';
+import { countInSessions, type MemberTally, tallyMembers } from '../../store/batches/rollout-members.ts';
+import { currentRollouts, type RolloutRow, rolloutPolicies } from '../../store/batches/rollouts.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { readDesiredDigests } from './desired-digest.ts';
 
 /** A configuration that has a rollout policy, or a current rollout of when it had one. */

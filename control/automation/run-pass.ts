@@ -1,11 +1,11 @@
 import { KEY_FORGOTTEN_AFTER } from '../../domain/automation/back-off.ts';
 import { planSends, type Wait, type WhyNot } from '../../domain/automation/plan-sends.ts';
 import { boundedSeconds } from '../../domain/times.ts';
-import { forgetHolds } from '../../store/batch-holds.ts';
-import { forgetKeys, notePass, readBatcherState, seeKeys, withPassLock } from '../../store/batcher-state.ts';
-import { forgetBatches } from '../../store/batches.ts';
-import { readOptions } from '../../store/options.ts';
-import { noteWaiting, sentBatches } from '../../store/sent-batches.ts';
+import { forgetHolds } from '../../store/batches/batch-holds.ts';
+import { forgetKeys, notePass, readBatcherState, seeKeys, withPassLock } from '../../store/batches/batcher-state.ts';
+import { forgetBatches } from '../../store/batches/batches.ts';
+import { noteWaiting, sentBatches } from '../../store/batches/sent-batches.ts';
+import { readOptions } from '../../store/configurations/options.ts';
 import type { BatcherDependencies, PassDependencies } from './batcher-ports.ts';
 import { type Collected, collectCandidates } from './collect-candidates.ts';
 import { countEnds } from './count-ends.ts';

@@ -6,8 +6,8 @@ import type {
   ScheduleView,
 } from '../../domain/automation/schedule-schema.ts';
 import { wireTime } from '../../domain/times.ts';
-import type { ScheduleRunRow } from '../../store/schedule-runs.ts';
-import type { ScheduleRow } from '../../store/schedules.ts';
+import type { ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
+import type { ScheduleRow } from '../../store/schedules/schedules.ts';
 
 export function scheduleView(row: ScheduleRow, lastRun: ScheduleRunRow | undefined): ScheduleView {
   const pausedAt = row.paused_at;

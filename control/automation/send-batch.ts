@@ -3,8 +3,8 @@ import type { Send } from '../../domain/automation/plan-sends.ts';
 import { isPlainHostName } from '../../domain/components/host-names.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
-import { markHoldProbe, readBases } from '../../store/batch-holds.ts';
-import { markKeyProbe, markProbe } from '../../store/batcher-state.ts';
+import { markHoldProbe, readBases } from '../../store/batches/batch-holds.ts';
+import { markKeyProbe, markProbe } from '../../store/batches/batcher-state.ts';
 import {
   type BatchRow,
   deleteBatch,
@@ -14,10 +14,10 @@ import {
   markSent,
   membersOf,
   noteRefusal,
-} from '../../store/batches.ts';
-import { lockComponents } from '../../store/components.ts';
-import { shareConfiguration } from '../../store/configurations.ts';
-import type { Db } from '../../store/database.ts';
+} from '../../store/batches/batches.ts';
+import { lockComponents } from '../../store/components/components.ts';
+import { shareConfiguration } from '../../store/configurations/configurations.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { appendEntries } from '../components/append-entries.ts';
 import { batchSessionName } from './batch-session-name.ts';
 import { BATCHER, type PassDependencies } from './batcher-ports.ts';

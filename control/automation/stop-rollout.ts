@@ -1,5 +1,5 @@
-import type { Db } from '../../store/database.ts';
-import { markStopped, type RolloutRow } from '../../store/rollouts.ts';
+import { markStopped, type RolloutRow } from '../../store/batches/rollouts.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 /**
  * Stops a rollout that the caller has locked: by its policy, or by hand. Every stop comes through here, in the transaction that

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { findSchedule, markScheduleSynced, noteScheduleUnsynced } from '../../store/schedules.ts';
+import { findSchedule, markScheduleSynced, noteScheduleUnsynced } from '../../store/schedules/schedules.ts';
 import type { Database } from '../../store/tables.ts';
 import type { ScheduleEngine } from './schedule-port.ts';
 

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { ScheduleTriggered } from '../../domain/automation/schedule-schema.ts';
-import { insertScheduleRun, markScheduleRunDelivered, type ScheduleRunRow } from '../../store/schedule-runs.ts';
-import type { ScheduleRow } from '../../store/schedules.ts';
+import {
+  insertScheduleRun,
+  markScheduleRunDelivered,
+  type ScheduleRunRow,
+} from '../../store/schedules/schedule-runs.ts';
+import type { ScheduleRow } from '../../store/schedules/schedules.ts';
 import type { Database } from '../../store/tables.ts';
 import { requireSchedule } from './read-schedules.ts';
 import type { ScheduleEngine } from './schedule-port.ts';

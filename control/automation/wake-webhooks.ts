@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
 import type { Database } from '../../store/tables.ts';
-import { findDueWebhooks, forgetNotifications } from '../../store/webhooks.ts';
+import { findDueWebhooks, forgetNotifications } from '../../store/webhooks/webhooks.ts';
 import { notificationsDue } from '../../workflows/automation/messages.ts';
 
 /** Notifications are kept for so long, ms. */

@@ -2,11 +2,11 @@
 import type { Kysely } from 'kysely';
 import { isShownAddress, shownWebhookAddress } from '../../domain/automation/webhook-address.ts';
 import { isMusterError } from '../../domain/errors.ts';
-import { holdKey } from '../../store/key-lock.ts';
-import { isWithoutUnsealing } from '../../store/process-names.ts';
+import { isWithoutUnsealing } from '../../store/connection/process-names.ts';
+import { holdKey } from '../../store/secrets/key-lock.ts';
 import type { Database } from '../../store/tables.ts';
-import { listOpenAddresses, storeSealed, webhookAddressPlace } from '../../store/webhook-addresses.ts';
-import { findWebhook, type WebhookRow } from '../../store/webhooks.ts';
+import { listOpenAddresses, storeSealed, webhookAddressPlace } from '../../store/webhooks/webhook-addresses.ts';
+import { findWebhook, type WebhookRow } from '../../store/webhooks/webhooks.ts';
 import type { AddressSeal } from './address-seal.ts';
 
 export interface AddressDependencies {

@@ -1,8 +1,8 @@
 /** What a write of a schedule needs, and what it answers. */
 import type { Kysely } from 'kysely';
 import type { ScheduleView } from '../../domain/automation/schedule-schema.ts';
-import { findLastScheduleRuns } from '../../store/schedule-runs.ts';
-import { findScheduleById, type ScheduleRow } from '../../store/schedules.ts';
+import { findLastScheduleRuns } from '../../store/schedules/schedule-runs.ts';
+import { findScheduleById, type ScheduleRow } from '../../store/schedules/schedules.ts';
 import type { Database } from '../../store/tables.ts';
 import { scheduleView } from './schedule-view.ts';
 import { type SyncScheduleDependencies, syncSchedule } from './sync-schedule.ts';

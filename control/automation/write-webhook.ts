@@ -9,8 +9,8 @@ import {
   type WebhookView,
 } from '../../domain/automation/webhook-schema.ts';
 import { musterError } from '../../domain/errors.ts';
-import type { Db } from '../../store/database.ts';
-import { holdKey } from '../../store/key-lock.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { holdKey } from '../../store/secrets/key-lock.ts';
 import type { Database } from '../../store/tables.ts';
 import {
   deleteWebhook,
@@ -19,7 +19,7 @@ import {
   insertWebhook,
   lockWebhookName,
   updateWebhook,
-} from '../../store/webhooks.ts';
+} from '../../store/webhooks/webhooks.ts';
 import type { SecretStore } from '../configurations/ports.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { oneAtATime } from './one-at-a-time.ts';

@@ -1,8 +1,8 @@
 import type { Component, StateLayer } from '../../domain/components/schema.ts';
 import { appendStateLayer } from '../../domain/components/state-layers.ts';
 import { wireTime } from '../../domain/times.ts';
-import { updateComponents } from '../../store/components.ts';
-import type { Db } from '../../store/database.ts';
+import { updateComponents } from '../../store/components/components.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { fitComponents } from './fit-components.ts';
 
 /** What is appended to a component's state, in this order, and what is added to its error count. */

@@ -1,8 +1,8 @@
 import type { ComponentView } from '../../domain/components/schema.ts';
 import { componentView } from '../../domain/components/view.ts';
-import { pageComponents } from '../../store/components.ts';
-import type { Db } from '../../store/database.ts';
-import { readOptions } from '../../store/options.ts';
+import { pageComponents } from '../../store/components/components.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { createStatusReader } from './desired-layers.ts';
 
 /** Components read at once. */

@@ -1,5 +1,5 @@
-import { deleteComponent as deleteRecord } from '../../store/components.ts';
-import type { Db } from '../../store/database.ts';
+import { deleteComponent as deleteRecord } from '../../store/components/components.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { componentNotFound } from './read-components.ts';
 
 /** Deletes a component, or throws `component_not_found`. */

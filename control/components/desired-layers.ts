@@ -1,9 +1,9 @@
 import type { Component, DesiredLayer } from '../../domain/components/schema.ts';
 import { type ComponentStatus, configurationStatus, type StatusOptions } from '../../domain/components/status.ts';
 import type { Configuration, Layer } from '../../domain/configurations/schema.ts';
-import { findConfigurations } from '../../store/configurations.ts';
-import type { Db } from '../../store/database.ts';
-import { findSources } from '../../store/sources.ts';
+import { findConfigurations } from '../../store/configurations/configurations.ts';
+import { findSources } from '../../store/configurations/sources.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { urlsOf } from '../configurations/source-urls.ts';
 
 /** Answers the status of components for one request; reads each desired configuration and source once. */

@@ -1,8 +1,8 @@
 import { fittingState, isTooLarge } from '../../domain/components/component-size.ts';
 import type { Component, StateLayer } from '../../domain/components/schema.ts';
-import { readSessionsSince } from '../../store/component-version.ts';
-import type { Db } from '../../store/database.ts';
-import { readOptions } from '../../store/options.ts';
+import { readSessionsSince } from '../../store/components/component-version.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { readDesiredLayers } from './desired-layers.ts';
 
 /**

@@ -14,7 +14,7 @@ import {
 } from '../../domain/import-record.ts';
 import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
 import { wireTime } from '../../domain/times.ts';
-import { lockComponents, upsertComponents } from '../../store/components.ts';
+import { lockComponents, upsertComponents } from '../../store/components/components.ts';
 import type { Database } from '../../store/tables.ts';
 import { inLockOrder } from './lock-order.ts';
 

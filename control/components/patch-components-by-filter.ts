@@ -8,9 +8,9 @@ import type {
   ComponentFilterPatch,
 } from '../../domain/components/schema.ts';
 import { patchComponent as patched, patchedMembers } from '../../domain/components/write-component.ts';
-import { readSessionsSince } from '../../store/component-version.ts';
-import { largeComponents, lockComponents, readBootTimes, updateComponents } from '../../store/components.ts';
-import { readOptions } from '../../store/options.ts';
+import { readSessionsSince } from '../../store/components/component-version.ts';
+import { largeComponents, lockComponents, readBootTimes, updateComponents } from '../../store/components/components.ts';
+import { readOptions } from '../../store/configurations/options.ts';
 import type { Database } from '../../store/tables.ts';
 import type { WriteComponentsDependencies } from './put-components.ts';
 import { selectComponents, selectionOf } from './select-components.ts';

@@ -6,8 +6,12 @@ import {
   type WritableMember,
 } from '../../domain/components/write-component.ts';
 import { musterError } from '../../domain/errors.ts';
-import { findComponentVersion, readSessionsSince, updateComponentVersion } from '../../store/component-version.ts';
-import { lockComponents, updateComponents } from '../../store/components.ts';
+import {
+  findComponentVersion,
+  readSessionsSince,
+  updateComponentVersion,
+} from '../../store/components/component-version.ts';
+import { lockComponents, updateComponents } from '../../store/components/components.ts';
 import { inSlices } from '../in-slices.ts';
 import { requiredId, type WriteComponentsDependencies } from './put-components.ts';
 import { componentNotFound } from './read-components.ts';

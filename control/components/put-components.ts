@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Component, ComponentBody } from '../../domain/components/schema.ts';
 import { putComponent as put } from '../../domain/components/write-component.ts';
 import { musterError } from '../../domain/errors.ts';
-import { upsertComponents } from '../../store/components.ts';
+import { upsertComponents } from '../../store/components/components.ts';
 import type { Database } from '../../store/tables.ts';
 import { inSlices } from '../in-slices.ts';
 import { inLockOrder } from './lock-order.ts';

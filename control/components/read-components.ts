@@ -2,9 +2,9 @@ import type { Component, ComponentListQuery, ComponentView } from '../../domain/
 import { componentLogs, componentView } from '../../domain/components/view.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { type MusterError, musterError } from '../../domain/errors.ts';
-import { findComponent } from '../../store/components.ts';
-import type { Db } from '../../store/database.ts';
-import { readOptions } from '../../store/options.ts';
+import { findComponent } from '../../store/components/components.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { createStatusReader, type StatusReader } from './desired-layers.ts';
 import { selectComponents, selectionOf } from './select-components.ts';
 

@@ -6,9 +6,9 @@ import {
   type DriftListQuery,
 } from '../../domain/components/drift-schema.ts';
 import { musterError } from '../../domain/errors.ts';
-import type { Db } from '../../store/database.ts';
-import { countChecked, type DriftRow, findDrift, listDriftIds } from '../../store/drift.ts';
-import { readOptions } from '../../store/options.ts';
+import { countChecked, type DriftRow, findDrift, listDriftIds } from '../../store/components/drift.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 /** What the hosts of a check were found to be, until now. */
 export function readCheckCounts(db: Db, sessionId: string): Promise<CheckCounts> {

@@ -1,7 +1,7 @@
 import { type HardwareSyncRecord, hardwareSyncTrouble } from '../../domain/components/hardware-sync.ts';
 import type { HardwareSyncView } from '../../domain/components/hardware-sync-schema.ts';
-import type { Db } from '../../store/database.ts';
-import { readHardwareSync as readRecord } from '../../store/hardware-sync.ts';
+import { readHardwareSync as readRecord } from '../../store/components/hardware-sync.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 /** How the hardware sync stands; null where there is none. */
 export async function readHardwareSync(deps: { db: Db; clock(): Date }): Promise<HardwareSyncView | null> {

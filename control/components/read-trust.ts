@@ -4,7 +4,7 @@ import { parseCertificate } from '../../domain/components/ssh-certificate.ts';
 import type { TrustView } from '../../domain/components/trust-schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Database } from '../../store/tables.ts';
-import { listAuthorities } from '../../store/trust.ts';
+import { listAuthorities } from '../../store/trust/trust.ts';
 import type { SecretStore } from '../configurations/ports.ts';
 import { authorityLines, CERTIFICATE_SECRET } from './trust.ts';
 

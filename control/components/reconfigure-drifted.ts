@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { clearDrifted } from '../../store/drift.ts';
-import { readOptions } from '../../store/options.ts';
+import { clearDrifted } from '../../store/components/drift.ts';
+import { readOptions } from '../../store/configurations/options.ts';
 import type { Database } from '../../store/tables.ts';
 
 /**

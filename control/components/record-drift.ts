@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
-import { type DriftReport, reportDrift } from '../../store/drift.ts';
-import { unknownHosts } from '../../store/host-results.ts';
-import { markRunRecorded } from '../../store/runs.ts';
-import { appendEvents } from '../../store/streams.ts';
+import { type DriftReport, reportDrift } from '../../store/components/drift.ts';
+import { unknownHosts } from '../../store/runs/host-results.ts';
+import { markRunRecorded } from '../../store/runs/runs.ts';
+import { appendEvents } from '../../store/runs/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import { COUNTED_HOSTS, hostsWarning } from './record-layer.ts';
 

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import { someOf } from '../../domain/some-of.ts';
-import { lockComponents, updateComponents } from '../../store/components.ts';
-import { forgetDrift } from '../../store/drift.ts';
-import { reportLayer, unknownHosts } from '../../store/host-results.ts';
-import { markRunRecorded } from '../../store/runs.ts';
-import { appendEvents } from '../../store/streams.ts';
+import { lockComponents, updateComponents } from '../../store/components/components.ts';
+import { forgetDrift } from '../../store/components/drift.ts';
+import { reportLayer, unknownHosts } from '../../store/runs/host-results.ts';
+import { markRunRecorded } from '../../store/runs/runs.ts';
+import { appendEvents } from '../../store/runs/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import { fitComponents } from './fit-components.ts';
 

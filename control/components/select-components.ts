@@ -1,14 +1,14 @@
 import type { Component, ComponentFilter } from '../../domain/components/schema.ts';
 import type { StatusOptions } from '../../domain/components/status.ts';
 import { parseTagFilter } from '../../domain/components/tags.ts';
-import { lockComponentsByStatus, pageComponentsByStatus } from '../../store/component-status.ts';
+import { lockComponentsByStatus, pageComponentsByStatus } from '../../store/components/component-status.ts';
 import {
   type ComponentSelection,
   lockComponentPage,
   lockStatelessPage,
   pageComponents,
-} from '../../store/components.ts';
-import type { Db } from '../../store/database.ts';
+} from '../../store/components/components.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { createStatusReader, type StatusReader } from './desired-layers.ts';
 
 /** Components read at once; bounds the memory of lists and patches however many there are. */

@@ -5,8 +5,8 @@ import {
   forgetHardwareSync,
   noteHardwarePass,
   readHardwareSync,
-} from '../../store/hardware-sync.ts';
-import { readOptions } from '../../store/options.ts';
+} from '../../store/components/hardware-sync.ts';
+import { readOptions } from '../../store/configurations/options.ts';
 import type { Database } from '../../store/tables.ts';
 
 export interface SyncHardwareDependencies {

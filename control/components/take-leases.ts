@@ -6,7 +6,7 @@ import {
   leaseBlockers,
   lockLeases,
   yieldLeases,
-} from '../../store/leases.ts';
+} from '../../store/components/leases.ts';
 import type { Database } from '../../store/tables.ts';
 
 export type { LeaseHolder };

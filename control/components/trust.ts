@@ -10,7 +10,7 @@ import {
   recordAuthority,
   removeFormerAuthorities,
   withTrustLock,
-} from '../../store/trust.ts';
+} from '../../store/trust/trust.ts';
 import type { SecretStore } from '../configurations/ports.ts';
 import type { BootMetadata, CertificateSigner } from './trust-ports.ts';
 

@@ -5,7 +5,7 @@ import {
   deleteConfiguration as deleteRecord,
   isDesired,
   lockConfigurationAgainstDesire,
-} from '../../store/configurations.ts';
+} from '../../store/configurations/configurations.ts';
 import type { Database } from '../../store/tables.ts';
 import { admitTenant } from './admit-tenant.ts';
 import type { TenantRegistry } from './ports.ts';

@@ -1,5 +1,5 @@
 import { musterError } from '../../domain/errors.ts';
-import { deleteSource as deleteRecord, isSourceInUse, lockSource } from '../../store/sources.ts';
+import { deleteSource as deleteRecord, isSourceInUse, lockSource } from '../../store/configurations/sources.ts';
 import type { SourceDependencies } from './create-source.ts';
 import { sourceNotFound } from './read-source.ts';
 import { beginChange, settleChange } from './source-secrets.ts';

@@ -17,9 +17,13 @@ import {
 } from '../../domain/import-record.ts';
 import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
 import { wireTime } from '../../domain/times.ts';
-import { insertConfiguration, lockConfiguration, updateConfiguration } from '../../store/configurations.ts';
-import { readOptions } from '../../store/options.ts';
-import { findSources, holdSources } from '../../store/sources.ts';
+import {
+  insertConfiguration,
+  lockConfiguration,
+  updateConfiguration,
+} from '../../store/configurations/configurations.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import { findSources, holdSources } from '../../store/configurations/sources.ts';
 import type { Database } from '../../store/tables.ts';
 import { urlsOf } from './source-urls.ts';
 

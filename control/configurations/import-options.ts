@@ -5,7 +5,7 @@ import { type Options, OptionsSchema } from '../../domain/configurations/schema.
 import { isMusterError } from '../../domain/errors.ts';
 import { importMistake, importName, importOutcome, importResult, importWrites } from '../../domain/import-record.ts';
 import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
-import { readOptions } from '../../store/options.ts';
+import { readOptions } from '../../store/configurations/options.ts';
 import { type OptionWarningDependencies, optionWarnings } from './option-warnings.ts';
 import { type PatchOptionsDependencies, patchOptions } from './patch-options.ts';
 

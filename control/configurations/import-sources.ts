@@ -13,7 +13,7 @@ import {
 } from '../../domain/import-record.ts';
 import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
 import { wireTime } from '../../domain/times.ts';
-import { insertSource, lockSource, updateSource } from '../../store/sources.ts';
+import { insertSource, lockSource, updateSource } from '../../store/configurations/sources.ts';
 import type { ImportDependencies } from './import-configurations.ts';
 import type { SecretStore } from './ports.ts';
 

@@ -1,7 +1,7 @@
 import type { Options } from '../../domain/configurations/schema.ts';
-import type { Db } from '../../store/database.ts';
-import { openListener } from '../../store/listener.ts';
-import { OPTIONS_CHANNEL, readOptions } from '../../store/options.ts';
+import { OPTIONS_CHANNEL, readOptions } from '../../store/configurations/options.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { openListener } from '../../store/connection/listener.ts';
 
 const LEVELS: Record<Options['logging_level'], string> = {
   DEBUG: 'debug',

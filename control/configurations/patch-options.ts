@@ -3,8 +3,8 @@ import { sourceUnknown } from '../../domain/configurations/layer-rules.ts';
 import { wrongOption } from '../../domain/configurations/option-rules.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
-import { lockOptions, mergeOptions } from '../../store/options.ts';
-import { holdSources } from '../../store/sources.ts';
+import { lockOptions, mergeOptions } from '../../store/configurations/options.ts';
+import { holdSources } from '../../store/configurations/sources.ts';
 import type { Database } from '../../store/tables.ts';
 import type { QueuePoker } from './ports.ts';
 

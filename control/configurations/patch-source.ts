@@ -3,8 +3,8 @@ import type { Source, SourcePatch } from '../../domain/configurations/schema.ts'
 import { credentialsOf, patchSource as patched } from '../../domain/configurations/source-rules.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/times.ts';
-import type { Db } from '../../store/database.ts';
-import { lockSource, updateSource } from '../../store/sources.ts';
+import { lockSource, updateSource } from '../../store/configurations/sources.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { SourceDependencies } from './create-source.ts';
 import { getSource, sourceNotFound } from './read-source.ts';
 import { beginChange, endChange, settleChange } from './source-secrets.ts';

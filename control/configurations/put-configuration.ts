@@ -15,10 +15,10 @@ import {
   insertConfiguration,
   lockConfiguration,
   updateConfiguration,
-} from '../../store/configurations.ts';
-import type { Db } from '../../store/database.ts';
-import { readOptions } from '../../store/options.ts';
-import { findSources, holdSources } from '../../store/sources.ts';
+} from '../../store/configurations/configurations.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import { findSources, holdSources } from '../../store/configurations/sources.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { Database } from '../../store/tables.ts';
 import { admitTenant } from './admit-tenant.ts';
 import type { TenantRegistry } from './ports.ts';

@@ -1,9 +1,13 @@
 import type { Configuration, InUseListQuery } from '../../domain/configurations/schema.ts';
 import { refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
 import { type MusterError, musterError } from '../../domain/errors.ts';
-import { findConfiguration, pageConfigurations, type StoredConfiguration } from '../../store/configurations.ts';
-import type { Db } from '../../store/database.ts';
-import { readOptions } from '../../store/options.ts';
+import {
+  findConfiguration,
+  pageConfigurations,
+  type StoredConfiguration,
+} from '../../store/configurations/configurations.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { admitTenant } from './admit-tenant.ts';
 import { onePage, type Page } from './pages.ts';
 import type { TenantRegistry } from './ports.ts';

@@ -1,8 +1,8 @@
 import type { InUseListQuery, Source } from '../../domain/configurations/schema.ts';
 import { type MusterError, musterError } from '../../domain/errors.ts';
-import type { Db } from '../../store/database.ts';
-import { readOptions } from '../../store/options.ts';
-import { findSource, pageSources } from '../../store/sources.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import { findSource, pageSources } from '../../store/configurations/sources.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { onePage, type Page } from './pages.ts';
 
 export function sourceNotFound(name: string): MusterError {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { type Change, insertAuditRow } from '../../store/audit.ts';
+import { type Change, insertAuditRow } from '../../store/audit/audit.ts';
 import type { Database } from '../../store/tables.ts';
 import type { SecretStore } from './ports.ts';
 

@@ -11,8 +11,8 @@ import {
 } from '../../domain/configurations/vcs-credentials.ts';
 import { hostOfSource, isSameServer, readVcsHosts, verdictOf } from '../../domain/configurations/vcs-hosts.ts';
 import { musterError } from '../../domain/errors.ts';
-import type { Db } from '../../store/database.ts';
-import { listSourceUrls } from '../../store/sources.ts';
+import { listSourceUrls } from '../../store/configurations/sources.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { ReadRepositoryAccess, RepositoryAccess, SecretStore } from './ports.ts';
 
 export interface RepositoryAccessDependencies {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { KeyRotation } from '../../domain/configurations/key-rotation.ts';
 import { musterError } from '../../domain/errors.ts';
-import { finishRotation, readSealedSample, rotateKey } from '../../store/secret-keys.ts';
+import { finishRotation, readSealedSample, rotateKey } from '../../store/secrets/secret-keys.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** The key of the secrets as this lane needs it. */

@@ -13,12 +13,12 @@ import {
 } from '../../domain/configurations/secret-uses.ts';
 import { VCS_SECRET, wholeCredentials } from '../../domain/configurations/vcs-credentials.ts';
 import { hostOfSource, hostsToName, readVcsHosts, verdictOf } from '../../domain/configurations/vcs-hosts.ts';
-import { listCloneUrls, type NamedCloneUrl } from '../../store/clone-urls.ts';
-import type { Db } from '../../store/database.ts';
-import { readOptions } from '../../store/options.ts';
-import { findSessionById } from '../../store/session-engine.ts';
-import { listSourcesOfSecret, listSourceUrls } from '../../store/sources.ts';
-import { findWebhook } from '../../store/webhooks.ts';
+import { listCloneUrls, type NamedCloneUrl } from '../../store/configurations/clone-urls.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import { listSourcesOfSecret, listSourceUrls } from '../../store/configurations/sources.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { findSessionById } from '../../store/sessions/session-engine.ts';
+import { findWebhook } from '../../store/webhooks/webhooks.ts';
 import type { SecretStore } from './ports.ts';
 
 export interface SecretUseDependencies {

@@ -7,14 +7,14 @@
 import { randomUUID } from 'node:crypto';
 import { isSourceSecret } from '../../domain/configurations/source-rules.ts';
 import { musterError } from '../../domain/errors.ts';
-import type { Db } from '../../store/database.ts';
+import type { Db } from '../../store/connection/database.ts';
 import {
   beginSecretChange,
   breakOffSecretChange,
   endSecretChange,
   listSecretChanges,
   removeSecretChange,
-} from '../../store/secret-changes.ts';
+} from '../../store/secrets/secret-changes.ts';
 import { attributeTo } from '../access/attribute-writes.ts';
 import type { SecretStore } from './ports.ts';
 

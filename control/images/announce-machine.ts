@@ -1,6 +1,6 @@
 import type { ImageFiles } from '../../domain/images/image-files.ts';
-import { type Db, isConnectionError } from '../../store/database.ts';
-import { noteImageWorker } from '../../store/image-jobs.ts';
+import { type Db, isConnectionError } from '../../store/connection/database.ts';
+import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { foreignDirectory } from './foreign-directory.ts';
 
 export interface AnnounceDependencies {

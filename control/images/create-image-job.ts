@@ -3,7 +3,7 @@ import { musterError } from '../../domain/errors.ts';
 import { type ImageJobRequest, withJobDefaults } from '../../domain/images/job-defaults.ts';
 import { publicKeyLine } from '../../domain/images/public-key.ts';
 import type { ImageJobCreate, ImageJobView } from '../../domain/images/schema.ts';
-import type { Db } from '../../store/database.ts';
+import type { Db } from '../../store/connection/database.ts';
 import {
   anyImageJob,
   countImageJobSet,
@@ -11,8 +11,8 @@ import {
   insertImageJob,
   listImageWorkers,
   lockImageJobSet,
-} from '../../store/image-jobs.ts';
-import { findPublicKey, type ImageRow, lockImage } from '../../store/images.ts';
+} from '../../store/images/image-jobs.ts';
+import { findPublicKey, type ImageRow, lockImage } from '../../store/images/images.ts';
 import { viewOfImageJob } from './image-views.ts';
 import type { ActingOnImages } from './ports.ts';
 import { tellEngine } from './tell-engine.ts';

@@ -1,6 +1,11 @@
 import { musterError } from '../../domain/errors.ts';
-import { findReader } from '../../store/image-jobs.ts';
-import { deleteImage as deleteRow, forgetImageRemoval, lockImage, noteImageRemoval } from '../../store/images.ts';
+import { findReader } from '../../store/images/image-jobs.ts';
+import {
+  deleteImage as deleteRow,
+  forgetImageRemoval,
+  lockImage,
+  noteImageRemoval,
+} from '../../store/images/images.ts';
 import { foreignDirectory } from './foreign-directory.ts';
 import { isUuid } from './is-uuid.ts';
 import type { ActingOnImages } from './ports.ts';

@@ -1,6 +1,6 @@
 import { musterError } from '../../domain/errors.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
-import type { Db } from '../../store/database.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { imageRow } from './read-images.ts';
 
 export interface ImageFile {

@@ -1,6 +1,6 @@
 import type { ImageFiles } from '../../domain/images/image-files.ts';
-import type { Db } from '../../store/database.ts';
-import { installationId } from '../../store/installation.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { installationId } from '../../store/connection/installation.ts';
 
 /**
  * Why the directory of images is not this installation's, or null when it is. The directory says whose it is; one that says nothing, new or from a

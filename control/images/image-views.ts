@@ -1,7 +1,7 @@
 import type { ImageJobView, ImageView, PublicKeyView, StoredImageView } from '../../domain/images/schema.ts';
 import { wireTime } from '../../domain/times.ts';
-import type { ImageJobRow } from '../../store/image-jobs.ts';
-import type { ImageRow, PublicKeyRow } from '../../store/images.ts';
+import type { ImageJobRow } from '../../store/images/image-jobs.ts';
+import type { ImageRow, PublicKeyRow } from '../../store/images/images.ts';
 
 export function viewOfImage(row: ImageRow): ImageView {
   const { id, name, link, arch, metadata } = row;

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import { isDone } from '../../domain/images/job-turn.ts';
-import { imageJobsOnDisk } from '../../store/image-jobs.ts';
+import { imageJobsOnDisk } from '../../store/images/image-jobs.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Between two looks at the disk, ms. */

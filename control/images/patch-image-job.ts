@@ -1,8 +1,8 @@
 import { musterError } from '../../domain/errors.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import type { ImageJobPatch, ImageJobView } from '../../domain/images/schema.ts';
-import { moveImageJob } from '../../store/image-jobs.ts';
-import { findImage } from '../../store/images.ts';
+import { moveImageJob } from '../../store/images/image-jobs.ts';
+import { findImage } from '../../store/images/images.ts';
 import type { ActingOnImages } from './ports.ts';
 import { getImageJob } from './read-image-jobs.ts';
 import { tellEngine } from './tell-engine.ts';

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import { readPublicKey } from '../../domain/images/public-key.ts';
 import type { PublicKeyCreate, PublicKeyView } from '../../domain/images/schema.ts';
-import type { Db } from '../../store/database.ts';
+import type { Db } from '../../store/connection/database.ts';
 import {
   deletePublicKey as deleteRow,
   findPublicKey,
   insertPublicKey,
   type KeyPlace,
   listPublicKeys,
-} from '../../store/images.ts';
+} from '../../store/images/images.ts';
 import { viewOfPublicKey } from './image-views.ts';
 import { isUuid } from './is-uuid.ts';
 import type { ActingOnImages } from './ports.ts';

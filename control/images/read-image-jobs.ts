@@ -1,7 +1,7 @@
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import type { ImageJobView } from '../../domain/images/schema.ts';
-import type { Db } from '../../store/database.ts';
-import { findImageJob, listImageJobs } from '../../store/image-jobs.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { findImageJob, listImageJobs } from '../../store/images/image-jobs.ts';
 import { viewOfImageJob } from './image-views.ts';
 import { isUuid } from './is-uuid.ts';
 

@@ -1,7 +1,7 @@
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import type { ImageView, StoredImageView } from '../../domain/images/schema.ts';
-import type { Db } from '../../store/database.ts';
-import { findImage, type ImageRow, listImages } from '../../store/images.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { findImage, type ImageRow, listImages } from '../../store/images/images.ts';
 import { viewOfImage, viewOfStoredImage } from './image-views.ts';
 import { isUuid } from './is-uuid.ts';
 

@@ -15,8 +15,8 @@ import {
   markImageJobCleaned,
   moveImageJob,
   noteOnImageJob as noteOnRow,
-} from '../../store/image-jobs.ts';
-import { keepImagePlace, type OthersFirst, takeImageTurn as takeTurn } from '../../store/image-turns.ts';
+} from '../../store/images/image-jobs.ts';
+import { keepImagePlace, type OthersFirst, takeImageTurn as takeTurn } from '../../store/images/image-turns.ts';
 import type { Database } from '../../store/tables.ts';
 import { WORKER_SILENT_MS } from './create-image-job.ts';
 

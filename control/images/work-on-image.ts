@@ -8,10 +8,16 @@ import type { ImageFormat } from '../../domain/images/image-words.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
 import { noPortFree, PORT_REST_MS } from '../../domain/images/shell-ports.ts';
-import { findImageJob, type ImageJobRow, lockImageJob, moveImageJob, noteOnImageJob } from '../../store/image-jobs.ts';
-import { keepImagePort, releaseImagePort, takeImagePort } from '../../store/image-ports.ts';
-import { endImageTurn } from '../../store/image-turns.ts';
-import { findImage, type ImageRow, insertImage } from '../../store/images.ts';
+import {
+  findImageJob,
+  type ImageJobRow,
+  lockImageJob,
+  moveImageJob,
+  noteOnImageJob,
+} from '../../store/images/image-jobs.ts';
+import { endImageTurn } from '../../store/images/image-turns.ts';
+import { findImage, type ImageRow, insertImage } from '../../store/images/images.ts';
+import { keepImagePort, releaseImagePort, takeImagePort } from '../../store/images/shell-ports.ts';
 import type { Database } from '../../store/tables.ts';
 import { newImage } from './create-image.ts';
 import { foreignDirectory } from './foreign-directory.ts';

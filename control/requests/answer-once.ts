@@ -3,7 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { ANSWER_KEPT_MS, ANSWER_MAX, isAnswerKept } from '../../domain/requests/idempotency.ts';
-import { claimRequest, findRequest, holdRequest, removeExpiredRequests, storeAnswer } from '../../store/idempotency.ts';
+import {
+  claimRequest,
+  findRequest,
+  holdRequest,
+  removeExpiredRequests,
+  storeAnswer,
+} from '../../store/requests/idempotency.ts';
 import type { Database } from '../../store/tables.ts';
 import { type AnswerSeal, readAnswerSeal, type SealKeys } from './answer-seal.ts';
 

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { sessionOfRun } from '../../domain/runs/run-id.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
-import { markRunEnded, runsWithOwners } from '../../store/runs.ts';
-import { endedSessions, isSessionId } from '../../store/session-engine.ts';
+import { markRunEnded, runsWithOwners } from '../../store/runs/runs.ts';
+import { endedSessions, isSessionId } from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 
 export interface CleanHostDependencies {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { unsuccessfulHosts } from '../../store/host-results.ts';
+import { unsuccessfulHosts } from '../../store/runs/host-results.ts';
 import type { Database } from '../../store/tables.ts';
 
 /**

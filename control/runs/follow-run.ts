@@ -5,9 +5,9 @@ import { RESULTS_LOST } from '../../domain/runs/exit-status.ts';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
 import type { EventLine, HostResult, ResultsFile } from '../../domain/runs/schema.ts';
 import { storableHost, storableJson, storableText, storableTime } from '../../domain/runs/storable-text.ts';
-import { insertResultsFromEvents, insertUnreachedHosts, noteHostMessages } from '../../store/event-results.ts';
-import { insertHostResults } from '../../store/host-results.ts';
-import { readOutputEnd } from '../../store/output-reads.ts';
+import { insertResultsFromEvents, insertUnreachedHosts, noteHostMessages } from '../../store/runs/event-results.ts';
+import { insertHostResults } from '../../store/runs/host-results.ts';
+import { readOutputEnd } from '../../store/runs/output-reads.ts';
 import {
   ensureRun,
   findRun,
@@ -17,11 +17,11 @@ import {
   type NewRun,
   noteRunError,
   type RunRow,
-} from '../../store/runs.ts';
+} from '../../store/runs/runs.ts';
 
 export type { RunRow };
 
-import { appendEvents, appendOutput, type NewEvent } from '../../store/streams.ts';
+import { appendEvents, appendOutput, type NewEvent } from '../../store/runs/streams.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Records the run before anything of it is started; a run that is known is answered as it stands. */

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { saveRunToken } from '../../store/run-tokens.ts';
+import { saveRunToken } from '../../store/runs/run-tokens.ts';
 import type { Database } from '../../store/tables.ts';
 import { hashToken, newToken } from '../access/token-secret.ts';
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { tokenKindOf } from '../../domain/access/token-format.ts';
-import { findRunOfToken } from '../../store/run-tokens.ts';
+import { findRunOfToken } from '../../store/runs/run-tokens.ts';
 import type { Database } from '../../store/tables.ts';
 import { hashToken, isHashOf } from '../access/token-secret.ts';
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
-import { findRun, type RunRow } from '../../store/runs.ts';
+import { findRun, type RunRow } from '../../store/runs/runs.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** How far a run is stored: where its sender goes on. */

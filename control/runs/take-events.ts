@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { eventOfLine } from '../../domain/runs/event-line.ts';
-import { holdRun, markRunStarted, moveRunCursor } from '../../store/runs.ts';
-import { appendEvents } from '../../store/streams.ts';
+import { holdRun, markRunStarted, moveRunCursor } from '../../store/runs/runs.ts';
+import { appendEvents } from '../../store/runs/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import { lagOf, newEventOf } from './follow-run.ts';
 import { positionOf, presentRun, type RunPosition } from './run-position.ts';

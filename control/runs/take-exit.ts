@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import type { ExitFile } from '../../domain/runs/schema.ts';
-import { findRun } from '../../store/runs.ts';
+import { findRun } from '../../store/runs/runs.ts';
 import type { Database } from '../../store/tables.ts';
 import { closeRun } from './follow-run.ts';
 import { presentRun, type RunPosition, runPosition } from './run-position.ts';

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
-import { holdRun, markRunStarted, moveRunCursor } from '../../store/runs.ts';
-import { appendOutput } from '../../store/streams.ts';
+import { holdRun, markRunStarted, moveRunCursor } from '../../store/runs/runs.ts';
+import { appendOutput } from '../../store/runs/streams.ts';
 import type { Database } from '../../store/tables.ts';
 import { positionOf, presentRun, type RunPosition } from './run-position.ts';
 

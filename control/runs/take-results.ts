@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import type { ResultsFile } from '../../domain/runs/schema.ts';
-import { insertHostResults } from '../../store/host-results.ts';
-import { holdRun } from '../../store/runs.ts';
+import { insertHostResults } from '../../store/runs/host-results.ts';
+import { holdRun } from '../../store/runs/runs.ts';
 import type { Database } from '../../store/tables.ts';
 import { hostResultsOf } from './follow-run.ts';
 import { positionOf, presentRun, type RunPosition } from './run-position.ts';

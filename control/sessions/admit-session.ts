@@ -12,7 +12,7 @@ import {
   isWithdrawn,
   type SessionRow,
   writeProgress,
-} from '../../store/session-engine.ts';
+} from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { jobNameOf } from './job-name.ts';
 import { recordedEnd } from './recorded-end.ts';

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
-import type { SessionRow } from '../../store/session-engine.ts';
-import { requestCancel } from '../../store/sessions.ts';
-import { announceStream } from '../../store/streams.ts';
+import { announceStream } from '../../store/runs/streams.ts';
+import type { SessionRow } from '../../store/sessions/session-engine.ts';
+import { requestCancel } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { getSessionLocked, sessionNotFound } from './find-session.ts';

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { parseTagFilter } from '../../domain/components/tags.ts';
 import type { SessionsCancel, SessionsCancelled } from '../../domain/sessions/schema.ts';
-import { cancelSessionRows, findNames } from '../../store/session-queries.ts';
+import { cancelSessionRows, findNames } from '../../store/sessions/session-queries.ts';
 import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
 

@@ -5,8 +5,8 @@ import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import { openSessionRuns } from '../../store/runs.ts';
-import { findSessionById, isSessionId, isWithdrawn, type SessionRow } from '../../store/session-engine.ts';
+import { openSessionRuns } from '../../store/runs/runs.ts';
+import { findSessionById, isSessionId, isWithdrawn, type SessionRow } from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Clocks of worker, database and engine may differ by this, ms. */

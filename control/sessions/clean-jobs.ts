@@ -7,7 +7,7 @@ import {
   noteJobReleased,
   unreleasedJobs,
   hasUnsettledJobs as unsettled,
-} from '../../store/session-jobs.ts';
+} from '../../store/sessions/session-jobs.ts';
 import type { Database } from '../../store/tables.ts';
 import { jobOfSession, settleJob } from './record-job.ts';
 

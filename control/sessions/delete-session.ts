@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { isSessionName } from '../../domain/sessions/naming.ts';
-import { deleteSessionRows } from '../../store/session-queries.ts';
+import { deleteSessionRows } from '../../store/sessions/session-queries.ts';
 import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { sessionNotFound } from './find-session.ts';

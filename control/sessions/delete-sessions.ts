@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { deleteSessionRows } from '../../store/session-queries.ts';
+import { deleteSessionRows } from '../../store/sessions/session-queries.ts';
 import type { Database } from '../../store/tables.ts';
 import { DELETED } from './delete-session.ts';
 import type { Dispatcher } from './engine-port.ts';

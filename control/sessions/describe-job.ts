@@ -1,5 +1,5 @@
 import type { SessionJob } from '../../domain/sessions/detail-schema.ts';
-import type { ShownJobRow } from '../../store/session-reads.ts';
+import type { ShownJobRow } from '../../store/sessions/session-reads.ts';
 
 const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
 

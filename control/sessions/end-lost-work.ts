@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { markOpenRunsLost, sessionHasRuns } from '../../store/runs.ts';
-import { openSessions, writeEnd } from '../../store/session-engine.ts';
+import { markOpenRunsLost, sessionHasRuns } from '../../store/runs/runs.ts';
+import { openSessions, writeEnd } from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 
 export interface LostWork {

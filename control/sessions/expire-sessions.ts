@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { timeBefore } from '../../domain/age.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import { deleteSessionRows } from '../../store/session-queries.ts';
+import { deleteSessionRows } from '../../store/sessions/session-queries.ts';
 import type { Database } from '../../store/tables.ts';
 
 export interface ExpireDependencies {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
-import type { SessionRow } from '../../store/session-engine.ts';
-import { noteWriter } from '../../store/sessions.ts';
+import type { SessionRow } from '../../store/sessions/session-engine.ts';
+import { noteWriter } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { recordAs } from '../access/attribute-writes.ts';
 import type { SessionEngine } from './engine-port.ts';

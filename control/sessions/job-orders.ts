@@ -11,8 +11,8 @@ import {
   type TeardownState,
   withoutFiles,
 } from '../../domain/sessions/job-schema.ts';
-import { findJobInventory, findOrder, findSessionJob, noteStep } from '../../store/session-jobs.ts';
-import { wasWarnedOf } from '../../store/streams.ts';
+import { wasWarnedOf } from '../../store/runs/streams.ts';
+import { findJobInventory, findOrder, findSessionJob, noteStep } from '../../store/sessions/session-jobs.ts';
 import type { Database } from '../../store/tables.ts';
 import { noteProgress, noteWarnings } from './session-progress.ts';
 

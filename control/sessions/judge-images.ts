@@ -4,10 +4,10 @@ import type { HostStatus } from '../../domain/runs/schema.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { imageGroups, imagesOf } from '../../domain/sessions/image-names.ts';
 import { type ImageLayer, imageFault, isLeftOut, isNotReached } from '../../domain/sessions/image-success.ts';
-import { readHostLayers } from '../../store/host-result-reads.ts';
-import type { SessionRow } from '../../store/session-engine.ts';
-import { listSessionImages } from '../../store/session-images.ts';
-import { readAttempts } from '../../store/session-reads.ts';
+import { readHostLayers } from '../../store/runs/host-result-reads.ts';
+import type { SessionRow } from '../../store/sessions/session-engine.ts';
+import { listSessionImages } from '../../store/sessions/session-images.ts';
+import { readAttempts } from '../../store/sessions/session-reads.ts';
 import type { Database } from '../../store/tables.ts';
 import { noteImage, type SessionImageRow } from './session-images.ts';
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { requestCancel } from '../../store/sessions.ts';
-import { announceStream } from '../../store/streams.ts';
+import { announceStream } from '../../store/runs/streams.ts';
+import { requestCancel } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Who asks, where somebody cancels in the engine itself: it does not tell who that is. */

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
-import { deleteSessionRuns } from '../../store/runs.ts';
-import { markPurged } from '../../store/session-engine.ts';
-import { clearSessionJob } from '../../store/session-jobs.ts';
-import { deleteStream } from '../../store/streams.ts';
+import { deleteSessionRuns } from '../../store/runs/runs.ts';
+import { deleteStream } from '../../store/runs/streams.ts';
+import { markPurged } from '../../store/sessions/session-engine.ts';
+import { clearSessionJob } from '../../store/sessions/session-jobs.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Removes events, output and results of a deleted session from the database. Harmless to repeat. */

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { SessionHost } from '../../domain/sessions/detail-schema.ts';
 import { overallResult } from '../../domain/sessions/host-progress.ts';
-import { readHostLayers, readHostNames, readHostNamesByResult } from '../../store/host-result-reads.ts';
+import { readHostLayers, readHostNames, readHostNamesByResult } from '../../store/runs/host-result-reads.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** What these hosts reached in the session, in the order given. */

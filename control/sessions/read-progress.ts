@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { SessionProgress } from '../../domain/sessions/detail-schema.ts';
-import type { StreamState } from '../../store/session-reads.ts';
+import type { StreamState } from '../../store/sessions/session-reads.ts';
 import type { Database } from '../../store/tables.ts';
 import { withSlotWaits } from './slot-waits.ts';
 import type { SummaryReader } from './summary-reader.ts';

@@ -4,7 +4,7 @@ import { storableText } from '../../domain/runs/storable-text.ts';
 import type { JobView } from '../../domain/sessions/cluster-job.ts';
 import { exitCodesOf, type JobOutcome } from '../../domain/sessions/job-outcome.ts';
 import type { JobOrder } from '../../domain/sessions/job-schema.ts';
-import { openSessionRuns } from '../../store/runs.ts';
+import { openSessionRuns } from '../../store/runs/runs.ts';
 import {
   addExitCodes,
   findOrder,
@@ -18,7 +18,7 @@ import {
   saveExitCodes,
   saveJobEnd,
   saveSessionJob,
-} from '../../store/session-jobs.ts';
+} from '../../store/sessions/session-jobs.ts';
 import type { Database } from '../../store/tables.ts';
 import { closeRun } from '../runs/follow-run.ts';
 

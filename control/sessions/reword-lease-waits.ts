@@ -9,7 +9,7 @@ import {
   lockLeaseWaits,
   writeLeaseWaits,
   wrongLeaseWaiters,
-} from '../../store/lease-waits.ts';
+} from '../../store/sessions/lease-waits.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Why they wait. */

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { LogEntry, SessionEvent } from '../../domain/sessions/detail-schema.ts';
 import { eventOf, hostLogEntryOf, logEntryOf } from '../../domain/sessions/stream-entries.ts';
-import { type EventFilter, readEventsAfter, readLastEvents } from '../../store/event-reads.ts';
-import { readLastOutput, readOutputAfter } from '../../store/output-reads.ts';
-import type { StreamState } from '../../store/session-reads.ts';
+import { type EventFilter, readEventsAfter, readLastEvents } from '../../store/runs/event-reads.ts';
+import { readLastOutput, readOutputAfter } from '../../store/runs/output-reads.ts';
+import type { StreamState } from '../../store/sessions/session-reads.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Numbered rows of a session as its readers see them. */

@@ -1,9 +1,9 @@
 /** The stored end of a run, as the sentence of its session needs it. */
 import type { Kysely } from 'kysely';
 import { type LayerOutcome, NAMED_IN_A_SENTENCE } from '../../domain/sessions/outcome.ts';
-import { commonFailure, countHostsByStatus, readFailedHosts } from '../../store/host-result-reads.ts';
-import { countHostResults } from '../../store/host-results.ts';
-import { findRun } from '../../store/runs.ts';
+import { commonFailure, countHostsByStatus, readFailedHosts } from '../../store/runs/host-result-reads.ts';
+import { countHostResults } from '../../store/runs/host-results.ts';
+import { findRun } from '../../store/runs/runs.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Exit status (null: lost or still open), what its hosts and those of its session reached, and why. */

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Kysely } from 'kysely';
 import { ERRORS, type ErrorCode, musterError } from '../../domain/errors.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import { findSessionById, forgetQueueMessages } from '../../store/session-engine.ts';
+import { findSessionById, forgetQueueMessages } from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { finishDebug, retrySession } from '../../workflows/sessions/messages.ts';
 import type { SessionEngine } from './engine-port.ts';

@@ -8,11 +8,11 @@ import {
   type SessionImageChange,
   type SessionImageRow,
   writeSessionImage,
-} from '../../store/session-images.ts';
+} from '../../store/sessions/session-images.ts';
 import type { Database } from '../../store/tables.ts';
 import { noteProgress } from './session-progress.ts';
 
-export type { SessionImageRow } from '../../store/session-images.ts';
+export type { SessionImageRow } from '../../store/sessions/session-images.ts';
 export {
   deletedSessionsWithJobs,
   findKnownImageJobs,
@@ -28,7 +28,7 @@ export {
   writeImageQueued,
   writeImageReleased,
   writeImageResult,
-} from '../../store/session-images.ts';
+} from '../../store/sessions/session-images.ts';
 
 /**
  * Notes how one image is, and says so in the session's progress. What the row says already is not noted again: its `updated_at` is when there

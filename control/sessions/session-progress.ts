@@ -4,6 +4,7 @@ import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../domain/errors.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
+import { appendEvents } from '../../store/runs/streams.ts';
 import {
   findSessionById,
   isSessionId,
@@ -12,8 +13,7 @@ import {
   type SessionRow,
   writeProgress,
   writeSnapshot,
-} from '../../store/session-engine.ts';
-import { appendEvents } from '../../store/streams.ts';
+} from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** The session by its id, a deleted one too (its work goes on until it is ended). */

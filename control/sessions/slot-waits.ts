@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { describeSlotWait, NAMED_HOLDERS } from '../../domain/sessions/slot-wait.ts';
-import { readOptions } from '../../store/options.ts';
-import { readSlots, type SessionRow } from '../../store/session-engine.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import { readSlots, type SessionRow } from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** What says of a session whether it waits for a slot. */

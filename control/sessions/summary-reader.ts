@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { countEvent, type EventSummary, emptySummary } from '../../domain/runs/event-summary.ts';
-import { readSummaryEvents } from '../../store/event-reads.ts';
+import { readSummaryEvents } from '../../store/runs/event-reads.ts';
 import type { Database } from '../../store/tables.ts';
 
 export interface SummaryReader {

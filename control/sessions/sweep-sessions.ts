@@ -1,10 +1,15 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import { releaseLeftLeases } from '../../store/leases.ts';
-import { addToOutbox, hasOutboxItem } from '../../store/outbox.ts';
-import { runHosts, sessionHasRuns } from '../../store/runs.ts';
-import { forgetSessions, openSessions, type SessionRow, unpurgedSessions } from '../../store/session-engine.ts';
+import { releaseLeftLeases } from '../../store/components/leases.ts';
+import { runHosts, sessionHasRuns } from '../../store/runs/runs.ts';
+import { addToOutbox, hasOutboxItem } from '../../store/sessions/outbox.ts';
+import {
+  forgetSessions,
+  openSessions,
+  type SessionRow,
+  unpurgedSessions,
+} from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 import { endSession } from './end-session.ts';
 import { purgeSession } from './purge-session.ts';

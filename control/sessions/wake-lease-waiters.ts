@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
-import { freedLeaseWaiters, waitingForLeases } from '../../store/leases.ts';
+import { freedLeaseWaiters, waitingForLeases } from '../../store/components/leases.ts';
 import type { Database } from '../../store/tables.ts';
 import { leasesFree } from '../../workflows/sessions/messages.ts';
 import { signalSession } from './signal-session.ts';

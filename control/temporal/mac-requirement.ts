@@ -11,7 +11,7 @@ import {
   readRequiredSince,
   requireMacs,
   wasGoneBack,
-} from '../../store/required-macs.ts';
+} from '../../store/connection/required-macs.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Between two looks, ms: an older release that comes back is seen before it takes requests. */

@@ -18,7 +18,7 @@ import {
 } from '../../domain/backup-schema.ts';
 import { readHostId } from '../../drivers/local-runner/host-id.ts';
 import { type DatabaseLoad, loadDatabase, unknownMigrations } from '../../store/backup/load-database.ts';
-import { openDatabase } from '../../store/database.ts';
+import { openDatabase } from '../../store/connection/database.ts';
 import { prepareDataDirectory } from '../stack/data-directory.ts';
 import { endLeftovers } from '../stack/leftovers.ts';
 import type { EmbeddedPostgres } from '../stack/postgres.ts';

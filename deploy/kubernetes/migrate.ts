@@ -10,7 +10,7 @@ import { temporalSettings } from '../../config/temporal-settings.ts';
 import { connectTemporal } from '../../control/temporal/connect.ts';
 import { ensureNamespace } from '../../control/temporal/ensure-namespace.ts';
 import { registerSearchAttributes } from '../../control/temporal/register-search-attributes.ts';
-import { isConnectionError, openDatabase } from '../../store/database.ts';
+import { isConnectionError, openDatabase } from '../../store/connection/database.ts';
 import { migrate } from '../../store/migrations/index.ts';
 
 /** How long servers that do not answer are waited for, ms. The Job is tried again after that. */

@@ -2,7 +2,7 @@
 import type { Canary } from '../configurations/schema.ts';
 import type { RolloutCounts } from './rollout.ts';
 
-/** Counts of the components that may be canaries, of one moment; see `store/canaries.ts` for which may. */
+/** Counts of the components that may be canaries, of one moment; see `store/batches/canaries.ts` for which may. */
 export interface CanaryCounts {
   /** Configured already, by this rollout or otherwise. */
   configured: number;

@@ -1,7 +1,7 @@
 /** Fills an empty database from a backup. */
 import pg from 'pg';
 import type { SavedDatabase, SavedRole } from '../../domain/backup-schema.ts';
-import { openDatabase } from '../database.ts';
+import { openDatabase } from '../connection/database.ts';
 import { MIGRATIONS, migrate, migrateTo } from '../migrations/index.ts';
 import { copyIn } from './copy.ts';
 

@@ -1,7 +1,7 @@
 /** The whole database as one instant of it, for a backup. */
 import pg from 'pg';
 import type { SavedDatabase, SavedRole, SavedSequence, SavedTable } from '../../domain/backup-schema.ts';
-import { KEY_LOCK } from '../key-lock.ts';
+import { KEY_LOCK } from '../secrets/key-lock.ts';
 import { copyOut, type StoredTable } from './copy.ts';
 
 /** What the migrator keeps for itself: a restored database has it by its own migrations. */

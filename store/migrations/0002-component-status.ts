@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 /**
  * `components.standing` stands for all that a component's own record says about its status beside its error count: the
  * desired configuration, whether it has any state, and the layers that it reached. Components of equal standing differ in
- * nothing else, so a filter by status judges each standing once (see `store/component-status.ts`). A function of the row
+ * nothing else, so a filter by status judges each standing once (see `store/components/component-status.ts`). A function of the row
  * alone: it cannot be out of date. Digests are 128 bits of SHA-256.
  */
 export async function up(db: Kysely<never>): Promise<void> {

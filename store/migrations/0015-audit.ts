@@ -184,7 +184,7 @@ export async function up(db: Kysely<never>): Promise<void> {
     'create index audit_actor on audit (actor, at, id)',
     // Updates are nearly all; what else there is, is looked for among them.
     `create index audit_action on audit (action, at, id) where action <> 'update'`,
-    // Who asked, with which request: the comment in front of the statement (see store/attribution.ts).
+    // Who asked, with which request: the comment in front of the statement (see store/connection/attribution.ts).
     `create function audit_writer() returns jsonb language sql stable as $$
       select coalesce(convert_from(decode(
         substring(left(current_query(), 4000) from '^/\\*muster ([A-Za-z0-9+/=]+)\\*/'), 'base64'), 'UTF8')::jsonb, '{}') $$`,

@@ -253,7 +253,7 @@ describe('a node', () => {
 });
 
 test('without the database nobody is let in or turned away: 503', async () => {
-  const { openDatabase } = await import('../../store/database.ts');
+  const { openDatabase } = await import('../../store/connection/database.ts');
   const away = await createTokenApi({ db: openDatabase({ url: 'postgres://nobody@127.0.0.1:9/none' }) });
   const answer = await away.call('GET', '/v3/options', undefined, { authorization: `Bearer ${away.tokens.admin}` });
   expect(answer.body).toMatchObject({ status: 503, code: 'storage_unavailable' });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { isConnectionError, openDatabase } from '../../store/database.ts';
+import { isConnectionError, openDatabase } from '../../store/connection/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { openProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { type Answer, createTestApi, type TestApi } from '../support/test-api.ts';

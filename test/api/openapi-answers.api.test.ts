@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { noteImageWorker } from '../../store/image-jobs.ts';
-import { recordAuthority } from '../../store/trust.ts';
+import { noteImageWorker } from '../../store/images/image-jobs.ts';
+import { recordAuthority } from '../../store/trust/trust.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
 import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
 import { type AnswerCheck, createAnswerCheck } from '../support/answer-check.ts';

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { openDatabase, pingDatabase } from '../../store/database.ts';
-import { openListener } from '../../store/listener.ts';
+import { openDatabase, pingDatabase } from '../../store/connection/database.ts';
+import { openListener } from '../../store/connection/listener.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

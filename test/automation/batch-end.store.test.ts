@@ -6,9 +6,9 @@ import type { ComponentBody } from '../../domain/components/schema.ts';
 import type { RolloutPolicy } from '../../domain/configurations/schema.ts';
 import type { HostStatus } from '../../domain/runs/schema.ts';
 import { wireTime } from '../../domain/times.ts';
-import { insertHostResults } from '../../store/host-results.ts';
-import { findRollout } from '../../store/rollouts.ts';
-import { ensureRun } from '../../store/runs.ts';
+import { findRollout } from '../../store/batches/rollouts.ts';
+import { insertHostResults } from '../../store/runs/host-results.ts';
+import { ensureRun } from '../../store/runs/runs.ts';
 import { layerOf, openRealBatcher, type RealBatcher } from './real-batcher.ts';
 
 let batcher: RealBatcher;

@@ -1,8 +1,8 @@
 /** Each kind of change that can make a component pending is announced, and reports that cannot are not. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { BATCHER_CHANNEL } from '../../store/batcher-state.ts';
-import { writeEnd } from '../../store/session-engine.ts';
+import { BATCHER_CHANNEL } from '../../store/batches/batcher-state.ts';
+import { writeEnd } from '../../store/sessions/session-engine.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { layerOf, openRealBatcher, type RealBatcher } from './real-batcher.ts';

@@ -5,9 +5,9 @@ import { readPlan } from '../../control/automation/read-plan.ts';
 import { runPass } from '../../control/automation/run-pass.ts';
 import { takeLeases } from '../../control/components/take-leases.ts';
 import { deleteSession } from '../../control/sessions/delete-session.ts';
-import { dropStaleMembers } from '../../store/batch-candidates.ts';
-import { withPassLock, writePaused } from '../../store/batcher-state.ts';
-import { readOptions } from '../../store/options.ts';
+import { dropStaleMembers } from '../../store/batches/batch-candidates.ts';
+import { withPassLock, writePaused } from '../../store/batches/batcher-state.ts';
+import { readOptions } from '../../store/configurations/options.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { openRealBatcher, type RealBatcher } from './real-batcher.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { getBatch, listBatches, listBatchKeys, readBatcher } from '../../control/automation/read-batches.ts';
 import { retryAfterSecret } from '../../control/configurations/retry-after-secret.ts';
 import { patchSession } from '../../control/sessions/patch-session.ts';
-import { readGauges } from '../../store/gauges.ts';
+import { readGauges } from '../../store/fleet/gauges.ts';
 import { openRealBatcher, type RealBatcher } from './real-batcher.ts';
 
 let batcher: RealBatcher;

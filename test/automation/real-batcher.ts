@@ -4,9 +4,9 @@ import { type PassReport, runPass } from '../../control/automation/run-pass.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/times.ts';
-import { upsertComponents } from '../../store/components.ts';
-import { lockOptions, mergeOptions } from '../../store/options.ts';
-import { writeEnd } from '../../store/session-engine.ts';
+import { upsertComponents } from '../../store/components/components.ts';
+import { lockOptions, mergeOptions } from '../../store/configurations/options.ts';
+import { writeEnd } from '../../store/sessions/session-engine.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const URL = 'https://git.example.test/one.git';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { resumeRollout, stopRolloutByHand } from '../../control/automation/command-rollout.ts';
 import type { RolloutPolicy } from '../../domain/configurations/schema.ts';
-import { findRollout, pageRollouts } from '../../store/rollouts.ts';
+import { findRollout, pageRollouts } from '../../store/batches/rollouts.ts';
 import { layerOf, openRealBatcher, type RealBatcher } from './real-batcher.ts';
 
 let batcher: RealBatcher;
@@ -255,7 +255,7 @@ test('a stop between plan and send holds the batch back', async () => {
   await pass();
   await batcher.database.db.updateTable('rollouts').set({ version: 'of before' }).execute();
   const { sendBatch } = await import('../../control/automation/send-batch.ts');
-  const { readOptions } = await import('../../store/options.ts');
+  const { readOptions } = await import('../../store/configurations/options.ts');
   const { db } = batcher.database;
   const batch = await db.selectFrom('batches').select('id').executeTakeFirstOrThrow();
   const deps = {

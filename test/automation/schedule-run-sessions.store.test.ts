@@ -6,9 +6,9 @@ import { beginScheduleRun } from '../../control/automation/begin-schedule-run.ts
 import { cancelScheduleRun, followScheduleRun } from '../../control/automation/end-schedule-run.ts';
 import { performScheduleRun } from '../../control/automation/perform-schedule-run.ts';
 import type { ScheduleAction } from '../../domain/automation/schedule-schema.ts';
-import { findScheduleRun, type ScheduleRunRow } from '../../store/schedule-runs.ts';
-import type { SessionRow } from '../../store/session-engine.ts';
-import { findSession } from '../../store/sessions.ts';
+import { findScheduleRun, type ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
+import type { SessionRow } from '../../store/sessions/session-engine.ts';
+import { findSession } from '../../store/sessions/sessions.ts';
 import { fakeSchedules } from '../support/fake-schedules.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 

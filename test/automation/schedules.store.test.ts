@@ -8,7 +8,7 @@ import { performScheduleRun } from '../../control/automation/perform-schedule-ru
 import { reconcileUserSchedules } from '../../control/automation/reconcile-schedules.ts';
 import type { ScheduleAction } from '../../domain/automation/schedule-schema.ts';
 import { musterError } from '../../domain/errors.ts';
-import { findScheduleRun, type ScheduleRunRow } from '../../store/schedule-runs.ts';
+import { findScheduleRun, type ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeSchedules, fakeSchedules } from '../support/fake-schedules.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';

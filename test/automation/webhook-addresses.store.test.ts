@@ -11,9 +11,9 @@ import { sealOpenAddresses } from '../../control/automation/webhook-address.ts';
 import { createWebhook, patchWebhook, testWebhook } from '../../control/automation/write-webhook.ts';
 import { changeSecretKey, ensureSecretKey } from '../../control/configurations/secret-key.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
-import { openDatabase } from '../../store/database.ts';
-import { connectionName } from '../../store/process-names.ts';
-import { createSecretStore } from '../../store/secrets.ts';
+import { openDatabase } from '../../store/connection/database.ts';
+import { connectionName } from '../../store/connection/process-names.ts';
+import { createSecretStore } from '../../store/secrets/secrets.ts';
 import { createMemorySecretStore } from '../support/memory-secret-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

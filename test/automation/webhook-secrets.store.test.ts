@@ -9,8 +9,8 @@ import {
   testWebhook,
   type WebhookDependencies,
 } from '../../control/automation/write-webhook.ts';
-import { openDatabase } from '../../store/database.ts';
-import { createSecretStore } from '../../store/secrets.ts';
+import { openDatabase } from '../../store/connection/database.ts';
+import { createSecretStore } from '../../store/secrets/secrets.ts';
 import {
   deleteWebhook,
   findWebhook,
@@ -18,7 +18,7 @@ import {
   listNotifications,
   lockWebhookName,
   noteDelivery,
-} from '../../store/webhooks.ts';
+} from '../../store/webhooks/webhooks.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

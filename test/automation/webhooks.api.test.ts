@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { deliverNotifications } from '../../control/automation/deliver-notifications.ts';
 import { forgetOldNotifications } from '../../control/automation/wake-webhooks.ts';
 import type { WebhookSender } from '../../control/automation/webhook-ports.ts';
-import { writeEnd } from '../../store/session-engine.ts';
+import { writeEnd } from '../../store/sessions/session-engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { insertHostResults } from '../../store/host-results.ts';
-import { announceStream, appendEvents, appendOutput } from '../../store/streams.ts';
+import { insertHostResults } from '../../store/runs/host-results.ts';
+import { announceStream, appendEvents, appendOutput } from '../../store/runs/streams.ts';
 import { cli, startCli } from '../support/command-line.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 

@@ -1,7 +1,7 @@
 /** What the command line says of rollout policies and of tries that are used up, against the real API. */
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { insertRollout } from '../../store/rollouts.ts';
+import { insertRollout } from '../../store/batches/rollouts.ts';
 import { cli } from '../support/command-line.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 

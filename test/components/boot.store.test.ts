@@ -10,8 +10,8 @@ import { putComponent, putComponents } from '../../control/components/put-compon
 import { recordLayer } from '../../control/components/record-layer.ts';
 import type { ComponentBody } from '../../domain/components/schema.ts';
 import type { HostStatus } from '../../domain/runs/schema.ts';
-import { insertHostResults } from '../../store/host-results.ts';
-import { ensureRun } from '../../store/runs.ts';
+import { insertHostResults } from '../../store/runs/host-results.ts';
+import { ensureRun } from '../../store/runs/runs.ts';
 import { COMMIT, makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';

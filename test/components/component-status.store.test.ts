@@ -5,8 +5,8 @@ import { selectComponents } from '../../control/components/select-components.ts'
 import { CONFIGURATION_STATUSES, type Component, LAYER_STATES } from '../../domain/components/schema.ts';
 import type { StatusOptions } from '../../domain/components/status.ts';
 import { WRITABLE_MEMBERS } from '../../domain/components/write-component.ts';
-import { pageComponentsByStatus } from '../../store/component-status.ts';
-import { pageComponents, updateComponents, upsertComponents } from '../../store/components.ts';
+import { pageComponentsByStatus } from '../../store/components/component-status.ts';
+import { pageComponents, updateComponents, upsertComponents } from '../../store/components/components.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;

@@ -4,9 +4,9 @@ import { importComponents } from '../../control/components/import-components.ts'
 import { patchComponent, patchComponents } from '../../control/components/patch-components.ts';
 import { patchComponentsByFilter } from '../../control/components/patch-components-by-filter.ts';
 import { putComponent, putComponents } from '../../control/components/put-components.ts';
-import { findComponentVersion, updateComponentVersion } from '../../store/component-version.ts';
-import { findComponent } from '../../store/components.ts';
-import { insertHostResults, reportLayer } from '../../store/host-results.ts';
+import { findComponentVersion, updateComponentVersion } from '../../store/components/component-version.ts';
+import { findComponent } from '../../store/components/components.ts';
+import { insertHostResults, reportLayer } from '../../store/runs/host-results.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -5,9 +5,9 @@ import { appendEntries } from '../../control/components/append-entries.ts';
 import { recordLayer } from '../../control/components/record-layer.ts';
 import { MAX_COMPONENT_BYTES } from '../../domain/components/component-size.ts';
 import type { StateLayer } from '../../domain/components/schema.ts';
-import { lockComponents } from '../../store/components.ts';
-import { insertHostResults } from '../../store/host-results.ts';
-import { ensureRun } from '../../store/runs.ts';
+import { lockComponents } from '../../store/components/components.ts';
+import { insertHostResults } from '../../store/runs/host-results.ts';
+import { ensureRun } from '../../store/runs/runs.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

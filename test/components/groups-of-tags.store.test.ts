@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { groupOfTag } from '../../domain/components/inventory.ts';
-import { anyGroupOfTags } from '../../store/inventory-components.ts';
+import { anyGroupOfTags } from '../../store/components/inventory-components.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const TAGS = [

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { putComponents } from '../../control/components/put-components.ts';
 import { readHardwareSync } from '../../control/components/read-hardware-sync.ts';
 import { syncHardware } from '../../control/components/sync-hardware.ts';
-import { createAbsentComponents } from '../../store/hardware-sync.ts';
+import { createAbsentComponents } from '../../store/components/hardware-sync.ts';
 import { eventually } from '../support/eventually.ts';
 import { node } from '../support/hardware-service.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';

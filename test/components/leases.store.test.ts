@@ -8,9 +8,9 @@ import {
   requestedLeases,
   requestLeases,
   waitingForLeases,
-} from '../../store/leases.ts';
-import { ensureRun, markRunEnded } from '../../store/runs.ts';
-import { forgetSessions, markPurged, type SessionRow, writeEnd } from '../../store/session-engine.ts';
+} from '../../store/components/leases.ts';
+import { ensureRun, markRunEnded } from '../../store/runs/runs.ts';
+import { forgetSessions, markPurged, type SessionRow, writeEnd } from '../../store/sessions/session-engine.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -10,7 +10,7 @@ import { openConfigMaps } from '../../drivers/secrets/config-maps.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { openSshFiles } from '../../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../../drivers/secrets/ssh-key-pair.ts';
-import { createSecretStore } from '../../store/secrets.ts';
+import { createSecretStore } from '../../store/secrets/secrets.ts';
 import { findProgram } from '../support/find-program.ts';
 import { type GitHttpServer, makeCertificates, startGitHttpServer } from '../support/git-http-server.ts';
 import { createRepository, type TestRepository } from '../support/git-repository.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { followLoggingLevel } from '../../control/configurations/logging-level.ts';
-import { openDatabase } from '../../store/database.ts';
-import { lockOptions, mergeOptions } from '../../store/options.ts';
+import { lockOptions, mergeOptions } from '../../store/configurations/options.ts';
+import { openDatabase } from '../../store/connection/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Migrator, sql } from 'kysely';
-import { findConfiguration, lockConfiguration, updateConfiguration } from '../../store/configurations.ts';
+import {
+  findConfiguration,
+  lockConfiguration,
+  updateConfiguration,
+} from '../../store/configurations/configurations.ts';
+import { pageSources } from '../../store/configurations/sources.ts';
 import * as foundation from '../../store/migrations/0001-foundation.ts';
 import { migrate } from '../../store/migrations/index.ts';
-import { pageSources } from '../../store/sources.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;

@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { changeSecretKey, ensureSecretKey } from '../../control/configurations/secret-key.ts';
 import { dropOldKey, makeNextKey, switchKeys } from '../../drivers/secrets/key-ring.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
-import { finishRotation, rotateKey } from '../../store/secret-keys.ts';
-import { createSecretStore } from '../../store/secrets.ts';
+import { finishRotation, rotateKey } from '../../store/secrets/secret-keys.ts';
+import { createSecretStore } from '../../store/secrets/secrets.ts';
 import { ROOT } from '../support/source-tree.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
@@ -155,8 +155,8 @@ describe('a change of the key', () => {
     await fill();
     const code = `
       const { openSecretCipher } = await import(${JSON.stringify(join(ROOT, 'drivers/secrets/secret-cipher.ts'))});
-      const { openDatabase } = await import(${JSON.stringify(join(ROOT, 'store/database.ts'))});
-      const { rotateKey } = await import(${JSON.stringify(join(ROOT, 'store/secret-keys.ts'))});
+      const { openDatabase } = await import(${JSON.stringify(join(ROOT, 'store/connection/database.ts'))});
+      const { rotateKey } = await import(${JSON.stringify(join(ROOT, 'store/secrets/secret-keys.ts'))});
       const db = openDatabase({ url: process.argv[1], name: 'rotation' });
       process.stdout.write('ready');
       for (;;) await rotateKey(db, openSecretCipher(process.argv[2]).rotation);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecretCipher, type SecretCipher } from '../../drivers/secrets/secret-cipher.ts';
-import { createSecretStore } from '../../store/secrets.ts';
+import { createSecretStore } from '../../store/secrets/secrets.ts';
 import { secretStoreContract } from '../support/secret-store-contract.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -8,7 +8,7 @@ import { createSiteValues, ensureSiteValues } from '../../control/configurations
 import type { Source } from '../../domain/configurations/schema.ts';
 import { openConfigMaps } from '../../drivers/secrets/config-maps.ts';
 import { openSshFiles } from '../../drivers/secrets/ssh-files.ts';
-import { insertSource } from '../../store/sources.ts';
+import { insertSource } from '../../store/configurations/sources.ts';
 import { createMemorySecretStore } from '../support/memory-secret-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

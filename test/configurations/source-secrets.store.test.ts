@@ -9,7 +9,7 @@ import { patchSource } from '../../control/configurations/patch-source.ts';
 import type { SecretStore } from '../../control/configurations/ports.ts';
 import { settleBrokenOffChanges } from '../../control/configurations/source-secrets.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
-import { createSecretStore } from '../../store/secrets.ts';
+import { createSecretStore } from '../../store/secrets/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const credentials = { username: 'u', password: 'first-word' };

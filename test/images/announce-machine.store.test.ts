@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createAnnouncement } from '../../control/images/announce-machine.ts';
-import { listImageWorkers } from '../../store/image-jobs.ts';
+import { listImageWorkers } from '../../store/images/image-jobs.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { noteImageWorker } from '../../store/image-jobs.ts';
+import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { IMAGE_STORE, type TestApi } from '../support/test-api.ts';
 
 export const PUBLIC_KEY = `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${'A'.repeat(43)} someone@here`;

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { takeImageRunTurn } from '../../control/images/run-image-job.ts';
-import { markImageJobsDeleted, moveImageJob, noteImageWorker } from '../../store/image-jobs.ts';
-import { endImageTurn } from '../../store/image-turns.ts';
+import { markImageJobsDeleted, moveImageJob, noteImageWorker } from '../../store/images/image-jobs.ts';
+import { endImageTurn } from '../../store/images/image-turns.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createImageRecords } from '../../activities/images/activities.ts';
 import type { ImageJobPlan, ImageJobRecords, ImageWork } from '../../activities/images/contract.ts';
-import { findImageJob, noteImageWorker } from '../../store/image-jobs.ts';
+import { findImageJob, noteImageWorker } from '../../store/images/image-jobs.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { replayHistories, startTestWorker } from '../support/session-bench.ts';
 import { createTestDatabase } from '../support/test-database.ts';

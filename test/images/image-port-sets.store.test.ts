@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { takeImageRunTurn } from '../../control/images/run-image-job.ts';
-import { findImageJob, markImageJobCleaned, moveImageJob, noteImageWorker } from '../../store/image-jobs.ts';
-import { keepImagePort } from '../../store/image-ports.ts';
-import { endImageTurn } from '../../store/image-turns.ts';
+import { findImageJob, markImageJobCleaned, moveImageJob, noteImageWorker } from '../../store/images/image-jobs.ts';
+import { endImageTurn } from '../../store/images/image-turns.ts';
+import { keepImagePort } from '../../store/images/shell-ports.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 

@@ -1,8 +1,8 @@
 /** The contract of the image service, route by route. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { findImageJob, moveImageJob } from '../../store/image-jobs.ts';
-import { insertPublicKey } from '../../store/images.ts';
+import { findImageJob, moveImageJob } from '../../store/images/image-jobs.ts';
+import { insertPublicKey } from '../../store/images/images.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 import { ableWorker, importedImage, PUBLIC_KEY } from './fixtures.ts';
 

@@ -1,8 +1,8 @@
 /** How many have their turn on the machine that has the images; who comes first among them is another matter. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { markImageJobCleaned, markImageJobsDeleted, moveImageJob } from '../../store/image-jobs.ts';
-import { endImageTurn, takeImageTurn } from '../../store/image-turns.ts';
+import { markImageJobCleaned, markImageJobsDeleted, moveImageJob } from '../../store/images/image-jobs.ts';
+import { endImageTurn, takeImageTurn } from '../../store/images/image-turns.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 

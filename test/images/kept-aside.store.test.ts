@@ -13,10 +13,10 @@ import { cleanImageHost } from '../../control/images/sweep-images.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
-import type { Db } from '../../store/database.ts';
-import { listImageWorkers, liveImageQueues } from '../../store/image-jobs.ts';
-import { insertImage } from '../../store/images.ts';
-import { installationId } from '../../store/installation.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { installationId } from '../../store/connection/installation.ts';
+import { listImageWorkers, liveImageQueues } from '../../store/images/image-jobs.ts';
+import { insertImage } from '../../store/images/images.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { smallTar } from './fixtures.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { withJobDefaults } from '../../domain/images/job-defaults.ts';
-import type { Db } from '../../store/database.ts';
-import { type ImageJobRow, insertImageJob } from '../../store/image-jobs.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { type ImageJobRow, insertImageJob } from '../../store/images/image-jobs.ts';
 
 interface Wanted {
   storeId: string;

@@ -8,9 +8,9 @@ import { newImage } from '../../control/images/create-image.ts';
 import { type ImageWorkDependencies, packForJob, unpackForJob } from '../../control/images/work-on-image.ts';
 import { musterError } from '../../domain/errors.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
-import { findImageJob, type ImageJobRow, markImageJobsDeleted, moveImageJob } from '../../store/image-jobs.ts';
-import { deleteImage, findImage, insertImage } from '../../store/images.ts';
-import { installationId } from '../../store/installation.ts';
+import { installationId } from '../../store/connection/installation.ts';
+import { findImageJob, type ImageJobRow, markImageJobsDeleted, moveImageJob } from '../../store/images/image-jobs.ts';
+import { deleteImage, findImage, insertImage } from '../../store/images/images.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 

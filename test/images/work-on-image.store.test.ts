@@ -11,9 +11,9 @@ import {
   markImageJobCleaned,
   markImageJobsDeleted,
   moveImageJob,
-} from '../../store/image-jobs.ts';
-import { takeImagePort } from '../../store/image-ports.ts';
-import { takeImageTurn } from '../../store/image-turns.ts';
+} from '../../store/images/image-jobs.ts';
+import { takeImageTurn } from '../../store/images/image-turns.ts';
+import { takeImagePort } from '../../store/images/shell-ports.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 

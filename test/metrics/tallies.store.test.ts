@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { BOUNDS, histogramOf } from '../../domain/metrics/tallies.ts';
-import { addDuration, countOne, readTallies } from '../../store/tallies.ts';
+import { addDuration, countOne, readTallies } from '../../store/connection/tallies.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;

@@ -5,9 +5,9 @@ import { createSessionEngine } from '../../control/sessions/session-engine.ts';
 import { withSlotWaits } from '../../control/sessions/slot-waits.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import { lockOptions, mergeOptions } from '../../store/options.ts';
-import { admit, countAdmitted, queueHead, type SessionRow, writeEnd } from '../../store/session-engine.ts';
-import { requestCancel } from '../../store/sessions.ts';
+import { lockOptions, mergeOptions } from '../../store/configurations/options.ts';
+import { admit, countAdmitted, queueHead, type SessionRow, writeEnd } from '../../store/sessions/session-engine.ts';
+import { requestCancel } from '../../store/sessions/sessions.ts';
 import { makeSession, sessionNow, signalClient } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

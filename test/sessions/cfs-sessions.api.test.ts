@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openDatabase } from '../../store/database.ts';
+import { openDatabase } from '../../store/connection/database.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 import { addConfiguration, endSession, sessionId, setSession } from './session-fixtures.ts';
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { cleanJobs } from '../../control/sessions/clean-jobs.ts';
 import { noteExitCodes } from '../../control/sessions/record-job.ts';
 import { issueJobToken, sessionOfJobToken } from '../../control/sessions/session-of-job-token.ts';
-import { ensureRun, findRun } from '../../store/runs.ts';
-import { findSessionJob } from '../../store/session-jobs.ts';
+import { ensureRun, findRun } from '../../store/runs/runs.ts';
+import { findSessionJob } from '../../store/sessions/session-jobs.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
 import { ansible, recordedJob } from '../support/recorded-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { deleteEndedJobs } from '../../activities/sessions/delete-ended-jobs.ts';
 import { releaseLeftImages } from '../../activities/sessions/release-images.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
-import { unpurgedSessions } from '../../store/session-engine.ts';
-import { saveSessionImages } from '../../store/session-images.ts';
-import { createStream } from '../../store/streams.ts';
+import { createStream } from '../../store/runs/streams.ts';
+import { unpurgedSessions } from '../../store/sessions/session-engine.ts';
+import { saveSessionImages } from '../../store/sessions/session-images.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { type ImageBench, type ImageWorker, openImageBench } from '../support/image-bench.ts';
 import { perform } from '../support/session-machine.ts';

@@ -5,7 +5,7 @@ import { cancelSession } from '../../control/sessions/cancel-session.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import { noteCancelInEngine } from '../../control/sessions/note-engine-cancel.ts';
 import { patchSession } from '../../control/sessions/patch-session.ts';
-import { ensureRun } from '../../store/runs.ts';
+import { ensureRun } from '../../store/runs/runs.ts';
 import { makeSession, sessionNow, signalClient } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

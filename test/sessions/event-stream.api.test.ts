@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
 import { eventStream, type Pass, sendEventStream } from '../../api/streaming/event-stream.ts';
 import { createSharedReads } from '../../api/streaming/shared-reads.ts';
-import type { StreamState } from '../../store/session-reads.ts';
-import type { StreamTopic } from '../../store/stream-feed.ts';
+import type { StreamTopic } from '../../store/runs/stream-feed.ts';
+import type { StreamState } from '../../store/sessions/session-reads.ts';
 
 const state: StreamState = {
   id: 'id',

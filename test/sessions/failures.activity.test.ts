@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { withHeartbeat } from '../../activities/heartbeat.ts';
 import { failureOf } from '../../control/failures.ts';
 import { musterError } from '../../domain/errors.ts';
-import { openDatabase } from '../../store/database.ts';
+import { openDatabase } from '../../store/connection/database.ts';
 import { translateFailures } from '../../worker/failure-interceptor.ts';
 import { freePort } from '../support/free-port.ts';
 import { activityEnvironment } from '../support/session-machine.ts';

@@ -4,7 +4,7 @@ import { followForeignLog } from '../../activities/sessions/foreign-log.ts';
 import { type EndDependencies, endJob } from '../../activities/sessions/watch-job.ts';
 import type { Database, Kysely } from '../../control/database.ts';
 import type { ClusterJobs } from '../../domain/sessions/cluster-job.ts';
-import { findSessionJob } from '../../store/session-jobs.ts';
+import { findSessionJob } from '../../store/sessions/session-jobs.ts';
 import { sessionNow } from '../support/engine-sessions.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
 import { recordedJob } from '../support/recorded-jobs.ts';

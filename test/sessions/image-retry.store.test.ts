@@ -1,7 +1,7 @@
 /** A complete session on images is run again: from the beginning, and `failed` for what did not become a new image. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { retrySession } from '../../control/sessions/retry-session.ts';
-import { saveSessionImages, writeImageResult, writeSessionImage } from '../../store/session-images.ts';
+import { saveSessionImages, writeImageResult, writeSessionImage } from '../../store/sessions/session-images.ts';
 import { makeSession, snapshotLayer } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { addRun, endSession } from './session-fixtures.ts';

@@ -11,8 +11,8 @@ import { type StartDependencies, startJob } from '../../activities/sessions/star
 import { jobNameOf } from '../../control/sessions/job-name.ts';
 import { recordJob } from '../../control/sessions/record-job.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import { findSessionById } from '../../store/session-engine.ts';
-import { findSessionJob } from '../../store/session-jobs.ts';
+import { findSessionById } from '../../store/sessions/session-engine.ts';
+import { findSessionJob } from '../../store/sessions/session-jobs.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { type PlainCluster, quota, startPlainCluster } from '../support/plain-cluster.ts';

@@ -7,9 +7,9 @@ import { finishJob, orderJob, recordJob, settleJob } from '../../control/session
 import { issueJobToken } from '../../control/sessions/session-of-job-token.ts';
 import type { JobView } from '../../domain/sessions/cluster-job.ts';
 import type { RunOrder } from '../../domain/sessions/job-schema.ts';
-import { ensureRun, findRun } from '../../store/runs.ts';
-import { findSessionById } from '../../store/session-engine.ts';
-import { findSessionJob } from '../../store/session-jobs.ts';
+import { ensureRun, findRun } from '../../store/runs/runs.ts';
+import { findSessionById } from '../../store/sessions/session-engine.ts';
+import { findSessionJob } from '../../store/sessions/session-jobs.ts';
 import { makeSession, sessionNow } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

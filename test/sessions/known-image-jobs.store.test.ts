@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { findKnownImageJobs, saveSessionImages, writeImageJob } from '../../store/session-images.ts';
+import { findKnownImageJobs, saveSessionImages, writeImageJob } from '../../store/sessions/session-images.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

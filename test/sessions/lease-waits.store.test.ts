@@ -9,9 +9,9 @@ import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { describeLeaseWait } from '../../domain/sessions/lease-wait.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import { leaseBlockers, requestedLeases } from '../../store/leases.ts';
-import { type SessionRow, writeEnd } from '../../store/session-engine.ts';
-import type { NewSession } from '../../store/sessions.ts';
+import { leaseBlockers, requestedLeases } from '../../store/components/leases.ts';
+import { type SessionRow, writeEnd } from '../../store/sessions/session-engine.ts';
+import type { NewSession } from '../../store/sessions/sessions.ts';
 import { makeSession, sessionNow, signalClient } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -6,7 +6,7 @@ import { releaseLeftImages } from '../../activities/sessions/release-images.ts';
 import { createImageKeys } from '../../control/sessions/image-keys.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
 import { createHttpImageService } from '../../drivers/image-service/http-image-service.ts';
-import { saveSessionImages } from '../../store/session-images.ts';
+import { saveSessionImages } from '../../store/sessions/session-images.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { type FakeImageService, startImageService } from '../support/image-service-server.ts';
 import { createMemorySecretStore } from '../support/memory-secret-store.ts';

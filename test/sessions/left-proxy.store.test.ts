@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { watchJob } from '../../activities/sessions/watch-job.ts';
 import { finishJob } from '../../control/sessions/record-job.ts';
-import { findSessionJob } from '../../store/session-jobs.ts';
+import { findSessionJob } from '../../store/sessions/session-jobs.ts';
 import { fakeCluster } from '../support/fake-cluster.ts';
 import { ansible, recordedJob } from '../support/recorded-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';

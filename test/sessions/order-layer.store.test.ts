@@ -16,8 +16,8 @@ import {
 import { musterError } from '../../domain/errors.ts';
 import type { JobView } from '../../domain/sessions/cluster-job.ts';
 import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
-import { findSessionById } from '../../store/session-engine.ts';
-import { findOrder } from '../../store/session-jobs.ts';
+import { findSessionById } from '../../store/sessions/session-engine.ts';
+import { findOrder } from '../../store/sessions/session-jobs.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';

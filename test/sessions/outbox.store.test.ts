@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { openDatabase } from '../../store/database.ts';
-import { addToOutbox, hasOutboxItem, postponeOutbox, removeFromOutbox, takeFromOutbox } from '../../store/outbox.ts';
+import { openDatabase } from '../../store/connection/database.ts';
+import {
+  addToOutbox,
+  hasOutboxItem,
+  postponeOutbox,
+  removeFromOutbox,
+  takeFromOutbox,
+} from '../../store/sessions/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Clones, InventoryRequest } from '../../activities/sessions/ports.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { musterError } from '../../domain/errors.ts';
-import type { NewSession } from '../../store/sessions.ts';
+import type { NewSession } from '../../store/sessions/sessions.ts';
 import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../support/engine-sessions.ts';
 import { activityEnvironment, openMachine, perform, type SessionMachine } from '../support/session-machine.ts';
 

@@ -6,7 +6,7 @@ import { patchSession } from '../../control/sessions/patch-session.ts';
 import { purgeSession } from '../../control/sessions/purge-session.ts';
 import { recordJob } from '../../control/sessions/record-job.ts';
 import { noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
-import { ensureRun, markRunEnded } from '../../store/runs.ts';
+import { ensureRun, markRunEnded } from '../../store/runs/runs.ts';
 import {
   admit,
   endedSessions,
@@ -15,8 +15,8 @@ import {
   unpurgedSessions,
   writeEnd,
   writeProgress,
-} from '../../store/session-engine.ts';
-import { findJobInventory } from '../../store/session-jobs.ts';
+} from '../../store/sessions/session-engine.ts';
+import { findJobInventory } from '../../store/sessions/session-jobs.ts';
 import { makeSession, sessionNow } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -1,10 +1,10 @@
 /** Sessions with streams and runs as the engine would leave them, for tests of what reads them. */
 import type { Kysely } from 'kysely';
 import type { HostResult, HostStatus } from '../../domain/runs/schema.ts';
-import { insertHostResults } from '../../store/host-results.ts';
-import { ensureRun, markRunEnded } from '../../store/runs.ts';
-import { writeEnd } from '../../store/session-engine.ts';
-import { appendEvents, appendOutput } from '../../store/streams.ts';
+import { insertHostResults } from '../../store/runs/host-results.ts';
+import { ensureRun, markRunEnded } from '../../store/runs/runs.ts';
+import { appendEvents, appendOutput } from '../../store/runs/streams.ts';
+import { writeEnd } from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 
 type Db = Kysely<Database>;

@@ -5,9 +5,9 @@ import { noteNeededComponents } from '../../control/sessions/needed-components.t
 import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import { leasedComponents } from '../../store/leases.ts';
-import type { SessionRow } from '../../store/session-engine.ts';
-import type { NewSession } from '../../store/sessions.ts';
+import { leasedComponents } from '../../store/components/leases.ts';
+import type { SessionRow } from '../../store/sessions/session-engine.ts';
+import type { NewSession } from '../../store/sessions/sessions.ts';
 import { makeSession, sessionNow, signalClient } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readHostLayers, readHostNames, readHostsNotApplied } from '../../store/host-result-reads.ts';
-import { deleteSessionRows } from '../../store/session-queries.ts';
-import { findRootName, insertSession, type NewSession, requestCancel } from '../../store/sessions.ts';
-import { openStreamFeed, type StreamFeed } from '../../store/stream-feed.ts';
-import { announceStream } from '../../store/streams.ts';
+import { readHostLayers, readHostNames, readHostsNotApplied } from '../../store/runs/host-result-reads.ts';
+import { openStreamFeed, type StreamFeed } from '../../store/runs/stream-feed.ts';
+import { announceStream } from '../../store/runs/streams.ts';
+import { deleteSessionRows } from '../../store/sessions/session-queries.ts';
+import { findRootName, insertSession, type NewSession, requestCancel } from '../../store/sessions/sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { addResults, addRun } from './session-fixtures.ts';
 

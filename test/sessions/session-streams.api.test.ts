@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { insertHostResults } from '../../store/host-results.ts';
-import { announceStream } from '../../store/streams.ts';
+import { insertHostResults } from '../../store/runs/host-results.ts';
+import { announceStream } from '../../store/runs/streams.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 import { type EventReader, openEvents } from './event-reader.ts';
 import {

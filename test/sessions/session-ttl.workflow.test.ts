@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createSweepActivities } from '../../activities/sessions/sweep-activities.ts';
 import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
-import { readOptions } from '../../store/options.ts';
+import { readOptions } from '../../store/configurations/options.ts';
 import { reconcileSchedules } from '../../worker/schedules.ts';
 import { makeSession, sessionNow } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';

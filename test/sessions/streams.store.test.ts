@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { closeRun, openRun, shipBatch } from '../../control/runs/follow-run.ts';
 import { runOutcome } from '../../control/sessions/run-outcome.ts';
 import type { RunBatch } from '../../domain/runs/runner.ts';
-import { openDatabase } from '../../store/database.ts';
-import { findRun, type RunRow } from '../../store/runs.ts';
-import { appendEvents, appendOutput, createStream, deleteStream, type NewEvent } from '../../store/streams.ts';
+import { openDatabase } from '../../store/connection/database.ts';
+import { findRun, type RunRow } from '../../store/runs/runs.ts';
+import { appendEvents, appendOutput, createStream, deleteStream, type NewEvent } from '../../store/runs/streams.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

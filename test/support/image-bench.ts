@@ -4,7 +4,7 @@ import type { ImageActivities } from '../../activities/sessions/image-contract.t
 import type { ImageDependencies } from '../../activities/sessions/image-ports.ts';
 import { createImageKeys } from '../../control/sessions/image-keys.ts';
 import { createHttpImageService } from '../../drivers/image-service/http-image-service.ts';
-import { listSessionImages } from '../../store/session-images.ts';
+import { listSessionImages } from '../../store/sessions/session-images.ts';
 import { makeSession } from './engine-sessions.ts';
 import { type FakeImageJob, startImageService } from './image-service-server.ts';
 import { createMemorySecretStore } from './memory-secret-store.ts';

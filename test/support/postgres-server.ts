@@ -1,7 +1,7 @@
 import { appendFile, chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canReach } from '../../deploy/stack/postgres-user.ts';
-import { openDatabase } from '../../store/database.ts';
+import { openDatabase } from '../../store/connection/database.ts';
 import { migrate } from '../../store/migrations/index.ts';
 import { embeddedPostgres } from './embedded-postgres.ts';
 import { freePort } from './free-port.ts';

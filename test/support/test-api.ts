@@ -11,8 +11,8 @@ import { changeSecretKey } from '../../control/configurations/secret-key.ts';
 import { musterError } from '../../domain/errors.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
-import { createSecretStore } from '../../store/secrets.ts';
-import { openStreamFeed } from '../../store/stream-feed.ts';
+import { openStreamFeed } from '../../store/runs/stream-feed.ts';
+import { createSecretStore } from '../../store/secrets/secrets.ts';
 import { fakeSchedules } from './fake-schedules.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
-import { openDatabase } from '../../store/database.ts';
+import { openDatabase } from '../../store/connection/database.ts';
 import type { Database } from '../../store/tables.ts';
 import { TEMPLATE } from './postgres-server.ts';
 

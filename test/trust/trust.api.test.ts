@@ -6,7 +6,7 @@ import { CERTIFICATE_SECRET } from '../../control/components/trust.ts';
 import { makeSshPrivateKey } from '../../drivers/secrets/ssh-key-pair.ts';
 import { AUTHORITY_SECRET, createLocalSigner } from '../../drivers/trust/local-signer.ts';
 import { openSshKeygen } from '../../drivers/trust/ssh-keygen.ts';
-import { recordAuthority } from '../../store/trust.ts';
+import { recordAuthority } from '../../store/trust/trust.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { sshMissing } from '../support/ssh-server.ts';
 import { createTokenApi, type TokenApi } from '../support/token-api.ts';

@@ -14,7 +14,7 @@ import { musterError } from '../../domain/errors.ts';
 import { makeSshPrivateKey } from '../../drivers/secrets/ssh-key-pair.ts';
 import { AUTHORITY_SECRET, createLocalSigner } from '../../drivers/trust/local-signer.ts';
 import { openSshKeygen } from '../../drivers/trust/ssh-keygen.ts';
-import { listAuthorities } from '../../store/trust.ts';
+import { listAuthorities } from '../../store/trust/trust.ts';
 import { createMemorySecretStore } from '../support/memory-secret-store.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { sshMissing } from '../support/ssh-server.ts';

@@ -10,7 +10,7 @@ import {
   OWN_OPTIONS,
 } from '../../../domain/configurations/schema.ts';
 import { V2Options, V2OptionsPatch } from '../../../domain/configurations/v2-schema.ts';
-import { readOptions } from '../../../store/options.ts';
+import { readOptions } from '../../../store/configurations/options.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { warn } from '../../warnings.ts';

@@ -4,8 +4,8 @@ import { readHardwareSync } from '../../../control/components/read-hardware-sync
 import { readNotices } from '../../../control/configurations/read-notices.ts';
 import { BatcherSchema } from '../../../domain/automation/batch-schema.ts';
 import { HardwareSyncSchema } from '../../../domain/components/hardware-sync-schema.ts';
-import { isConnectionError } from '../../../store/database.ts';
-import { countWork } from '../../../store/service.ts';
+import { isConnectionError } from '../../../store/connection/database.ts';
+import { countWork } from '../../../store/connection/service.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { readHealth } from '../../health.ts';
 import { CFS_VERSION } from './version-routes.ts';

@@ -4,7 +4,7 @@ import { deleteSessions } from '../../../control/sessions/delete-sessions.ts';
 import { getSession } from '../../../control/sessions/find-session.ts';
 import { patchSession } from '../../../control/sessions/patch-session.ts';
 import { withSlotWaits } from '../../../control/sessions/slot-waits.ts';
-import { readOptions } from '../../../store/options.ts';
+import { readOptions } from '../../../store/configurations/options.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { readJsonBody } from '../../json-body.ts';

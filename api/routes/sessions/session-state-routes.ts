@@ -4,14 +4,14 @@ import { describeHosts, listHosts } from '../../../control/sessions/read-hosts.t
 import { readProgress } from '../../../control/sessions/read-progress.ts';
 import type { SummaryReader } from '../../../control/sessions/summary-reader.ts';
 import { SessionHostSchema, SessionProgressSchema } from '../../../domain/sessions/detail-schema.ts';
-import { readEventTime } from '../../../store/event-reads.ts';
+import { readEventTime } from '../../../store/runs/event-reads.ts';
 import {
   readHostNames,
   readHostsOfRun,
   readHostsTouched,
   readRunsWithResults,
-} from '../../../store/host-result-reads.ts';
-import { readStreamState } from '../../../store/session-reads.ts';
+} from '../../../store/runs/host-result-reads.ts';
+import { readStreamState } from '../../../store/sessions/session-reads.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';

@@ -1,0 +1,210 @@
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import type { Component } from '../../domain/components/schema.ts';
+import type { WritableMember } from '../../domain/components/write-component.ts';
+import type { Db } from '../connection/database.ts';
+import type { ComponentsTable } from '../tables.ts';
+import { hasTags } from './tag-condition.ts';
+
+/** What SQL filters of components; all members must match. By status: `component-status.ts`. */
+export interface ComponentSelection {
+  ids?: readonly string[] | undefined;
+  enabled?: boolean | undefined;
+  desiredConfig?: string | undefined;
+  tags?: readonly (readonly [key: string, value: string])[] | undefined;
+}
+
+/** Rows that one statement writes at most; bounds the memory of bulk writes. */
+const WRITE_CHUNK = 2_000;
+
+const SMALL_COLUMNS = ['id', 'desired_config', 'error_count', 'retry_policy', 'enabled', 'tags', 'boot'] as const;
+/** What makes a component. */
+export const COLUMNS = [...SMALL_COLUMNS, 'state'] as const;
+export type ComponentRow = Pick<Selectable<ComponentsTable>, (typeof COLUMNS)[number]>;
+
+export async function findComponent(db: Db, id: string): Promise<Component | undefined> {
+  const row = await db.selectFrom('components').select(COLUMNS).where('id', '=', id).executeTakeFirst();
+  return row && toComponent(row);
+}
+
+/** At most `limit` components after an id, by code point. */
+export async function pageComponents(
+  db: Db,
+  selection: ComponentSelection,
+  afterId: string,
+  limit: number,
+): Promise<Component[]> {
+  const rows = await pageQuery(db, selection, afterId, limit).execute();
+  return rows.map(toComponent);
+}
+
+/** The same, locked until the transaction ends. Every writer locks in the order of ids, so none waits in a circle. */
+export async function lockComponentPage(
+  trx: Db,
+  selection: ComponentSelection,
+  afterId: string,
+  limit: number,
+): Promise<Component[]> {
+  const rows = await pageQuery(trx, selection, afterId, limit).forUpdate().execute();
+  return rows.map(toComponent);
+}
+
+/** The same without what they reached, which is most of a component: their `state` is empty here. */
+export async function lockStatelessPage(
+  trx: Db,
+  selection: ComponentSelection,
+  afterId: string,
+  limit: number,
+): Promise<Component[]> {
+  const rows = await pageQuery(trx, selection, afterId, limit)
+    .clearSelect()
+    .select(SMALL_COLUMNS)
+    .forUpdate()
+    .execute();
+  return rows.map((row) => toComponent({ ...row, state: [] }));
+}
+
+/** A component and when it last booted. */
+export interface BootedComponent {
+  component: Component;
+  bootedAt: Date | null;
+}
+
+/** The existing ones of these components by id, in the order of ids, locked until the transaction ends. */
+export async function lockComponents(trx: Db, ids: readonly string[]): Promise<Map<string, BootedComponent>> {
+  const rows = await trx
+    .selectFrom('components')
+    .select([...COLUMNS, 'booted_at'])
+    .where('id', '=', sql<string>`any(${ids})`)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  return new Map(rows.map((row) => [row.id, { component: toComponent(row), bootedAt: row.booted_at }]));
+}
+
+/** Ids of those of these components whose state and tags have more than so many bytes as text; a state that is stored as it is is not written out. */
+export async function largeComponents(db: Db, ids: readonly string[], bytes: number): Promise<string[]> {
+  const size = (column: 'state' | 'tags') => sql<number>`case when pg_column_compression(${sql.ref(column)}) is null
+    and pg_column_size(${sql.ref(column)}) < ${bytes / 16} then 0 else octet_length(${sql.ref(column)}::text) end`;
+  const rows = await db
+    .selectFrom('components')
+    .select('id')
+    .where('id', '=', sql<string>`any(${ids})`)
+    .where(sql<boolean>`${size('state')} + ${size('tags')} > ${bytes}`)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** When those of these components booted that ever told so. */
+export async function readBootTimes(db: Db, ids: readonly string[]): Promise<Map<string, Date | null>> {
+  const rows = await db
+    .selectFrom('components')
+    .select(['id', 'booted_at'])
+    .where('id', '=', sql<string>`any(${ids})`)
+    .where('booted_at', 'is not', null)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row.booted_at]));
+}
+
+/**
+ * Creates or replaces components, each id once. A boot that differs from the stored one happened now; the time of the last
+ * one is no part of the record and stays when that is replaced.
+ */
+export async function upsertComponents(
+  trx: Db,
+  components: readonly Component[],
+  now: Date,
+  actor: string | null,
+): Promise<void> {
+  for (const chunk of chunksOf(components)) {
+    await sql`
+      insert into components
+        (id, desired_config, error_count, retry_policy, enabled, tags, state, boot, booted_at, updated_at, actor)
+      select id, desired_config, error_count, retry_policy, enabled, tags, state, muster ->> 'boot',
+        case when muster ->> 'boot' is not null then ${now}::timestamptz end, ${now}::timestamptz, ${actor}::text
+      from ${recordset(chunk)} order by id collate "C"
+      on conflict (id) do update set desired_config = excluded.desired_config, error_count = excluded.error_count,
+        retry_policy = excluded.retry_policy, enabled = excluded.enabled, tags = excluded.tags, state = excluded.state,
+        boot = excluded.boot, booted_at = case when excluded.boot is distinct from components.boot
+          then coalesce(excluded.booted_at, components.booted_at) else components.booted_at end,
+        updated_at = excluded.updated_at, actor = excluded.actor`.execute(trx);
+  }
+}
+
+/** Who writes, when, and which members; what is left alone costs nothing, least of all its indexes. */
+export interface ComponentUpdate {
+  now: Date;
+  actor: string | null;
+  members: ReadonlySet<WritableMember>;
+  /** Ids of those that told of a boot; its time is `now`. Default: none. */
+  booted?: ReadonlySet<string>;
+}
+
+/** Writes members of components that the transaction has locked. */
+export async function updateComponents(
+  trx: Db,
+  components: readonly Component[],
+  { now, actor, members, booted = NONE }: ComponentUpdate,
+): Promise<void> {
+  const set = [...members].map((member) =>
+    member === 'muster' ? sql`boot = r.muster ->> 'boot', ` : sql`${sql.ref(member)} = r.${sql.ref(member)}, `,
+  );
+  for (const chunk of chunksOf(components)) {
+    const written = members.has('state') ? chunk : chunk.map(({ state: _, ...rest }) => rest);
+    const boots = chunk.filter(({ id }) => booted.has(id)).map(({ id }) => id);
+    const bootedAt =
+      boots.length === 0
+        ? sql``
+        : sql`booted_at = case when c.id = any(${boots}) then ${now}::timestamptz else c.booted_at end, `;
+    await sql`
+      update components c set ${sql.join(set, sql``)} ${bootedAt} updated_at = ${now}::timestamptz, actor = ${actor}::text
+      from ${recordset(written)} where c.id = r.id`.execute(trx);
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Answers whether there was one. */
+export async function deleteComponent(db: Db, id: string): Promise<boolean> {
+  const result = await db.deleteFrom('components').where('id', '=', id).executeTakeFirst();
+  return result.numDeletedRows > 0n;
+}
+
+/** The conditions of a selection but the desired configuration, over `components`. */
+export function restricted({ ids, enabled, tags }: ComponentSelection): RawBuilder<boolean>[] {
+  return [
+    ...(ids === undefined ? [] : [sql<boolean>`components.id = any(${ids})`]),
+    ...(enabled === undefined ? [] : [sql<boolean>`components.enabled = ${enabled}`]),
+    ...hasTags('components.tags', tags ?? []),
+  ];
+}
+
+function pageQuery(db: Db, selection: ComponentSelection, afterId: string, limit: number) {
+  let query = db.selectFrom('components').select(COLUMNS).where('id', '>', afterId).orderBy('id').limit(limit);
+  if (selection.desiredConfig !== undefined) query = query.where('desired_config', '=', selection.desiredConfig);
+  for (const condition of restricted(selection)) query = query.where(condition);
+  return query;
+}
+
+export function toComponent(row: ComponentRow): Component {
+  return {
+    id: row.id,
+    state: row.state,
+    desired_config: row.desired_config,
+    error_count: row.error_count,
+    ...(row.retry_policy === null ? {} : { retry_policy: row.retry_policy }),
+    enabled: row.enabled,
+    tags: row.tags,
+    ...(row.boot === null ? {} : { muster: { boot: row.boot } }),
+  };
+}
+
+function recordset(components: readonly Partial<Component>[]) {
+  return sql`jsonb_to_recordset(${JSON.stringify(components)}::jsonb) as r(id text, desired_config text,
+    error_count bigint, retry_policy bigint, enabled boolean, tags jsonb, state jsonb, muster jsonb)`;
+}
+
+function* chunksOf(components: readonly Component[]): Generator<readonly Component[]> {
+  for (let start = 0; start < components.length; start += WRITE_CHUNK) {
+    yield components.slice(start, start + WRITE_CHUNK);
+  }
+}

@@ -1,0 +1,204 @@
+/** Runs: one launched playbook each, whichever lane owns it. */
+import { type RawBuilder, sql } from 'kysely';
+import type { RunCursor } from '../../domain/runs/runner.ts';
+import type { Db } from '../connection/database.ts';
+import { insertDuration } from '../connection/tallies.ts';
+import type { RunState } from '../tables.ts';
+
+export interface NewRun {
+  id: string;
+  sessionId: string | null;
+  streamId: string;
+  layer: number;
+  attempt: number;
+  host: string;
+}
+
+export interface RunRow extends NewRun {
+  state: RunState;
+  exitCode: number | null;
+  /** Why Ansible ended it, in its own words; null where it did not say. */
+  error: string | null;
+  /** How far its files are stored. */
+  cursor: RunCursor;
+}
+
+/** Records that a run is about to be started; a run that is recorded already is returned as it is. */
+export async function ensureRun(db: Db, run: NewRun): Promise<RunRow> {
+  await db
+    .insertInto('runs')
+    .values({
+      id: run.id,
+      session_id: run.sessionId,
+      stream_id: run.streamId,
+      layer: run.layer,
+      attempt: run.attempt,
+      host: run.host,
+      state: 'created',
+      created_at: new Date(),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const row = await findRun(db, run.id);
+  if (row === null) throw new Error(`run ${run.id} vanished`);
+  return row;
+}
+
+export async function findRun(db: Db, id: string): Promise<RunRow | null> {
+  const row = await db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row === undefined) return null;
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    streamId: row.stream_id,
+    layer: row.layer,
+    attempt: row.attempt,
+    host: row.host,
+    state: row.state,
+    exitCode: row.exit_code,
+    error: row.error,
+    cursor: { lines: row.event_lines, eventBytes: row.event_bytes, outputBytes: row.output_bytes },
+  };
+}
+
+/** The run, held until the end of the transaction: whoever adds to it next, waits. */
+export async function holdRun(db: Db, id: string): Promise<RunRow | null> {
+  await db.selectFrom('runs').select('id').where('id', '=', id).forUpdate().execute();
+  return findRun(db, id);
+}
+
+/** The run's process was seen; a run that ended stays ended. */
+export async function markRunStarted(db: Db, id: string): Promise<void> {
+  const started = sql`
+    with started as (
+      update runs set state = 'started', started_at = ${new Date()} where id = ${id} and state = 'created'
+      returning extract(epoch from started_at - created_at) as seconds
+    ) ${insertDuration('run_schedule_to_start', sql`select seconds from started`)}`;
+  await started.execute(db);
+}
+
+/**
+ * Moves the cursor from where the caller read it, and notes how late the newest event is, `lagMs`; false when somebody else
+ * moved it meanwhile.
+ */
+export async function moveRunCursor(
+  db: Db,
+  id: string,
+  from: RunCursor,
+  to: RunCursor,
+  lagMs?: number,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('runs')
+    .set({
+      event_lines: to.lines,
+      event_bytes: to.eventBytes,
+      output_bytes: to.outputBytes,
+      ...(lagMs === undefined ? {} : { event_lag_ms: lagMs }),
+    })
+    .where('id', '=', id)
+    .where('event_lines', '=', from.lines)
+    .where('output_bytes', '=', from.outputBytes)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Writes the end of a run once; `exitCode` null for a lost one. Answers whether this call wrote it. */
+export async function markRunEnded(
+  db: Db,
+  id: string,
+  state: 'ended' | 'lost',
+  exitCode: number | null,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('runs')
+    .set({ state, exit_code: exitCode, ended_at: new Date() })
+    .where('id', '=', id)
+    .where('state', 'in', ['created', 'started'])
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Why Ansible ended the run, in its own words. */
+export async function noteRunError(db: Db, id: string, error: string): Promise<void> {
+  await db.updateTable('runs').set({ error }).where('id', '=', id).execute();
+}
+
+/** Marks every run whose end is not on record as lost; answers how many there were. */
+export async function markOpenRunsLost(db: Db): Promise<number> {
+  const result = await db
+    .updateTable('runs')
+    .set({ state: 'lost', exit_code: null, ended_at: new Date() })
+    .where('state', 'in', ['created', 'started'])
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}
+
+/** Whether any run of the session may have executed something. */
+export async function sessionHasRuns(db: Db, sessionId: string): Promise<boolean> {
+  const row = await db.selectFrom('runs').select('id').where('session_id', '=', sessionId).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The runs of a machine; `owned` while their session is being worked on, `open` until their end is recorded. */
+export async function runsWithOwners(db: Db, host: string): Promise<{ id: string; owned: boolean; open: boolean }[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .leftJoin('sessions', 'sessions.id', 'runs.session_id')
+    .select(['runs.id', 'runs.state', 'runs.session_id', 'sessions.stage'])
+    .where('runs.host', '=', host)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    owned: row.session_id === null || (row.stage !== null && row.stage !== 'ended'),
+    open: row.state === 'created' || row.state === 'started',
+  }));
+}
+
+/** Runs of a session whose end is not on record. */
+export async function openSessionRuns(db: Db, sessionId: string): Promise<RunRow[]> {
+  return sessionRuns(db, sessionId, sql<boolean>`state in ('created', 'started')`);
+}
+
+/** Runs of a session whose results are not recorded on components. */
+export async function unrecordedRuns(db: Db, sessionId: string): Promise<RunRow[]> {
+  return sessionRuns(db, sessionId, sql<boolean>`recorded_at is null`);
+}
+
+async function sessionRuns(db: Db, sessionId: string, condition: RawBuilder<boolean>): Promise<RunRow[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('session_id', '=', sessionId)
+    .where(condition)
+    .orderBy('attempt')
+    .orderBy('layer')
+    .execute();
+  const runs = await Promise.all(rows.map(({ id }) => findRun(db, id)));
+  return runs.filter((run) => run !== null);
+}
+
+/** Machines that have runs on record. */
+export async function runHosts(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('runs').select('host').distinct().execute();
+  return rows.map((row) => row.host);
+}
+
+/** Marks the run as recorded; false when it was before, so that its results count once. */
+export async function markRunRecorded(db: Db, id: string): Promise<boolean> {
+  const result = await db
+    .updateTable('runs')
+    .set({ recorded_at: new Date() })
+    .where('id', '=', id)
+    .where('recorded_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Removes the runs of a session with their host results; answers the run ids. */
+export async function deleteSessionRuns(db: Db, sessionId: string): Promise<string[]> {
+  await db.deleteFrom('host_results').where('session_id', '=', sessionId).execute();
+  await db.deleteFrom('unreached_hosts').where('session_id', '=', sessionId).execute();
+  const rows = await db.deleteFrom('runs').where('session_id', '=', sessionId).returning('id').execute();
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,29 @@
+/** How far sessions are that something waits for. */
+import { sql } from 'kysely';
+import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
+import type { Db } from '../connection/database.ts';
+
+export interface SessionEnd {
+  name: string;
+  status: SessionStatus;
+  succeeded: Succeeded;
+  /** Code of the catalogue, or null. */
+  reason: string | null;
+  message: string;
+}
+
+/** Those of these sessions that are there; where ids are given, none of another id that has taken one of the names. */
+export async function findSessionEnds(
+  db: Db,
+  names: readonly string[],
+  ids: readonly string[] | undefined,
+): Promise<SessionEnd[]> {
+  if (names.length === 0) return [];
+  let sessions = db
+    .selectFrom('sessions')
+    .select(['name', 'status', 'succeeded', 'reason', 'message'])
+    .where('name', '=', sql<string>`any(${names})`)
+    .where('deleted_at', 'is', null);
+  if (ids !== undefined) sessions = sessions.where(sql<boolean>`id = any(${ids}::uuid[])`);
+  return sessions.orderBy('name').execute();
+}
