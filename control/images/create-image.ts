@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { musterError } from '../../domain/errors.ts';
 import type { ImageCreate, ImageLink, ImageView } from '../../domain/images/schema.ts';
 import { findImage, type ImageRow, insertImage } from '../../store/images/images.ts';
-import type { StoredLink } from '../../store/tables.ts';
+import type { StoredLink } from '../../store/images/tables.ts';
 import { viewOfImage } from './image-views.ts';
 import type { ActingOnImages } from './ports.ts';
 

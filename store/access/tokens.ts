@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Role } from '../../domain/access/roles.ts';
 import type { Db } from '../connection/database.ts';
-import type { TokensTable } from '../tables.ts';
+import type { TokensTable } from './tables.ts';
 
 export type TokenRow = Omit<Selectable<TokensTable>, 'hash' | 'revoked_at'>;
 

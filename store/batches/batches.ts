@@ -5,7 +5,7 @@ import type { UnsentBatch } from '../../domain/automation/join-batches.ts';
 import type { SessionVerdict } from '../../domain/automation/judge-session.ts';
 import type { DueBatch } from '../../domain/automation/plan-sends.ts';
 import type { Db } from '../connection/database.ts';
-import type { BatchesTable } from '../tables.ts';
+import type { BatchesTable } from './tables.ts';
 
 export type BatchRow = Selectable<BatchesTable>;
 

@@ -2,8 +2,8 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { RolloutCounts, RolloutPosition, RolloutState } from '../../domain/automation/rollout.ts';
 import type { RolloutPolicy } from '../../domain/configurations/schema.ts';
-import type { RolloutsTable } from '../automation-tables.ts';
 import type { Db } from '../connection/database.ts';
+import type { RolloutsTable } from './tables.ts';
 
 export type RolloutRow = Selectable<RolloutsTable>;
 

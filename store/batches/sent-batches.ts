@@ -4,7 +4,7 @@ import { controllerFault } from '../../domain/automation/controller-fault.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
 import type { Db } from '../connection/database.ts';
-import type { SessionStage } from '../tables.ts';
+import type { SessionStage } from '../sessions/tables.ts';
 
 export interface SentBatch {
   id: string;

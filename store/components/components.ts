@@ -2,7 +2,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Component } from '../../domain/components/schema.ts';
 import type { WritableMember } from '../../domain/components/write-component.ts';
 import type { Db } from '../connection/database.ts';
-import type { ComponentsTable } from '../tables.ts';
+import type { ComponentsTable } from './tables.ts';
 import { hasTags } from './tag-condition.ts';
 
 /** What SQL filters of components; all members must match. By status: `component-status.ts`. */

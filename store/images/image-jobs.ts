@@ -6,7 +6,7 @@ import type { ImageJobRequest } from '../../domain/images/job-defaults.ts';
 import { isEnd, statusesBefore } from '../../domain/images/job-status.ts';
 import { NEW_PLACE_SECONDS } from '../../domain/images/job-turn.ts';
 import type { Db } from '../connection/database.ts';
-import type { ImageJobsTable, ImageWorkersTable } from '../tables.ts';
+import type { ImageJobsTable, ImageWorkersTable } from './tables.ts';
 
 export type ImageJobRow = Selectable<ImageJobsTable>;
 export type ImageWorkerRow = Selectable<ImageWorkersTable>;

@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Architecture } from '../../domain/images/image-words.ts';
 import type { Db } from '../connection/database.ts';
-import type { ImagePublicKeysTable, ImagesTable, StoredLink } from '../tables.ts';
+import type { ImagePublicKeysTable, ImagesTable, StoredLink } from './tables.ts';
 
 export type ImageRow = Selectable<ImagesTable>;
 export type PublicKeyRow = Selectable<ImagePublicKeysTable>;

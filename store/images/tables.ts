@@ -1,4 +1,4 @@
-/** The tables of the built-in image service as Kysely sees them. */
+/** The tables of lane images: the built-in image service, as Kysely sees them. */
 import type { ColumnType, Generated } from 'kysely';
 import type { ImageJobStatus } from '../../domain/images/image-service.ts';
 import type { Architecture, ImageFormat } from '../../domain/images/image-words.ts';
@@ -102,18 +102,11 @@ export interface ImageRemovalsTable {
   deleted_at: Time;
 }
 
-/** What this database is known by where its directory of images is; no row before that was asked for. */
-export interface InstallationTable {
-  /** Always true: there is one record. */
-  single: Generated<boolean>;
-  id: string;
-  made_at: Generated<Date>;
-  /** Since when what goes through Temporal must have a MAC; null: what has none counts still. */
-  mac_required_since: Date | null;
-  /** When a process that signs was last there. */
-  mac_signer_seen_at: Date | null;
-  /** By what the key of the MACs is known. */
-  mac_key_print: string | null;
-  /** Since when no process was seen that knows nothing of sealed addresses; null: the last look saw one, or there was no look. */
-  sealing_since: Date | null;
+export interface ImageTables {
+  images: ImagesTable;
+  image_public_keys: ImagePublicKeysTable;
+  image_jobs: ImageJobsTable;
+  image_ports: ImagePortsTable;
+  image_workers: ImageWorkersTable;
+  image_removals: ImageRemovalsTable;
 }

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { RunCursor } from '../../domain/runs/runner.ts';
 import type { Db } from '../connection/database.ts';
 import { insertDuration } from '../connection/tallies.ts';
-import type { RunState } from '../tables.ts';
+import type { RunState } from './tables.ts';
 
 export interface NewRun {
   id: string;

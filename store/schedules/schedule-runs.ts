@@ -7,7 +7,7 @@ import type {
   ScheduleRunState,
 } from '../../domain/automation/schedule-schema.ts';
 import type { Db } from '../connection/database.ts';
-import type { ScheduleRunsTable } from '../tables.ts';
+import type { ScheduleRunsTable } from './tables.ts';
 
 export type ScheduleRunRow = Selectable<ScheduleRunsTable>;
 

@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { ScheduleBody } from '../../domain/automation/schedule-schema.ts';
 import type { Db } from '../connection/database.ts';
-import type { SchedulesTable } from '../tables.ts';
+import type { SchedulesTable } from './tables.ts';
 
 export type ScheduleRow = Selectable<SchedulesTable>;
 

@@ -1,7 +1,7 @@
 /** Messages to the workflow engine that were decided with a record and are not yet delivered. */
 import { sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
-import type { OutboxKind } from '../tables.ts';
+import type { OutboxKind } from './tables.ts';
 
 export interface OutboxItem {
   id: number;

@@ -9,7 +9,8 @@ import { deleteRequests, mayBeAtWork, releaseLeases } from '../components/leases
 import type { Db } from '../connection/database.ts';
 import { addDuration, countOne } from '../connection/tallies.ts';
 import { announceStream, STREAM_CHANNEL } from '../runs/streams.ts';
-import type { Database, SessionsTable } from '../tables.ts';
+import type { Database } from '../tables.ts';
+import type { SessionsTable } from './tables.ts';
 
 export type SessionRow = Selectable<SessionsTable>;
 

@@ -2,8 +2,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
 import { announceStream } from '../runs/streams.ts';
-import type { SessionImagesTable } from '../session-image-tables.ts';
 import type { Database } from '../tables.ts';
+import type { SessionImagesTable } from './tables.ts';
 
 export type SessionImageRow = Selectable<SessionImagesTable>;
 

@@ -9,7 +9,7 @@ import type {
   TeardownState,
 } from '../../domain/sessions/job-schema.ts';
 import type { Db } from '../connection/database.ts';
-import type { SessionJobsTable } from '../job-tables.ts';
+import type { SessionJobsTable } from './tables.ts';
 
 /** A session's Job without its inventory, which may be megabytes, and is asked for once. */
 export type SessionJobRow = Omit<Selectable<SessionJobsTable>, 'inventory' | 'order_body'>;

@@ -2,8 +2,9 @@
 import { sql } from 'kysely';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
 import type { Db } from '../connection/database.ts';
-import type { RunState, SessionStage } from '../tables.ts';
+import type { RunState } from '../runs/tables.ts';
 import type { SessionJobRow } from './session-jobs.ts';
+import type { SessionStage } from './tables.ts';
 
 export interface AttemptRow {
   id: string;

@@ -1,7 +1,8 @@
 /** Public keys of certificate authorities: the one that signs now, and those whose certificates may still be valid. */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
-import type { Database, TrustAuthoritiesTable } from '../tables.ts';
+import type { Database } from '../tables.ts';
+import type { TrustAuthoritiesTable } from './tables.ts';
 
 export type TrustAuthorityRow = Selectable<TrustAuthoritiesTable>;
 

@@ -2,7 +2,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { DeliveryState, WebhookEvent } from '../../domain/automation/webhook-schema.ts';
 import type { Db } from '../connection/database.ts';
-import type { NotificationsTable, WebhooksTable } from '../tables.ts';
+import type { NotificationsTable, WebhooksTable } from './tables.ts';
 
 export type WebhookRow = Selectable<WebhooksTable> & {
   /** Notifications that are not delivered yet. */

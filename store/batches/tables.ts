@@ -1,47 +1,8 @@
-/** The tables of lane automation as Kysely sees them, and the findings of drift checks (see tables.ts). */
-import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
-import type { KeptCheckAnswer } from '../domain/automation/drift-check-schema.ts';
-import type { SessionVerdict } from '../domain/automation/judge-session.ts';
-import type { RolloutStage, RolloutState } from '../domain/automation/rollout.ts';
-import type {
-  KeptRunResult,
-  ScheduleAction,
-  ScheduleBody,
-  ScheduleRunState,
-} from '../domain/automation/schedule-schema.ts';
-import type { DeliveryState, WebhookEvent } from '../domain/automation/webhook-schema.ts';
-import type { DriftStatus } from '../domain/components/drift-schema.ts';
-import type { TaskChange } from '../domain/runs/schema.ts';
-import type { Json, OptionalTime, Time } from './connection/column-types.ts';
-
-export interface DriftTable {
-  component_id: string;
-  /** Stands for repository and playbook; computed by the database. */
-  layer_id: GeneratedAlways<string>;
-  clone_url: string;
-  playbook: string;
-  commit: string;
-  configuration: string;
-  /** Index in the configuration. */
-  layer: number;
-  status: DriftStatus;
-  /** Tasks that would change something. */
-  changed: number;
-  changes: Json<TaskChange[]>;
-  changes_left_out: number;
-  /** Changes that may come only of tasks that check mode skips; `changed` has none of them. */
-  uncertain: Generated<number>;
-  session_id: string;
-  session_name: string;
-  checked_at: Time;
-}
-
-export interface DriftChecksTable {
-  run_id: string;
-  /** Null only inside the transaction that makes the sessions. */
-  answer: ColumnType<KeptCheckAnswer | null, null, string>;
-  made_at: Time;
-}
+/** The tables of lane batches, with rollouts, as Kysely sees them. */
+import type { Generated } from 'kysely';
+import type { SessionVerdict } from '../../domain/automation/judge-session.ts';
+import type { RolloutStage, RolloutState } from '../../domain/automation/rollout.ts';
+import type { OptionalTime, Time } from '../connection/column-types.ts';
 
 /** `open`: not yet sent; `sent`: its session goes on. */
 export type BatchState = 'open' | 'sent' | 'ended';
@@ -139,75 +100,6 @@ export interface BatchKeysTable {
   last_seen_at: Time;
 }
 
-export interface SchedulesTable {
-  id: string;
-  name: string;
-  record: Json<ScheduleBody>;
-  paused: boolean;
-  pause_note: Generated<string>;
-  paused_by: string | null;
-  paused_at: OptionalTime;
-  /** Changes with each write. */
-  revision: Generated<number>;
-  /** The revision that the engine was seen to have. */
-  synced_revision: number | null;
-  sync_error: string | null;
-  created_at: Time;
-  updated_at: Time;
-  actor: string | null;
-}
-
-export interface ScheduleRunsTable {
-  id: string;
-  schedule_id: string;
-  /** The time that it is for, whole seconds. */
-  scheduled_at: Time;
-  state: ScheduleRunState;
-  by_hand: boolean;
-  requested_by: string | null;
-  created_at: Time;
-  /** When the engine was told of one that was asked for by hand. */
-  delivered_at: OptionalTime;
-  workflow_id: string | null;
-  /** The schedule's action when the run began. */
-  action: JSONColumnType<ScheduleAction | null, string | null, string | null>;
-  started_at: OptionalTime;
-  ended_at: OptionalTime;
-  result: JSONColumnType<KeptRunResult | null, string | null, string | null>;
-  error_code: string | null;
-  error: string | null;
-}
-
-export interface WebhooksTable {
-  name: string;
-  /** What is shown of the address; the whole one where an older release has written it. */
-  url: string;
-  /** The whole address, encrypted (see webhook-addresses.ts). */
-  sealed_url: ColumnType<Buffer | null, Buffer | null | undefined, Buffer>;
-  /** Counted up when somebody sets the address. */
-  url_revision: Generated<number>;
-  events: WebhookEvent[];
-  enabled: boolean;
-  allow_private_redirects: boolean;
-  created_at: Time;
-  updated_at: Time;
-  actor: string | null;
-}
-
-export interface NotificationsTable {
-  id: Generated<string>;
-  webhook: string;
-  event: string;
-  data: Json<Record<string, unknown>>;
-  created_at: ColumnType<Date, Date | undefined, never>;
-  state: ColumnType<DeliveryState, DeliveryState | undefined, DeliveryState>;
-  attempts: Generated<number>;
-  next_try_at: ColumnType<Date, Date | undefined, Date>;
-  delivered_at: OptionalTime;
-  last_status: number | null;
-  last_error: string | null;
-}
-
 export interface RolloutsTable {
   id: Generated<number>;
   configuration: string;
@@ -244,4 +136,14 @@ export interface RolloutMembersTable {
   forgiven: Generated<boolean>;
   /** Whether it was sent while the rollout was at its canaries. */
   canary: Generated<boolean>;
+}
+
+export interface BatchTables {
+  rollouts: RolloutsTable;
+  rollout_members: RolloutMembersTable;
+  batches: BatchesTable;
+  batch_members: BatchMembersTable;
+  batcher_state: BatcherStateTable;
+  batch_keys: BatchKeysTable;
+  batch_holds: BatchHoldsTable;
 }
