@@ -1,9 +1,10 @@
 /** Entry of the workflow bundle: everything that Temporal may start by name. */
-export { batcherWorkflow } from './automation/batcher.workflow.ts';
-export { ensureBatcherWorkflow } from './automation/ensure-batcher.workflow.ts';
+
 export { scheduleRunWorkflow } from './automation/schedule-run.workflow.ts';
 export { wakeWebhooksWorkflow } from './automation/wake-webhooks.workflow.ts';
 export { webhookWorkflow } from './automation/webhook.workflow.ts';
+export { batcherWorkflow } from './batches/batcher.workflow.ts';
+export { ensureBatcherWorkflow } from './batches/ensure-batcher.workflow.ts';
 export { ensureHardwareSyncWorkflow } from './components/ensure-hardware-sync.workflow.ts';
 export { hardwareSyncWorkflow } from './components/hardware-sync.workflow.ts';
 export { renewTrustWorkflow } from './components/renew-trust.workflow.ts';

@@ -6,9 +6,9 @@ import {
   ScheduleRunFailureSchema,
   ScheduleRunRefSchema,
 } from '../../domain/automation/activity-schema.ts';
+import type { ScheduleRunActivities } from '../batches/contract.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
-import type { ScheduleRunActivities } from './contract.ts';
 
 const INPUTS: InputSchemas<ScheduleRunActivities> = {
   beginScheduleRun: BeginScheduleRunSchema,

@@ -1,6 +1,6 @@
 /** What the database knows, as Prometheus metrics: the same from every API process, whichever is asked. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { ROLLOUT_STATES } from '../../domain/automation/rollout.ts';
+import { ROLLOUT_STATES } from '../../domain/batches/rollout.ts';
 import { CONFIGURATION_STATUSES } from '../../domain/components/schema.ts';
 import {
   BOUNDS,

@@ -1,6 +1,6 @@
 /** Keys of batches that a fault of the controller holds. */
 import { sql } from 'kysely';
-import type { ControllerHold } from '../../domain/automation/controller-hold.ts';
+import type { ControllerHold } from '../../domain/batches/controller-hold.ts';
 import type { Db } from '../connection/database.ts';
 
 export interface HoldState extends ControllerHold {

@@ -1,6 +1,6 @@
 /** Batches as they are shown, page by page. */
 import { type RawBuilder, sql } from 'kysely';
-import type { AbsentConfiguration } from '../../domain/automation/batch-schema.ts';
+import type { AbsentConfiguration } from '../../domain/batches/batch-schema.ts';
 import type { StatusOptions } from '../../domain/components/status.ts';
 import type { SessionStatus } from '../../domain/sessions/schema.ts';
 import { exhausted, judgedStandings } from '../components/component-status.ts';

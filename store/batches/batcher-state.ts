@@ -1,6 +1,6 @@
 /** The batcher's one record, and what it remembers of single keys. */
 import { type Kysely, sql } from 'kysely';
-import type { GlobalBackOff, KeyBackOff } from '../../domain/automation/back-off.ts';
+import type { GlobalBackOff, KeyBackOff } from '../../domain/batches/back-off.ts';
 import type { Db } from '../connection/database.ts';
 import type { Database } from '../tables.ts';
 

@@ -1,9 +1,9 @@
 /** Batches and their members, while they are not sent, sent, and for some days after their end. */
 import { type Selectable, sql } from 'kysely';
-import type { JudgedEnd } from '../../domain/automation/controller-hold.ts';
-import type { UnsentBatch } from '../../domain/automation/join-batches.ts';
-import type { SessionVerdict } from '../../domain/automation/judge-session.ts';
-import type { DueBatch } from '../../domain/automation/plan-sends.ts';
+import type { JudgedEnd } from '../../domain/batches/controller-hold.ts';
+import type { UnsentBatch } from '../../domain/batches/join-batches.ts';
+import type { SessionVerdict } from '../../domain/batches/judge-session.ts';
+import type { DueBatch } from '../../domain/batches/plan-sends.ts';
 import type { Db } from '../connection/database.ts';
 import type { BatchesTable } from './tables.ts';
 

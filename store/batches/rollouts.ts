@@ -1,6 +1,6 @@
 /** Rollouts and where they are. */
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import type { RolloutCounts, RolloutPosition, RolloutState } from '../../domain/automation/rollout.ts';
+import type { RolloutCounts, RolloutPosition, RolloutState } from '../../domain/batches/rollout.ts';
 import type { RolloutPolicy } from '../../domain/configurations/schema.ts';
 import type { Db } from '../connection/database.ts';
 import type { RolloutsTable } from './tables.ts';
@@ -88,7 +88,7 @@ export async function replaceRollout(trx: Db, row: RolloutRow, reason: string, n
   await trx.deleteFrom('rollout_members').where('rollout_id', '=', row.id).execute();
 }
 
-/** Marks a rollout as stopped. `control/automation/stop-rollout.ts` is the only caller. */
+/** Marks a rollout as stopped. `control/batches/stop-rollout.ts` is the only caller. */
 export async function markStopped(trx: Db, id: number, reason: string, actor: string | null, now: Date): Promise<void> {
   await trx
     .updateTable('rollouts')

@@ -1,6 +1,6 @@
 /** Batches that are sent, beside their sessions. */
 import { sql } from 'kysely';
-import { controllerFault } from '../../domain/automation/controller-fault.ts';
+import { controllerFault } from '../../domain/batches/controller-fault.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
 import type { Db } from '../connection/database.ts';

@@ -1,7 +1,7 @@
 /** The tables of lane batches, with rollouts, as Kysely sees them. */
 import type { Generated } from 'kysely';
-import type { SessionVerdict } from '../../domain/automation/judge-session.ts';
-import type { RolloutStage, RolloutState } from '../../domain/automation/rollout.ts';
+import type { SessionVerdict } from '../../domain/batches/judge-session.ts';
+import type { RolloutStage, RolloutState } from '../../domain/batches/rollout.ts';
 import type { OptionalTime, Time } from '../connection/column-types.ts';
 
 /** `open`: not yet sent; `sent`: its session goes on. */

@@ -8,7 +8,7 @@ import {
   type KeyBackOff,
   seenKey,
   sendingRate,
-} from '../../domain/automation/back-off.ts';
+} from '../../domain/batches/back-off.ts';
 
 const CAP = 3600;
 const HOUR = 3600 * 1000;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { afterFailure } from '../../domain/automation/after-failure.ts';
-import { afterSuccess } from '../../domain/automation/after-success.ts';
-import { batchKey, desiredText, pendingLayers } from '../../domain/automation/batch-key.ts';
-import { commonTags } from '../../domain/automation/common-tags.ts';
-import { type Candidate, joinBatches, type UnsentBatch } from '../../domain/automation/join-batches.ts';
-import { judgeSession, type SessionFacts, type SessionVerdict } from '../../domain/automation/judge-session.ts';
-import type { EndedSession, LayerNow, MemberNow } from '../../domain/automation/member-writes.ts';
-import { revalidate } from '../../domain/automation/revalidate.ts';
+import { afterFailure } from '../../domain/batches/after-failure.ts';
+import { afterSuccess } from '../../domain/batches/after-success.ts';
+import { batchKey, desiredText, pendingLayers } from '../../domain/batches/batch-key.ts';
+import { commonTags } from '../../domain/batches/common-tags.ts';
+import { type Candidate, joinBatches, type UnsentBatch } from '../../domain/batches/join-batches.ts';
+import { judgeSession, type SessionFacts, type SessionVerdict } from '../../domain/batches/judge-session.ts';
+import type { EndedSession, LayerNow, MemberNow } from '../../domain/batches/member-writes.ts';
+import { revalidate } from '../../domain/batches/revalidate.ts';
 import type { HostStatus } from '../../domain/runs/schema.ts';
 
 describe('key and desired state', () => {

@@ -1,6 +1,6 @@
 /** The batcher is killed again and again while it works: every component is configured, in one session, and no two overlap. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { BATCHER_WORKFLOW_ID } from '../../domain/automation/workflow-id.ts';
+import { BATCHER_WORKFLOW_ID } from '../../domain/batches/workflow-id.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';

@@ -1,8 +1,8 @@
 /** What a pass does with what changes under its hands, on a real Postgres. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { readPlan } from '../../control/automation/read-plan.ts';
-import { runPass } from '../../control/automation/run-pass.ts';
+import { readPlan } from '../../control/batches/read-plan.ts';
+import { runPass } from '../../control/batches/run-pass.ts';
 import { takeLeases } from '../../control/components/take-leases.ts';
 import { deleteSession } from '../../control/sessions/delete-session.ts';
 import { dropStaleMembers } from '../../store/batches/batch-candidates.ts';
@@ -125,7 +125,7 @@ test('a name that somebody else has taken is passed over', async () => {
   await batcher.put({ id: 'a' });
   await batcher.pass(10);
   const [batch] = await batches();
-  const { batchSessionName } = await import('../../control/automation/batch-session-name.ts');
+  const { batchSessionName } = await import('../../control/batches/batch-session-name.ts');
   await makeSession(batcher.database.db, { name: batchSessionName(batch?.id ?? '', 0), now: batcher.clock() });
   await passes(20, 30);
   expect((await sessions()).map(({ name }) => name)).toEqual([batchSessionName(batch?.id ?? '', 1)]);

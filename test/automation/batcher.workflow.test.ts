@@ -1,12 +1,12 @@
 /** The batcher's workflow: when it makes passes, and what becomes of it. The passes themselves are fakes. */
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { BatcherActivities, PassAnswer } from '../../activities/automation/contract.ts';
-import { ensureBatcher, wakeBatcher } from '../../control/automation/wake-batcher.ts';
-import { BATCHER_WORKFLOW_ID } from '../../domain/automation/workflow-id.ts';
+import type { BatcherActivities, PassAnswer } from '../../activities/batches/contract.ts';
+import { ensureBatcher, wakeBatcher } from '../../control/batches/wake-batcher.ts';
+import { BATCHER_WORKFLOW_ID } from '../../domain/batches/workflow-id.ts';
 import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
 import { reconcileSchedules } from '../../worker/schedules.ts';
-import { pokeBatcher } from '../../workflows/automation/messages.ts';
+import { pokeBatcher } from '../../workflows/batches/messages.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { replayHistories, startTestWorker } from '../support/session-bench.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { runPass } from '../../control/automation/run-pass.ts';
+import { runPass } from '../../control/batches/run-pass.ts';
 import { BATCHER_CHANNEL } from '../../store/batches/batcher-state.ts';
 import { openListener } from '../../store/connection/listener.ts';
 import { writeEnd } from '../../store/sessions/session-engine.ts';

@@ -1,7 +1,7 @@
 /** Who is the canary of a rollout, on a real Postgres, with passes every 10 s. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { resumeRollout } from '../../control/automation/command-rollout.ts';
-import { getRollout } from '../../control/automation/read-rollouts.ts';
+import { resumeRollout } from '../../control/batches/command-rollout.ts';
+import { getRollout } from '../../control/batches/read-rollouts.ts';
 import type { Canary, RolloutPolicy } from '../../domain/configurations/schema.ts';
 import { type GivenComponent, layerOf, openRealBatcher, type RealBatcher } from './real-batcher.ts';
 

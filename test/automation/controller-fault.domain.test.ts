@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { heldUntil } from '../../domain/automation/back-off.ts';
-import { controllerFault, type SessionEndFacts } from '../../domain/automation/controller-fault.ts';
+import { heldUntil } from '../../domain/batches/back-off.ts';
+import { controllerFault, type SessionEndFacts } from '../../domain/batches/controller-fault.ts';
 import {
   afterControllerEnds,
   type ControllerHold,
@@ -9,7 +9,7 @@ import {
   holdNow,
   type JudgedEnd,
   LONGEST_HOLD,
-} from '../../domain/automation/controller-hold.ts';
+} from '../../domain/batches/controller-hold.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 
 /** With these a session ends for what lies outside of its hosts. */

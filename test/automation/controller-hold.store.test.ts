@@ -1,6 +1,6 @@
 /** A fault of the controller holds a batch key, costs no host a try, and lets go by itself; on a real Postgres. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { getBatch, listBatches, listBatchKeys, readBatcher } from '../../control/automation/read-batches.ts';
+import { getBatch, listBatches, listBatchKeys, readBatcher } from '../../control/batches/read-batches.ts';
 import { retryAfterSecret } from '../../control/configurations/retry-after-secret.ts';
 import { patchSession } from '../../control/sessions/patch-session.ts';
 import { readGauges } from '../../store/fleet/gauges.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type BackOff, NO_BACK_OFF } from '../../domain/automation/back-off.ts';
+import { type BackOff, NO_BACK_OFF } from '../../domain/batches/back-off.ts';
 import {
   type DueBatch,
   type PlanFacts,
   planSends,
   WAITING_SESSIONS_MAX,
   type WhyNot,
-} from '../../domain/automation/plan-sends.ts';
+} from '../../domain/batches/plan-sends.ts';
 
 const NOW = 1_000_000;
 const FACTS: PlanFacts = {

@@ -1,6 +1,6 @@
 /** The batcher on a real database, with a clock that the test moves. */
 import { createHash } from 'node:crypto';
-import { type PassReport, runPass } from '../../control/automation/run-pass.ts';
+import { type PassReport, runPass } from '../../control/batches/run-pass.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/times.ts';

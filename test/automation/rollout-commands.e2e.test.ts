@@ -1,7 +1,7 @@
 /** `./muster rollout` against a real API, with passes of the real batcher. */
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runPass } from '../../control/automation/run-pass.ts';
+import { runPass } from '../../control/batches/run-pass.ts';
 import { cli } from '../support/command-line.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 

@@ -7,9 +7,9 @@ import {
   type RolloutCounts,
   type RolloutPosition,
   resumed,
-} from '../../domain/automation/rollout.ts';
-import { outcomeOf } from '../../domain/automation/rollout-outcome.ts';
-import { trimBatches } from '../../domain/automation/trim-batches.ts';
+} from '../../domain/batches/rollout.ts';
+import { outcomeOf } from '../../domain/batches/rollout-outcome.ts';
+import { trimBatches } from '../../domain/batches/trim-batches.ts';
 import type { RolloutPolicy } from '../../domain/configurations/schema.ts';
 import { SimulatedBatcher } from './simulated-batcher.ts';
 

@@ -1,6 +1,6 @@
 /** Rollouts on the real engine and a real Postgres, with passes every 10 s. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { resumeRollout, stopRolloutByHand } from '../../control/automation/command-rollout.ts';
+import { resumeRollout, stopRolloutByHand } from '../../control/batches/command-rollout.ts';
 import type { RolloutPolicy } from '../../domain/configurations/schema.ts';
 import { findRollout, pageRollouts } from '../../store/batches/rollouts.ts';
 import { layerOf, openRealBatcher, type RealBatcher } from './real-batcher.ts';
@@ -254,7 +254,7 @@ test('a stop between plan and send holds the batch back', async () => {
   await batcher.put({ id: 'a' });
   await pass();
   await batcher.database.db.updateTable('rollouts').set({ version: 'of before' }).execute();
-  const { sendBatch } = await import('../../control/automation/send-batch.ts');
+  const { sendBatch } = await import('../../control/batches/send-batch.ts');
   const { readOptions } = await import('../../store/configurations/options.ts');
   const { db } = batcher.database;
   const batch = await db.selectFrom('batches').select('id').executeTakeFirstOrThrow();

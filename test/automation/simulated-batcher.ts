@@ -1,5 +1,5 @@
-import { afterFailure } from '../../domain/automation/after-failure.ts';
-import { afterSuccess } from '../../domain/automation/after-success.ts';
+import { afterFailure } from '../../domain/batches/after-failure.ts';
+import { afterSuccess } from '../../domain/batches/after-success.ts';
 import {
   afterEnds,
   afterKeyEnds,
@@ -8,16 +8,16 @@ import {
   type KeyBackOff,
   type KeyEnd,
   seenKey,
-} from '../../domain/automation/back-off.ts';
-import { batchKey, desiredText, pendingLayers } from '../../domain/automation/batch-key.ts';
-import { commonTags } from '../../domain/automation/common-tags.ts';
-import { type Candidate, joinBatches, type UnsentBatch } from '../../domain/automation/join-batches.ts';
-import { judgeSession, type SessionVerdict } from '../../domain/automation/judge-session.ts';
-import type { MemberNow, MemberWrite } from '../../domain/automation/member-writes.ts';
-import { planSends, type SendPlan } from '../../domain/automation/plan-sends.ts';
-import { revalidate } from '../../domain/automation/revalidate.ts';
-import type { RolloutGate } from '../../domain/automation/rollout.ts';
-import { trimBatches } from '../../domain/automation/trim-batches.ts';
+} from '../../domain/batches/back-off.ts';
+import { batchKey, desiredText, pendingLayers } from '../../domain/batches/batch-key.ts';
+import { commonTags } from '../../domain/batches/common-tags.ts';
+import { type Candidate, joinBatches, type UnsentBatch } from '../../domain/batches/join-batches.ts';
+import { judgeSession, type SessionVerdict } from '../../domain/batches/judge-session.ts';
+import type { MemberNow, MemberWrite } from '../../domain/batches/member-writes.ts';
+import { planSends, type SendPlan } from '../../domain/batches/plan-sends.ts';
+import { revalidate } from '../../domain/batches/revalidate.ts';
+import type { RolloutGate } from '../../domain/batches/rollout.ts';
+import { trimBatches } from '../../domain/batches/trim-batches.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import { appendStateLayer } from '../../domain/components/state-layers.ts';
 import { type ComponentStatus, configurationStatus } from '../../domain/components/status.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { overdueAt } from '../../domain/automation/judge-session.ts';
+import { overdueAt } from '../../domain/batches/judge-session.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import { SimulatedBatcher, type SimulatedSession } from './simulated-batcher.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Batch, BatcherDetail } from '../../domain/automation/batch-schema.ts';
+import type { Batch, BatcherDetail } from '../../domain/batches/batch-schema.ts';
 import { cli } from '../support/command-line.ts';
 import { answer, type FakeApi, problem, startFakeApi } from '../support/fake-api.ts';
 

@@ -20,7 +20,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ScheduleRunActivities, ScheduleRunRef } from '../../activities/automation/contract.ts';
+import type { ScheduleRunActivities, ScheduleRunRef } from '../../activities/batches/contract.ts';
 
 /** A record that cannot be written now is written when the database is back. */
 const { beginScheduleRun, followScheduleRun, failScheduleRun, cancelScheduleRun } =

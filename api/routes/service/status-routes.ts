@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { readBatcher } from '../../../control/automation/read-batches.ts';
+import { readBatcher } from '../../../control/batches/read-batches.ts';
 import { readHardwareSync } from '../../../control/components/read-hardware-sync.ts';
 import { readNotices } from '../../../control/configurations/read-notices.ts';
-import { BatcherSchema } from '../../../domain/automation/batch-schema.ts';
+import { BatcherSchema } from '../../../domain/batches/batch-schema.ts';
 import { HardwareSyncSchema } from '../../../domain/components/hardware-sync-schema.ts';
 import { isConnectionError } from '../../../store/connection/database.ts';
 import { countWork } from '../../../store/connection/service.ts';

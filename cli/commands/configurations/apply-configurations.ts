@@ -7,7 +7,7 @@ import { type Document, readDocuments, requiredText } from '../../input/document
 import { apiOf, type OutputOptions, showRequests, type WriteOptions } from '../../options.ts';
 import { counted } from '../../output/names.ts';
 import { writeList } from '../../output/render.ts';
-import { policyText } from '../automation/rollout-view.ts';
+import { policyText } from '../batches/rollout-view.ts';
 import { configurationView } from './configuration-view.ts';
 
 export interface ApplyConfigurationsOptions extends OutputOptions, WriteOptions {

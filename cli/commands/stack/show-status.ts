@@ -1,6 +1,6 @@
 import { isSameServer } from '../../../deploy/stack/own-stack.ts';
 import type { StackState } from '../../../deploy/stack/stack-state.ts';
-import type { Batcher } from '../../../domain/automation/batch-schema.ts';
+import type { Batcher } from '../../../domain/batches/batch-schema.ts';
 import type { HardwareSyncView } from '../../../domain/components/hardware-sync-schema.ts';
 import type { ApiClient } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
@@ -9,7 +9,7 @@ import { apiOf, type OutputOptions } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { isValueFormat, renderList, renderValue, writeData } from '../../output/render.ts';
 import { fieldList } from '../../output/table.ts';
-import { batcherLine } from '../automation/batch-view.ts';
+import { batcherLine } from '../batches/batch-view.ts';
 
 interface Part {
   ok: boolean;

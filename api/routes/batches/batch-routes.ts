@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { pauseBatcher, resumeBatcher, tickBatcher } from '../../../control/batches/pause-batcher.ts';
+import { getBatch, listBatches, listBatchKeys, readBatcherDetail } from '../../../control/batches/read-batches.ts';
+import {
+  BatchDetailSchema,
+  BatcherDetailSchema,
+  BatchKeyListQuerySchema,
+  BatchKeySchema,
+  BatchListQuerySchema,
+  BatchPauseSchema,
+  BatchSchema,
+} from '../../../domain/batches/batch-schema.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { pageAnswer } from '../../list-answer.ts';
+import { NextSchema } from '../../next-page.ts';
+import { optionalBody } from '../../optional-body.ts';
+
+const tags = ['batches'];
+
+/** What the batcher holds, why it is not sent yet, and the batcher's commands. */
+export async function batchRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.get(
+    '/batches',
+    {
+      schema: {
+        tags,
+        summary: 'List the batches, why they are not sent yet, and how the batcher is',
+        querystring: BatchListQuerySchema,
+        response: { 200: z.object({ batcher: BatcherDetailSchema, batches: z.array(BatchSchema), next: NextSchema }) },
+      },
+    },
+    async ({ query }) => {
+      const { batcher, batches, after } = await listBatches(deps, query);
+      return { batcher, batches, next: after === null ? null : { ...query, after_id: after } };
+    },
+  );
+
+  app.get(
+    '/batches/keys',
+    {
+      schema: {
+        tags,
+        summary: 'List the keys of batches with their failures, by name',
+        querystring: BatchKeyListQuerySchema,
+        response: { 200: z.object({ keys: z.array(BatchKeySchema), next: NextSchema }) },
+      },
+    },
+    async ({ query }) => {
+      const { keys, more } = await listBatchKeys(deps, query);
+      return pageAnswer('keys', keys, more, ({ key }) => ({ limit: query.limit, after_id: key }));
+    },
+  );
+
+  app.get(
+    '/batches/:batch',
+    {
+      schema: {
+        tags,
+        summary: 'Read a batch with its components',
+        params: z.object({ batch: z.string().describe('id of the batch') }),
+        response: { 200: BatchDetailSchema },
+      },
+    },
+    ({ params }) => getBatch(deps, params.batch),
+  );
+
+  const commands = [
+    ['pause', 'Stop sending batches, all or those of one key; sessions go on', pauseBatcher],
+    ['resume', 'Send batches again, all or those of one key', resumeBatcher],
+  ] as const;
+  for (const [word, summary, command] of commands) {
+    app.post(
+      `/batches/${word}`,
+      {
+        schema: {
+          tags,
+          summary,
+          description: 'The body {"key"} is optional.',
+          response: { 200: BatcherDetailSchema },
+        },
+      },
+      async (request) => {
+        await command(acting(deps, request), optionalBody(request, BatchPauseSchema));
+        return readBatcherDetail(deps);
+      },
+    );
+  }
+
+  app.post(
+    '/batches/tick',
+    { schema: { tags, summary: 'Ask for a pass of the batcher now', response: { 202: BatcherDetailSchema } } },
+    async (_request, reply) => {
+      await tickBatcher(deps);
+      return reply.code(202).send(await readBatcherDetail(deps));
+    },
+  );
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { resumeRollout, stopRolloutByHand } from '../../../control/batches/command-rollout.ts';
+import { getRollout, listRollouts } from '../../../control/batches/read-rollouts.ts';
+import {
+  RolloutDetailSchema,
+  RolloutListQuerySchema,
+  RolloutSchema,
+  RolloutStopSchema,
+} from '../../../domain/batches/rollout-schema.ts';
+import { acting } from '../../acting.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { pageAnswer } from '../../list-answer.ts';
+import { NextSchema } from '../../next-page.ts';
+import { optionalBody } from '../../optional-body.ts';
+
+const tags = ['rollouts'];
+const params = z.object({ configuration: z.string().describe('name of the configuration') });
+
+/** How changes of configurations go over their components. */
+export async function rolloutRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+  app.get(
+    '/rollouts',
+    {
+      schema: {
+        tags,
+        summary: 'List the rollouts of configurations with a rollout policy, newest first',
+        querystring: RolloutListQuerySchema,
+        response: { 200: z.object({ rollouts: z.array(RolloutSchema), next: NextSchema }) },
+      },
+    },
+    async ({ query }) => {
+      const { rollouts, more } = await listRollouts(deps.db, query);
+      return pageAnswer('rollouts', rollouts, more, ({ id }) => ({ ...query, after_id: id }));
+    },
+  );
+
+  app.get(
+    '/rollouts/:configuration',
+    {
+      schema: {
+        tags,
+        summary: 'The current rollout of a configuration',
+        params,
+        response: { 200: RolloutDetailSchema },
+      },
+    },
+    ({ params: { configuration } }) => getRollout(deps.db, configuration),
+  );
+
+  app.post(
+    '/rollouts/:configuration/stop',
+    {
+      schema: {
+        tags,
+        summary: 'Send nothing more of a configuration; its sessions go on',
+        description: 'The body {"reason"} is optional.',
+        params,
+        response: { 200: RolloutDetailSchema },
+      },
+    },
+    async (request) => {
+      const { configuration } = request.params;
+      await stopRolloutByHand(acting(deps, request), configuration, optionalBody(request, RolloutStopSchema).reason);
+      return getRollout(deps.db, configuration);
+    },
+  );
+
+  app.post(
+    '/rollouts/:configuration/resume',
+    {
+      schema: {
+        tags,
+        summary: 'Let a stopped rollout go on; its failures so far are forgiven',
+        params,
+        response: { 200: RolloutDetailSchema },
+      },
+    },
+    async (request) => {
+      const { configuration } = request.params;
+      await resumeRollout(acting(deps, request), configuration);
+      return getRollout(deps.db, configuration);
+    },
+  );
+}
