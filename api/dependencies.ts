@@ -6,7 +6,6 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Kysely } from 'kysely';
 import type { AuthenticateDependencies } from '../control/access/authenticate.ts';
 import type { AddressSeal } from '../control/automation/address-seal.ts';
-import type { ScheduleEngine } from '../control/automation/schedule-port.ts';
 import type {
   GitReferences,
   ReadRepositoryAccess,
@@ -14,6 +13,7 @@ import type {
   TenantRegistry,
 } from '../control/configurations/ports.ts';
 import type { ImageEngine, ImageSettings } from '../control/images/ports.ts';
+import type { ScheduleEngine } from '../control/schedules/schedule-port.ts';
 import type { Dispatcher, SessionEngine } from '../control/sessions/engine-port.ts';
 import type { ImageFiles } from '../domain/images/image-files.ts';
 import type { WorkersAtWork } from '../domain/sessions/workers-at-work.ts';

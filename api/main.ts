@@ -13,7 +13,6 @@ import { tlsSettings } from '../config/tls-settings.ts';
 import { attributeTo } from '../control/access/attribute-writes.ts';
 import { ensureAdminToken } from '../control/access/ensure-admin-token.ts';
 import { openAddressSeal } from '../control/automation/address-seal.ts';
-import { createScheduleEngine } from '../control/automation/schedule-engine.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { readNotices } from '../control/configurations/read-notices.ts';
 import { recordedSecrets } from '../control/configurations/recorded-secrets.ts';
@@ -21,6 +20,7 @@ import { changeSecretKey, ensureSecretKey } from '../control/configurations/secr
 import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { keepSourceSecretsTidy } from '../control/configurations/source-secrets.ts';
 import { createImageEngine } from '../control/images/image-engine.ts';
+import { createScheduleEngine } from '../control/schedules/schedule-engine.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { readWorkers } from '../control/sessions/read-workers.ts';
 import { createSessionEngine } from '../control/sessions/session-engine.ts';

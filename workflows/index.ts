@@ -1,6 +1,5 @@
 /** Entry of the workflow bundle: everything that Temporal may start by name. */
 
-export { scheduleRunWorkflow } from './automation/schedule-run.workflow.ts';
 export { wakeWebhooksWorkflow } from './automation/wake-webhooks.workflow.ts';
 export { webhookWorkflow } from './automation/webhook.workflow.ts';
 export { batcherWorkflow } from './batches/batcher.workflow.ts';
@@ -10,6 +9,7 @@ export { hardwareSyncWorkflow } from './components/hardware-sync.workflow.ts';
 export { renewTrustWorkflow } from './components/renew-trust.workflow.ts';
 export { imageJobWorkflow } from './images/image-job.workflow.ts';
 export { sweepImagesWorkflow } from './images/sweep-images.workflow.ts';
+export { scheduleRunWorkflow } from './schedules/schedule-run.workflow.ts';
 export { expireSessionsWorkflow } from './sessions/expire-sessions.workflow.ts';
 export { sessionWorkflow } from './sessions/session.workflow.ts';
 export { sweepWorkflow } from './sessions/sweep.workflow.ts';

@@ -1,6 +1,6 @@
 /** What calls for checks have made, by the id of the call. */
 import { sql } from 'kysely';
-import type { KeptCheckAnswer } from '../../domain/automation/drift-check-schema.ts';
+import type { KeptCheckAnswer } from '../../domain/schedules/drift-check-schema.ts';
 import type { Db } from '../connection/database.ts';
 
 /** So long a call is remembered. */

@@ -5,7 +5,7 @@ import type {
   ScheduleAction,
   ScheduleRunResult,
   ScheduleRunState,
-} from '../../domain/automation/schedule-schema.ts';
+} from '../../domain/schedules/schedule-schema.ts';
 import type { Db } from '../connection/database.ts';
 import type { ScheduleRunsTable } from './tables.ts';
 

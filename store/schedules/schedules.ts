@@ -1,6 +1,6 @@
 /** Schedules of the user. Each write raises the revision, by which it is known whether the engine has it. */
 import { type Selectable, sql } from 'kysely';
-import type { ScheduleBody } from '../../domain/automation/schedule-schema.ts';
+import type { ScheduleBody } from '../../domain/schedules/schedule-schema.ts';
 import type { Db } from '../connection/database.ts';
 import type { SchedulesTable } from './tables.ts';
 

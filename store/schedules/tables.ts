@@ -1,12 +1,12 @@
 /** The tables of lane schedules, with drift checks, as Kysely sees them. */
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
-import type { KeptCheckAnswer } from '../../domain/automation/drift-check-schema.ts';
+import type { KeptCheckAnswer } from '../../domain/schedules/drift-check-schema.ts';
 import type {
   KeptRunResult,
   ScheduleAction,
   ScheduleBody,
   ScheduleRunState,
-} from '../../domain/automation/schedule-schema.ts';
+} from '../../domain/schedules/schedule-schema.ts';
 import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
 
 export interface DriftChecksTable {

@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { bodyMistake } from '../../api/schema-mistakes.ts';
-import { ScheduleBodySchema } from '../../domain/automation/schedule-schema.ts';
 import { closestWord } from '../../domain/closest-word.ts';
 import { ComponentBodySchema } from '../../domain/components/schema.ts';
 import { ConfigurationBodySchema, SourceCreateSchema } from '../../domain/configurations/schema.ts';
 import { problemOf } from '../../domain/errors.ts';
+import { ScheduleBodySchema } from '../../domain/schedules/schedule-schema.ts';
 import { SessionCreateSchema } from '../../domain/sessions/schema.ts';
 
 /** What is answered to a body; undefined for one that is right. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type CronRange, parseCron } from '../../domain/automation/cron.ts';
-import { timeZoneMistake } from '../../domain/automation/time-zone.ts';
+import { type CronRange, parseCron } from '../../domain/schedules/cron.ts';
+import { timeZoneMistake } from '../../domain/schedules/time-zone.ts';
 
 const all = (start: number, end: number, step = 1): CronRange[] => [{ start, end, step }];
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { checkDrift } from '../../control/automation/check-drift.ts';
-import { CHECK_SIZE } from '../../domain/automation/plan-checks.ts';
+import { checkDrift } from '../../control/schedules/check-drift.ts';
+import { CHECK_SIZE } from '../../domain/schedules/plan-checks.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CHECK_SIZE, checkName, planChecks } from '../../domain/automation/plan-checks.ts';
+import { CHECK_SIZE, checkName, planChecks } from '../../domain/schedules/plan-checks.ts';
 import { isSessionName } from '../../domain/sessions/naming.ts';
 
 const KEY = '0123456789ab';

@@ -1,9 +1,9 @@
 /** Schedules on a real Temporal server: what it is told, when it fires, and what becomes of runs; records in a real database. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createScheduleActivities } from '../../activities/automation/schedule-activities.ts';
-import { reconcileUserSchedules } from '../../control/automation/reconcile-schedules.ts';
-import { createScheduleEngine } from '../../control/automation/schedule-engine.ts';
+import { createScheduleActivities } from '../../activities/schedules/activities.ts';
+import { reconcileUserSchedules } from '../../control/schedules/reconcile-schedules.ts';
+import { createScheduleEngine } from '../../control/schedules/schedule-engine.ts';
 import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
 import { translateFailures } from '../../worker/failure-interceptor.ts';
 import { eventually } from '../support/eventually.ts';

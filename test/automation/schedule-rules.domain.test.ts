@@ -5,13 +5,13 @@ import {
   nameOfEngineId,
   SESSION_PREFIX_MAX,
   scheduledSessionName,
-} from '../../domain/automation/schedule-naming.ts';
+} from '../../domain/schedules/schedule-naming.ts';
 import {
   ScheduleBodySchema,
   ScheduleCreateSchema,
   ScheduleNameSchema,
   SchedulePatchSchema,
-} from '../../domain/automation/schedule-schema.ts';
+} from '../../domain/schedules/schedule-schema.ts';
 import { isSessionName } from '../../domain/sessions/naming.ts';
 
 const TIME = new Date('2026-11-22T03:00:00Z');

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { beginScheduleRun } from '../../control/automation/begin-schedule-run.ts';
-import { cancelScheduleRun, followScheduleRun } from '../../control/automation/end-schedule-run.ts';
-import { performScheduleRun } from '../../control/automation/perform-schedule-run.ts';
-import type { ScheduleAction } from '../../domain/automation/schedule-schema.ts';
+import { beginScheduleRun } from '../../control/schedules/begin-schedule-run.ts';
+import { cancelScheduleRun, followScheduleRun } from '../../control/schedules/end-schedule-run.ts';
+import { performScheduleRun } from '../../control/schedules/perform-schedule-run.ts';
+import type { ScheduleAction } from '../../domain/schedules/schedule-schema.ts';
 import { findScheduleRun, type ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
 import type { SessionRow } from '../../store/sessions/session-engine.ts';
 import { findSession } from '../../store/sessions/sessions.ts';

@@ -1,13 +1,13 @@
 /** Records of schedules and runs, the actions of runs, and the reconciliation with an engine in memory. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { beginScheduleRun } from '../../control/automation/begin-schedule-run.ts';
-import { cancelScheduleRun, failScheduleRun, followScheduleRun } from '../../control/automation/end-schedule-run.ts';
-import { keepUserSchedules } from '../../control/automation/keep-user-schedules.ts';
-import { performScheduleRun } from '../../control/automation/perform-schedule-run.ts';
-import { reconcileUserSchedules } from '../../control/automation/reconcile-schedules.ts';
-import type { ScheduleAction } from '../../domain/automation/schedule-schema.ts';
+import { beginScheduleRun } from '../../control/schedules/begin-schedule-run.ts';
+import { cancelScheduleRun, failScheduleRun, followScheduleRun } from '../../control/schedules/end-schedule-run.ts';
+import { keepUserSchedules } from '../../control/schedules/keep-user-schedules.ts';
+import { performScheduleRun } from '../../control/schedules/perform-schedule-run.ts';
+import { reconcileUserSchedules } from '../../control/schedules/reconcile-schedules.ts';
 import { musterError } from '../../domain/errors.ts';
+import type { ScheduleAction } from '../../domain/schedules/schedule-schema.ts';
 import { findScheduleRun, type ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeSchedules, fakeSchedules } from '../support/fake-schedules.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkBody } from '../../cli/commands/automation/drift-commands.ts';
+import { checkBody } from '../../cli/commands/schedules/drift-commands.ts';
 import { generatedName, type RunSessionOptions, sessionBody } from '../../cli/commands/sessions/run-session.ts';
 import { failureOfAnswer } from '../../cli/failure.ts';
 import { moment } from '../../cli/input/moment.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type FieldOptions, fieldsOf } from '../../cli/commands/automation/schedule-fields.ts';
+import { type FieldOptions, fieldsOf } from '../../cli/commands/schedules/schedule-fields.ts';
 import { cli } from '../support/command-line.ts';
 
 const filters: FieldOptions[] = [

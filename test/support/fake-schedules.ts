@@ -1,4 +1,4 @@
-import type { EngineSchedule, ScheduleDescription, ScheduleEngine } from '../../control/automation/schedule-port.ts';
+import type { EngineSchedule, ScheduleDescription, ScheduleEngine } from '../../control/schedules/schedule-port.ts';
 
 /** The user's schedules as an engine in memory has them. */
 export interface FakeSchedules extends ScheduleEngine {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { DriftCheck, DriftCheckAnswer } from '../../../domain/automation/drift-check-schema.ts';
 import { DRIFT_STATUSES, type DriftDetail, type DriftItem } from '../../../domain/components/drift-schema.ts';
 import { CONFIGURATION_STATUSES, type ConfigurationStatus } from '../../../domain/components/schema.ts';
+import type { DriftCheck, DriftCheckAnswer } from '../../../domain/schedules/drift-check-schema.ts';
 import { type ApiClient, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';

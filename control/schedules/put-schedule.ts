@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ScheduleBody, ScheduleView } from '../../domain/automation/schedule-schema.ts';
+import type { ScheduleBody, ScheduleView } from '../../domain/schedules/schedule-schema.ts';
 import { insertSchedule, lockSchedule, updateSchedule } from '../../store/schedules/schedules.ts';
 import { synced, type WriteScheduleDependencies } from './write-schedule.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { ScheduleNext, ScheduleRunView, ScheduleTriggered } from '../../../domain/automation/schedule-schema.ts';
+import type { ScheduleNext, ScheduleRunView, ScheduleTriggered } from '../../../domain/schedules/schedule-schema.ts';
 import { type ApiClient, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';

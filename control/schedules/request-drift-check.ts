@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { DriftCheck, DriftCheckAnswer } from '../../domain/automation/drift-check-schema.ts';
 import { musterError } from '../../domain/errors.ts';
+import type { DriftCheck, DriftCheckAnswer } from '../../domain/schedules/drift-check-schema.ts';
 import { findConfiguration } from '../../store/configurations/configurations.ts';
 import { type CheckDriftDependencies, checkDrift } from './check-drift.ts';
 

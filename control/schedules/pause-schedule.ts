@@ -1,4 +1,4 @@
-import type { ScheduleView } from '../../domain/automation/schedule-schema.ts';
+import type { ScheduleView } from '../../domain/schedules/schedule-schema.ts';
 import { pauseSchedule as pauseRecord } from '../../store/schedules/schedules.ts';
 import { scheduleNotFound } from './read-schedules.ts';
 import { synced, type WriteScheduleDependencies } from './write-schedule.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import type { ScheduleTriggered } from '../../domain/automation/schedule-schema.ts';
+import type { ScheduleTriggered } from '../../domain/schedules/schedule-schema.ts';
 import {
   insertScheduleRun,
   markScheduleRunDelivered,

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { scheduleActor, scheduledSessionName } from '../../domain/automation/schedule-naming.ts';
-import type { KeptRunResult, ScheduleAction, ScheduleRunResult } from '../../domain/automation/schedule-schema.ts';
 import { musterError } from '../../domain/errors.ts';
+import { scheduleActor, scheduledSessionName } from '../../domain/schedules/schedule-naming.ts';
+import type { KeptRunResult, ScheduleAction, ScheduleRunResult } from '../../domain/schedules/schedule-schema.ts';
 import { endScheduleRun, findScheduleRun, noteScheduleRunResult } from '../../store/schedules/schedule-runs.ts';
 import { findScheduleById } from '../../store/schedules/schedules.ts';
 import type { Database } from '../../store/tables.ts';

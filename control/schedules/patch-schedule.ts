@@ -1,4 +1,4 @@
-import type { SchedulePatch, ScheduleView } from '../../domain/automation/schedule-schema.ts';
+import type { SchedulePatch, ScheduleView } from '../../domain/schedules/schedule-schema.ts';
 import { lockSchedule, updateSchedule } from '../../store/schedules/schedules.ts';
 import { scheduleNotFound } from './read-schedules.ts';
 import { synced, type WriteScheduleDependencies } from './write-schedule.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ScheduleCreate, ScheduleView } from '../../domain/automation/schedule-schema.ts';
 import { musterError } from '../../domain/errors.ts';
+import type { ScheduleCreate, ScheduleView } from '../../domain/schedules/schedule-schema.ts';
 import { findScheduleById, insertSchedule } from '../../store/schedules/schedules.ts';
 import { synced, type WriteScheduleDependencies } from './write-schedule.ts';
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { scheduleActor } from '../../domain/automation/schedule-naming.ts';
-import type { KeptRunResult } from '../../domain/automation/schedule-schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
+import { scheduleActor } from '../../domain/schedules/schedule-naming.ts';
+import type { KeptRunResult } from '../../domain/schedules/schedule-schema.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findCheckAnswer } from '../../store/schedules/drift-checks.ts';
 import {

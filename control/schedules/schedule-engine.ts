@@ -6,9 +6,9 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { engineIdOf, nameOfEngineId } from '../../domain/automation/schedule-naming.ts';
-import type { OverlapPolicy } from '../../domain/automation/schedule-schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
+import { engineIdOf, nameOfEngineId } from '../../domain/schedules/schedule-naming.ts';
+import type { OverlapPolicy } from '../../domain/schedules/schedule-schema.ts';
 import { isAsWanted, scheduleOptions } from './schedule-options.ts';
 import type { EngineSchedule, ScheduleEngine } from './schedule-port.ts';
 

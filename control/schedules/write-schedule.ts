@@ -1,6 +1,6 @@
 /** What a write of a schedule needs, and what it answers. */
 import type { Kysely } from 'kysely';
-import type { ScheduleView } from '../../domain/automation/schedule-schema.ts';
+import type { ScheduleView } from '../../domain/schedules/schedule-schema.ts';
 import { findLastScheduleRuns } from '../../store/schedules/schedule-runs.ts';
 import { findScheduleById, type ScheduleRow } from '../../store/schedules/schedules.ts';
 import type { Database } from '../../store/tables.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { requestDriftCheck } from '../../../control/automation/request-drift-check.ts';
 import { getDrift, listDrift } from '../../../control/components/read-drift.ts';
-import { DriftCheckAnswerSchema, DriftCheckSchema } from '../../../domain/automation/drift-check-schema.ts';
+import { requestDriftCheck } from '../../../control/schedules/request-drift-check.ts';
 import {
   DriftDetailSchema,
   DriftItemSchema,
   type DriftListQuery,
   DriftListQuerySchema,
 } from '../../../domain/components/drift-schema.ts';
+import { DriftCheckAnswerSchema, DriftCheckSchema } from '../../../domain/schedules/drift-check-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { sendList } from '../../list-answer.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { pauseSchedule } from '../../../control/automation/pause-schedule.ts';
-import { getScheduleRun, nextTimes, pageOfScheduleRuns } from '../../../control/automation/read-schedules.ts';
-import { triggerSchedule } from '../../../control/automation/trigger-schedule.ts';
+import { pauseSchedule } from '../../../control/schedules/pause-schedule.ts';
+import { getScheduleRun, nextTimes, pageOfScheduleRuns } from '../../../control/schedules/read-schedules.ts';
+import { triggerSchedule } from '../../../control/schedules/trigger-schedule.ts';
 import {
   ScheduleNextQuerySchema,
   ScheduleNextSchema,
@@ -10,7 +10,7 @@ import {
   ScheduleRunSchema,
   ScheduleSchema,
   ScheduleTriggeredSchema,
-} from '../../../domain/automation/schedule-schema.ts';
+} from '../../../domain/schedules/schedule-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { pageAnswer } from '../../list-answer.ts';

@@ -1,6 +1,6 @@
-import { beginScheduleRun } from '../../control/automation/begin-schedule-run.ts';
-import { cancelScheduleRun, failScheduleRun, followScheduleRun } from '../../control/automation/end-schedule-run.ts';
-import { type PerformDependencies, performScheduleRun } from '../../control/automation/perform-schedule-run.ts';
+import { beginScheduleRun } from '../../control/schedules/begin-schedule-run.ts';
+import { cancelScheduleRun, failScheduleRun, followScheduleRun } from '../../control/schedules/end-schedule-run.ts';
+import { type PerformDependencies, performScheduleRun } from '../../control/schedules/perform-schedule-run.ts';
 import {
   BeginScheduleRunSchema,
   ScheduleRunFailureSchema,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import type { KeptCheckAnswer } from '../../domain/automation/drift-check-schema.ts';
-import { addLeftOut, type PlannedCheck, planChecks } from '../../domain/automation/plan-checks.ts';
 import type { ComponentFilter } from '../../domain/components/schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
+import type { KeptCheckAnswer } from '../../domain/schedules/drift-check-schema.ts';
+import { addLeftOut, type PlannedCheck, planChecks } from '../../domain/schedules/plan-checks.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import { claimCheck, saveCheckAnswer } from '../../store/schedules/drift-checks.ts';
 import type { Database } from '../../store/tables.ts';

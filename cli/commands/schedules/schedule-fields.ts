@@ -1,7 +1,7 @@
 /** The fields of a schedule as options of `create` and `update`. */
 import { type Command, Option } from 'commander';
-import { OVERLAP_POLICIES } from '../../../domain/automation/schedule-schema.ts';
 import { CONFIGURATION_STATUSES } from '../../../domain/components/schema.ts';
+import { OVERLAP_POLICIES } from '../../../domain/schedules/schedule-schema.ts';
 import { usage } from '../../failure.ts';
 import { integer, pair, tagFilter } from '../../input/pairs.ts';
 

@@ -1,5 +1,5 @@
 /** What schedules need of the workflow engine; the record is always written first. Every function rejects when it is away. */
-import type { OverlapPolicy, ScheduleBody } from '../../domain/automation/schedule-schema.ts';
+import type { OverlapPolicy, ScheduleBody } from '../../domain/schedules/schedule-schema.ts';
 
 /** A schedule as the engine is to have it. */
 export interface EngineSchedule {

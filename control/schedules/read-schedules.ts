@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { ScheduleNext, ScheduleRunView, ScheduleView } from '../../domain/automation/schedule-schema.ts';
 import { type MusterError, musterError } from '../../domain/errors.ts';
+import type { ScheduleNext, ScheduleRunView, ScheduleView } from '../../domain/schedules/schedule-schema.ts';
 import { wireTime } from '../../domain/times.ts';
 import { findLastScheduleRuns, findScheduleRun, listScheduleRuns } from '../../store/schedules/schedule-runs.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '../../store/schedules/schedules.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ScheduleView } from '../../../domain/automation/schedule-schema.ts';
+import type { ScheduleView } from '../../../domain/schedules/schedule-schema.ts';
 import { type ApiRequest, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';

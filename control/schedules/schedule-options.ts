@@ -1,9 +1,9 @@
 /** A schedule of ours in Temporal's words. */
 import type { ScheduleDescription, ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
-import { type CronCalendar, type CronRange, parseCron } from '../../domain/automation/cron.ts';
-import { engineIdOf } from '../../domain/automation/schedule-naming.ts';
-import type { OverlapPolicy } from '../../domain/automation/schedule-schema.ts';
 import { sealFor } from '../../domain/engine/seal.ts';
+import { type CronCalendar, type CronRange, parseCron } from '../../domain/schedules/cron.ts';
+import { engineIdOf } from '../../domain/schedules/schedule-naming.ts';
+import type { OverlapPolicy } from '../../domain/schedules/schedule-schema.ts';
 import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
 import type { EngineSchedule } from './schedule-port.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { createSchedule } from '../../../control/automation/create-schedule.ts';
-import { deleteSchedule } from '../../../control/automation/delete-schedule.ts';
-import { patchSchedule } from '../../../control/automation/patch-schedule.ts';
-import { putSchedule } from '../../../control/automation/put-schedule.ts';
-import { getSchedule, pageOfSchedules } from '../../../control/automation/read-schedules.ts';
+import { createSchedule } from '../../../control/schedules/create-schedule.ts';
+import { deleteSchedule } from '../../../control/schedules/delete-schedule.ts';
+import { patchSchedule } from '../../../control/schedules/patch-schedule.ts';
+import { putSchedule } from '../../../control/schedules/put-schedule.ts';
+import { getSchedule, pageOfSchedules } from '../../../control/schedules/read-schedules.ts';
 import {
   ScheduleBodySchema,
   ScheduleCreateSchema,
@@ -11,7 +11,7 @@ import {
   ScheduleNameSchema,
   SchedulePatchSchema,
   ScheduleSchema,
-} from '../../../domain/automation/schedule-schema.ts';
+} from '../../../domain/schedules/schedule-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { pageAnswer } from '../../list-answer.ts';

@@ -3,7 +3,7 @@ import type {
   ScheduleRunResult,
   ScheduleRunView,
   ScheduleView,
-} from '../../../domain/automation/schedule-schema.ts';
+} from '../../../domain/schedules/schedule-schema.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { fieldList } from '../../output/table.ts';
 

@@ -4,7 +4,7 @@ import type {
   ScheduleRunResult,
   ScheduleRunView,
   ScheduleView,
-} from '../../domain/automation/schedule-schema.ts';
+} from '../../domain/schedules/schedule-schema.ts';
 import { wireTime } from '../../domain/times.ts';
 import type { ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
 import type { ScheduleRow } from '../../store/schedules/schedules.ts';

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
-import type { ScheduleRunResult } from '../../domain/automation/schedule-schema.ts';
 import { layersOf } from '../../domain/configurations/layer-rules.ts';
 import type { Configuration } from '../../domain/configurations/schema.ts';
 import { ERRORS, isMusterError } from '../../domain/errors.ts';
+import type { ScheduleRunResult } from '../../domain/schedules/schedule-schema.ts';
 import { findConfigurations, pageConfigurations } from '../../store/configurations/configurations.ts';
 import type { Database } from '../../store/tables.ts';
 import type { PutConfigurationDependencies } from '../configurations/put-configuration.ts';
