@@ -24,7 +24,6 @@ import { parseQuery } from './query.ts';
 import { tokenRoutes } from './routes/access/token-routes.ts';
 import { auditRoutes } from './routes/audit/audit-routes.ts';
 import { timelineRoutes } from './routes/audit/timeline-routes.ts';
-import { webhookRoutes } from './routes/automation/webhook-routes.ts';
 import { batchRoutes } from './routes/batches/batch-routes.ts';
 import { rolloutRoutes } from './routes/batches/rollout-routes.ts';
 import { componentImportRoutes } from './routes/components/import-routes.ts';
@@ -43,6 +42,7 @@ import { probes } from './routes/service/probe-routes.ts';
 import { statusRoutes } from './routes/service/status-routes.ts';
 import { temporalUi } from './routes/service/temporal-ui-routes.ts';
 import { musterSessionRoutes } from './routes/sessions/session-routes.ts';
+import { webhookRoutes } from './routes/webhooks/webhook-routes.ts';
 
 type Routes = (app: ApiServer, deps: ApiDependencies) => Promise<void>;
 

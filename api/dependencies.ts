@@ -5,7 +5,6 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Kysely } from 'kysely';
 import type { AuthenticateDependencies } from '../control/access/authenticate.ts';
-import type { AddressSeal } from '../control/automation/address-seal.ts';
 import type {
   GitReferences,
   ReadRepositoryAccess,
@@ -15,6 +14,7 @@ import type {
 import type { ImageEngine, ImageSettings } from '../control/images/ports.ts';
 import type { ScheduleEngine } from '../control/schedules/schedule-port.ts';
 import type { Dispatcher, SessionEngine } from '../control/sessions/engine-port.ts';
+import type { AddressSeal } from '../control/webhooks/address-seal.ts';
 import type { ImageFiles } from '../domain/images/image-files.ts';
 import type { WorkersAtWork } from '../domain/sessions/workers-at-work.ts';
 import type { StreamFeed } from '../store/runs/stream-feed.ts';

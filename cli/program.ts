@@ -2,7 +2,6 @@ import { type Command, CommanderError } from 'commander';
 import { CheckedCommand } from './checked-command.ts';
 import { tokenCommands } from './commands/access/token-commands.ts';
 import { auditCommands } from './commands/audit/audit-commands.ts';
-import { webhookCommands } from './commands/automation/webhook-commands.ts';
 import { batchCommands } from './commands/batches/batch-commands.ts';
 import { rolloutCommands } from './commands/batches/rollout-commands.ts';
 import { componentCommands } from './commands/components/component-commands.ts';
@@ -18,6 +17,7 @@ import { scheduleCommands } from './commands/schedules/schedule-commands.ts';
 import { sessionCommands } from './commands/sessions/session-commands.ts';
 import { backupCommands } from './commands/stack/backup-commands.ts';
 import { stackCommands } from './commands/stack/stack-commands.ts';
+import { webhookCommands } from './commands/webhooks/webhook-commands.ts';
 import { type CliContext, say } from './context.ts';
 import { CliFailure, EXIT, interrupted } from './failure.ts';
 

@@ -1,7 +1,5 @@
 /** Entry of the workflow bundle: everything that Temporal may start by name. */
 
-export { wakeWebhooksWorkflow } from './automation/wake-webhooks.workflow.ts';
-export { webhookWorkflow } from './automation/webhook.workflow.ts';
 export { batcherWorkflow } from './batches/batcher.workflow.ts';
 export { ensureBatcherWorkflow } from './batches/ensure-batcher.workflow.ts';
 export { ensureHardwareSyncWorkflow } from './components/ensure-hardware-sync.workflow.ts';
@@ -13,3 +11,5 @@ export { scheduleRunWorkflow } from './schedules/schedule-run.workflow.ts';
 export { expireSessionsWorkflow } from './sessions/expire-sessions.workflow.ts';
 export { sessionWorkflow } from './sessions/session.workflow.ts';
 export { sweepWorkflow } from './sessions/sweep.workflow.ts';
+export { wakeWebhooksWorkflow } from './webhooks/wake-webhooks.workflow.ts';
+export { webhookWorkflow } from './webhooks/webhook.workflow.ts';

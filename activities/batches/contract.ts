@@ -5,7 +5,7 @@ import type {
   ScheduleRunFailure,
   ScheduleRunRef,
   WebhookRef,
-} from '../../domain/automation/activity-schema.ts';
+} from '../../domain/webhooks/activity-schema.ts';
 
 export type { PassRequest, ScheduleRunRef };
 

@@ -5,7 +5,7 @@ import {
   BeginScheduleRunSchema,
   ScheduleRunFailureSchema,
   ScheduleRunRefSchema,
-} from '../../domain/automation/activity-schema.ts';
+} from '../../domain/webhooks/activity-schema.ts';
 import type { ScheduleRunActivities } from '../batches/contract.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';

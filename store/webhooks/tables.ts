@@ -1,6 +1,6 @@
 /** The tables of lane webhooks, as Kysely sees them. */
 import type { ColumnType, Generated } from 'kysely';
-import type { DeliveryState, WebhookEvent } from '../../domain/automation/webhook-schema.ts';
+import type { DeliveryState, WebhookEvent } from '../../domain/webhooks/webhook-schema.ts';
 import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
 
 export interface WebhooksTable {

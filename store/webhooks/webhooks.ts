@@ -1,6 +1,6 @@
 /** Webhooks and their notifications. What makes notifications is in migration 0016. */
 import { type Insertable, type Selectable, sql } from 'kysely';
-import type { DeliveryState, WebhookEvent } from '../../domain/automation/webhook-schema.ts';
+import type { DeliveryState, WebhookEvent } from '../../domain/webhooks/webhook-schema.ts';
 import type { Db } from '../connection/database.ts';
 import type { NotificationsTable, WebhooksTable } from './tables.ts';
 

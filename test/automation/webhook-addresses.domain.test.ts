@@ -4,7 +4,7 @@ import {
   isShownAddress,
   shownWebhookAddress,
   withoutWebhookAddress,
-} from '../../domain/automation/webhook-address.ts';
+} from '../../domain/webhooks/webhook-address.ts';
 
 describe('of an address scheme and host are shown', () => {
   test.each([

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { webhookBody } from '../../domain/automation/webhook-body.ts';
-import { GIVE_UP_SECONDS, nextTryMs } from '../../domain/automation/webhook-retry.ts';
-import { WebhookCreateSchema } from '../../domain/automation/webhook-schema.ts';
+import { webhookBody } from '../../domain/webhooks/webhook-body.ts';
+import { GIVE_UP_SECONDS, nextTryMs } from '../../domain/webhooks/webhook-retry.ts';
+import { WebhookCreateSchema } from '../../domain/webhooks/webhook-schema.ts';
 
 describe('the next try', () => {
   test.each([

@@ -1,14 +1,14 @@
 /** The secrets of webhooks, whose store needs connections of the same database as the records. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { openAddressSeal } from '../../control/automation/address-seal.ts';
+import { openAddressSeal } from '../../control/webhooks/address-seal.ts';
 import {
   createWebhook,
   patchWebhook,
   removeWebhook,
   testWebhook,
   type WebhookDependencies,
-} from '../../control/automation/write-webhook.ts';
+} from '../../control/webhooks/write-webhook.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { createSecretStore } from '../../store/secrets/secrets.ts';
 import {

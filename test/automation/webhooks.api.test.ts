@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { deliverNotifications } from '../../control/automation/deliver-notifications.ts';
-import { forgetOldNotifications } from '../../control/automation/wake-webhooks.ts';
-import type { WebhookSender } from '../../control/automation/webhook-ports.ts';
+import { deliverNotifications } from '../../control/webhooks/deliver-notifications.ts';
+import { forgetOldNotifications } from '../../control/webhooks/wake-webhooks.ts';
+import type { WebhookSender } from '../../control/webhooks/webhook-ports.ts';
 import { writeEnd } from '../../store/sessions/session-engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';

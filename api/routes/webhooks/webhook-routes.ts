@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { getWebhook, pageOfDeliveries, pageOfWebhooks } from '../../../control/automation/read-webhooks.ts';
-import { createWebhook, patchWebhook, removeWebhook, testWebhook } from '../../../control/automation/write-webhook.ts';
+import { getWebhook, pageOfDeliveries, pageOfWebhooks } from '../../../control/webhooks/read-webhooks.ts';
+import { createWebhook, patchWebhook, removeWebhook, testWebhook } from '../../../control/webhooks/write-webhook.ts';
 import {
   DeliveryListQuerySchema,
   DeliverySchema,
@@ -9,7 +9,7 @@ import {
   WebhookListQuerySchema,
   WebhookPatchSchema,
   WebhookSchema,
-} from '../../../domain/automation/webhook-schema.ts';
+} from '../../../domain/webhooks/webhook-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { pageAnswer } from '../../list-answer.ts';

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
-import { withoutWebhookAddress } from '../../domain/automation/webhook-address.ts';
-import { webhookBody } from '../../domain/automation/webhook-body.ts';
-import { nextTryMs } from '../../domain/automation/webhook-retry.ts';
 import { maskUrlCredentials } from '../../domain/configurations/repository-url.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
+import { withoutWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
+import { webhookBody } from '../../domain/webhooks/webhook-body.ts';
+import { nextTryMs } from '../../domain/webhooks/webhook-retry.ts';
 import type { Database } from '../../store/tables.ts';
 import {
   findDueNotifications,

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import { givenWebhookAddress, shownWebhookAddress } from '../../domain/automation/webhook-address.ts';
+import { musterError } from '../../domain/errors.ts';
+import { givenWebhookAddress, shownWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
 import {
   type DeliveryView,
   PING,
@@ -7,8 +8,7 @@ import {
   type WebhookCreated,
   type WebhookPatch,
   type WebhookView,
-} from '../../domain/automation/webhook-schema.ts';
-import { musterError } from '../../domain/errors.ts';
+} from '../../domain/webhooks/webhook-schema.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { holdKey } from '../../store/secrets/key-lock.ts';
 import type { Database } from '../../store/tables.ts';
@@ -20,9 +20,9 @@ import {
   lockWebhookName,
   updateWebhook,
 } from '../../store/webhooks/webhooks.ts';
+import { oneAtATime } from '../automation/one-at-a-time.ts';
 import type { SecretStore } from '../configurations/ports.ts';
 import type { AddressSeal } from './address-seal.ts';
-import { oneAtATime } from './one-at-a-time.ts';
 import { getWebhook, viewOfDelivery, viewOfWebhook, webhookNotFound } from './read-webhooks.ts';
 import { sealedAddress, wholeAddress } from './webhook-address.ts';
 import { newWebhookSecret, storeWebhookSecret, webhookSecretName } from './webhook-secret.ts';

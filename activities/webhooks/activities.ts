@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import { type DeliveryDependencies, deliverNotifications } from '../../control/automation/deliver-notifications.ts';
-import { forgetOldNotifications, wakeWebhooks } from '../../control/automation/wake-webhooks.ts';
-import { sealOpenAddresses } from '../../control/automation/webhook-address.ts';
-import { WebhookRefSchema } from '../../domain/automation/activity-schema.ts';
+import { type DeliveryDependencies, deliverNotifications } from '../../control/webhooks/deliver-notifications.ts';
+import { forgetOldNotifications, wakeWebhooks } from '../../control/webhooks/wake-webhooks.ts';
+import { sealOpenAddresses } from '../../control/webhooks/webhook-address.ts';
+import { WebhookRefSchema } from '../../domain/webhooks/activity-schema.ts';
 import type { WebhookActivities } from '../batches/contract.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { parseInputs } from '../parse-inputs.ts';

@@ -1,7 +1,7 @@
 /** Whole addresses of webhooks: sealed in the database, opened where something is sent there. */
 import type { Kysely } from 'kysely';
-import { isShownAddress, shownWebhookAddress } from '../../domain/automation/webhook-address.ts';
 import { isMusterError } from '../../domain/errors.ts';
+import { isShownAddress, shownWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
 import { isWithoutUnsealing } from '../../store/connection/process-names.ts';
 import { holdKey } from '../../store/secrets/key-lock.ts';
 import type { Database } from '../../store/tables.ts';

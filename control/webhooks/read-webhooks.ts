@@ -1,7 +1,7 @@
-import { shownWebhookAddress } from '../../domain/automation/webhook-address.ts';
-import type { DeliveryState, DeliveryView, WebhookView } from '../../domain/automation/webhook-schema.ts';
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/times.ts';
+import { shownWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
+import type { DeliveryState, DeliveryView, WebhookView } from '../../domain/webhooks/webhook-schema.ts';
 import type { Db } from '../../store/connection/database.ts';
 import {
   findWebhook,

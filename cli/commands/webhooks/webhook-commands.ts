@@ -5,7 +5,7 @@ import {
   WEBHOOK_EVENTS,
   type WebhookCreated,
   type WebhookView,
-} from '../../../domain/automation/webhook-schema.ts';
+} from '../../../domain/webhooks/webhook-schema.ts';
 import { segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
