@@ -9,7 +9,7 @@ import {
   DURATIONS,
   type DurationName,
   histogramOf,
-} from '../../domain/metrics/tallies.ts';
+} from '../../domain/service/tallies.ts';
 import type { Tally } from '../../store/connection/tallies.ts';
 import type { Gauges } from '../../store/fleet/gauges.ts';
 

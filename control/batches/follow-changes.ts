@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { BATCHER_CHANNEL } from '../../store/batches/batcher-state.ts';
-import { type FollowChannelOptions, followChannel } from '../automation/follow-channel.ts';
+import { type FollowChannelOptions, followChannel } from '../changes/follow-channel.ts';
 import { wakeBatcher } from './wake-batcher.ts';
 
 export interface FollowChangesOptions extends Pick<FollowChannelOptions, 'database' | 'log'> {

@@ -12,7 +12,7 @@ import {
   updateComponentVersion,
 } from '../../store/components/component-version.ts';
 import { lockComponents, updateComponents } from '../../store/components/components.ts';
-import { inSlices } from '../in-slices.ts';
+import { inSlices } from '../changes/in-slices.ts';
 import { requiredId, type WriteComponentsDependencies } from './put-components.ts';
 import { componentNotFound } from './read-components.ts';
 

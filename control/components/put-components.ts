@@ -4,7 +4,7 @@ import { putComponent as put } from '../../domain/components/write-component.ts'
 import { musterError } from '../../domain/errors.ts';
 import { upsertComponents } from '../../store/components/components.ts';
 import type { Database } from '../../store/tables.ts';
-import { inSlices } from '../in-slices.ts';
+import { inSlices } from '../changes/in-slices.ts';
 import { inLockOrder } from './lock-order.ts';
 
 export interface WriteComponentsDependencies {

@@ -8,8 +8,8 @@ import {
 } from '../../store/configurations/configurations.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { onePage, type Page } from '../changes/pages.ts';
 import { admitTenant } from './admit-tenant.ts';
-import { onePage, type Page } from './pages.ts';
 import type { TenantRegistry } from './ports.ts';
 
 export interface ReadConfigurationDependencies {

@@ -3,7 +3,7 @@ import { type MusterError, musterError } from '../../domain/errors.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import { findSource, pageSources } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { onePage, type Page } from './pages.ts';
+import { onePage, type Page } from '../changes/pages.ts';
 
 export function sourceNotFound(name: string): MusterError {
   return musterError('source_not_found', `Source ${name} could not be found`);

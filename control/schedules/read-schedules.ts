@@ -5,7 +5,7 @@ import { wireTime } from '../../domain/times.ts';
 import { findLastScheduleRuns, findScheduleRun, listScheduleRuns } from '../../store/schedules/schedule-runs.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '../../store/schedules/schedules.ts';
 import type { Database } from '../../store/tables.ts';
-import { onePage, type Page } from '../configurations/pages.ts';
+import { onePage, type Page } from '../changes/pages.ts';
 import type { ScheduleEngine } from './schedule-port.ts';
 import { scheduleRunView, scheduleView } from './schedule-view.ts';
 import { engineSentence } from './sync-schedule.ts';

@@ -1,5 +1,5 @@
 import { NOTIFICATION_CHANNEL } from '../../store/webhooks/webhooks.ts';
-import { type FollowChannelOptions, followChannel } from '../automation/follow-channel.ts';
+import { type FollowChannelOptions, followChannel } from '../changes/follow-channel.ts';
 import { type WakeDependencies, wakeWebhooks } from './wake-webhooks.ts';
 
 export interface FollowNotificationsOptions extends WakeDependencies, Pick<FollowChannelOptions, 'database' | 'log'> {}

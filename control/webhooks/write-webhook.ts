@@ -20,7 +20,7 @@ import {
   lockWebhookName,
   updateWebhook,
 } from '../../store/webhooks/webhooks.ts';
-import { oneAtATime } from '../automation/one-at-a-time.ts';
+import { oneAtATime } from '../changes/one-at-a-time.ts';
 import type { SecretStore } from '../configurations/ports.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { getWebhook, viewOfDelivery, viewOfWebhook, webhookNotFound } from './read-webhooks.ts';

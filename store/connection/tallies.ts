@@ -1,6 +1,6 @@
 /** Counts and durations that outlive the records they were made of. */
 import { type RawBuilder, sql } from 'kysely';
-import { BOUNDS, type CountName, type DurationName } from '../../domain/metrics/tallies.ts';
+import { BOUNDS, type CountName, type DurationName } from '../../domain/service/tallies.ts';
 import type { Db } from './database.ts';
 
 /** Counts one more. In a transaction make it the last statement: others that count the same wait for its end. */

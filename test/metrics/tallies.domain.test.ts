@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BOUNDS, histogramOf } from '../../domain/metrics/tallies.ts';
+import { BOUNDS, histogramOf } from '../../domain/service/tallies.ts';
 
 describe('a histogram of stored buckets', () => {
   test('is empty without any', () => {

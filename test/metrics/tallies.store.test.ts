@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { BOUNDS, histogramOf } from '../../domain/metrics/tallies.ts';
+import { BOUNDS, histogramOf } from '../../domain/service/tallies.ts';
 import { addDuration, countOne, readTallies } from '../../store/connection/tallies.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { inSlices } from '../../../control/changes/in-slices.ts';
 import { deleteComponent } from '../../../control/components/delete-component.ts';
 import { patchComponent, patchComponents } from '../../../control/components/patch-components.ts';
 import { patchComponentsByFilter } from '../../../control/components/patch-components-by-filter.ts';
 import { putComponent, putComponents } from '../../../control/components/put-components.ts';
 import { getComponent } from '../../../control/components/read-components.ts';
-import { inSlices } from '../../../control/in-slices.ts';
 import { KEY_MAX, text } from '../../../domain/schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
