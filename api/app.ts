@@ -28,7 +28,6 @@ import { batchRoutes } from './routes/batches/batch-routes.ts';
 import { rolloutRoutes } from './routes/batches/rollout-routes.ts';
 import { componentImportRoutes } from './routes/components/import-routes.ts';
 import { componentResetRoutes } from './routes/components/reset-routes.ts';
-import { trustRoutes } from './routes/components/trust-routes.ts';
 import { configurationImportRoutes } from './routes/configurations/import-routes.ts';
 import { musterOptionRoutes } from './routes/configurations/option-routes.ts';
 import { secretRoutes } from './routes/configurations/secret-routes.ts';
@@ -42,6 +41,7 @@ import { probes } from './routes/service/probe-routes.ts';
 import { statusRoutes } from './routes/service/status-routes.ts';
 import { temporalUi } from './routes/service/temporal-ui-routes.ts';
 import { musterSessionRoutes } from './routes/sessions/session-routes.ts';
+import { trustRoutes } from './routes/trust/trust-routes.ts';
 import { webhookRoutes } from './routes/webhooks/webhook-routes.ts';
 
 type Routes = (app: ApiServer, deps: ApiDependencies) => Promise<void>;

@@ -1,6 +1,6 @@
 /** The key and the certificate with which a session logs in at hosts, as files of its workspace. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SessionIdentity, Trust } from '../../control/components/trust.ts';
+import type { SessionIdentity, Trust } from '../../control/trust/trust.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import type { SiteValues, Workspaces } from './ports.ts';
 

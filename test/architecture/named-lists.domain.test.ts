@@ -16,7 +16,7 @@ const SHORT: Record<string, string> = {
   'cli/commands/schedules/drift-view.ts': 'layers, as data',
   'cli/commands/batches/rollout-view.ts': 'parts of one sentence',
   'cli/commands/schedules/schedule-view.ts': 'three times',
-  'cli/commands/components/trust-commands.ts': 'users of a certificate',
+  'cli/commands/trust/trust-commands.ts': 'users of a certificate',
   'cli/commands/configurations/configuration-view.ts': 'layers, as data',
   'cli/commands/configurations/secret-commands.ts': 'keys of one secret',
   'cli/commands/configurations/option-commands.ts': 'options',

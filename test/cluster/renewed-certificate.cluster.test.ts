@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { parseCertificate } from '../../domain/components/ssh-certificate.ts';
+import { parseCertificate } from '../../domain/trust/ssh-certificate.ts';
 import { type ClusterStack, startClusterStack } from '../support/cluster-stack.ts';
 import { hostAddress } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';

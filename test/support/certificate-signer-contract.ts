@@ -3,8 +3,8 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { CertificateSigner } from '../../control/components/trust-ports.ts';
-import { parseCertificate } from '../../domain/components/ssh-certificate.ts';
+import type { CertificateSigner } from '../../control/trust/trust-ports.ts';
+import { parseCertificate } from '../../domain/trust/ssh-certificate.ts';
 import { canLogIn } from './ssh-login.ts';
 import { type SshServer, startSshServer } from './ssh-server.ts';
 

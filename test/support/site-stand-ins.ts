@@ -1,6 +1,6 @@
 /** What sessions ask of their site, where a test has nothing to say about it. */
 import type { SiteValues } from '../../activities/sessions/ports.ts';
-import type { SessionIdentity } from '../../control/components/trust.ts';
+import type { SessionIdentity } from '../../control/trust/trust.ts';
 
 /** A site with a key and without secrets, sources or a configuration of Ansible. */
 export const SITE: SiteValues = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isRenewalDue, isUsable, lookAgainAfter } from '../../domain/components/certificate-renewal.ts';
-import { bareKey, parseCertificate, type SshCertificate } from '../../domain/components/ssh-certificate.ts';
+import { isRenewalDue, isUsable, lookAgainAfter } from '../../domain/trust/certificate-renewal.ts';
+import { bareKey, parseCertificate, type SshCertificate } from '../../domain/trust/ssh-certificate.ts';
 
 /** Made by ssh-keygen: `-I muster -n root,admin -V 20261121100000Z:20261121220000Z`, an Ed25519 key signed by another one. */
 const CERTIFICATE =

@@ -8,7 +8,7 @@ import {
   refreshIdentity,
   writeIdentity,
 } from '../../activities/sessions/host-identity.ts';
-import type { SessionIdentity } from '../../control/components/trust.ts';
+import type { SessionIdentity } from '../../control/trust/trust.ts';
 import { musterError } from '../../domain/errors.ts';
 import { createWorkspaces } from '../../drivers/local-runner/workspaces.ts';
 import { eventually } from '../support/eventually.ts';

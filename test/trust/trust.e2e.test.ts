@@ -5,7 +5,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { parseCertificate } from '../../domain/components/ssh-certificate.ts';
+import { parseCertificate } from '../../domain/trust/ssh-certificate.ts';
 import { cli } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';

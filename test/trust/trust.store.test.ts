@@ -2,15 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import {
-  authorityLines,
-  CERTIFICATE_SECRET,
-  createTrust,
-  type TrustDependencies,
-} from '../../control/components/trust.ts';
 import type { SecretStore } from '../../control/configurations/ports.ts';
-import { parseCertificate } from '../../domain/components/ssh-certificate.ts';
+import { authorityLines, CERTIFICATE_SECRET, createTrust, type TrustDependencies } from '../../control/trust/trust.ts';
 import { musterError } from '../../domain/errors.ts';
+import { parseCertificate } from '../../domain/trust/ssh-certificate.ts';
 import { makeSshPrivateKey } from '../../drivers/secrets/ssh-key-pair.ts';
 import { AUTHORITY_SECRET, createLocalSigner } from '../../drivers/trust/local-signer.ts';
 import { openSshKeygen } from '../../drivers/trust/ssh-keygen.ts';

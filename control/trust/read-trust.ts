@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { parseCertificate } from '../../domain/components/ssh-certificate.ts';
-import type { TrustView } from '../../domain/components/trust-schema.ts';
 import { musterError } from '../../domain/errors.ts';
+import { parseCertificate } from '../../domain/trust/ssh-certificate.ts';
+import type { TrustView } from '../../domain/trust/trust-schema.ts';
 import type { Database } from '../../store/tables.ts';
 import { listAuthorities } from '../../store/trust/trust.ts';
 import type { SecretStore } from '../configurations/ports.ts';

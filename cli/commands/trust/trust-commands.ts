@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { TrustView } from '../../../domain/components/trust-schema.ts';
+import type { TrustView } from '../../../domain/trust/trust-schema.ts';
 import type { CliContext } from '../../context.ts';
 import { apiOf, type OutputOptions, type ServerOptions, withOutput, withServer } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';

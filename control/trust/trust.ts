@@ -1,8 +1,8 @@
 /** Who the sessions are to hosts: a key and a certificate that is always good for a while (cfs-flows 6.3). */
 import type { Kysely } from 'kysely';
-import { isRenewalDue, isUsable, lookAgainAfter } from '../../domain/components/certificate-renewal.ts';
-import { parseCertificate, type SshCertificate } from '../../domain/components/ssh-certificate.ts';
 import { isMusterError } from '../../domain/errors.ts';
+import { isRenewalDue, isUsable, lookAgainAfter } from '../../domain/trust/certificate-renewal.ts';
+import { parseCertificate, type SshCertificate } from '../../domain/trust/ssh-certificate.ts';
 import type { Database } from '../../store/tables.ts';
 import {
   findAuthority,

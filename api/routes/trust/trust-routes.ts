@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readAuthorityLines, readTrust } from '../../../control/components/read-trust.ts';
-import { TrustSchema } from '../../../domain/components/trust-schema.ts';
+import { readAuthorityLines, readTrust } from '../../../control/trust/read-trust.ts';
+import { TrustSchema } from '../../../domain/trust/trust-schema.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 
 const tags = ['trust'];
