@@ -4,15 +4,15 @@ import {
   REPOSITORY_SCHEMES,
   type RepositoryUrl,
 } from '../../domain/configurations/repository-url.ts';
+import { VCS_SECRET, wholeCredentials } from '../../domain/configurations/vcs-credentials.ts';
+import { hostOfSource, hostsToName, readVcsHosts, verdictOf } from '../../domain/configurations/vcs-hosts.ts';
 import {
   builtInUses,
   IMAGE_KEY_PREFIX,
   ownerOfSecret,
   type SecretUse,
   WEBHOOK_SECRET_PREFIX,
-} from '../../domain/configurations/secret-uses.ts';
-import { VCS_SECRET, wholeCredentials } from '../../domain/configurations/vcs-credentials.ts';
-import { hostOfSource, hostsToName, readVcsHosts, verdictOf } from '../../domain/configurations/vcs-hosts.ts';
+} from '../../domain/secrets/secret-uses.ts';
 import { listCloneUrls, type NamedCloneUrl } from '../../store/configurations/clone-urls.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import { listSourcesOfSecret, listSourceUrls } from '../../store/configurations/sources.ts';

@@ -6,9 +6,9 @@ import { isMusterError, musterError } from '../../domain/errors.ts';
 import { findSource } from '../../store/configurations/sources.ts';
 import { withSetupLock } from '../../store/connection/setup-lock.ts';
 import type { Database } from '../../store/tables.ts';
+import type { ConfigMaps } from '../secrets/site-ports.ts';
 import type { SecretStore } from './ports.ts';
 import { createRepositoryAccess } from './repository-access.ts';
-import type { ConfigMaps } from './site-ports.ts';
 
 /** Namespace of ConfigMaps that name none (cfs-flows 2.8). */
 export const DEFAULT_NAMESPACE = 'services';

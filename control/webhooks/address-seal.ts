@@ -1,8 +1,8 @@
 /** What encrypts the addresses of webhooks. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { ADDRESS_KEY_SECRET } from '../../domain/configurations/secret-uses.ts';
 import { musterError } from '../../domain/errors.ts';
+import { ADDRESS_KEY_SECRET } from '../../domain/secrets/secret-uses.ts';
 import { withSetupLock } from '../../store/connection/setup-lock.ts';
 import type { Database } from '../../store/tables.ts';
 import type { SecretStore } from '../configurations/ports.ts';

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { WEBHOOK_SECRET_PREFIX } from '../../domain/configurations/secret-uses.ts';
+import { WEBHOOK_SECRET_PREFIX } from '../../domain/secrets/secret-uses.ts';
 import type { SecretStore } from '../configurations/ports.ts';
 
 const KEY = 'key';

@@ -1,5 +1,5 @@
 /** Which images a session customises, and what the results are called (cfs-flows 3.3). */
-import { IMAGE_KEY_PREFIX } from '../configurations/secret-uses.ts';
+import { IMAGE_KEY_PREFIX } from '../secrets/secret-uses.ts';
 import type { Target } from './schema.ts';
 
 /** What of a target says which images there are. */

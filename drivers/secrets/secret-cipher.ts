@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { KeyRotation } from '../../domain/configurations/key-rotation.ts';
 import { musterError } from '../../domain/errors.ts';
+import type { KeyRotation } from '../../domain/secrets/key-rotation.ts';
 import {
   dropOldKey,
   KEY_ID_BYTES,

@@ -1,6 +1,6 @@
 /** Everything in the database that the key of the secrets has encrypted, and the change of that key. */
 import { type Kysely, sql } from 'kysely';
-import type { KeyRotation } from '../../domain/configurations/key-rotation.ts';
+import type { KeyRotation } from '../../domain/secrets/key-rotation.ts';
 import type { Db } from '../connection/database.ts';
 import type { Database } from '../tables.ts';
 import { webhookAddressPlace } from '../webhooks/webhook-addresses.ts';

@@ -18,7 +18,7 @@ const SHORT: Record<string, string> = {
   'cli/commands/schedules/schedule-view.ts': 'three times',
   'cli/commands/trust/trust-commands.ts': 'users of a certificate',
   'cli/commands/configurations/configuration-view.ts': 'layers, as data',
-  'cli/commands/configurations/secret-commands.ts': 'keys of one secret',
+  'cli/commands/secrets/secret-commands.ts': 'keys of one secret',
   'cli/commands/configurations/option-commands.ts': 'options',
   'cli/commands/import/import-command.ts': 'kinds',
   'cli/commands/sessions/show-session.ts': 'containers of a Job',

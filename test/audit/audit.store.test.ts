@@ -5,7 +5,7 @@ import { attributeTo, attributeWrites, recordAs } from '../../control/access/att
 import { trimAudit } from '../../control/audit/trim-audit.ts';
 import { patchComponents } from '../../control/components/patch-components.ts';
 import { recordLayer } from '../../control/components/record-layer.ts';
-import { recordedSecrets } from '../../control/configurations/recorded-secrets.ts';
+import { recordedSecrets } from '../../control/secrets/recorded-secrets.ts';
 import { expireSessions } from '../../control/sessions/expire-sessions.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { ensureRun } from '../../store/runs/runs.ts';

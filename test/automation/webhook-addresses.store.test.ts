@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { changeSecretKey, ensureSecretKey } from '../../control/configurations/secret-key.ts';
+import { changeSecretKey, ensureSecretKey } from '../../control/secrets/secret-key.ts';
 import { openAddressSeal } from '../../control/webhooks/address-seal.ts';
 import { deliverNotifications } from '../../control/webhooks/deliver-notifications.ts';
 import { sealOpenAddresses } from '../../control/webhooks/webhook-address.ts';

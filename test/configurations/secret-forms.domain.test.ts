@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { checkSecretForm } from '../../control/configurations/secret-forms.ts';
+import { checkSecretForm } from '../../control/secrets/secret-forms.ts';
 import { makeSshPrivateKey } from '../../drivers/secrets/ssh-key-pair.ts';
 
 const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { changeSecretKey, ensureSecretKey } from '../../control/configurations/secret-key.ts';
+import { changeSecretKey, ensureSecretKey } from '../../control/secrets/secret-key.ts';
 import { dropOldKey, makeNextKey, switchKeys } from '../../drivers/secrets/key-ring.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { finishRotation, rotateKey } from '../../store/secrets/secret-keys.ts';

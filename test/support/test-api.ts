@@ -6,7 +6,7 @@ import pino from 'pino';
 import { createApp } from '../../api/app.ts';
 import type { ApiDependencies, ApiServer } from '../../api/dependencies.ts';
 import type { RefRequest } from '../../control/configurations/ports.ts';
-import { changeSecretKey } from '../../control/configurations/secret-key.ts';
+import { changeSecretKey } from '../../control/secrets/secret-key.ts';
 import { openAddressSeal } from '../../control/webhooks/address-seal.ts';
 import { musterError } from '../../domain/errors.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SecretUse } from '../../../domain/configurations/secret-uses.ts';
+import type { SecretUse } from '../../../domain/secrets/secret-uses.ts';
 import { segment } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { readSecretEntries, readSecretEntry } from '../../input/secret-value.ts';

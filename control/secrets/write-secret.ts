@@ -1,14 +1,14 @@
 /** Writes of secrets by an administrator, and what is looked at before one goes. */
 import type { Kysely } from 'kysely';
-import { type SecretUse, usesInWords } from '../../domain/configurations/secret-uses.ts';
 import { VCS_SECRET } from '../../domain/configurations/vcs-credentials.ts';
 import { readVcsHosts } from '../../domain/configurations/vcs-hosts.ts';
 import { musterError } from '../../domain/errors.ts';
+import { type SecretUse, usesInWords } from '../../domain/secrets/secret-uses.ts';
 import type { Database } from '../../store/tables.ts';
-import type { SecretStore } from './ports.ts';
-import { retryAfterSecret } from './retry-after-secret.ts';
+import type { SecretStore } from '../configurations/ports.ts';
+import { retryAfterSecret } from '../configurations/retry-after-secret.ts';
+import { secretUses } from '../configurations/secret-uses.ts';
 import { checkSecretForm } from './secret-forms.ts';
-import { secretUses } from './secret-uses.ts';
 
 export interface SecretDependencies {
   db: Kysely<Database>;

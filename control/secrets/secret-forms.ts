@@ -1,7 +1,7 @@
 /** Secrets that Muster itself reads have a form, which is checked when they are written: later they would only fail where they are used. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { ADDRESS_KEY_SECRET } from '../../domain/configurations/secret-uses.ts';
 import { musterError } from '../../domain/errors.ts';
+import { ADDRESS_KEY_SECRET } from '../../domain/secrets/secret-uses.ts';
 
 /** Null when the value has the form, else what it should be. */
 type Form = (value: string) => string | null;

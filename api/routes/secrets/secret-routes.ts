@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { deleteSecret, putSecretValue, readSecretUses } from '../../../control/configurations/write-secret.ts';
+import { deleteSecret, putSecretValue, readSecretUses } from '../../../control/secrets/write-secret.ts';
 import { SecretKeySchema, SecretNameSchema, SecretValueSchema } from '../../../domain/configurations/schema.ts';
-import { SECRET_USE_KINDS } from '../../../domain/configurations/secret-uses.ts';
+import { SECRET_USE_KINDS } from '../../../domain/secrets/secret-uses.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NoContentSchema } from '../../no-content.ts';
 

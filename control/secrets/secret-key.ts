@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { KeyRotation } from '../../domain/configurations/key-rotation.ts';
 import { musterError } from '../../domain/errors.ts';
+import type { KeyRotation } from '../../domain/secrets/key-rotation.ts';
 import { finishRotation, readSealedSample, rotateKey } from '../../store/secrets/secret-keys.ts';
 import type { Database } from '../../store/tables.ts';
 
