@@ -6,7 +6,7 @@ import { type Environment, EnvironmentError } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal-settings.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { openSigning } from '../control/temporal/open-signing.ts';
-import { hostQueueOf } from '../domain/sessions/task-queues.ts';
+import { hostQueueOf } from '../domain/engine/task-queues.ts';
 import { readHostId } from '../drivers/local-runner/host-id.ts';
 import { findMacKey, hasMacKey } from '../drivers/secrets/mac-key.ts';
 import type { loadTracing } from '../drivers/tracing/load-tracing.ts';

@@ -33,8 +33,8 @@ import { registerSearchAttributes } from '../control/temporal/register-search-at
 import { openAddressSeal } from '../control/webhooks/address-seal.ts';
 import { followNotifications } from '../control/webhooks/follow-notifications.ts';
 import { wakeWebhooks } from '../control/webhooks/wake-webhooks.ts';
+import { CLUSTER_HOST, hostQueueOf, MAIN_QUEUE } from '../domain/engine/task-queues.ts';
 import { isMusterError } from '../domain/errors.ts';
-import { CLUSTER_HOST, hostQueueOf, MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 import { rememberPemFiles } from '../drivers/certificates/follow-renewal.ts';
 import { createGit } from '../drivers/git/create-git.ts';
 import { createAnsibleHosts } from '../drivers/inventory/ansible-hosts.ts';

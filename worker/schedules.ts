@@ -1,7 +1,7 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { sealFor } from '../domain/engine/seal.ts';
+import { MAIN_QUEUE } from '../domain/engine/task-queues.ts';
 import { isMusterError } from '../domain/errors.ts';
-import { MAIN_QUEUE } from '../domain/sessions/task-queues.ts';
 
 /** A start that is this late is left out: the next one does the same. */
 const CATCH_UP = '1m';

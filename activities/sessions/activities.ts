@@ -8,7 +8,7 @@ import { noteCancelInEngine } from '../../control/sessions/note-engine-cancel.ts
 import { recordRun } from '../../control/sessions/record-run.ts';
 import { noteProgress } from '../../control/sessions/session-progress.ts';
 import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
-import { runIdOf } from '../../domain/runs/run-id.ts';
+import { hostQueueOf } from '../../domain/engine/task-queues.ts';
 import {
   EndRunSchema,
   HoldingSchema,
@@ -20,7 +20,7 @@ import {
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { runnerOf } from '../../domain/sessions/cluster-wait.ts';
 import { layerNumber } from '../../domain/sessions/layer-name.ts';
-import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { runIdOf } from '../../domain/sessions/run-id.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import { type CloneDependencies, cloneLayers } from './clone-layers.ts';

@@ -3,13 +3,13 @@
 import { type CleanJobsDependencies, cleanJobs } from '../../control/sessions/clean-jobs.ts';
 import { noteMachineBack } from '../../control/sessions/note-machine.ts';
 import { finishJob } from '../../control/sessions/record-job.ts';
+import { CLUSTER_HOST } from '../../domain/engine/task-queues.ts';
 import { FinishJobSchema, RunLayerSchema, SessionRefSchema } from '../../domain/sessions/activity-schema.ts';
 import { layerNumber } from '../../domain/sessions/layer-name.ts';
-import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
+import { stillWaiting } from '../final-failure.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import type { CleaningActivities, ClusterActivities } from './contract.ts';
-import { stillWaiting } from './final-failure.ts';
 import { awaitPlaybooks, type OrderDependencies, orderLayer } from './order-layer.ts';
 import { type PrepareDependencies, prepareJob } from './prepare-job.ts';
 import { reportFailure, type Step } from './report-failure.ts';

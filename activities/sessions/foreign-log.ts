@@ -5,11 +5,11 @@ import { failureOf } from '../../control/failures.ts';
 import { closeRun, knownRun, openRun, RunOvertaken, shipBatch } from '../../control/runs/follow-run.ts';
 import type { SessionJobRow } from '../../control/sessions/record-job.ts';
 import { noteWarnings } from '../../control/sessions/session-progress.ts';
-import { runIdOf } from '../../domain/runs/run-id.ts';
+import { CLUSTER_HOST } from '../../domain/engine/task-queues.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
 import type { ClusterJobs, JobView } from '../../domain/sessions/cluster-job.ts';
-import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
+import { runIdOf } from '../../domain/sessions/run-id.ts';
 import { lastingSecrets, type SecretDependencies } from './job-secret.ts';
 
 export interface ForeignLogDependencies extends SecretDependencies {

@@ -2,7 +2,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { musterError } from '../../domain/errors.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
-import { lasting } from '../../domain/times.ts';
+import { lasting } from '../../domain/text/times.ts';
 import type { ImageDependencies } from './image-ports.ts';
 
 /** Between two looks at a job (cfs-flows 3.3). */

@@ -1,15 +1,15 @@
 /** What a layer's playbook is run with, whether a worker runs it or the pod of the session's Job. */
 
 import type { Database, Kysely, SessionRow } from '../../control/database.ts';
-import { failedHostsOf } from '../../control/runs/failed-hosts.ts';
+import { failedHostsOf } from '../../control/sessions/failed-hosts.ts';
 import { imagesNotReached } from '../../control/sessions/judge-images.ts';
 import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../domain/errors.ts';
+import { type RunEnvironment, runEnvironment, setsCommonArguments } from '../../domain/runs/run-environment.ts';
 import { limitOfRun, recordsState, selectArguments } from '../../domain/sessions/ansible-arguments.ts';
 import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { type LayerCount, layerName, placeOfLayer } from '../../domain/sessions/layer-name.ts';
-import { type RunEnvironment, runEnvironment, setsCommonArguments } from '../../domain/sessions/run-environment.ts';
 import type { RunLayer } from './contract.ts';
 import type { IdentityDependencies } from './host-identity.ts';
 import type { SiteValues } from './ports.ts';

@@ -1,7 +1,7 @@
 /** What the session's activities need from outside; drivers fit these shapes. */
 import type { RepositoryAccess } from '../../control/configurations/ports.ts';
 import type { CommonCredentials } from '../../control/configurations/repository-access.ts';
-import type { InventoryNames, LimitHosts } from '../../domain/components/inventory-tree.ts';
+import type { InventoryNames, LimitHosts } from '../../domain/components/inventory/inventory-tree.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
 import type { ImageLogin, OpenImage } from '../../domain/sessions/image-inventory.ts';

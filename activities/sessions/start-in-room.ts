@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type SessionJobRow, settleJob, waitedFor } from '../../control/sessions/record-job.ts';
 import { noteProgress } from '../../control/sessions/session-progress.ts';
 import type { ClusterJobs, JobSpec, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
-import { finalFailure } from './final-failure.ts';
+import { finalFailure } from '../final-failure.ts';
 import { type PatienceDependencies, timeLeft, waitedTooLong } from './job-patience.ts';
 import { preparedJob } from './prepared-job.ts';
 

@@ -1,13 +1,13 @@
 import { attributeTo } from '../../control/access/attribute-writes.ts';
 import { type TrimAuditDependencies, trimAudit } from '../../control/audit/trim-audit.ts';
-import { type CleanHostDependencies, cleanHost } from '../../control/runs/clean-host.ts';
 import type { AdmitDependencies } from '../../control/sessions/admit-session.ts';
+import { type CleanHostDependencies, cleanHost } from '../../control/sessions/clean-host.ts';
 import { hasUnsettledJobs } from '../../control/sessions/clean-jobs.ts';
 import { type ExpireDependencies, expireSessions } from '../../control/sessions/expire-sessions.ts';
 import { noteMachineAway, noteMachineBack } from '../../control/sessions/note-machine.ts';
 import { sweepSessions } from '../../control/sessions/sweep-sessions.ts';
+import { CLUSTER_HOST } from '../../domain/engine/task-queues.ts';
 import { MachineRefSchema } from '../../domain/sessions/activity-schema.ts';
-import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import type { CleaningActivities, ExpiryActivities, SweepActivities } from './contract.ts';

@@ -1,6 +1,6 @@
 /** What a whole fleet costs a playbook on one of its hosts: bare with Muster's inventory plugin, and what Muster adds. */
 import { join } from 'node:path';
-import { componentInventory } from '../../domain/components/inventory.ts';
+import { componentInventory } from '../../domain/components/inventory/inventory.ts';
 import { inventoryData } from '../../drivers/inventory/write-inventory.ts';
 import type { MusterStack } from '../../test/support/muster-stack.ts';
 import { type BareRun, bareRun } from '../bare-run.ts';

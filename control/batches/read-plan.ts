@@ -2,7 +2,7 @@ import { NO_BACK_OFF } from '../../domain/batches/back-off.ts';
 import { holdNow } from '../../domain/batches/controller-hold.ts';
 import { type KeyHold, type PlanFacts, planSends, type SendPlan } from '../../domain/batches/plan-sends.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import { boundedSeconds } from '../../domain/times.ts';
+import { boundedSeconds } from '../../domain/text/times.ts';
 import { type HoldState, readBases, readHolds } from '../../store/batches/batch-holds.ts';
 import { type BatcherState, type KeyState, readBatcherState, readKeys } from '../../store/batches/batcher-state.ts';
 import { type OpenBatch, openBatches } from '../../store/batches/batches.ts';

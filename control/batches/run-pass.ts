@@ -1,6 +1,6 @@
 import { KEY_FORGOTTEN_AFTER } from '../../domain/batches/back-off.ts';
 import { planSends, type Wait, type WhyNot } from '../../domain/batches/plan-sends.ts';
-import { boundedSeconds } from '../../domain/times.ts';
+import { boundedSeconds } from '../../domain/text/times.ts';
 import { forgetHolds } from '../../store/batches/batch-holds.ts';
 import { forgetKeys, notePass, readBatcherState, seeKeys, withPassLock } from '../../store/batches/batcher-state.ts';
 import { forgetBatches } from '../../store/batches/batches.ts';

@@ -1,6 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { BATCHER_WORKFLOW_ID } from '../../domain/batches/workflow-id.ts';
-import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
+import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { pokeBatcher } from '../../workflows/batches/messages.ts';
 
 const START = {

@@ -1,6 +1,6 @@
 import type { Component, StateLayer } from '../../domain/components/schema.ts';
 import { appendStateLayer } from '../../domain/components/state-layers.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import { updateComponents } from '../../store/components/components.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { fitComponents } from './fit-components.ts';

@@ -13,7 +13,7 @@ import {
   sameJson,
 } from '../../domain/import-record.ts';
 import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import { lockComponents, upsertComponents } from '../../store/components/components.ts';
 import type { Database } from '../../store/tables.ts';
 import { inLockOrder } from './lock-order.ts';

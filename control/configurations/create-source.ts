@@ -5,7 +5,7 @@ import type { Source, SourceCreate, SourceRestore } from '../../domain/configura
 import { secretNameOf } from '../../domain/configurations/source-rules.ts';
 import { musterError } from '../../domain/errors.ts';
 import { KEY_MAX } from '../../domain/schema.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import { findSource, insertSource } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { Database } from '../../store/tables.ts';

@@ -16,7 +16,7 @@ import {
   withoutAbsent,
 } from '../../domain/import-record.ts';
 import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import {
   insertConfiguration,
   lockConfiguration,

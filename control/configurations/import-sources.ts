@@ -12,7 +12,7 @@ import {
   withoutAbsent,
 } from '../../domain/import-record.ts';
 import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import { insertSource, lockSource, updateSource } from '../../store/configurations/sources.ts';
 import type { ImportDependencies } from './import-configurations.ts';
 import type { SecretStore } from './ports.ts';

@@ -2,7 +2,7 @@ import { secretInSource } from '../../domain/configurations/address-secrets.ts';
 import type { Source, SourcePatch } from '../../domain/configurations/schema.ts';
 import { credentialsOf, patchSource as patched } from '../../domain/configurations/source-rules.ts';
 import { isMusterError } from '../../domain/errors.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import { lockSource, updateSource } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { SourceDependencies } from './create-source.ts';

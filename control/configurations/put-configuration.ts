@@ -9,7 +9,7 @@ import {
 } from '../../domain/configurations/layer-rules.ts';
 import type { AdditionalInventory, Configuration, ConfigurationBody } from '../../domain/configurations/schema.ts';
 import { ownerOfPut, refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import {
   findConfiguration,
   insertConfiguration,

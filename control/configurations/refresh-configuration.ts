@@ -1,7 +1,7 @@
 import type { Configuration } from '../../domain/configurations/schema.ts';
 import { refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
 import { musterError } from '../../domain/errors.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import { updateConfigurationIfUnchanged } from '../../store/configurations/configurations.ts';
 import { admitTenant } from './admit-tenant.ts';
 import type { PutConfigurationDependencies } from './put-configuration.ts';

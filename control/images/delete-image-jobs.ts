@@ -1,7 +1,7 @@
 import { timeBefore } from '../../domain/age.ts';
 import type { ImageJobDeleteQuery } from '../../domain/images/schema.ts';
+import { isUuid } from '../../domain/text/is-uuid.ts';
 import { forgetImageJobs, type ImageJobFilter, markImageJobsDeleted } from '../../store/images/image-jobs.ts';
-import { isUuid } from './is-uuid.ts';
 import type { ActingOnImages } from './ports.ts';
 import { imageJobNotFound } from './read-image-jobs.ts';
 import { tellEngineOfAll } from './tell-engine.ts';

@@ -1,4 +1,5 @@
 import { musterError } from '../../domain/errors.ts';
+import { isUuid } from '../../domain/text/is-uuid.ts';
 import { findReader } from '../../store/images/image-jobs.ts';
 import {
   deleteImage as deleteRow,
@@ -7,7 +8,6 @@ import {
   noteImageRemoval,
 } from '../../store/images/images.ts';
 import { foreignDirectory } from './foreign-directory.ts';
-import { isUuid } from './is-uuid.ts';
 import type { ActingOnImages } from './ports.ts';
 import { imageNotFound } from './read-images.ts';
 

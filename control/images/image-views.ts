@@ -1,5 +1,5 @@
 import type { ImageJobView, ImageView, PublicKeyView, StoredImageView } from '../../domain/images/schema.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import type { ImageJobRow } from '../../store/images/image-jobs.ts';
 import type { ImageRow, PublicKeyRow } from '../../store/images/images.ts';
 

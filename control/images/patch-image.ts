@@ -6,10 +6,10 @@ import {
   METADATA_KEYS,
   metadataSize,
 } from '../../domain/images/schema.ts';
+import { isUuid } from '../../domain/text/is-uuid.ts';
 import { lockImage, updateImage } from '../../store/images/images.ts';
 import { outerLink } from './create-image.ts';
 import { viewOfImage } from './image-views.ts';
-import { isUuid } from './is-uuid.ts';
 import type { ActingOnImages } from './ports.ts';
 import { imageNotFound } from './read-images.ts';
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import { readPublicKey } from '../../domain/images/public-key.ts';
 import type { PublicKeyCreate, PublicKeyView } from '../../domain/images/schema.ts';
+import { isUuid } from '../../domain/text/is-uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import {
   deletePublicKey as deleteRow,
@@ -11,7 +12,6 @@ import {
   listPublicKeys,
 } from '../../store/images/images.ts';
 import { viewOfPublicKey } from './image-views.ts';
-import { isUuid } from './is-uuid.ts';
 import type { ActingOnImages } from './ports.ts';
 
 function keyNotFound(id: string): MusterError {

@@ -1,9 +1,9 @@
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import type { ImageJobView } from '../../domain/images/schema.ts';
+import { isUuid } from '../../domain/text/is-uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findImageJob, listImageJobs } from '../../store/images/image-jobs.ts';
 import { viewOfImageJob } from './image-views.ts';
-import { isUuid } from './is-uuid.ts';
 
 export function imageJobNotFound(id: string): MusterError {
   return musterError('image_job_not_found', `There is no image job with the id ${id}`);

@@ -1,9 +1,9 @@
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import type { ImageView, StoredImageView } from '../../domain/images/schema.ts';
+import { isUuid } from '../../domain/text/is-uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findImage, type ImageRow, listImages } from '../../store/images/images.ts';
 import { viewOfImage, viewOfStoredImage } from './image-views.ts';
-import { isUuid } from './is-uuid.ts';
 
 export function imageNotFound(id: string): MusterError {
   return musterError('image_not_found', `There is no image with the id ${id}`);

@@ -4,7 +4,7 @@ import { type Wait, waitedTooLong } from '../../domain/images/job-limits.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { isDone as isDoneWith, placeInLine, queuedTooLong, WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
 import { type ShellPorts, shellPorts, tooFewPorts } from '../../domain/images/shell-ports.ts';
-import { lasting } from '../../domain/times.ts';
+import { lasting } from '../../domain/text/times.ts';
 import {
   anyImageJob,
   findImageJob,

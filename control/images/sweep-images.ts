@@ -4,13 +4,13 @@ import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { imageJobWorkflowId } from '../../domain/images/workflow-id.ts';
+import { isUuid } from '../../domain/text/is-uuid.ts';
 import { forgetImageJobs, jobsToKeep, liveImageQueues, openImageJobs } from '../../store/images/image-jobs.ts';
 import { forgetImageRemoval, imagesStoredIn, listImageRemovals } from '../../store/images/images.ts';
 import { releaseLeftPorts } from '../../store/images/shell-ports.ts';
 import type { Database } from '../../store/tables.ts';
 import { WORKER_SILENT_MS } from './create-image-job.ts';
 import { foreignDirectory } from './foreign-directory.ts';
-import { isUuid } from './is-uuid.ts';
 import type { ImageEngine } from './ports.ts';
 
 /** A job this young may still be on its way to the engine. */

@@ -8,6 +8,7 @@ import type { ImageFormat } from '../../domain/images/image-words.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
 import { noPortFree, PORT_REST_MS } from '../../domain/images/shell-ports.ts';
+import { isUuid } from '../../domain/text/is-uuid.ts';
 import {
   findImageJob,
   type ImageJobRow,
@@ -21,7 +22,6 @@ import { keepImagePort, releaseImagePort, takeImagePort } from '../../store/imag
 import type { Database } from '../../store/tables.ts';
 import { newImage } from './create-image.ts';
 import { foreignDirectory } from './foreign-directory.ts';
-import { isUuid } from './is-uuid.ts';
 import { watchDisk } from './make-room.ts';
 import type { ImageLimits } from './run-image-job.ts';
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import type { ScheduleNext, ScheduleRunView, ScheduleView } from '../../domain/schedules/schedule-schema.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import { findLastScheduleRuns, findScheduleRun, listScheduleRuns } from '../../store/schedules/schedule-runs.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '../../store/schedules/schedules.ts';
 import type { Database } from '../../store/tables.ts';

@@ -1,10 +1,10 @@
 /** A schedule of ours in Temporal's words. */
 import type { ScheduleDescription, ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
 import { sealFor } from '../../domain/engine/seal.ts';
+import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { type CronCalendar, type CronRange, parseCron } from '../../domain/schedules/cron.ts';
 import { engineIdOf } from '../../domain/schedules/schedule-naming.ts';
 import type { OverlapPolicy } from '../../domain/schedules/schedule-schema.ts';
-import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
 import type { EngineSchedule } from './schedule-port.ts';
 
 /** A run that follows a session may last as long as the session; longer ones are lost. */

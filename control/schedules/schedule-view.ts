@@ -5,7 +5,7 @@ import type {
   ScheduleRunView,
   ScheduleView,
 } from '../../domain/schedules/schedule-schema.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import type { ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
 import type { ScheduleRow } from '../../store/schedules/schedules.ts';
 

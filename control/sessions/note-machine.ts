@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { CLUSTER_HOST } from '../../domain/sessions/task-queues.ts';
+import { CLUSTER_HOST } from '../../domain/engine/task-queues.ts';
 import { noteHostAway, noteHostBack } from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
 

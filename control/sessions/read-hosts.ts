@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
+import { overallResult } from '../../domain/runs/host-progress.ts';
 import type { SessionHost } from '../../domain/sessions/detail-schema.ts';
-import { overallResult } from '../../domain/sessions/host-progress.ts';
 import { readHostLayers, readHostNames, readHostNamesByResult } from '../../store/runs/host-result-reads.ts';
 import type { Database } from '../../store/tables.ts';
 

@@ -1,9 +1,9 @@
 /** What a run of a layer reached, on the components. */
 import type { Kysely } from 'kysely';
 import type { CheckCounts } from '../../domain/components/drift-schema.ts';
-import { runIdOf } from '../../domain/runs/run-id.ts';
 import { recordsDrift, recordsState } from '../../domain/sessions/ansible-arguments.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
+import { runIdOf } from '../../domain/sessions/run-id.ts';
 import type { Database } from '../../store/tables.ts';
 import { readCheckCounts } from '../components/read-drift.ts';
 import { recordDrift } from '../components/record-drift.ts';

@@ -1,7 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { maskAddress } from '../../domain/configurations/address-secrets.ts';
-import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
+import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import type { SessionRow } from '../../store/sessions/session-engine.ts';
 

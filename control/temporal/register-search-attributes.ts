@@ -1,5 +1,5 @@
 import type { Connection } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES } from '../../domain/sessions/search-attributes.ts';
+import { SEARCH_ATTRIBUTES } from '../../domain/engine/search-attributes.ts';
 
 /** INDEXED_VALUE_TYPE_KEYWORD of Temporal's API. */
 const KEYWORD = 2;

@@ -1,5 +1,5 @@
 import { type MusterError, musterError } from '../../domain/errors.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import { shownWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
 import type { DeliveryState, DeliveryView, WebhookView } from '../../domain/webhooks/webhook-schema.ts';
 import type { Db } from '../../store/connection/database.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
-import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
+import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import type { Database } from '../../store/tables.ts';
 import { findDueWebhooks, forgetNotifications } from '../../store/webhooks/webhooks.ts';
 import { notificationsDue } from '../../workflows/batches/messages.ts';

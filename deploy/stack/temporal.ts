@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { SEARCH_ATTRIBUTES } from '../../domain/sessions/search-attributes.ts';
+import { SEARCH_ATTRIBUTES } from '../../domain/engine/search-attributes.ts';
 import type { ComponentPlan } from './component.ts';
 import { StackError } from './stack-error.ts';
 import { probeTemporal } from './temporal-probe.ts';

@@ -1,4 +1,4 @@
-import type { HostVariables } from './inventory-tree.ts';
+import type { HostVariables } from './inventory/inventory-tree.ts';
 
 const HOST_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?$/;
 const IPV6 = /^(?=.*:.*:)[0-9A-Fa-f:]{2,39}(?:[0-9.]{7,15})?(?:%[A-Za-z0-9_.-]{1,15})?$/;

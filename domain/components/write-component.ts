@@ -1,4 +1,4 @@
-import { wireTime } from '../times.ts';
+import { wireTime } from '../text/times.ts';
 import { requireComponentSize } from './component-size.ts';
 import type { Component, ComponentBody } from './schema.ts';
 import { appendStateLayer, layerOfAppend, stampStateLayers } from './state-layers.ts';

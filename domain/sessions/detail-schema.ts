@@ -1,9 +1,9 @@
 /** Shapes of Muster's own session routes: what a session is besides its CFS record. Times are ISO with ms and Z. */
 import { z } from 'zod';
 import { RESULT_WORDS } from '../runs/event-summary.ts';
+import { UNFINISHED_WORDS } from '../runs/host-progress.ts';
 import { HOST_STATUSES } from '../runs/schema.ts';
 import { RUNNER_PROFILES } from './cluster-job.ts';
-import { UNFINISHED_WORDS } from './host-progress.ts';
 import { IMAGE_STATES } from './image-progress.ts';
 import { SESSION_STATUSES, SessionSchema, SnapshotSchema, SUCCEEDED } from './schema.ts';
 

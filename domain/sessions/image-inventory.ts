@@ -1,5 +1,5 @@
 /** What Ansible is told of the images of a session (cfs-flows 3.3). */
-import type { InventoryTree } from '../components/inventory-tree.ts';
+import type { InventoryTree } from '../components/inventory/inventory-tree.ts';
 import { imageGroups, imagesOf } from './image-names.ts';
 import { specInventory } from './spec-inventory.ts';
 

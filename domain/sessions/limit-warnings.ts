@@ -1,5 +1,5 @@
 import { shownName } from '../components/host-names.ts';
-import type { LimitHosts } from '../components/inventory-tree.ts';
+import type { LimitHosts } from '../components/inventory/inventory-tree.ts';
 
 /** Names that are told of one by one. */
 const NAMED = 20;

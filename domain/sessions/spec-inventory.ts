@@ -1,5 +1,5 @@
 import { isPlainHostName, shownName } from '../components/host-names.ts';
-import type { InventoryTree } from '../components/inventory-tree.ts';
+import type { InventoryTree } from '../components/inventory/inventory-tree.ts';
 import { musterError } from '../errors.ts';
 
 const IPV6 = /^(?=.*:.*:)[0-9A-Fa-f:]{2,39}(?:[0-9.]{7,15})?$/;

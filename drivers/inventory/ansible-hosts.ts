@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { InventoryNames } from '../../domain/components/inventory-tree.ts';
+import type { InventoryNames } from '../../domain/components/inventory/inventory-tree.ts';
 import { musterError } from '../../domain/errors.ts';
 import { maskSecrets } from '../../domain/runs/mask.ts';
 import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';

@@ -1,12 +1,16 @@
-import { hsmInventory } from '../../domain/components/hsm-inventory.ts';
-import { componentInventory, type InventoryComponent, leftOutWarnings } from '../../domain/components/inventory.ts';
+import { hsmInventory } from '../../domain/components/inventory/hsm-inventory.ts';
+import {
+  componentInventory,
+  type InventoryComponent,
+  leftOutWarnings,
+} from '../../domain/components/inventory/inventory.ts';
 import {
   type InventoryTree,
   type LimitHosts,
   limitHosts,
   namesOf,
   restrictTo,
-} from '../../domain/components/inventory-tree.ts';
+} from '../../domain/components/inventory/inventory-tree.ts';
 import { plainLimitHosts } from '../../domain/sessions/ansible-limit.ts';
 import {
   IMAGE_PYTHON,

@@ -1,4 +1,4 @@
-import type { HsmRecords } from '../../domain/components/hsm-inventory.ts';
+import type { HsmRecords } from '../../domain/components/inventory/hsm-inventory.ts';
 import { musterError } from '../../domain/errors.ts';
 import {
   getHsm,

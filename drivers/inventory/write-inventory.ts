@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HostVariables, InventoryTree } from '../../domain/components/inventory-tree.ts';
+import type { HostVariables, InventoryTree } from '../../domain/components/inventory/inventory-tree.ts';
 import { musterError } from '../../domain/errors.ts';
 
 /** Ansible reads the files of the folder in lexical order, so additional inventory named `02-...` overrides this one. */

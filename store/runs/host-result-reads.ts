@@ -1,7 +1,7 @@
 /** What hosts reached in a session: recorded results of ended runs, and task events of the one that goes on. */
 import { type RawBuilder, sql } from 'kysely';
+import type { HostResultWord } from '../../domain/runs/host-progress.ts';
 import type { HostStatus } from '../../domain/runs/schema.ts';
-import type { HostResultWord } from '../../domain/sessions/host-progress.ts';
 import type { Db } from '../connection/database.ts';
 import { EVENT_COUNTS, EVENT_STATUS } from './event-results.ts';
 

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { listAudit } from '../../control/audit/list-audit.ts';
-import { readTimeline } from '../../control/audit/read-timeline.ts';
+import { readTimeline } from '../../control/components/read-timeline.ts';
 import { MAX_PAGE_BYTES } from '../../domain/page-size.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

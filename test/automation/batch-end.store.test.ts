@@ -5,7 +5,7 @@ import { recordLayer } from '../../control/components/record-layer.ts';
 import type { ComponentBody } from '../../domain/components/schema.ts';
 import type { RolloutPolicy } from '../../domain/configurations/schema.ts';
 import type { HostStatus } from '../../domain/runs/schema.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import { findRollout } from '../../store/batches/rollouts.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { ensureRun } from '../../store/runs/runs.ts';

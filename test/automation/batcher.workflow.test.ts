@@ -4,7 +4,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { BatcherActivities, PassAnswer } from '../../activities/batches/contract.ts';
 import { ensureBatcher, wakeBatcher } from '../../control/batches/wake-batcher.ts';
 import { BATCHER_WORKFLOW_ID } from '../../domain/batches/workflow-id.ts';
-import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
+import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { reconcileSchedules } from '../../worker/schedules.ts';
 import { pokeBatcher } from '../../workflows/batches/messages.ts';
 import { eventually } from '../support/eventually.ts';

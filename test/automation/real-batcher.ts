@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type PassReport, runPass } from '../../control/batches/run-pass.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import { wireTime } from '../../domain/times.ts';
+import { wireTime } from '../../domain/text/times.ts';
 import { upsertComponents } from '../../store/components/components.ts';
 import { lockOptions, mergeOptions } from '../../store/configurations/options.ts';
 import { writeEnd } from '../../store/sessions/session-engine.ts';

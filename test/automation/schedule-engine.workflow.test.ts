@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createScheduleActivities } from '../../activities/schedules/activities.ts';
 import { reconcileUserSchedules } from '../../control/schedules/reconcile-schedules.ts';
 import { createScheduleEngine } from '../../control/schedules/schedule-engine.ts';
-import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
+import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { translateFailures } from '../../worker/failure-interceptor.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';

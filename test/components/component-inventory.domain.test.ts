@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isPlainHostName } from '../../domain/components/host-names.ts';
-import { componentInventory, groupOfTag, leftOutWarnings } from '../../domain/components/inventory.ts';
-import { type InventoryTree, namesOf, restrictTo } from '../../domain/components/inventory-tree.ts';
+import { componentInventory, groupOfTag, leftOutWarnings } from '../../domain/components/inventory/inventory.ts';
+import { type InventoryTree, namesOf, restrictTo } from '../../domain/components/inventory/inventory-tree.ts';
 
 const countHosts = (tree: InventoryTree) => namesOf(tree).hosts.size;
 const rules = { allowLocalConnection: true };

@@ -1,7 +1,7 @@
 /** Whether a tag of any component makes a group of a name: the same answer as that of the rule. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { groupOfTag } from '../../domain/components/inventory.ts';
+import { groupOfTag } from '../../domain/components/inventory/inventory.ts';
 import { anyGroupOfTags } from '../../store/components/inventory-components.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type HsmRecords, hsmInventory } from '../../domain/components/hsm-inventory.ts';
+import { type HsmRecords, hsmInventory } from '../../domain/components/inventory/hsm-inventory.ts';
 
 const records = (given: Partial<HsmRecords>): HsmRecords => ({ groups: [], partitions: [], components: [], ...given });
 const group = (label: string, ...members: string[]) => ({ label, members });

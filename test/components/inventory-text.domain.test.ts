@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import type { InventoryTree } from '../../domain/components/inventory-tree.ts';
+import type { InventoryTree } from '../../domain/components/inventory/inventory-tree.ts';
 import { inventoryLines } from '../../drivers/inventory/write-inventory.ts';
 
 const text = (tree: InventoryTree): string => [...inventoryLines(tree)].join('');

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createSweepActivities } from '../../activities/sessions/sweep-activities.ts';
-import { cleanHost } from '../../control/runs/clean-host.ts';
+import { cleanHost } from '../../control/sessions/clean-host.ts';
 import { writeEnd } from '../../store/sessions/session-engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { launcherMissing, processesWith } from '../support/local-runs.ts';

@@ -7,7 +7,7 @@ import { createDispatcher } from '../../control/sessions/dispatcher.ts';
 import { createSessionEngine } from '../../control/sessions/session-engine.ts';
 import { startSessionWorkflow } from '../../control/sessions/start-workflow.ts';
 import { connectTemporal } from '../../control/temporal/connect.ts';
-import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
+import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { addToOutbox } from '../../store/sessions/outbox.ts';
 import { requestCancel } from '../../store/sessions/sessions.ts';

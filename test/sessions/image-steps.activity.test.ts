@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { sql } from 'kysely';
 import type { ImageDependencies } from '../../activities/sessions/image-ports.ts';
 import { musterError } from '../../domain/errors.ts';
-import { runIdOf } from '../../domain/runs/run-id.ts';
+import { runIdOf } from '../../domain/sessions/run-id.ts';
 import { sessionNow, snapshotLayer } from '../support/engine-sessions.ts';
 import { type ImageBench, type ImageWorker, openImageBench } from '../support/image-bench.ts';
 import { activityEnvironment, perform } from '../support/session-machine.ts';

@@ -1,7 +1,7 @@
 /** A cluster that goes away while a Job ends of which all layers have succeeded. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { CLUSTER_HOST, hostQueueOf } from '../../domain/engine/task-queues.ts';
 import { benchOfBlock } from '../support/bench-of-block.ts';
 import { admitted, gate, JOB_DONE } from '../support/fake-session.ts';
 import { describeNeeding } from '../support/requirement.ts';

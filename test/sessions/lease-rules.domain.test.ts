@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { limitHosts, namesOf } from '../../domain/components/inventory-tree.ts';
+import { limitHosts, namesOf } from '../../domain/components/inventory/inventory-tree.ts';
 import { describeLeaseWait } from '../../domain/sessions/lease-wait.ts';
 import { graphNames, listedHosts } from '../../drivers/inventory/ansible-hosts.ts';
 

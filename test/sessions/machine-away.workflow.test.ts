@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { hostQueueOf } from '../../domain/engine/task-queues.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { startTestWorker } from '../support/session-bench.ts';
 import { testServerMissing } from '../support/test-server.ts';

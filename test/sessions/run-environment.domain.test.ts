@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type RunEnvironment, runEnvironment, setsCommonArguments } from '../../domain/sessions/run-environment.ts';
+import { type RunEnvironment, runEnvironment, setsCommonArguments } from '../../domain/runs/run-environment.ts';
 import { baseEnvironment } from '../../worker/base-environment.ts';
 
 const input: RunEnvironment = {

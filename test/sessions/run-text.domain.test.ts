@@ -1,9 +1,9 @@
 /** What a run writes, cut into pieces that can be stored. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { runIdOf, sessionOfRun } from '../../domain/runs/run-id.ts';
 import { storableHost, storableJson, storableText, storableTime } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
+import { runIdOf, sessionOfRun } from '../../domain/sessions/run-id.ts';
 
 const encoder = new TextEncoder();
 const bytesOf = (text: string) => encoder.encode(text);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { CLUSTER_HOST, hostQueueOf } from '../../domain/engine/task-queues.ts';
 import { cancelSession, leasesFree, retrySession } from '../../workflows/sessions/messages.ts';
 import { benchOfBlock } from '../support/bench-of-block.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { timeBefore } from '../../domain/age.ts';
-import { overallResult } from '../../domain/sessions/host-progress.ts';
+import { overallResult } from '../../domain/runs/host-progress.ts';
 import { selectLayers } from '../../domain/sessions/layer-selection.ts';
 import { isSessionName, retryName } from '../../domain/sessions/naming.ts';
 import { SessionCreateSchema } from '../../domain/sessions/schema.ts';

@@ -1,7 +1,7 @@
 /** Old sessions go by themselves: the schedule, its workflow and its activity, on a real Temporal server and a real database. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createSweepActivities } from '../../activities/sessions/sweep-activities.ts';
-import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
+import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import { reconcileSchedules } from '../../worker/schedules.ts';
 import { makeSession, sessionNow } from '../support/engine-sessions.ts';

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { COMPONENT_NAMES } from '../../deploy/stack/stack-state.ts';
-import { SEARCH_ATTRIBUTES } from '../../domain/sessions/search-attributes.ts';
+import { SEARCH_ATTRIBUTES } from '../../domain/engine/search-attributes.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { temporalMissing } from '../support/temporal-binary.ts';
 import { TestStack } from './test-stack.ts';

@@ -7,7 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
-import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { CLUSTER_HOST, hostQueueOf } from '../../domain/engine/task-queues.ts';
 import { pokeBatcher } from '../../workflows/batches/messages.ts';
 import { cancelSession, finishDebug, leasesFree, retrySession, slotFree } from '../../workflows/sessions/messages.ts';
 import {

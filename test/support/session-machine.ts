@@ -12,7 +12,7 @@ import {
 import type { RunRef } from '../../activities/sessions/contract.ts';
 import type { ImageKeys } from '../../control/sessions/image-keys.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
-import { runIdOf } from '../../domain/runs/run-id.ts';
+import { runIdOf } from '../../domain/sessions/run-id.ts';
 import { createAnsibleHosts } from '../../drivers/inventory/ansible-hosts.ts';
 import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
 import { createMissingRequirements } from '../../drivers/local-runner/missing-requirements.ts';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { probeTemporal } from '../../deploy/stack/temporal-probe.ts';
-import { SEARCH_ATTRIBUTES } from '../../domain/sessions/search-attributes.ts';
+import { SEARCH_ATTRIBUTES } from '../../domain/engine/search-attributes.ts';
 import { eventually } from './eventually.ts';
 import { findProgram } from './find-program.ts';
 import { freePort } from './free-port.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
-import { SEARCH_ATTRIBUTES } from '../../domain/sessions/search-attributes.ts';
+import { SEARCH_ATTRIBUTES } from '../../domain/engine/search-attributes.ts';
 import { workflowSources } from '../../worker/workflow-sources.ts';
 import { findProgram } from './find-program.ts';
 import { testBundles } from './test-bundles.ts';

@@ -1,6 +1,6 @@
 /** The certificate is renewed by a schedule: on a real Temporal server, with fake activities. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { MAIN_QUEUE } from '../../domain/sessions/task-queues.ts';
+import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { reconcileSchedules, renewTrustNow } from '../../worker/schedules.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';

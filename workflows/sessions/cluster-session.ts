@@ -14,8 +14,8 @@
 import { ActivityFailure, condition, patched, proxyActivities } from '@temporalio/workflow';
 import type { ClusterActivities, JobEnd, SessionPlan, SessionRef } from '../../activities/sessions/contract.ts';
 import type { PlannedImages } from '../../activities/sessions/image-contract.ts';
+import { CLUSTER_HOST, hostQueueOf } from '../../domain/engine/task-queues.ts';
 import { CLUSTER_PATIENCE } from '../../domain/sessions/cluster-wait.ts';
-import { CLUSTER_HOST, hostQueueOf } from '../../domain/sessions/task-queues.ts';
 import { clusterSilence } from './cluster-silence.ts';
 import { finishImages, prepareImages, releaseImages } from './image-steps.ts';
 import { type LayerRunner, type LayersEnd, runLayers, waitForLeases } from './layer-runs.ts';

@@ -9,7 +9,7 @@
  */
 import { ActivityFailure, patched, proxyActivities, TimeoutFailure } from '@temporalio/workflow';
 import type { CleaningActivities, SweepActivities } from '../../activities/sessions/contract.ts';
-import { hostQueueOf } from '../../domain/sessions/task-queues.ts';
+import { hostQueueOf } from '../../domain/engine/task-queues.ts';
 
 const { sweepSessions, noteMachineAway } = proxyActivities<SweepActivities>({
   startToCloseTimeout: '5m',

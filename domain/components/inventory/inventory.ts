@@ -1,7 +1,7 @@
-import { shownName, whyNotAHost } from './host-names.ts';
-import { hostVariables, type VariableRules } from './host-variables.ts';
+import { shownName, whyNotAHost } from '../host-names.ts';
+import { hostVariables, type VariableRules } from '../host-variables.ts';
+import { meaningOfLimit } from '../limit-patterns.ts';
 import type { HostVariables, InventoryTree } from './inventory-tree.ts';
-import { meaningOfLimit } from './limit-patterns.ts';
 
 /** What the inventory needs of a component. */
 export interface InventoryComponent {

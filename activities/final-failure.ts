@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { ErrorCode } from '../../domain/errors.ts';
+import type { ErrorCode } from '../domain/errors.ts';
 
 /** Temporal keeps 2 KB of a failure. */
 const MESSAGE_MAX = 1_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readTimeline } from '../../../control/audit/read-timeline.ts';
+import { readTimeline } from '../../../control/components/read-timeline.ts';
 import { TimelineEntrySchema, TimelineQuerySchema } from '../../../domain/audit/schema.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { sessionOfRun } from '../../domain/runs/run-id.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
+import { sessionOfRun } from '../../domain/sessions/run-id.ts';
 import { markRunEnded, runsWithOwners } from '../../store/runs/runs.ts';
 import { endedSessions, isSessionId } from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';

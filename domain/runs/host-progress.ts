@@ -1,4 +1,4 @@
-import type { HostStatus } from '../runs/schema.ts';
+import type { HostStatus } from './schema.ts';
 
 /** Of a host whose layer goes on, and of one that a play was for and that no task reached before its playbook ended. */
 export const UNFINISHED_WORDS = ['running', 'not_reached'] as const;

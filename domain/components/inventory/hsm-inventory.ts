@@ -1,4 +1,4 @@
-import { shownName, whyNotAHost } from './host-names.ts';
+import { shownName, whyNotAHost } from '../host-names.ts';
 import type { InventoryTree } from './inventory-tree.ts';
 
 /** Answers of a hardware state manager, as far as the inventory reads them (cfs-flows 3.1). */
