@@ -1,5 +1,5 @@
 import { type Environment, EnvironmentError } from '../config/environment.ts';
-import type { ClusterJobs } from '../domain/sessions/cluster-job.ts';
+import type { ClusterJobs } from '../domain/sessions/cluster/cluster-job.ts';
 
 /**
  * The Jobs of the cluster that this worker runs sessions on, or null where it has none. The driver is large, so it is loaded only

@@ -1,7 +1,7 @@
 import type { ImageDependencies } from '../activities/sessions/image-ports.ts';
 import type { Environment } from '../config/environment.ts';
 import type { SecretStore } from '../control/configurations/ports.ts';
-import { createImageKeys } from '../control/sessions/image-keys.ts';
+import { createImageKeys } from '../control/sessions/images/image-keys.ts';
 import type { ImageService } from '../domain/images/image-service.ts';
 import { createHttpImageService } from '../drivers/image-service/http-image-service.ts';
 import { createImageShells } from '../drivers/image-service/image-shells.ts';

@@ -2,7 +2,7 @@
 
 import type { Client } from '@temporalio/client';
 import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
-import { checkRunMayEnd, checkWorkspaceMayGo } from '../../control/sessions/check-order.ts';
+import { checkRunMayEnd, checkWorkspaceMayGo } from '../../control/sessions/cluster/check-order.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import { noteCancelInEngine } from '../../control/sessions/note-engine-cancel.ts';
 import { recordRun } from '../../control/sessions/record-run.ts';
@@ -18,17 +18,17 @@ import {
   SessionRefSchema,
 } from '../../domain/sessions/activity-schema.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
-import { runnerOf } from '../../domain/sessions/cluster-wait.ts';
+import { runnerOf } from '../../domain/sessions/cluster/cluster-wait.ts';
 import { layerNumber } from '../../domain/sessions/layer-name.ts';
 import { runIdOf } from '../../domain/sessions/run-id.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
-import { type CloneDependencies, cloneLayers } from './clone-layers.ts';
 import type { HostActivities, SessionRecords, WorkspaceActivities } from './contract.ts';
-import { playbooksOf } from './layer-command.ts';
+import { type CloneDependencies, cloneLayers } from './machine/clone-layers.ts';
+import { playbooksOf } from './machine/layer-command.ts';
+import { type RunDependencies, runLayer } from './machine/run-layer.ts';
+import { type InventoryDependencies, writeInventory } from './machine/write-inventory.ts';
 import { reportFailure, type Step } from './report-failure.ts';
-import { type RunDependencies, runLayer } from './run-layer.ts';
-import { type InventoryDependencies, writeInventory } from './write-inventory.ts';
 
 export type SessionActivityDependencies = AdmitDependencies &
   CloneDependencies &

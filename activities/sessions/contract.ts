@@ -10,7 +10,7 @@ import type {
   SessionEnding,
   SessionRef,
 } from '../../domain/sessions/activity-schema.ts';
-import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
+import type { JobOutcome } from '../../domain/sessions/cluster/job-outcome.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 

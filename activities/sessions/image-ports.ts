@@ -1,6 +1,6 @@
 /** What the image activities need from outside; drivers fit these shapes. */
 import type { Database, Kysely } from '../../control/database.ts';
-import type { ImageKeys } from '../../control/sessions/image-keys.ts';
+import type { ImageKeys } from '../../control/sessions/images/image-keys.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
 

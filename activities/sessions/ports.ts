@@ -4,7 +4,7 @@ import type { CommonCredentials } from '../../control/configurations/repository-
 import type { InventoryNames, LimitHosts } from '../../domain/components/inventory/inventory-tree.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
-import type { ImageLogin, OpenImage } from '../../domain/sessions/image-inventory.ts';
+import type { ImageLogin, OpenImage } from '../../domain/sessions/images/image-inventory.ts';
 import type { Workspaces } from '../../domain/sessions/workspace.ts';
 
 export type { RepositoryAccess, Runner, Workspaces };

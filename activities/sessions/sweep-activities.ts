@@ -2,7 +2,7 @@ import { attributeTo } from '../../control/access/attribute-writes.ts';
 import { type TrimAuditDependencies, trimAudit } from '../../control/audit/trim-audit.ts';
 import type { AdmitDependencies } from '../../control/sessions/admit-session.ts';
 import { type CleanHostDependencies, cleanHost } from '../../control/sessions/clean-host.ts';
-import { hasUnsettledJobs } from '../../control/sessions/clean-jobs.ts';
+import { hasUnsettledJobs } from '../../control/sessions/cluster/clean-jobs.ts';
 import { type ExpireDependencies, expireSessions } from '../../control/sessions/expire-sessions.ts';
 import { noteMachineAway, noteMachineBack } from '../../control/sessions/note-machine.ts';
 import { sweepSessions } from '../../control/sessions/sweep-sessions.ts';
@@ -12,7 +12,7 @@ import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import type { CleaningActivities, ExpiryActivities, SweepActivities } from './contract.ts';
 import type { ImageDependencies } from './image-ports.ts';
-import { releaseLeftImages } from './release-images.ts';
+import { releaseLeftImages } from './images/release-images.ts';
 
 const INPUTS: InputSchemas<SweepActivities & CleaningActivities & ExpiryActivities> = {
   sweepSessions: null,

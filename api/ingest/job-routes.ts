@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nextOrder, preparedInventory, takeStep, teardownState } from '../../control/sessions/job-orders.ts';
+import { nextOrder, preparedInventory, takeStep, teardownState } from '../../control/sessions/cluster/job-orders.ts';
 import { JOB_STEPS, StepReportSchema } from '../../domain/sessions/job-schema.ts';
 import type { ApiServer } from '../dependencies.ts';
 import type { IngestDependencies } from './dependencies.ts';

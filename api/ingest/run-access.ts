@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../../control/access/token-secret.ts';
 import { runOfToken } from '../../control/runs/run-of-token.ts';
-import { sessionOfJobToken } from '../../control/sessions/session-of-job-token.ts';
+import { sessionOfJobToken } from '../../control/sessions/cluster/session-of-job-token.ts';
 import { bearerOf } from '../../domain/access/bearer.ts';
 import { musterError } from '../../domain/errors.ts';
 import { RUNNER_PROTOCOL_HEADER, RUNNER_PROTOCOLS } from '../../domain/sessions/job-schema.ts';

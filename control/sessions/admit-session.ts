@@ -14,7 +14,7 @@ import {
   writeProgress,
 } from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
-import { jobNameOf } from './job-name.ts';
+import { jobNameOf } from './cluster/job-name.ts';
 import { recordedEnd } from './recorded-end.ts';
 import { wakeQueue } from './wake-queue.ts';
 

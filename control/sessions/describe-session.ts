@@ -8,7 +8,7 @@ import { listSessionImages } from '../../store/sessions/session-images.ts';
 import { readAttempts, readShownJob } from '../../store/sessions/session-reads.ts';
 import { countQueuedBefore, findRetriesOf } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
-import { sessionJob } from './describe-job.ts';
+import { sessionJob } from './cluster/describe-job.ts';
 import { withSlotWaits } from './slot-waits.ts';
 import type { SummaryReader } from './summary-reader.ts';
 

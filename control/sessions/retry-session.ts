@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
-import { imagesOf } from '../../domain/sessions/image-names.ts';
+import { imagesOf } from '../../domain/sessions/images/image-names.ts';
 import { retryName } from '../../domain/sessions/naming.ts';
 import { planRetry, type RetryPlan } from '../../domain/sessions/retry-plan.ts';
 import type { SessionRetry } from '../../domain/sessions/schema.ts';
@@ -12,11 +12,11 @@ import { readAttempts } from '../../store/sessions/session-reads.ts';
 import { findRootName, insertSession, noteWriter } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { recordAs } from '../access/attribute-writes.ts';
+import { jobOfSession } from './cluster/record-job.ts';
 import { sessionExists } from './create-session.ts';
 import type { Dispatcher, SessionEngine } from './engine-port.ts';
 import { getSession } from './find-session.ts';
-import { imagesNotMade } from './judge-images.ts';
-import { jobOfSession } from './record-job.ts';
+import { imagesNotMade } from './images/judge-images.ts';
 
 /** Tag of a retry: the name of the session that it retries. */
 export const RETRY_TAG = 'muster.retry-of';

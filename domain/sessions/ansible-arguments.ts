@@ -1,5 +1,5 @@
 import { extraVarsFile } from './extra-vars.ts';
-import { imageGroups } from './image-names.ts';
+import { imageGroups } from './images/image-names.ts';
 import { parsePassthrough } from './passthrough.ts';
 import type { Target } from './schema.ts';
 

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { RESULT_WORDS } from '../runs/event-summary.ts';
 import { UNFINISHED_WORDS } from '../runs/host-progress.ts';
 import { HOST_STATUSES } from '../runs/schema.ts';
-import { RUNNER_PROFILES } from './cluster-job.ts';
-import { IMAGE_STATES } from './image-progress.ts';
+import { RUNNER_PROFILES } from './cluster/cluster-job.ts';
+import { IMAGE_STATES } from './images/image-progress.ts';
 import { SESSION_STATUSES, SessionSchema, SnapshotSchema, SUCCEEDED } from './schema.ts';
 
 const time = z.string();

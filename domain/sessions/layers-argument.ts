@@ -1,4 +1,4 @@
-import type { RunnerProfile } from './cluster-job.ts';
+import type { RunnerProfile } from './cluster/cluster-job.ts';
 import type { Snapshot } from './schema.ts';
 
 /** User and password of an address. One that is malformed may be so just where its password ends, so all up to the last `@` goes. */

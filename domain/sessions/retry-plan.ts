@@ -1,5 +1,5 @@
 import { musterError } from '../errors.ts';
-import { withImages } from './image-names.ts';
+import { withImages } from './images/image-names.ts';
 import type { Snapshot, Target } from './schema.ts';
 
 /** One run of a layer, as far as a retry asks. */

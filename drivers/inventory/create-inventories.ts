@@ -17,7 +17,7 @@ import {
   type ImageLogin,
   imageInventory,
   type OpenImage,
-} from '../../domain/sessions/image-inventory.ts';
+} from '../../domain/sessions/images/image-inventory.ts';
 import { specInventory } from '../../domain/sessions/spec-inventory.ts';
 import { addEnvironmentVariables } from './environment-vars.ts';
 import type { HsmClient } from './hsm-client.ts';

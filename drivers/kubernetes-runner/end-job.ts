@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JobEnding } from '../../domain/sessions/cluster-job.ts';
+import type { JobEnding } from '../../domain/sessions/cluster/cluster-job.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { goneView, jobView, latestOf } from './job-view.ts';

@@ -1,4 +1,4 @@
-import type { JobSpec } from '../../domain/sessions/cluster-job.ts';
+import type { JobSpec } from '../../domain/sessions/cluster/cluster-job.ts';
 import { FINALIZER, LABELS, RUNNER_NAME } from './objects.ts';
 import { containerNames, podContainers } from './pod-containers.ts';
 import { podVolumes } from './pod-volumes.ts';

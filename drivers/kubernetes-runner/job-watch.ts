@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMusterError, musterError } from '../../domain/errors.ts';
-import type { JobView } from '../../domain/sessions/cluster-job.ts';
+import type { JobView } from '../../domain/sessions/cluster/cluster-job.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import type { Events } from './events.ts';

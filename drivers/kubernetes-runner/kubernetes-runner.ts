@@ -1,4 +1,4 @@
-import type { ClusterJobs } from '../../domain/sessions/cluster-job.ts';
+import type { ClusterJobs } from '../../domain/sessions/cluster/cluster-job.ts';
 import { openClusterAccess } from './cluster-access.ts';
 import { type ClusterClient, createClusterClient } from './cluster-client.ts';
 import { clusterPaths } from './cluster-paths.ts';

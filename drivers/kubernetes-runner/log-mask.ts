@@ -1,5 +1,5 @@
 import { createMask } from '../../domain/runs/mask.ts';
-import type { LogReading } from '../../domain/sessions/cluster-job.ts';
+import type { LogReading } from '../../domain/sessions/cluster/cluster-job.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { decoded } from './secret-values.ts';

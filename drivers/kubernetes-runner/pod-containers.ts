@@ -1,5 +1,5 @@
-import type { JobSpec } from '../../domain/sessions/cluster-job.ts';
-import { COMPATIBLE_EXTRA_VARS } from '../../domain/sessions/pod-paths.ts';
+import type { JobSpec } from '../../domain/sessions/cluster/cluster-job.ts';
+import { COMPATIBLE_EXTRA_VARS } from '../../domain/sessions/cluster/pod-paths.ts';
 import { placesImageKey, temporaryOf } from './pod-volumes.ts';
 import { isRestricted, type RunnerSettings } from './runner-settings.ts';
 

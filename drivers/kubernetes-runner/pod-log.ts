@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMusterError } from '../../domain/errors.ts';
-import type { LogReading } from '../../domain/sessions/cluster-job.ts';
-import { isJobOver } from '../../domain/sessions/job-outcome.ts';
+import type { LogReading } from '../../domain/sessions/cluster/cluster-job.ts';
+import { isJobOver } from '../../domain/sessions/cluster/job-outcome.ts';
 import { type ClusterClient, isForbidden } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { jobView, latestOf } from './job-view.ts';

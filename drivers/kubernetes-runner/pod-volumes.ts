@@ -1,5 +1,5 @@
-import type { JobSpec } from '../../domain/sessions/cluster-job.ts';
-import { EXTRA_VARS_KEY } from '../../domain/sessions/pod-paths.ts';
+import type { JobSpec } from '../../domain/sessions/cluster/cluster-job.ts';
+import { EXTRA_VARS_KEY } from '../../domain/sessions/cluster/pod-paths.ts';
 import { isRestricted, type RunnerSettings } from './runner-settings.ts';
 
 /** Files of the session's Secret as a container sees them: key of the Secret, name of the file. */

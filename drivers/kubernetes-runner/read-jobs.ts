@@ -1,4 +1,4 @@
-import type { JobView } from '../../domain/sessions/cluster-job.ts';
+import type { JobView } from '../../domain/sessions/cluster/cluster-job.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { goneView, jobView, latestOf } from './job-view.ts';

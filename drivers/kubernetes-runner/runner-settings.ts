@@ -1,4 +1,4 @@
-import type { RunnerProfile } from '../../domain/sessions/cluster-job.ts';
+import type { RunnerProfile } from '../../domain/sessions/cluster/cluster-job.ts';
 
 /** A toleration as a pod has it. */
 export interface Toleration {

@@ -1,4 +1,4 @@
-import type { JobTrouble } from '../../domain/sessions/cluster-job.ts';
+import type { JobTrouble } from '../../domain/sessions/cluster/cluster-job.ts';
 import { type EventObject, holding, type JobObject, type PodObject } from './objects.ts';
 import { quantity } from './quantities.ts';
 

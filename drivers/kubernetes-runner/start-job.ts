@@ -1,5 +1,5 @@
 import { musterError } from '../../domain/errors.ts';
-import type { JobSpec, JobTrouble } from '../../domain/sessions/cluster-job.ts';
+import type { JobSpec, JobTrouble } from '../../domain/sessions/cluster/cluster-job.ts';
 import { type ClusterClient, type ClusterRequest, quotaWords } from './cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { jobManifest } from './job-manifest.ts';

@@ -2,7 +2,7 @@
 
 import type { Selectable } from 'kysely';
 import { type Kysely, sql } from 'kysely';
-import { firstStep } from '../../domain/sessions/cluster-wait.ts';
+import { firstStep } from '../../domain/sessions/cluster/cluster-wait.ts';
 import type { RunnerKind, Snapshot, Succeeded } from '../../domain/sessions/schema.ts';
 import type { SlotHolder } from '../../domain/sessions/slot-wait.ts';
 import { deleteRequests, mayBeAtWork, releaseLeases } from '../components/leases.ts';

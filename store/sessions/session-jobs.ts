@@ -1,6 +1,6 @@
 /** Jobs of sessions: what their pods are told and say, and how they ended. */
 import { type Selectable, sql } from 'kysely';
-import type { RunnerProfile } from '../../domain/sessions/cluster-job.ts';
+import type { RunnerProfile } from '../../domain/sessions/cluster/cluster-job.ts';
 import type {
   JobOrder,
   JobStep,

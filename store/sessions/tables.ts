@@ -1,7 +1,7 @@
 /** The tables of lane sessions, with their outbox, Jobs and images, as Kysely sees them. */
 import type { ColumnType, Generated } from 'kysely';
-import type { RunnerProfile } from '../../domain/sessions/cluster-job.ts';
-import type { ImageState } from '../../domain/sessions/image-progress.ts';
+import type { RunnerProfile } from '../../domain/sessions/cluster/cluster-job.ts';
+import type { ImageState } from '../../domain/sessions/images/image-progress.ts';
 import type {
   JobOrder,
   JobStep,

@@ -30,7 +30,7 @@ const SHORT: Record<string, string> = {
   'domain/components/schema.ts': 'statuses',
   'domain/configurations/repository-url.ts': 'schemes',
   'domain/sessions/lease-wait.ts': 'cut at five',
-  'domain/sessions/secret-size.ts': 'keys of one Secret',
+  'domain/sessions/cluster/secret-size.ts': 'keys of one Secret',
   'drivers/image-builder/check-machine.ts': 'capabilities',
   'drivers/image-builder/room.ts': 'cut at ten',
   'drivers/local-runner/end-run.ts': 'cut at ten',

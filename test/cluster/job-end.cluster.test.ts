@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { JobEnding } from '../../domain/sessions/cluster-job.ts';
+import type { JobEnding } from '../../domain/sessions/cluster/cluster-job.ts';
 import { makeNamespace, type TestNamespace } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';
 import { jobSpec, type ScriptedJobs, type Scripts, scriptedJobs, smallSettings } from '../support/scripted-jobs.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { JobView } from '../../domain/sessions/cluster-job.ts';
+import type { JobView } from '../../domain/sessions/cluster/cluster-job.ts';
 import { makeNamespace, type TestNamespace } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';
 import { jobSpec, scriptedJobs, smallSettings } from '../support/scripted-jobs.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { JobSpec, JobTrouble } from '../../domain/sessions/cluster-job.ts';
+import type { JobSpec, JobTrouble } from '../../domain/sessions/cluster/cluster-job.ts';
 import type { ClusterRequest } from '../../drivers/kubernetes-runner/cluster-client.ts';
 import { LABELS } from '../../drivers/kubernetes-runner/objects.ts';
 import { makeNamespace, type TestNamespace } from '../support/dev-cluster.ts';

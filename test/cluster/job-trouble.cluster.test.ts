@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { JobSpec, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
+import type { JobSpec, JobTrouble, JobView } from '../../domain/sessions/cluster/cluster-job.ts';
 import type { RunnerSettings } from '../../drivers/kubernetes-runner/runner-settings.ts';
 import { kubectl, makeNamespace, type TestNamespace } from '../support/dev-cluster.ts';
 import { jobSpec, type Scripts, scriptedJobs, smallSettings } from '../support/scripted-jobs.ts';

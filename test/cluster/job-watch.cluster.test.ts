@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { JobView } from '../../domain/sessions/cluster-job.ts';
+import type { JobView } from '../../domain/sessions/cluster/cluster-job.ts';
 import { type ClusterProxy, openClusterProxy } from '../support/cluster-proxy.ts';
 import { makeNamespace, type TestNamespace } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';

@@ -5,7 +5,7 @@ import { createBuiltInImages } from '../../control/images/built-in-service.ts';
 import { createImage, newImage } from '../../control/images/create-image.ts';
 import { takeImageRunTurn } from '../../control/images/run-image-job.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
-import { shellState } from '../../domain/sessions/image-jobs.ts';
+import { shellState } from '../../domain/sessions/images/image-jobs.ts';
 import { markImageJobsDeleted, noteImageWorker } from '../../store/images/image-jobs.ts';
 import { endImageTurn } from '../../store/images/image-turns.ts';
 import { insertImage } from '../../store/images/images.ts';

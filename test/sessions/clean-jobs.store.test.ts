@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { cleanJobs } from '../../control/sessions/clean-jobs.ts';
-import { noteExitCodes } from '../../control/sessions/record-job.ts';
-import { issueJobToken, sessionOfJobToken } from '../../control/sessions/session-of-job-token.ts';
+import { cleanJobs } from '../../control/sessions/cluster/clean-jobs.ts';
+import { noteExitCodes } from '../../control/sessions/cluster/record-job.ts';
+import { issueJobToken, sessionOfJobToken } from '../../control/sessions/cluster/session-of-job-token.ts';
 import { ensureRun, findRun } from '../../store/runs/runs.ts';
 import { findSessionJob } from '../../store/sessions/session-jobs.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CloneDependencies, cloneLayers } from '../../activities/sessions/clone-layers.ts';
+import { type CloneDependencies, cloneLayers } from '../../activities/sessions/machine/clone-layers.ts';
 import { musterError } from '../../domain/errors.ts';
 import { createWorkspaces } from '../../drivers/local-runner/workspaces.ts';
 import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../support/engine-sessions.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ActivityFailure, TimeoutFailure, type TimeoutType } from '@temporalio/common';
-import { clusterSilence } from '../../workflows/sessions/cluster-silence.ts';
+import { clusterSilence } from '../../workflows/sessions/cluster/cluster-silence.ts';
 
 const failure = (activity: string, timeout: TimeoutType) =>
   new ActivityFailure('gave up', activity, '1', 'TIMEOUT', 'worker', new TimeoutFailure('late', undefined, timeout));

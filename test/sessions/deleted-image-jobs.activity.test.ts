@@ -1,7 +1,7 @@
 /** With a session its jobs at the image service go, also those that made an image; the image stays (cfs-flows 1.1, row 9). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { deleteEndedJobs } from '../../activities/sessions/delete-ended-jobs.ts';
-import { releaseLeftImages } from '../../activities/sessions/release-images.ts';
+import { deleteEndedJobs } from '../../activities/sessions/cluster/delete-ended-jobs.ts';
+import { releaseLeftImages } from '../../activities/sessions/images/release-images.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
 import { createStream } from '../../store/runs/streams.ts';
 import { unpurgedSessions } from '../../store/sessions/session-engine.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { endJob, watchJob } from '../../activities/sessions/watch-job.ts';
+import { endJob, watchJob } from '../../activities/sessions/cluster/watch-job.ts';
 import { findSessionJob } from '../../store/sessions/session-jobs.ts';
 import { makeSession } from '../support/engine-sessions.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';

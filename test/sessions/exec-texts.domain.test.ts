@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkExecTexts } from '../../domain/sessions/exec-texts.ts';
+import { checkExecTexts } from '../../domain/sessions/cluster/exec-texts.ts';
 
 const none = { ansibleArgs: '', configurationLimit: '', layersArgument: '[]' };
 /** Of one argument, or one variable with its name, without the byte at its end. */

@@ -1,9 +1,9 @@
 /** The log of a runner that hands in nothing by itself, when something comes between it and the database. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { followForeignLog } from '../../activities/sessions/foreign-log.ts';
-import { type EndDependencies, endJob } from '../../activities/sessions/watch-job.ts';
+import { followForeignLog } from '../../activities/sessions/cluster/foreign-log.ts';
+import { type EndDependencies, endJob } from '../../activities/sessions/cluster/watch-job.ts';
 import type { Database, Kysely } from '../../control/database.ts';
-import type { ClusterJobs } from '../../domain/sessions/cluster-job.ts';
+import type { ClusterJobs } from '../../domain/sessions/cluster/cluster-job.ts';
 import { findSessionJob } from '../../store/sessions/session-jobs.ts';
 import { sessionNow } from '../support/engine-sessions.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';

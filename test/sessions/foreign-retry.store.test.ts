@@ -1,7 +1,7 @@
 /** A complete session whose pod ran all layers by itself, in one run, is run again. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { recordJob } from '../../control/sessions/record-job.ts';
+import { recordJob } from '../../control/sessions/cluster/record-job.ts';
 import { retrySession } from '../../control/sessions/retry-session.ts';
 import { makeSession, snapshotLayer } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';

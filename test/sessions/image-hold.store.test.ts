@@ -1,6 +1,10 @@
 /** A layer that is run again in place, for what failed: on images that includes those that it never came to. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type LayerDependencies, type LayerPlace, layerCommand } from '../../activities/sessions/layer-command.ts';
+import {
+  type LayerDependencies,
+  type LayerPlace,
+  layerCommand,
+} from '../../activities/sessions/machine/layer-command.ts';
 import { makeSession, snapshotLayer } from '../support/engine-sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { addRun } from './session-fixtures.ts';

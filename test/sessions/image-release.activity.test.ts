@@ -1,6 +1,6 @@
 /** What a session has left at an image service is ended, whatever trouble that has. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { releaseLeftImages } from '../../activities/sessions/release-images.ts';
+import { releaseLeftImages } from '../../activities/sessions/images/release-images.ts';
 import { musterError } from '../../domain/errors.ts';
 import { sessionNow } from '../support/engine-sessions.ts';
 import { type ImageBench, openImageBench } from '../support/image-bench.ts';

@@ -1,11 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ImageJob } from '../../domain/images/image-service.ts';
 import { effectiveLimit } from '../../domain/sessions/ansible-arguments.ts';
-import { IMAGE_PYTHON, imageInventory, imageToJob } from '../../domain/sessions/image-inventory.ts';
-import { isWantedJob, resultState, shellState } from '../../domain/sessions/image-jobs.ts';
-import { imageGroups, imagesOf, mappedName, resultNameOf, serviceImageId } from '../../domain/sessions/image-names.ts';
-import { describeImages } from '../../domain/sessions/image-progress.ts';
-import { imageFault, isLeftOut } from '../../domain/sessions/image-success.ts';
+import { IMAGE_PYTHON, imageInventory, imageToJob } from '../../domain/sessions/images/image-inventory.ts';
+import { isWantedJob, resultState, shellState } from '../../domain/sessions/images/image-jobs.ts';
+import {
+  imageGroups,
+  imagesOf,
+  mappedName,
+  resultNameOf,
+  serviceImageId,
+} from '../../domain/sessions/images/image-names.ts';
+import { describeImages } from '../../domain/sessions/images/image-progress.ts';
+import { imageFault, isLeftOut } from '../../domain/sessions/images/image-success.ts';
 import { checkTarget } from '../../domain/sessions/target.ts';
 
 const A = '5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11';

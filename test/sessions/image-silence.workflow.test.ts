@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ActivityFailure, defaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
-import { imageSilence, reasonOf } from '../../workflows/sessions/image-silence.ts';
+import { imageSilence, reasonOf } from '../../workflows/sessions/images/image-silence.ts';
 
 /** Numbers of Temporal's protocol. */
 const START_TO_CLOSE = 1;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { recordJob, settleJob, waitedFor } from '../../control/sessions/record-job.ts';
-import type { JobView } from '../../domain/sessions/cluster-job.ts';
-import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
+import { recordJob, settleJob, waitedFor } from '../../control/sessions/cluster/record-job.ts';
+import type { JobView } from '../../domain/sessions/cluster/cluster-job.ts';
+import type { JobOutcome } from '../../domain/sessions/cluster/job-outcome.ts';
 import { createTestApi, type TestApi } from '../support/test-api.ts';
 import { addConfiguration, sessionId } from './session-fixtures.ts';
 

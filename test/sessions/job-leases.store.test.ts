@@ -1,9 +1,9 @@
 /** Components of a session whose Job may still be at work when the session has ended. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { cleanJobs } from '../../control/sessions/clean-jobs.ts';
-import { settleJob } from '../../control/sessions/record-job.ts';
-import { issueJobToken } from '../../control/sessions/session-of-job-token.ts';
-import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
+import { cleanJobs } from '../../control/sessions/cluster/clean-jobs.ts';
+import { settleJob } from '../../control/sessions/cluster/record-job.ts';
+import { issueJobToken } from '../../control/sessions/cluster/session-of-job-token.ts';
+import type { JobOutcome } from '../../domain/sessions/cluster/job-outcome.ts';
 import { insertLeases, leasedComponents, releaseLeftLeases } from '../../store/components/leases.ts';
 import { writeEnd } from '../../store/sessions/session-engine.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JobSpec } from '../../domain/sessions/cluster-job.ts';
+import type { JobSpec } from '../../domain/sessions/cluster/cluster-job.ts';
 import { jobManifest, labelValue } from '../../drivers/kubernetes-runner/job-manifest.ts';
 import { podContainers } from '../../drivers/kubernetes-runner/pod-containers.ts';
 import { podVolumes } from '../../drivers/kubernetes-runner/pod-volumes.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { jobNameOf } from '../../control/sessions/job-name.ts';
+import { jobNameOf } from '../../control/sessions/cluster/job-name.ts';
 
 test('a job has one name for each admission of its session', () => {
   fc.assert(

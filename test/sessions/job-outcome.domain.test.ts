@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ContainerState, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
-import { exitCodesOf, isJobOver, isLeftRunning, jobOutcome } from '../../domain/sessions/job-outcome.ts';
+import type { ContainerState, JobTrouble, JobView } from '../../domain/sessions/cluster/cluster-job.ts';
+import { exitCodesOf, isJobOver, isLeftRunning, jobOutcome } from '../../domain/sessions/cluster/job-outcome.ts';
 import type { JobStep, StepReport } from '../../domain/sessions/job-schema.ts';
 import { layersArgument } from '../../domain/sessions/layers-argument.ts';
 

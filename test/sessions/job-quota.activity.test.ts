@@ -6,10 +6,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import {
   type ClusterActivityDependencies,
   createClusterActivities,
-} from '../../activities/sessions/cluster-activities.ts';
-import { type StartDependencies, startJob } from '../../activities/sessions/start-job.ts';
-import { jobNameOf } from '../../control/sessions/job-name.ts';
-import { recordJob } from '../../control/sessions/record-job.ts';
+} from '../../activities/sessions/cluster/cluster-activities.ts';
+import { type StartDependencies, startJob } from '../../activities/sessions/cluster/start-job.ts';
+import { jobNameOf } from '../../control/sessions/cluster/job-name.ts';
+import { recordJob } from '../../control/sessions/cluster/record-job.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { findSessionById } from '../../store/sessions/session-engine.ts';
 import { findSessionJob } from '../../store/sessions/session-jobs.ts';

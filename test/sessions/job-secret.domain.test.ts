@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { jobSecret, type SecretDependencies } from '../../activities/sessions/job-secret.ts';
+import { jobSecret, type SecretDependencies } from '../../activities/sessions/cluster/job-secret.ts';
 import type { SessionRow } from '../../control/database.ts';
 import { musterError } from '../../domain/errors.ts';
 

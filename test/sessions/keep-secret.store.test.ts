@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type KeepDependencies, keepSecret } from '../../activities/sessions/keep-secret.ts';
+import { type KeepDependencies, keepSecret } from '../../activities/sessions/cluster/keep-secret.ts';
 import type { SessionIdentity } from '../../control/trust/trust.ts';
 import { musterError } from '../../domain/errors.ts';
 import { eventually } from '../support/eventually.ts';

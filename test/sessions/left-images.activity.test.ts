@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { releaseLeftImages } from '../../activities/sessions/release-images.ts';
-import { createImageKeys } from '../../control/sessions/image-keys.ts';
+import { releaseLeftImages } from '../../activities/sessions/images/release-images.ts';
+import { createImageKeys } from '../../control/sessions/images/image-keys.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
 import { createHttpImageService } from '../../drivers/image-service/http-image-service.ts';
 import { saveSessionImages } from '../../store/sessions/session-images.ts';

@@ -1,8 +1,8 @@
 /** Pods into which a cluster has put a proxy that nobody ends. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { watchJob } from '../../activities/sessions/watch-job.ts';
-import { finishJob } from '../../control/sessions/record-job.ts';
+import { watchJob } from '../../activities/sessions/cluster/watch-job.ts';
+import { finishJob } from '../../control/sessions/cluster/record-job.ts';
 import { findSessionJob } from '../../store/sessions/session-jobs.ts';
 import { fakeCluster } from '../support/fake-cluster.ts';
 import { ansible, recordedJob } from '../support/recorded-jobs.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { takeStep } from '../../control/sessions/job-orders.ts';
-import { closeLeftRuns } from '../../control/sessions/record-job.ts';
+import { takeStep } from '../../control/sessions/cluster/job-orders.ts';
+import { closeLeftRuns } from '../../control/sessions/cluster/record-job.ts';
 import { ensureRun, findRun, markRunStarted } from '../../store/runs/runs.ts';
 import { fakeCluster } from '../support/fake-cluster.ts';
 import { recordedJob } from '../support/recorded-jobs.ts';

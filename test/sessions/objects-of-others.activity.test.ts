@@ -1,7 +1,7 @@
 /** Objects under the name of a session's Job that are not the session's: whoever made them keeps them. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { JobSpec } from '../../domain/sessions/cluster-job.ts';
+import type { JobSpec } from '../../domain/sessions/cluster/cluster-job.ts';
 import { clusterPaths } from '../../drivers/kubernetes-runner/cluster-paths.ts';
 import { FINALIZER, LABELS, RUNNER_NAME } from '../../drivers/kubernetes-runner/objects.ts';
 import { type PlainCluster, startPlainCluster } from '../support/plain-cluster.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { awaitPlaybooks, type OrderDependencies, orderLayer } from '../../activities/sessions/order-layer.ts';
-import { preparedJob } from '../../activities/sessions/prepared-job.ts';
+import { awaitPlaybooks, type OrderDependencies, orderLayer } from '../../activities/sessions/cluster/order-layer.ts';
+import { preparedJob } from '../../activities/sessions/cluster/prepared-job.ts';
 import { closeRun, knownRun } from '../../control/runs/follow-run.ts';
-import { preparedInventory, takeStep } from '../../control/sessions/job-orders.ts';
+import { preparedInventory, takeStep } from '../../control/sessions/cluster/job-orders.ts';
 import {
   currentOrder,
   finishJob,
@@ -12,10 +12,10 @@ import {
   orderJob,
   recordJob,
   settleJob,
-} from '../../control/sessions/record-job.ts';
+} from '../../control/sessions/cluster/record-job.ts';
 import { musterError } from '../../domain/errors.ts';
-import type { JobView } from '../../domain/sessions/cluster-job.ts';
-import type { JobOutcome } from '../../domain/sessions/job-outcome.ts';
+import type { JobView } from '../../domain/sessions/cluster/cluster-job.ts';
+import type { JobOutcome } from '../../domain/sessions/cluster/job-outcome.ts';
 import { findSessionById } from '../../store/sessions/session-engine.ts';
 import { findOrder } from '../../store/sessions/session-jobs.ts';
 import { makeSession } from '../support/engine-sessions.ts';

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type PrepareDependencies, prepareJob } from '../../activities/sessions/prepare-job.ts';
+import { type PrepareDependencies, prepareJob } from '../../activities/sessions/cluster/prepare-job.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { createInventories } from '../../drivers/inventory/create-inventories.ts';
 import { requestedLeases } from '../../store/components/leases.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { secretChange, secretNumber } from '../../domain/sessions/secret-change.ts';
+import { secretChange, secretNumber } from '../../domain/sessions/cluster/secret-change.ts';
 
 const now = { certificate: 'first', certificate_until: '1000\n', 'masks.json': '["a","b"]' };
 

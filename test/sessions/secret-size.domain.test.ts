@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkSecretSize } from '../../domain/sessions/secret-size.ts';
+import { checkSecretSize } from '../../domain/sessions/cluster/secret-size.ts';
 
 const MOST = 1_048_576;
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { recordJob } from '../../control/sessions/cluster/record-job.ts';
 import { deleteSession } from '../../control/sessions/delete-session.ts';
 import { noteMachineAway, noteMachineBack } from '../../control/sessions/note-machine.ts';
 import { patchSession } from '../../control/sessions/patch-session.ts';
 import { purgeSession } from '../../control/sessions/purge-session.ts';
-import { recordJob } from '../../control/sessions/record-job.ts';
 import { noteProgress, noteWarnings } from '../../control/sessions/session-progress.ts';
 import { ensureRun, markRunEnded } from '../../store/runs/runs.ts';
 import {

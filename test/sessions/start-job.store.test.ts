@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type StartDependencies, startJob } from '../../activities/sessions/start-job.ts';
-import { endJob } from '../../activities/sessions/watch-job.ts';
+import { type StartDependencies, startJob } from '../../activities/sessions/cluster/start-job.ts';
+import { endJob } from '../../activities/sessions/cluster/watch-job.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
-import type { JobSpec, RunnerProfile } from '../../domain/sessions/cluster-job.ts';
+import type { JobSpec, RunnerProfile } from '../../domain/sessions/cluster/cluster-job.ts';
 import { snapshotLayer } from '../support/engine-sessions.ts';
 import { type FakeCluster, fakeCluster } from '../support/fake-cluster.ts';
 import { recordedJob } from '../support/recorded-jobs.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { timeLeft } from '../../activities/sessions/job-patience.ts';
-import { type WatchDependencies, watchJob } from '../../activities/sessions/watch-job.ts';
-import { finishJob } from '../../control/sessions/record-job.ts';
-import type { ContainerState, JobTrouble, JobView } from '../../domain/sessions/cluster-job.ts';
+import { timeLeft } from '../../activities/sessions/cluster/job-patience.ts';
+import { type WatchDependencies, watchJob } from '../../activities/sessions/cluster/watch-job.ts';
+import { finishJob } from '../../control/sessions/cluster/record-job.ts';
+import type { ContainerState, JobTrouble, JobView } from '../../domain/sessions/cluster/cluster-job.ts';
 import { ensureRun, findRun } from '../../store/runs/runs.ts';
 import { findSessionById } from '../../store/sessions/session-engine.ts';
 import { findSessionJob } from '../../store/sessions/session-jobs.ts';

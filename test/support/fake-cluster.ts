@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ClusterJobs, JobView } from '../../domain/sessions/cluster-job.ts';
+import type { ClusterJobs, JobView } from '../../domain/sessions/cluster/cluster-job.ts';
 
 /** Jobs that a test moves by hand. */
 export interface FakeCluster extends ClusterJobs {

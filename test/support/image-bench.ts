@@ -1,8 +1,9 @@
 /** Sessions on images in front of an image service in memory, as far as their activities take them. */
-import { createImageActivities } from '../../activities/sessions/image-activities.ts';
+
 import type { ImageActivities } from '../../activities/sessions/image-contract.ts';
 import type { ImageDependencies } from '../../activities/sessions/image-ports.ts';
-import { createImageKeys } from '../../control/sessions/image-keys.ts';
+import { createImageActivities } from '../../activities/sessions/images/image-activities.ts';
+import { createImageKeys } from '../../control/sessions/images/image-keys.ts';
 import { createHttpImageService } from '../../drivers/image-service/http-image-service.ts';
 import { listSessionImages } from '../../store/sessions/session-images.ts';
 import { makeSession } from './engine-sessions.ts';

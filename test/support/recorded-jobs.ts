@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { recordJob } from '../../control/sessions/record-job.ts';
-import type { ContainerState } from '../../domain/sessions/cluster-job.ts';
+import { recordJob } from '../../control/sessions/cluster/record-job.ts';
+import type { ContainerState } from '../../domain/sessions/cluster/cluster-job.ts';
 import type { NewSession } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { makeSession } from './engine-sessions.ts';

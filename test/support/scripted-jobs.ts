@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ClusterJobs, JobSpec } from '../../domain/sessions/cluster-job.ts';
+import type { ClusterJobs, JobSpec } from '../../domain/sessions/cluster/cluster-job.ts';
 import { openClusterAccess } from '../../drivers/kubernetes-runner/cluster-access.ts';
 import {
   type ClusterClient,

@@ -10,7 +10,7 @@ import {
   type SessionActivityDependencies,
 } from '../../activities/sessions/activities.ts';
 import type { RunRef } from '../../activities/sessions/contract.ts';
-import type { ImageKeys } from '../../control/sessions/image-keys.ts';
+import type { ImageKeys } from '../../control/sessions/images/image-keys.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import { runIdOf } from '../../domain/sessions/run-id.ts';
 import { createAnsibleHosts } from '../../drivers/inventory/ansible-hosts.ts';

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { WatchDependencies } from '../../activities/sessions/watch-job.ts';
-import type { ClusterJobs } from '../../domain/sessions/cluster-job.ts';
+import type { WatchDependencies } from '../../activities/sessions/cluster/watch-job.ts';
+import type { ClusterJobs } from '../../domain/sessions/cluster/cluster-job.ts';
 import type { Database } from '../../store/tables.ts';
 import { SITE } from './site-stand-ins.ts';
 

@@ -7,7 +7,7 @@ import {
   keepIdentity,
   refreshIdentity,
   writeIdentity,
-} from '../../activities/sessions/host-identity.ts';
+} from '../../activities/sessions/machine/host-identity.ts';
 import type { SessionIdentity } from '../../control/trust/trust.ts';
 import { musterError } from '../../domain/errors.ts';
 import { createWorkspaces } from '../../drivers/local-runner/workspaces.ts';

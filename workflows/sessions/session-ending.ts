@@ -5,9 +5,9 @@ import {
   isCancellation,
   TemporalFailure,
 } from '@temporalio/workflow';
-import { isLost } from '../../domain/sessions/job-outcome.ts';
+import { isLost } from '../../domain/sessions/cluster/job-outcome.ts';
 import { type RecordedEnd, SESSION_FAILED, type SessionResult } from '../../domain/sessions/session-result.ts';
-import { imageSilence, reasonOf } from './image-silence.ts';
+import { imageSilence, reasonOf } from './images/image-silence.ts';
 import { cancelled, type Ending, type State } from './session-state.ts';
 
 /** Message and reason of an end because nobody answered for an activity. */

@@ -39,8 +39,8 @@ import type {
 } from '../../activities/sessions/contract.ts';
 import { sessionOutcome } from '../../domain/sessions/outcome.ts';
 import type { RecordedEnd, SessionResult } from '../../domain/sessions/session-result.ts';
-import { runOnCluster } from './cluster-session.ts';
-import { finishImages, prepareImages, releaseImages } from './image-steps.ts';
+import { runOnCluster } from './cluster/cluster-session.ts';
+import { finishImages, prepareImages, releaseImages } from './images/image-steps.ts';
 import { type LayerRunner, runLayers, waitForLeases } from './layer-runs.ts';
 import { receiveMessages } from './receive-messages.ts';
 import { closeAs, endingOf } from './session-ending.ts';

@@ -1,0 +1,67 @@
+/** Whether what the engine asks to have ended or removed may be: the records decide, not who asks. */
+import type { Client } from '@temporalio/client';
+import type { Kysely } from 'kysely';
+import type { Options } from '../../../domain/configurations/schema.ts';
+import { musterError } from '../../../domain/errors.ts';
+import type { Runner } from '../../../domain/runs/runner.ts';
+import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
+import { openSessionRuns } from '../../../store/runs/runs.ts';
+import { findSessionById, isSessionId, isWithdrawn, type SessionRow } from '../../../store/sessions/session-engine.ts';
+import type { Database } from '../../../store/tables.ts';
+
+/** Clocks of worker, database and engine may differ by this, ms. */
+const CLOCKS_MS = 10_000;
+
+export interface OrderDependencies {
+  db: Kysely<Database>;
+  client: Client;
+  readOptions(): Promise<Pick<Options, 'session_timeout'>>;
+}
+
+async function sessionOnRecord(db: Kysely<Database>, sessionId: string): Promise<SessionRow> {
+  const session = isSessionId(sessionId) ? await findSessionById(db, sessionId) : null;
+  if (session === null) throw musterError('session_not_found', `Session ${sessionId} could not be found`);
+  return session;
+}
+
+/**
+ * Throws unless somebody has ended the session of a run: by the API, by its time limit, in Temporal, or because it is over.
+ * @param timeoutSeconds the session's time limit, where that is given as the reason
+ * @throws `session_not_found`; `session_not_complete` for a session that is to go on
+ */
+export async function checkRunMayEnd(
+  { db, client, readOptions }: OrderDependencies,
+  sessionId: string,
+  timeoutSeconds?: number,
+): Promise<void> {
+  const session = await sessionOnRecord(db, sessionId);
+  if (isWithdrawn(session)) return;
+  // A worker of before names no limit.
+  if (isOverdue(session, timeoutSeconds ?? (await readOptions()).session_timeout)) return;
+  // Not in the record: who cancels in Temporal's web UI tells the engine alone.
+  const { raw } = await client.workflow.getHandle(sessionWorkflowId(session)).describe();
+  if (raw.workflowExtendedInfo?.cancelRequested) return;
+  throw musterError('session_not_complete', `Session ${session.name} is not cancelled: none of its runs is ended`);
+}
+
+function isOverdue({ admitted_at: admitted }: SessionRow, timeoutSeconds: number): boolean {
+  if (admitted === null || timeoutSeconds === 0) return false;
+  return Date.now() + CLOCKS_MS >= admitted.getTime() + timeoutSeconds * 1_000;
+}
+
+/**
+ * Throws while a run of the session works in its workspace.
+ * @throws `session_not_found`; `session_not_complete` while a process of it is there
+ */
+export async function checkWorkspaceMayGo(
+  { db, runner }: { db: Kysely<Database>; runner: Pick<Runner, 'live'> },
+  sessionId: string,
+): Promise<void> {
+  const session = await sessionOnRecord(db, sessionId);
+  const open = await openSessionRuns(db, sessionId);
+  if (open.length === 0) return;
+  const live = new Set(await runner.live());
+  const working = open.find(({ id }) => live.has(id));
+  if (working === undefined) return;
+  throw musterError('session_not_complete', `Session ${session.name} works: run ${working.id} is in its workspace`);
+}

@@ -1,0 +1,67 @@
+/** What the engine notes of the images that a session customises. */
+import type { Kysely } from 'kysely';
+import { storableText } from '../../../domain/runs/storable-text.ts';
+import type { OpenImage } from '../../../domain/sessions/images/image-inventory.ts';
+import { describeImages } from '../../../domain/sessions/images/image-progress.ts';
+import {
+  listSessionImages,
+  type SessionImageChange,
+  type SessionImageRow,
+  writeSessionImage,
+} from '../../../store/sessions/session-images.ts';
+import type { Database } from '../../../store/tables.ts';
+import { noteProgress } from '../session-progress.ts';
+
+export type { SessionImageRow } from '../../../store/sessions/session-images.ts';
+export {
+  deletedSessionsWithJobs,
+  findKnownImageJobs,
+  findSessionImage,
+  forgetSessionJobs,
+  listSessionImages,
+  saveSessionImages,
+  sessionsWithLeftImages,
+  writeImageJob,
+  writeImageKey,
+  writeImageKeyPosted,
+  writeImagePosted,
+  writeImageQueued,
+  writeImageReleased,
+  writeImageResult,
+} from '../../../store/sessions/session-images.ts';
+
+/**
+ * Notes how one image is, and says so in the session's progress. What the row says already is not noted again: its `updated_at` is when there
+ * was something new.
+ */
+export async function noteImage(
+  db: Kysely<Database>,
+  row: SessionImageRow,
+  change: SessionImageChange,
+  phase: 'images' | 'teardown',
+): Promise<void> {
+  const { message, ...rest } = change;
+  const news = { ...rest, ...(message === undefined ? {} : { message: storableText(message) }) };
+  const said: SessionImageChange = row;
+  if (Object.entries(news).every(([key, value]) => said[key as keyof SessionImageChange] === value)) return;
+  await writeSessionImage(db, row.session_id, row.image_id, news, new Date());
+  await noteImages(db, row.session_id, phase);
+}
+
+/** Says in the session's progress how its images are. */
+export async function noteImages(db: Kysely<Database>, sessionId: string, phase: 'images' | 'teardown'): Promise<void> {
+  const images = await listSessionImages(db, sessionId);
+  const steps = images.map(({ result_name, state, message }) => ({ resultName: result_name, state, message }));
+  await noteProgress(db, sessionId, {
+    phase,
+    message: describeImages(steps, phase === 'images' ? 'open' : 'customized'),
+  });
+}
+
+/** The images whose shells are open, for the inventory. */
+export async function openImages(db: Kysely<Database>, sessionId: string): Promise<OpenImage[]> {
+  const rows = await listSessionImages(db, sessionId);
+  return rows.flatMap(({ image_id: image, result_name: resultName, job_id: job, host, port }) =>
+    job === null || host === null || port === null ? [] : [{ image, resultName, job, host, port }],
+  );
+}
