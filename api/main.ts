@@ -31,7 +31,7 @@ import { isMusterError } from '../domain/errors.ts';
 import { rememberPemFiles } from '../drivers/certificates/follow-renewal.ts';
 import { createGit } from '../drivers/git/create-git.ts';
 import { keepOpeningImages } from '../drivers/image-files/open-images.ts';
-import { collectAfterStart } from '../drivers/memory/collect-after-start.ts';
+import { collectAfterStart } from '../drivers/machine/collect-after-start.ts';
 import { createJwtVerifier } from '../drivers/oidc/verify-jwt.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
 import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';

@@ -1,8 +1,8 @@
 /** The same work as a session's Job without Muster: its pod as it stands, with plain commands in its containers. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openClusterAccess } from '../drivers/kubernetes-runner/cluster-access.ts';
-import { createClusterClient } from '../drivers/kubernetes-runner/cluster-client.ts';
+import { openClusterAccess } from '../drivers/kubernetes/cluster-access.ts';
+import { createClusterClient } from '../drivers/kubernetes/cluster-client.ts';
 import { clusterPaths } from '../drivers/kubernetes-runner/cluster-paths.ts';
 import { holding, type JobObject } from '../drivers/kubernetes-runner/objects.ts';
 import { kubeconfigPath, type TestNamespace } from '../test/support/dev-cluster.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { processesOf, signal } from '../drivers/local-runner/process-table.ts';
+import { processesOf, signal } from '../drivers/machine/process-table.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { type BareRun, layOut } from './bare-run.ts';
 import { countSleepers } from './endless-plays.ts';

@@ -7,7 +7,7 @@ import { temporalSettings } from '../config/temporal-settings.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { openSigning } from '../control/temporal/open-signing.ts';
 import { hostQueueOf } from '../domain/engine/task-queues.ts';
-import { readHostId } from '../drivers/local-runner/host-id.ts';
+import { readHostId } from '../drivers/machine/machine-id.ts';
 import { findMacKey, hasMacKey } from '../drivers/secrets/mac-key.ts';
 import type { loadTracing } from '../drivers/tracing/load-tracing.ts';
 import { openDatabase } from '../store/connection/database.ts';

@@ -42,13 +42,13 @@ import { createInventories, type InventoryProvider } from '../drivers/inventory/
 import { createHsmClient } from '../drivers/inventory/hsm-client.ts';
 import { createHardwareList, type ListHardware } from '../drivers/inventory/list-hardware.ts';
 import { findAnsible, pythonOf } from '../drivers/local-runner/ansible-programs.ts';
-import { readHostId } from '../drivers/local-runner/host-id.ts';
 import { createLocalRunner } from '../drivers/local-runner/local-runner.ts';
 import { createMissingRequirements } from '../drivers/local-runner/missing-requirements.ts';
-import { makePrivate } from '../drivers/local-runner/private-files.ts';
 import { createWorkspaces } from '../drivers/local-runner/workspaces.ts';
-import { collectAfterStart } from '../drivers/memory/collect-after-start.ts';
-import { collectNowAndThen } from '../drivers/memory/collect-now-and-then.ts';
+import { collectAfterStart } from '../drivers/machine/collect-after-start.ts';
+import { collectNowAndThen } from '../drivers/machine/collect-now-and-then.ts';
+import { readHostId } from '../drivers/machine/machine-id.ts';
+import { makePrivate } from '../drivers/machine/private-files.ts';
 import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
 import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { findMacKey } from '../drivers/secrets/mac-key.ts';

@@ -1,7 +1,7 @@
 /** From the request to cancel a session to the moment at which no process of its playbook is left. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive, type Processes, processesOf } from '../../drivers/local-runner/process-table.ts';
 import { readClaim } from '../../drivers/local-runner/run-files.ts';
+import { isAlive, type Processes, processesOf } from '../../drivers/machine/process-table.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { filesOfRun, type MusterStack } from '../../test/support/muster-stack.ts';
 import { bareKill } from '../bare-kill.ts';

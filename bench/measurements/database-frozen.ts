@@ -1,6 +1,6 @@
 /** How soon requests are refused while the database takes connections and says nothing any more. */
 import { readdir } from 'node:fs/promises';
-import { readStat, signal } from '../../drivers/local-runner/process-table.ts';
+import { readStat, signal } from '../../drivers/machine/process-table.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import type { MusterStack } from '../../test/support/muster-stack.ts';
 import { type Measurement, round } from '../measurement.ts';

@@ -16,7 +16,7 @@ import {
   ManifestSchema,
   tableOfEntry,
 } from '../../domain/backup-schema.ts';
-import { readHostId } from '../../drivers/local-runner/host-id.ts';
+import { readHostId } from '../../drivers/machine/machine-id.ts';
 import { type DatabaseLoad, loadDatabase, unknownMigrations } from '../../store/backup/load-database.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { prepareDataDirectory } from '../stack/data-directory.ts';

@@ -12,7 +12,7 @@ import { pino } from 'pino';
 import { EnvironmentError, loadEnvironment } from '../../config/environment.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import { someOf } from '../../domain/some-of.ts';
-import { isForbidden } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import { isForbidden } from '../../drivers/kubernetes/cluster-client.ts';
 import { openClusterJobs } from '../../drivers/kubernetes-runner/kubernetes-runner.ts';
 import { openLeftovers } from '../../drivers/kubernetes-runner/leftovers.ts';
 

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFolderName } from '../../domain/runs/folder-name.ts';
-import { isAlive } from '../../drivers/local-runner/process-table.ts';
 import { readClaim, readExit, runPaths } from '../../drivers/local-runner/run-files.ts';
+import { isAlive } from '../../drivers/machine/process-table.ts';
 
 /** Ids of the runs of this data directory whose launcher lives and has not written an end. Needs no server. */
 export async function activeRuns(dataDir: string): Promise<string[]> {

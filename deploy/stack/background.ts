@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../config/environment.ts';
 import { environmentOfProcesses } from '../../config/file-settings.ts';
-import { isAlive } from '../../drivers/local-runner/process-table.ts';
+import { isAlive } from '../../drivers/machine/process-table.ts';
 import { activeRuns } from './active-runs.ts';
 import { prepareDataDirectory } from './data-directory.ts';
 import { endLeftovers } from './leftovers.ts';

@@ -1,4 +1,4 @@
-import { isAlive } from '../../drivers/local-runner/process-table.ts';
+import { isAlive } from '../../drivers/machine/process-table.ts';
 import { endProcess } from './process-identity.ts';
 import { COMPONENT_NAMES, type ComponentName, readStackState } from './stack-state.ts';
 

@@ -1,6 +1,6 @@
 /** Waiting for a stack that another command starts or stops in the same data directory. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive } from '../../drivers/local-runner/process-table.ts';
+import { isAlive } from '../../drivers/machine/process-table.ts';
 import { readStackState, type StackState } from './stack-state.ts';
 
 const POLL_MS = 200;

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAlive } from '../../drivers/local-runner/process-table.ts';
+import { isAlive } from '../../drivers/machine/process-table.ts';
 
 /** Where the administrator's token of a stack is, unless MUSTER_ADMIN_TOKEN_FILE says otherwise. */
 export const adminTokenFile = (dataDir: string): string => join(dataDir, 'admin-token');

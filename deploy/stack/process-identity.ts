@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { hasEnded, isAlive, readBootId, readStat } from '../../drivers/local-runner/process-table.ts';
+import { hasEnded, isAlive, readBootId, readStat } from '../../drivers/machine/process-table.ts';
 
 /** Names one process for good: a pid alone is given to another process sooner or later. */
 export const ProcessIdentitySchema = z.object({

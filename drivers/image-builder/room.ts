@@ -7,7 +7,7 @@ import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { musterError } from '../../domain/errors.ts';
-import { isAlive, livingProcesses, signal } from '../local-runner/process-table.ts';
+import { isAlive, livingProcesses, signal } from '../machine/process-table.ts';
 import { boundingSet } from './capabilities.ts';
 import { type JobFolder, makeJobFolder } from './job-folder.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
 import type { FileToKeep, ImageFiles, KeptFile, ReceivedFile } from '../../domain/images/image-files.ts';
 import { ARTIFACT_TYPES, FILE_NAMES } from '../../domain/images/image-format.ts';
-import { makeOnce } from '../local-runner/make-once.ts';
+import { makeOnce } from '../machine/make-once.ts';
 import { orDiskFull } from './disk-full.ts';
 import { receiveFile } from './receive-file.ts';
 

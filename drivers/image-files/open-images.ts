@@ -1,5 +1,5 @@
 import type { ImageFiles } from '../../domain/images/image-files.ts';
-import { readHostId } from '../local-runner/host-id.ts';
+import { readHostId } from '../machine/machine-id.ts';
 import { type FileOwner, openImageDirectory } from './image-directory.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JobEnding } from '../../domain/sessions/cluster/cluster-job.ts';
-import type { ClusterClient } from './cluster-client.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
+import { ABSENT, BAD_REQUEST, CONFLICT, FORBIDDEN, INVALID } from '../kubernetes/statuses.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { goneView, jobView, latestOf } from './job-view.ts';
 import type { Nodes } from './nodes.ts';
@@ -8,7 +9,6 @@ import { FINALIZER, isMadeFor, type JobObject, LABELS, type Metadata, type PodOb
 import { isOver } from './pod-trouble.ts';
 import { readJob, readPods } from './read-jobs.ts';
 import { GRACE_SECONDS } from './runner-settings.ts';
-import { ABSENT, BAD_REQUEST, CONFLICT, FORBIDDEN, INVALID } from './statuses.ts';
 import { whyUnverified } from './unverified.ts';
 
 const LOOK_MS = 250;

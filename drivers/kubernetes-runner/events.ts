@@ -1,8 +1,8 @@
-import type { ClusterClient } from './cluster-client.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
+import { openSpareReads } from '../kubernetes/spare-reads.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import type { EventObject, JobObject, ListObject, PodObject } from './objects.ts';
 import { isSilent } from './silent-trouble.ts';
-import { openSpareReads } from './spare-reads.ts';
 
 /** What takes no longer is no trouble, ms. */
 const SILENCE_MS = 5_000;

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { JobView } from '../../domain/sessions/cluster/cluster-job.ts';
-import type { ClusterClient } from './cluster-client.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
+import { WATCH_SECONDS, type WatchEvent, watchOnce } from '../kubernetes/watch-stream.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import type { Events } from './events.ts';
 import { createJobCache } from './job-cache.ts';
@@ -9,7 +10,6 @@ import { jobView, latestOf } from './job-view.ts';
 import type { Nodes } from './nodes.ts';
 import { type JobObject, type PodObject, UNRELEASED } from './objects.ts';
 import { readAll, readView } from './read-jobs.ts';
-import { WATCH_SECONDS, type WatchEvent, watchOnce } from './watch-stream.ts';
 
 /** How often everything is read again though a watch has told nothing, ms. */
 const POLL_MS = 120_000;

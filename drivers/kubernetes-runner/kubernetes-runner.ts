@@ -1,6 +1,6 @@
 import type { ClusterJobs } from '../../domain/sessions/cluster/cluster-job.ts';
-import { openClusterAccess } from './cluster-access.ts';
-import { type ClusterClient, createClusterClient } from './cluster-client.ts';
+import { openClusterAccess } from '../kubernetes/cluster-access.ts';
+import { type ClusterClient, createClusterClient } from '../kubernetes/cluster-client.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { endJob, releaseJob } from './end-job.ts';
 import { openEvents } from './events.ts';

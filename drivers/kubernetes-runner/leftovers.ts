@@ -1,10 +1,10 @@
-import { openClusterAccess } from './cluster-access.ts';
-import type { ClusterClient } from './cluster-client.ts';
-import { createClusterClient } from './cluster-client.ts';
+import { openClusterAccess } from '../kubernetes/cluster-access.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
+import { createClusterClient } from '../kubernetes/cluster-client.ts';
+import { ABSENT } from '../kubernetes/statuses.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { type JobObject, LABELS, MUSTERS_OWN, type PodObject } from './objects.ts';
 import { readAll } from './read-jobs.ts';
-import { ABSENT } from './statuses.ts';
 
 /** What a removal of Muster looks at in a cluster, beside the Jobs that it ends. */
 export interface Leftovers {

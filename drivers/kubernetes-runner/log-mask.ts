@@ -1,9 +1,9 @@
 import { createMask } from '../../domain/runs/mask.ts';
 import type { LogReading } from '../../domain/sessions/cluster/cluster-job.ts';
-import type { ClusterClient } from './cluster-client.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
+import { ABSENT } from '../kubernetes/statuses.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { decoded } from './secret-values.ts';
-import { ABSENT } from './statuses.ts';
 
 /**
  * Hides in a text what is known to be secret and what the session's Secret names; a runner that hands in nothing by itself masks

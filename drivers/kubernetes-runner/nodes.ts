@@ -1,8 +1,8 @@
-import type { ClusterClient } from './cluster-client.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
+import { openSpareReads } from '../kubernetes/spare-reads.ts';
 import { NODES } from './cluster-paths.ts';
 import type { ListObject, NodeObject, PodObject } from './objects.ts';
 import { nodesThatMatter } from './pod-trouble.ts';
-import { openSpareReads } from './spare-reads.ts';
 
 /** What is known of the nodes of a cluster. */
 export interface Nodes {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isMusterError } from '../../domain/errors.ts';
 import type { LogReading } from '../../domain/sessions/cluster/cluster-job.ts';
 import { isJobOver } from '../../domain/sessions/cluster/job-outcome.ts';
-import { type ClusterClient, isForbidden } from './cluster-client.ts';
+import { type ClusterClient, isForbidden } from '../kubernetes/cluster-client.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { jobView, latestOf } from './job-view.ts';
 import { logMask } from './log-mask.ts';

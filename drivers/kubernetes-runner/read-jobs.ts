@@ -1,10 +1,10 @@
 import type { JobView } from '../../domain/sessions/cluster/cluster-job.ts';
-import type { ClusterClient } from './cluster-client.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
+import { ABSENT, GONE } from '../kubernetes/statuses.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { goneView, jobView, latestOf } from './job-view.ts';
 import type { Nodes } from './nodes.ts';
 import { type JobObject, LABELS, type ListObject, MUSTERS_OWN, type PodObject, UNRELEASED } from './objects.ts';
-import { ABSENT, GONE } from './statuses.ts';
 
 /** Objects of one piece of a list. */
 const PAGE = 100;

@@ -1,6 +1,7 @@
 import { musterError } from '../../domain/errors.ts';
 import type { JobSpec, JobTrouble } from '../../domain/sessions/cluster/cluster-job.ts';
-import { type ClusterClient, type ClusterRequest, quotaWords } from './cluster-client.ts';
+import { type ClusterClient, type ClusterRequest, quotaWords } from '../kubernetes/cluster-client.ts';
+import { ABSENT, CONFLICT } from '../kubernetes/statuses.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { jobManifest } from './job-manifest.ts';
 import { holding, isMadeFor, type JobObject, LABELS, type Metadata } from './objects.ts';
@@ -8,7 +9,6 @@ import { readJob } from './read-jobs.ts';
 import type { RunnerSettings } from './runner-settings.ts';
 import { encoded } from './secret-values.ts';
 import { troubleOfQuota } from './silent-trouble.ts';
-import { ABSENT, CONFLICT } from './statuses.ts';
 
 const MERGE = 'application/merge-patch+json';
 

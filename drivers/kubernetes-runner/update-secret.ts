@@ -1,9 +1,9 @@
-import type { ClusterClient } from './cluster-client.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
+import { ABSENT, CONFLICT } from '../kubernetes/statuses.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
 import { ANNOTATIONS, type Metadata } from './objects.ts';
 import { readPods } from './read-jobs.ts';
 import { decoded, encoded } from './secret-values.ts';
-import { ABSENT, CONFLICT } from './statuses.ts';
 
 const MERGE = 'application/merge-patch+json';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimFile } from '../../domain/runs/schema.ts';
-import { isAlive, type Processes, processesOf, readBootId, signal } from './process-table.ts';
+import { isAlive, type Processes, processesOf, readBootId, signal } from '../machine/process-table.ts';
 import {
   createExclusive,
   makeRunDirectory,

@@ -7,7 +7,7 @@ import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
 import type { ExitFile } from '../../domain/runs/schema.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
-import { isAlive } from './process-table.ts';
+import { isAlive } from '../machine/process-table.ts';
 import { type RunPaths, readClaim, readExit, readFrom, readResults, removeSecrets } from './run-files.ts';
 
 const EVENT_CHUNK = 1024 * 1024;

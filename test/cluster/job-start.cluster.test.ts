@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { JobSpec, JobTrouble } from '../../domain/sessions/cluster/cluster-job.ts';
-import type { ClusterRequest } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import type { ClusterRequest } from '../../drivers/kubernetes/cluster-client.ts';
 import { LABELS } from '../../drivers/kubernetes-runner/objects.ts';
 import { makeNamespace, type TestNamespace } from '../support/dev-cluster.ts';
 import { eventually } from '../support/eventually.ts';

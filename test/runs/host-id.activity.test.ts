@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { readHostId } from '../../drivers/local-runner/host-id.ts';
+import { readHostId } from '../../drivers/machine/machine-id.ts';
 
 let dir: string;
 beforeEach(async () => {

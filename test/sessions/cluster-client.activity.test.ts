@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { openClusterAccess } from '../../drivers/kubernetes-runner/cluster-access.ts';
-import { type ClusterClient, createClusterClient } from '../../drivers/kubernetes-runner/cluster-client.ts';
-import { watchOnce } from '../../drivers/kubernetes-runner/watch-stream.ts';
+import { openClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
+import { type ClusterClient, createClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
+import { watchOnce } from '../../drivers/kubernetes/watch-stream.ts';
 
 let server: Server;
 let client: ClusterClient;

@@ -1,7 +1,7 @@
 /** What is read of a cluster that answers in part; the client says what is told to it. */
 import { afterEach, expect, test } from '@jest/globals';
 import { musterError } from '../../domain/errors.ts';
-import type { ClusterClient, ClusterRequest } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import type { ClusterClient, ClusterRequest } from '../../drivers/kubernetes/cluster-client.ts';
 import { clusterPaths } from '../../drivers/kubernetes-runner/cluster-paths.ts';
 import { FINALIZER, LABELS } from '../../drivers/kubernetes-runner/objects.ts';
 import { followLog } from '../../drivers/kubernetes-runner/pod-log.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ClusterClient, ClusterRequest } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import type { ClusterClient, ClusterRequest } from '../../drivers/kubernetes/cluster-client.ts';
 import { clusterPaths } from '../../drivers/kubernetes-runner/cluster-paths.ts';
 import type { JobObject, PodObject } from '../../drivers/kubernetes-runner/objects.ts';
 import { followLog } from '../../drivers/kubernetes-runner/pod-log.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type ClusterClient, createClusterClient } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import { type ClusterClient, createClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
 import { clusterPaths } from '../../drivers/kubernetes-runner/cluster-paths.ts';
 import { endJob } from '../../drivers/kubernetes-runner/end-job.ts';
 import { LABELS } from '../../drivers/kubernetes-runner/objects.ts';

@@ -4,7 +4,7 @@ import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ClaimFile } from '../../domain/runs/schema.ts';
-import { isAlive, livingProcesses, readBootId, readStat } from '../../drivers/local-runner/process-table.ts';
+import { isAlive, livingProcesses, readBootId, readStat } from '../../drivers/machine/process-table.ts';
 import { eventually } from '../support/eventually.ts';
 import { collect, type LocalRuns, launcherMissing, openLocalRuns, START } from '../support/local-runs.ts';
 import { describeNeeding } from '../support/requirement.ts';

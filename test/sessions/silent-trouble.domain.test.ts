@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import type { ClusterClient, ClusterRequest } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import type { ClusterClient, ClusterRequest } from '../../drivers/kubernetes/cluster-client.ts';
 import { clusterPaths } from '../../drivers/kubernetes-runner/cluster-paths.ts';
 import { openEvents } from '../../drivers/kubernetes-runner/events.ts';
 import { jobView } from '../../drivers/kubernetes-runner/job-view.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ClusterClient, ClusterRequest } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import type { ClusterClient, ClusterRequest } from '../../drivers/kubernetes/cluster-client.ts';
 import { clusterPaths } from '../../drivers/kubernetes-runner/cluster-paths.ts';
 import { encoded } from '../../drivers/kubernetes-runner/secret-values.ts';
 import { updateSecret } from '../../drivers/kubernetes-runner/update-secret.ts';

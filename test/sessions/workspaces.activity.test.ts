@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findAnsible, pythonOf } from '../../drivers/local-runner/ansible-programs.ts';
-import { readHostId } from '../../drivers/local-runner/host-id.ts';
 import { createWorkspaces } from '../../drivers/local-runner/workspaces.ts';
+import { readHostId } from '../../drivers/machine/machine-id.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { makePrivate } from '../../drivers/local-runner/private-files.ts';
+import { makePrivate } from '../../drivers/machine/private-files.ts';
 
 let dir: string;
 beforeEach(() => {

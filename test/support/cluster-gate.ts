@@ -5,7 +5,7 @@ import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openClusterAccess } from '../../drivers/kubernetes-runner/cluster-access.ts';
+import { openClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
 import { kubeconfigPath } from './dev-cluster.ts';
 import { type HoldRequests, openRequestGate } from './held-requests.ts';
 

@@ -1,5 +1,5 @@
-import { openClusterAccess } from '../../drivers/kubernetes-runner/cluster-access.ts';
-import { type ClusterClient, createClusterClient } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import { openClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
+import { type ClusterClient, createClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
 import { clusterPaths } from '../../drivers/kubernetes-runner/cluster-paths.ts';
 import type { ListObject, Metadata, PodObject } from '../../drivers/kubernetes-runner/objects.ts';
 import { readPods } from '../../drivers/kubernetes-runner/read-jobs.ts';

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ClusterJobs } from '../../domain/sessions/cluster/cluster-job.ts';
-import { createClusterClient } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import { createClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
 import { createClusterJobs } from '../../drivers/kubernetes-runner/kubernetes-runner.ts';
 import type { Metadata } from '../../drivers/kubernetes-runner/objects.ts';
 import type { RunnerSettings } from '../../drivers/kubernetes-runner/runner-settings.ts';

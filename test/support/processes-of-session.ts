@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { livingProcesses } from '../../drivers/local-runner/process-table.ts';
+import { livingProcesses } from '../../drivers/machine/process-table.ts';
 
 /** Processes that carry a run of the session in their environment, and all that descend from them. */
 export async function processesOfSession(sessionId: string): Promise<number[]> {

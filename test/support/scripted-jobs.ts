@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ClusterJobs, JobSpec } from '../../domain/sessions/cluster/cluster-job.ts';
-import { openClusterAccess } from '../../drivers/kubernetes-runner/cluster-access.ts';
+import { openClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
 import {
   type ClusterClient,
   type ClusterRequest,
   createClusterClient,
-} from '../../drivers/kubernetes-runner/cluster-client.ts';
+} from '../../drivers/kubernetes/cluster-client.ts';
 import type { WatchPatience } from '../../drivers/kubernetes-runner/job-watch.ts';
 import { createClusterJobs } from '../../drivers/kubernetes-runner/kubernetes-runner.ts';
 import type { RunnerSettings } from '../../drivers/kubernetes-runner/runner-settings.ts';

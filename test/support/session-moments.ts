@@ -1,6 +1,6 @@
 /** Moments in the lives of sessions that run as Jobs, and what is there of a session at one. */
-import { openClusterAccess } from '../../drivers/kubernetes-runner/cluster-access.ts';
-import { createClusterClient } from '../../drivers/kubernetes-runner/cluster-client.ts';
+import { openClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
+import { createClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
 import { clusterPaths } from '../../drivers/kubernetes-runner/cluster-paths.ts';
 import { FINALIZER, type JobObject, type ListObject, type Metadata } from '../../drivers/kubernetes-runner/objects.ts';
 import type { ClusterGate, GateRequest } from './cluster-gate.ts';
