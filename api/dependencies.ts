@@ -5,17 +5,13 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Kysely } from 'kysely';
 import type { AuthenticateDependencies } from '../control/access/authenticate.ts';
-import type {
-  GitReferences,
-  ReadRepositoryAccess,
-  SecretStore,
-  TenantRegistry,
-} from '../control/configurations/ports.ts';
+import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../control/configurations/ports.ts';
 import type { ImageEngine, ImageSettings } from '../control/images/ports.ts';
 import type { ScheduleEngine } from '../control/schedules/schedule-port.ts';
 import type { Dispatcher, SessionEngine } from '../control/sessions/engine-port.ts';
 import type { AddressSeal } from '../control/webhooks/address-seal.ts';
 import type { ImageFiles } from '../domain/images/image-files.ts';
+import type { SecretStore, SecretUsers } from '../domain/secrets/ports.ts';
 import type { WorkersAtWork } from '../domain/sessions/workers-at-work.ts';
 import type { StreamFeed } from '../store/runs/stream-feed.ts';
 import type { Database } from '../store/tables.ts';
@@ -57,6 +53,7 @@ export interface ApiDependencies {
   ansibleConfig(name: string): Promise<string>;
   /** Encrypts addresses of webhooks. */
   addressSeal: AddressSeal;
+  secretUsers: SecretUsers;
   /** Makes a new key of the secrets and answers how many values it has encrypted. */
   changeSecretKey(): Promise<number>;
   tenants: TenantRegistry;

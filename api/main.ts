@@ -20,6 +20,7 @@ import { createImageEngine } from '../control/images/image-engine.ts';
 import { createScheduleEngine } from '../control/schedules/schedule-engine.ts';
 import { recordedSecrets } from '../control/secrets/recorded-secrets.ts';
 import { changeSecretKey, ensureSecretKey } from '../control/secrets/secret-key.ts';
+import { createSecretUsers } from '../control/service/secret-users.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
 import { readWorkers } from '../control/sessions/read-workers.ts';
 import { createSessionEngine } from '../control/sessions/session-engine.ts';
@@ -135,6 +136,7 @@ async function main(): Promise<void> {
     ansibleConfig: site.ansibleConfig,
     secrets,
     addressSeal: openAddressSeal(db, secrets, cipher),
+    secretUsers: createSecretUsers({ db, secrets }),
     changeSecretKey: () => changeSecretKey(db, cipher),
     tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: platformCa }),
     engine: createSessionEngine({ db, client: temporal.client }),

@@ -1,8 +1,8 @@
 import type { ImageDependencies } from '../activities/sessions/image-ports.ts';
 import type { Environment } from '../config/environment.ts';
-import type { SecretStore } from '../control/configurations/ports.ts';
 import { createImageKeys } from '../control/sessions/images/image-keys.ts';
 import type { ImageService } from '../domain/images/image-service.ts';
+import type { SecretStore } from '../domain/secrets/ports.ts';
 import { createHttpImageService } from '../drivers/image-service/http-image-service.ts';
 import { createImageShells } from '../drivers/image-service/image-shells.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';

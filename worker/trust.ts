@@ -1,7 +1,7 @@
 import type { Environment } from '../config/environment.ts';
-import type { SecretStore } from '../control/configurations/ports.ts';
 import type { SiteValues } from '../control/configurations/site-values.ts';
 import { createTrust } from '../control/trust/trust.ts';
+import type { SecretStore } from '../domain/secrets/ports.ts';
 import { openBootMetadata } from '../drivers/trust/boot-metadata.ts';
 import { createLocalSigner } from '../drivers/trust/local-signer.ts';
 import { openSshKeygen } from '../drivers/trust/ssh-keygen.ts';

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { BatcherDependencies } from '../../control/batches/batcher-ports.ts';
 import { type PassReport, runPass } from '../../control/batches/run-pass.ts';
 import { ensureBatcher } from '../../control/batches/wake-batcher.ts';
-import { PassRequestSchema } from '../../domain/webhooks/activity-schema.ts';
+import { PassRequestSchema } from '../../domain/batches/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { parseInputs } from '../parse-inputs.ts';
 import type { BatcherActivities, PassAnswer } from './contract.ts';

@@ -1,10 +1,5 @@
 /** What workflows of lane components ask of their activities. */
 
-export interface TrustActivities {
-  /** Renews what is due of authority, certificate and what is published; answers what is now. */
-  renewTrust(): Promise<TrustRenewal>;
-}
-
 export interface HardwareSyncAnswer {
   /** Milliseconds until the next look; less than the interval, so that a shorter one is noticed. */
   waitMs: number;
@@ -17,11 +12,4 @@ export interface HardwareSyncActivities {
   syncHardware(): Promise<HardwareSyncAnswer | null>;
   /** Starts the sync if it does not run. */
   ensureHardwareSync(): Promise<void>;
-}
-
-export interface TrustRenewal {
-  /** End of the certificate (ISO 8601), null for one without end. */
-  validBefore: string | null;
-  /** Whether the boot metadata were changed. */
-  published: boolean;
 }

@@ -5,10 +5,10 @@ import {
   BeginScheduleRunSchema,
   ScheduleRunFailureSchema,
   ScheduleRunRefSchema,
-} from '../../domain/webhooks/activity-schema.ts';
-import type { ScheduleRunActivities } from '../batches/contract.ts';
+} from '../../domain/schedules/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
+import type { ScheduleRunActivities } from './contract.ts';
 
 const INPUTS: InputSchemas<ScheduleRunActivities> = {
   beginScheduleRun: BeginScheduleRunSchema,

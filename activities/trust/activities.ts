@@ -1,7 +1,7 @@
 import type { Trust } from '../../control/trust/trust.ts';
-import type { TrustActivities } from '../components/contract.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { parseInputs } from '../parse-inputs.ts';
+import type { TrustActivities } from './contract.ts';
 
 /** Keeps what sessions show to hosts valid (cfs-flows 6.3). */
 export function createTrustActivities({ trust }: { trust: Pick<Trust, 'renew'> }): TrustActivities {

@@ -3,9 +3,9 @@ import { type DeliveryDependencies, deliverNotifications } from '../../control/w
 import { forgetOldNotifications, wakeWebhooks } from '../../control/webhooks/wake-webhooks.ts';
 import { sealOpenAddresses } from '../../control/webhooks/webhook-address.ts';
 import { WebhookRefSchema } from '../../domain/webhooks/activity-schema.ts';
-import type { WebhookActivities } from '../batches/contract.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { parseInputs } from '../parse-inputs.ts';
+import type { WebhookActivities } from './contract.ts';
 
 export interface WebhookActivityDependencies extends DeliveryDependencies {
   client: Client;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { PLAIN_KEYS } from '../../domain/configurations/vcs-credentials.ts';
+import { PLAIN_KEYS } from '../../domain/secrets/credentials.ts';
 import type { CliContext } from '../context.ts';
 import { interrupted, usage } from '../failure.ts';
 

@@ -5,11 +5,11 @@ import type { Source, SourceCreate, SourceRestore } from '../../domain/configura
 import { secretNameOf } from '../../domain/configurations/source-rules.ts';
 import { musterError } from '../../domain/errors.ts';
 import { KEY_MAX } from '../../domain/schema.ts';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { wireTime } from '../../domain/text/times.ts';
 import { findSource, insertSource } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { Database } from '../../store/tables.ts';
-import type { SecretStore } from './ports.ts';
 import { beginChange, endChange, type SourceSecretDependencies, settleChange } from './source-secrets.ts';
 
 export interface SourceDependencies extends SourceSecretDependencies {

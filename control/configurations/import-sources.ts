@@ -12,10 +12,10 @@ import {
   withoutAbsent,
 } from '../../domain/import-record.ts';
 import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { wireTime } from '../../domain/text/times.ts';
 import { insertSource, lockSource, updateSource } from '../../store/configurations/sources.ts';
 import type { ImportDependencies } from './import-configurations.ts';
-import type { SecretStore } from './ports.ts';
 
 export interface ImportSourcesDependencies extends ImportDependencies {
   secrets: Pick<SecretStore, 'list'>;

@@ -35,22 +35,6 @@ export interface GitReferences {
  */
 export type ReadRepositoryAccess = (source: Source | null, url: string) => Promise<RepositoryAccess>;
 
-/** Named sets of secret values; a Secret of a cluster, or a table encrypted with the key file. */
-export interface SecretStore {
-  /** The values by key, or `null` when there is no secret of that name. */
-  get(name: string): Promise<Record<string, string> | null>;
-  /** Sets one value and leaves the others; `actor` is who asked for it, kept where the store can. */
-  put(name: string, key: string, value: string, actor?: string | null): Promise<void>;
-  /** Replaces the whole secret. */
-  putAll(name: string, values: Record<string, string>, actor?: string | null): Promise<void>;
-  /** Removes one value and leaves the others; with its last value the secret is gone. No error when it is not there. */
-  deleteKey(name: string, key: string, actor?: string | null): Promise<void>;
-  /** Removes the whole secret; no error when it is not there. */
-  delete(name: string, actor?: string | null): Promise<void>;
-  /** Names with their keys, sorted; never a value. */
-  list(): Promise<{ name: string; keys: string[] }[]>;
-}
-
 /** Knows which tenants there are. */
 export interface TenantRegistry {
   /**

@@ -1,19 +1,15 @@
 /** How repositories are reached: whose credentials and which certificates go to an address. */
 import { parseRepositoryUrl, REPOSITORY_SCHEMES } from '../../domain/configurations/repository-url.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
-import {
-  type Credentials,
-  incomplete,
-  notSent,
-  VCS_SECRET,
-  type Withheld,
-  wholeCredentials,
-} from '../../domain/configurations/vcs-credentials.ts';
-import { hostOfSource, isSameServer, readVcsHosts, verdictOf } from '../../domain/configurations/vcs-hosts.ts';
+import { incomplete, notSent, type Withheld } from '../../domain/configurations/vcs-credentials.ts';
+import { hostOfSource, isSameServer, verdictOf } from '../../domain/configurations/vcs-hosts.ts';
 import { musterError } from '../../domain/errors.ts';
+import { type Credentials, VCS_SECRET, wholeCredentials } from '../../domain/secrets/credentials.ts';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
+import { readVcsHosts } from '../../domain/secrets/vcs-hosts.ts';
 import { listSourceUrls } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
-import type { ReadRepositoryAccess, RepositoryAccess, SecretStore } from './ports.ts';
+import type { ReadRepositoryAccess, RepositoryAccess } from './ports.ts';
 
 export interface RepositoryAccessDependencies {
   db: Db;

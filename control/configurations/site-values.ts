@@ -1,13 +1,13 @@
 /** The installation's named values: ansible.cfg files, the ssh key, passwords. Read when they are used, never kept. */
 import type { Kysely } from 'kysely';
 import type { Source } from '../../domain/configurations/schema.ts';
-import { PLAIN_KEYS, VCS_SECRET } from '../../domain/configurations/vcs-credentials.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
+import { PLAIN_KEYS, VCS_SECRET } from '../../domain/secrets/credentials.ts';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { findSource } from '../../store/configurations/sources.ts';
 import { withSetupLock } from '../../store/connection/setup-lock.ts';
 import type { Database } from '../../store/tables.ts';
 import type { ConfigMaps } from '../secrets/site-ports.ts';
-import type { SecretStore } from './ports.ts';
 import { createRepositoryAccess } from './repository-access.ts';
 
 /** Namespace of ConfigMaps that name none (cfs-flows 2.8). */

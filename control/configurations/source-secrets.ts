@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { isSourceSecret } from '../../domain/configurations/source-rules.ts';
 import { musterError } from '../../domain/errors.ts';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
 import type { Db } from '../../store/connection/database.ts';
 import {
   beginSecretChange,
@@ -16,7 +17,6 @@ import {
   removeSecretChange,
 } from '../../store/secrets/secret-changes.ts';
 import { attributeTo } from '../access/attribute-writes.ts';
-import type { SecretStore } from './ports.ts';
 
 export interface SourceSecretDependencies {
   db: Db;

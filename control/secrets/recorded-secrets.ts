@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { type Change, insertAuditRow } from '../../store/audit/audit.ts';
 import type { Database } from '../../store/tables.ts';
-import type { SecretStore } from '../configurations/ports.ts';
 
 /**
  * A store of secrets outside of the database, whose writes are recorded as the database's own are. The record is committed

@@ -1,25 +1,22 @@
 /** Writes of secrets by an administrator, and what is looked at before one goes. */
-import type { Kysely } from 'kysely';
-import { VCS_SECRET } from '../../domain/configurations/vcs-credentials.ts';
-import { readVcsHosts } from '../../domain/configurations/vcs-hosts.ts';
+
 import { musterError } from '../../domain/errors.ts';
+import { VCS_SECRET } from '../../domain/secrets/credentials.ts';
+import type { SecretStore, SecretUsers } from '../../domain/secrets/ports.ts';
 import { type SecretUse, usesInWords } from '../../domain/secrets/secret-uses.ts';
-import type { Database } from '../../store/tables.ts';
-import type { SecretStore } from '../configurations/ports.ts';
-import { retryAfterSecret } from '../configurations/retry-after-secret.ts';
-import { secretUses } from '../configurations/secret-uses.ts';
+import { readVcsHosts } from '../../domain/secrets/vcs-hosts.ts';
 import { checkSecretForm } from './secret-forms.ts';
 
 export interface SecretDependencies {
-  db: Kysely<Database>;
   secrets: SecretStore;
+  users: SecretUsers;
   /** Who asks, stored with the change. */
   actor: string | null;
 }
 
 /** Sets one value of a secret; hosts that the common credentials may go to must be hosts. */
 export async function putSecretValue(
-  { db, secrets, actor }: SecretDependencies,
+  { secrets, users, actor }: SecretDependencies,
   name: string,
   key: string,
   value: string,
@@ -34,7 +31,7 @@ export async function putSecretValue(
     }
   }
   await secrets.put(name, key, value, actor);
-  await retryAfterSecret(db);
+  await users.changed();
 }
 
 /**
@@ -51,18 +48,18 @@ export async function deleteSecret(
   if (keys.length === 0 || (key !== null && !keys.includes(key))) {
     throw musterError('secret_not_found', `There is no secret ${name}${key === null ? '' : ` with the key ${key}`}`);
   }
-  const uses = force ? [] : await secretUses(deps, name);
+  const uses = force ? [] : await deps.users.usesOf(name);
   if (uses.length > 0) {
     throw musterError('secret_in_use', `Secret ${name} is used: ${usesInWords(uses)}. Force the deletion to delete it`);
   }
   if (key === null) await deps.secrets.delete(name, deps.actor);
   else await deps.secrets.deleteKey(name, key, deps.actor);
-  await retryAfterSecret(deps.db);
+  await deps.users.changed();
 }
 
 /** What uses a secret; one that nothing knows is `secret_not_found`. */
 export async function readSecretUses(deps: SecretDependencies, name: string): Promise<SecretUse[]> {
-  const uses = await secretUses(deps, name);
+  const uses = await deps.users.usesOf(name);
   if (uses.length === 0 && (await keysOf(deps.secrets, name)).length === 0) {
     throw musterError('secret_not_found', `There is no secret ${name}, and nothing asks for it`);
   }

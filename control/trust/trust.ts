@@ -1,6 +1,7 @@
 /** Who the sessions are to hosts: a key and a certificate that is always good for a while (cfs-flows 6.3). */
 import type { Kysely } from 'kysely';
 import { isMusterError } from '../../domain/errors.ts';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { isRenewalDue, isUsable, lookAgainAfter } from '../../domain/trust/certificate-renewal.ts';
 import { parseCertificate, type SshCertificate } from '../../domain/trust/ssh-certificate.ts';
 import type { Database } from '../../store/tables.ts';
@@ -11,7 +12,6 @@ import {
   removeFormerAuthorities,
   withTrustLock,
 } from '../../store/trust/trust.ts';
-import type { SecretStore } from '../configurations/ports.ts';
 import type { BootMetadata, CertificateSigner } from './trust-ports.ts';
 
 /** Secret that holds the certificate of sessions, by the name that CFS gives it. */

@@ -2,10 +2,10 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { ADDRESS_KEY_SECRET } from '../../domain/secrets/secret-uses.ts';
 import { withSetupLock } from '../../store/connection/setup-lock.ts';
 import type { Database } from '../../store/tables.ts';
-import type { SecretStore } from '../configurations/ports.ts';
 
 const KEY = 'key';
 const KEY_BYTES = 32;

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
-import { maskUrlCredentials } from '../../domain/configurations/repository-url.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
+import { maskUrlCredentials } from '../../domain/text/mask-url.ts';
 import { withoutWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
 import { webhookBody } from '../../domain/webhooks/webhook-body.ts';
 import { nextTryMs } from '../../domain/webhooks/webhook-retry.ts';
@@ -13,7 +14,6 @@ import {
   noteDelivery,
   type WebhookRow,
 } from '../../store/webhooks/webhooks.ts';
-import type { SecretStore } from '../configurations/ports.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { wholeAddress } from './webhook-address.ts';
 import type { WebhookSender } from './webhook-ports.ts';

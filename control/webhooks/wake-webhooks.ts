@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import type { Database } from '../../store/tables.ts';
 import { findDueWebhooks, forgetNotifications } from '../../store/webhooks/webhooks.ts';
-import { notificationsDue } from '../../workflows/batches/messages.ts';
+import { notificationsDue } from '../../workflows/webhooks/messages.ts';
 
 /** Notifications are kept for so long, ms. */
 const KEPT_MS = 7 * 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { WEBHOOK_SECRET_PREFIX } from '../../domain/secrets/secret-uses.ts';
-import type { SecretStore } from '../configurations/ports.ts';
 
 const KEY = 'key';
 

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { givenWebhookAddress, shownWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
 import {
   type DeliveryView,
@@ -21,7 +22,6 @@ import {
   updateWebhook,
 } from '../../store/webhooks/webhooks.ts';
 import { oneAtATime } from '../changes/one-at-a-time.ts';
-import type { SecretStore } from '../configurations/ports.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { getWebhook, viewOfDelivery, viewOfWebhook, webhookNotFound } from './read-webhooks.ts';
 import { sealedAddress, wholeAddress } from './webhook-address.ts';

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
-import { maskUrlCredentials } from './repository-url.ts';
+import { maskUrlCredentials } from '../text/mask-url.ts';
 
 /** First match wins; what matches nothing may pass by itself and is `clone_failed`, which is tried again. */
 const KINDS: readonly (readonly [ErrorCode, RegExp])[] = [

@@ -45,15 +45,6 @@ export function parseRepositoryUrl(text: string, allowed: readonly string[]): Re
   return found;
 }
 
-/** The address without password and, for http and https, without user: fit for messages and records. */
-export function maskUrlCredentials(text: string): string {
-  return text.replace(/([A-Za-z][A-Za-z0-9+.-]*:\/\/)([^\s/'"]*)@/g, (whole, scheme: string, info: string) => {
-    const colon = info.indexOf(':');
-    if (colon >= 0) return `${scheme}${info.slice(0, colon)}:***@`;
-    return /^https?:/i.test(scheme) ? `${scheme}***@` : whole;
-  });
-}
-
 function split(text: string): RepositoryUrl | string {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(text)?.[1];
   if (scheme !== undefined) return splitUrl(scheme.toLowerCase(), text.slice(scheme.length + 3));

@@ -229,17 +229,6 @@ export const CfsOptionsSchema = OptionsSchema.omit({
 export const OptionsPatchSchema = OptionsSchema.partial().extend({ default_playbook: readOnly });
 export type OptionsPatch = z.infer<typeof OptionsPatchSchema>;
 
-/** Names of secrets follow Kubernetes, where they live in a cluster: a DNS-1123 subdomain. */
-export const SecretNameSchema = z
-  .string()
-  .max(253)
-  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/, 'must be a lower-case DNS name');
-export const SecretKeySchema = z
-  .string()
-  .max(253)
-  .regex(/^(?!\.{1,2}$)[-._a-zA-Z0-9]+$/, 'must be letters, digits, hyphen, underscore or dot');
-export const SecretValueSchema = z.strictObject({ value: z.string() });
-
 /** Query of the lists of configurations and sources. */
 export const InUseListQuerySchema = z.object({
   in_use: z.boolean().optional(),

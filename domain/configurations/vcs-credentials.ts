@@ -1,50 +1,15 @@
 /** What is told of credentials that do not go along with a clone, and how an administrator changes that. */
 
 import type { ErrorCode } from '../errors.ts';
+import { VCS_SECRET } from '../secrets/credentials.ts';
 import { someOf } from '../some-of.ts';
 import type { RepositoryUrl } from './repository-url.ts';
 import { type CredentialsVerdict, entryOf } from './vcs-hosts.ts';
-
-/** The secret with the credentials for repositories without a source. */
-export const VCS_SECRET = 'vcs-user-credentials';
-
-/** Keys of secrets whose values are no secret themselves: they may stand on a command line and are not masked in output. */
-export const PLAIN_KEYS: ReadonlySet<string> = new Set([
-  'known_hosts',
-  'public',
-  'username',
-  'vcs_username',
-  'vcs_hosts',
-]);
-
-export interface Credentials {
-  username: string;
-  password: string;
-}
 
 /** Why credentials that there are do not go along; told when the server asks for them. */
 export interface Withheld {
   code: ErrorCode;
   detail: string;
-}
-
-/**
- * User name and password out of a secret, or the key that is missing or cannot be used. Blanks around a value are no part
- * of it; git takes a value of a single line only.
- */
-export function wholeCredentials(
-  secret: Readonly<Record<string, string>>,
-  keys: { username: string; password: string },
-): Credentials | { lacks: string } {
-  const username = secret[keys.username]?.trim();
-  const password = secret[keys.password]?.trim();
-  if (!username) return { lacks: `it has no ${keys.username}` };
-  if (!password) return { lacks: `it has no ${keys.password}` };
-  const broken = [
-    [keys.username, username],
-    [keys.password, password],
-  ].find(([, value]) => /[\r\n]/.test(value ?? ''));
-  return broken ? { lacks: `its ${broken[0]} has several lines` } : { username, password };
 }
 
 /** Half of a pair is as good as none. */

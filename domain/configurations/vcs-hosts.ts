@@ -1,40 +1,14 @@
 /** Which hosts the common credentials (secret `vcs-user-credentials`) may go to: those that an administrator named. */
+import type { NamedHost } from '../secrets/vcs-hosts.ts';
+import { namedHost } from '../secrets/vcs-hosts.ts';
 import { parseRepositoryUrl, REPOSITORY_SCHEMES, type RepositoryUrl } from './repository-url.ts';
-
-/** A host as an administrator names it; without a port it means the default port of http or https. */
-interface NamedHost {
-  name: string;
-  port: number | null;
-}
 
 /** Why the common credentials stay here, or that they may go. */
 export type CredentialsVerdict = 'send' | 'host_not_named' | 'not_encrypted';
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { https: 443, http: 80 };
-const NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?)$/;
 const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const LOOPBACK = new RegExp(`^(?:localhost|127(?:\\.${OCTET}){3}|\\[(?:::1|0:0:0:0:0:0:0:1)\\])$`);
-
-/** `host` or `host:port` taken apart, whatever its case, with or without the dot at the end; null when it is neither. */
-function namedHost(text: string): NamedHost | null {
-  const parts = /^(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?$/.exec(text.trim().toLowerCase());
-  const name = parts?.[1]?.replace(/\.$/, '') ?? '';
-  const port = parts?.[2] === undefined ? null : Number(parts[2]);
-  if (!NAME.test(name) || (port !== null && (port < 1 || port > 65535))) return null;
-  return { name, port };
-}
-
-/** The entries of the key `vcs_hosts`, a list with commas, and those of them that are no host. */
-export function readVcsHosts(text: string): { hosts: string[]; mistakes: string[] } {
-  const entries = text
-    .split(/[,\n]/)
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '');
-  return {
-    hosts: entries.filter((entry) => namedHost(entry) !== null),
-    mistakes: entries.filter((entry) => namedHost(entry) === null),
-  };
-}
 
 /** The host that the address of a source names, null for a file. */
 export function hostOfSource(cloneUrl: string): string | null {

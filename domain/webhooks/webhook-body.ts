@@ -1,4 +1,4 @@
-import { maskUrlCredentials } from '../configurations/repository-url.ts';
+import { maskUrlCredentials } from '../text/mask-url.ts';
 
 export interface Notification {
   id: string;

@@ -1,7 +1,7 @@
 /** A fault of the controller holds a batch key, costs no host a try, and lets go by itself; on a real Postgres. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { getBatch, listBatches, listBatchKeys, readBatcher } from '../../control/batches/read-batches.ts';
-import { retryAfterSecret } from '../../control/configurations/retry-after-secret.ts';
+import { retryAfterSecret } from '../../control/batches/retry-after-secret.ts';
 import { patchSession } from '../../control/sessions/patch-session.ts';
 import { readGauges } from '../../store/fleet/gauges.ts';
 import { openRealBatcher, type RealBatcher } from './real-batcher.ts';

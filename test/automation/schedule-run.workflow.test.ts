@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import type { ScheduleRunActivities } from '../../activities/batches/contract.ts';
+import type { ScheduleRunActivities } from '../../activities/schedules/contract.ts';
 import type { scheduleRunWorkflow } from '../../workflows/schedules/schedule-run.workflow.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';

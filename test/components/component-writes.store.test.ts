@@ -6,7 +6,8 @@ import { patchComponentsByFilter } from '../../control/components/patch-componen
 import { putComponent, putComponents } from '../../control/components/put-components.ts';
 import { findComponentVersion, updateComponentVersion } from '../../store/components/component-version.ts';
 import { findComponent } from '../../store/components/components.ts';
-import { insertHostResults, reportLayer } from '../../store/runs/host-results.ts';
+import { reportLayer } from '../../store/components/report-layer.ts';
+import { insertHostResults } from '../../store/runs/host-results.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 

@@ -1,11 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  maskUrlCredentials,
-  parseRepositoryUrl,
-  REPOSITORY_SCHEMES,
-} from '../../domain/configurations/repository-url.ts';
+import { parseRepositoryUrl, REPOSITORY_SCHEMES } from '../../domain/configurations/repository-url.ts';
 import { isMusterError, MusterError } from '../../domain/errors.ts';
+import { maskUrlCredentials } from '../../domain/text/mask-url.ts';
 
 const all = [...REPOSITORY_SCHEMES];
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseRepositoryUrl, REPOSITORY_SCHEMES } from '../../domain/configurations/repository-url.ts';
-import { entryOf, hostsToName, isSameServer, readVcsHosts, verdictOf } from '../../domain/configurations/vcs-hosts.ts';
+import { entryOf, hostsToName, isSameServer, verdictOf } from '../../domain/configurations/vcs-hosts.ts';
+import { readVcsHosts } from '../../domain/secrets/vcs-hosts.ts';
 
 const url = (text: string) => parseRepositoryUrl(text, REPOSITORY_SCHEMES);
 

@@ -1,4 +1,4 @@
-import type { SecretStore } from '../../control/configurations/ports.ts';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
 
 /** A store of secrets that forgets everything at the end of the test. */
 export function createMemorySecretStore(): SecretStore {

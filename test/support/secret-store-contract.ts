@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { SecretStore } from '../../control/configurations/ports.ts';
+import type { SecretStore } from '../../domain/secrets/ports.ts';
 
 /** What every store of secrets does, whatever keeps the values. Each call of `makeStore` answers an empty one. */
 export function secretStoreContract(makeStore: () => Promise<SecretStore> | SecretStore): void {

@@ -7,6 +7,7 @@ import { createApp } from '../../api/app.ts';
 import type { ApiDependencies, ApiServer } from '../../api/dependencies.ts';
 import type { RefRequest } from '../../control/configurations/ports.ts';
 import { changeSecretKey } from '../../control/secrets/secret-key.ts';
+import { createSecretUsers } from '../../control/service/secret-users.ts';
 import { openAddressSeal } from '../../control/webhooks/address-seal.ts';
 import { musterError } from '../../domain/errors.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
@@ -71,6 +72,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
       return '';
     },
     secrets,
+    secretUsers: createSecretUsers({ db: database.db, secrets }),
     addressSeal: openAddressSeal(database.db, secrets, cipher),
     changeSecretKey: () => changeSecretKey(database.db, cipher),
     tenants: { hasTenant: async (name) => name.startsWith('known') },

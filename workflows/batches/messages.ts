@@ -3,5 +3,3 @@ import { defineSignal } from '@temporalio/workflow';
 
 /** Something may have become pending, or may go on: make a pass soon. */
 export const pokeBatcher = defineSignal('pokeBatcher');
-/** There is something that a webhook is to be told. */
-export const notificationsDue = defineSignal('notificationsDue');

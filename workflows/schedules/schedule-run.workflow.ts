@@ -20,7 +20,8 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ScheduleRunActivities, ScheduleRunRef } from '../../activities/batches/contract.ts';
+import type { ScheduleRunActivities } from '../../activities/schedules/contract.ts';
+import type { ScheduleRunRef } from '../../domain/schedules/activity-schema.ts';
 
 /** A record that cannot be written now is written when the database is back. */
 const { beginScheduleRun, followScheduleRun, failScheduleRun, cancelScheduleRun } =

@@ -6,7 +6,7 @@
  * History: 11 events.
  */
 import { proxyActivities } from '@temporalio/workflow';
-import type { TrustActivities, TrustRenewal } from '../../activities/components/contract.ts';
+import type { TrustActivities, TrustRenewal } from '../../activities/trust/contract.ts';
 
 const { renewTrust } = proxyActivities<TrustActivities>({
   startToCloseTimeout: '5m',

@@ -7,7 +7,7 @@
  * History: 11 events.
  */
 import { proxyActivities } from '@temporalio/workflow';
-import type { WebhookActivities } from '../../activities/batches/contract.ts';
+import type { WebhookActivities } from '../../activities/webhooks/contract.ts';
 
 const { wakeWebhooks } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '10m',

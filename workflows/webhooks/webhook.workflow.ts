@@ -8,8 +8,8 @@
  * History: some 13 events a round.
  */
 import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { WebhookActivities } from '../../activities/batches/contract.ts';
-import { notificationsDue } from '../batches/messages.ts';
+import type { WebhookActivities } from '../../activities/webhooks/contract.ts';
+import { notificationsDue } from './messages.ts';
 
 const { deliverNotifications } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '1h',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deleteSecret, putSecretValue, readSecretUses } from '../../../control/secrets/write-secret.ts';
-import { SecretKeySchema, SecretNameSchema, SecretValueSchema } from '../../../domain/configurations/schema.ts';
+import { SecretKeySchema, SecretNameSchema, SecretValueSchema } from '../../../domain/secrets/schema.ts';
 import { SECRET_USE_KINDS } from '../../../domain/secrets/secret-uses.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NoContentSchema } from '../../no-content.ts';
@@ -14,9 +14,9 @@ const SecretUseSchema = z.object({ kind: z.enum(SECRET_USE_KINDS), name: z.strin
 /** Secrets of the embedded stack: set, never read back. */
 export async function secretRoutes(
   app: ApiServer,
-  deps: Pick<ApiDependencies, 'db' | 'secrets' | 'changeSecretKey'>,
+  deps: Pick<ApiDependencies, 'secrets' | 'secretUsers' | 'changeSecretKey'>,
 ): Promise<void> {
-  const { db, secrets } = deps;
+  const { secrets, secretUsers: users } = deps;
   app.get(
     '/secrets',
     {
@@ -41,7 +41,7 @@ export async function secretRoutes(
       },
     },
     async ({ params, body, actor }, reply) => {
-      await putSecretValue({ db, secrets, actor }, params.name, params.key, body.value);
+      await putSecretValue({ secrets, users, actor }, params.name, params.key, body.value);
       return reply.code(204).send();
     },
   );
@@ -70,7 +70,7 @@ export async function secretRoutes(
       },
     },
     async ({ params, query, actor }, reply) => {
-      await deleteSecret({ db, secrets, actor }, params.name, null, { force: query.force === true });
+      await deleteSecret({ secrets, users, actor }, params.name, null, { force: query.force === true });
       return reply.code(204).send();
     },
   );
@@ -87,7 +87,7 @@ export async function secretRoutes(
       },
     },
     async ({ params, query, actor }, reply) => {
-      await deleteSecret({ db, secrets, actor }, params.name, params.key, { force: query.force === true });
+      await deleteSecret({ secrets, users, actor }, params.name, params.key, { force: query.force === true });
       return reply.code(204).send();
     },
   );
@@ -102,6 +102,6 @@ export async function secretRoutes(
         response: { 200: z.object({ uses: z.array(SecretUseSchema) }) },
       },
     },
-    async ({ params, actor }) => ({ uses: await readSecretUses({ db, secrets, actor }, params.name) }),
+    async ({ params, actor }) => ({ uses: await readSecretUses({ secrets, users, actor }, params.name) }),
   );
 }

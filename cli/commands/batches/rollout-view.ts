@@ -1,28 +1,8 @@
 import type { Rollout, RolloutDetail } from '../../../domain/batches/rollout-schema.ts';
 import { cell, type View } from '../../output/columns.ts';
+import { policyText } from '../../output/policy-text.ts';
 import { fieldList } from '../../output/table.ts';
 import { duration, timeOf } from '../../output/times.ts';
-
-/** A rollout policy for people; nothing when there is none. */
-export function policyText(policy: Rollout['policy'] | undefined): string {
-  if (policy === null || policy === undefined) return '';
-  const { max_at_once, canary, max_failed } = policy;
-  const parts = [
-    canaryText(canary),
-    max_at_once === undefined ? '' : `${max_at_once} at once`,
-    max_failed === undefined ? '' : `stops above ${max_failed} failed`,
-  ];
-  return parts.filter((part) => part !== '').join(', ');
-}
-
-function canaryText(canary: NonNullable<Rollout['policy']>['canary']): string {
-  if (canary === undefined) return '';
-  if (typeof canary === 'number') return `canary ${canary}`;
-  const { count, ids, tags, group } = canary;
-  const pairs = Object.entries(tags ?? {}).map(([key, value]) => `${key}=${value}`);
-  const chosen = ids?.join(', ') ?? (group === undefined ? pairs.join(', ') : `group ${group}`);
-  return `canary ${count ?? 'all'} of ${chosen}`;
-}
 
 /** How rollouts are listed; `now` in milliseconds since 1970. */
 export const rolloutView = (now: number): View<Rollout> => ({

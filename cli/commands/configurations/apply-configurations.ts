@@ -6,8 +6,8 @@ import { replacesNothing } from '../../input/changed-members.ts';
 import { type Document, readDocuments, requiredText } from '../../input/documents.ts';
 import { apiOf, type OutputOptions, showRequests, type WriteOptions } from '../../options.ts';
 import { counted } from '../../output/names.ts';
+import { policyText } from '../../output/policy-text.ts';
 import { writeList } from '../../output/render.ts';
-import { policyText } from '../batches/rollout-view.ts';
 import { configurationView } from './configuration-view.ts';
 
 export interface ApplyConfigurationsOptions extends OutputOptions, WriteOptions {

@@ -1,7 +1,7 @@
 import type { Configuration, Layer } from '../../../domain/configurations/schema.ts';
 import { cell, type View } from '../../output/columns.ts';
+import { policyText } from '../../output/policy-text.ts';
 import { fieldList, table } from '../../output/table.ts';
-import { policyText } from '../batches/rollout-view.ts';
 
 export const configurationView: View<Configuration> = {
   noun: 'configurations',

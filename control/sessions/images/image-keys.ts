@@ -1,6 +1,7 @@
 /** The key pairs with which sessions log in at the images that they customise; kept as long as they work. */
+
+import type { SecretStore } from '../../../domain/secrets/ports.ts';
 import { imageKeyName, imageKeySecret } from '../../../domain/sessions/images/image-names.ts';
-import type { SecretStore } from '../../configurations/ports.ts';
 
 export interface ImageKeyPair {
   privateKey: string;
