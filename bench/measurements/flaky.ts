@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** Suite, file and name of each. */
 const TESTS = [
   ['api', 'test/access/listener.api.test.ts', 'takes a renewed certificate, not half of one'],
-  ['activity', 'test/sessions/cluster-client.activity.test.ts', 'answers that go on take none from others'],
+  ['activity', 'test/sessions/cluster/cluster-client.activity.test.ts', 'answers that go on take none from others'],
 ] as const;
 
 /** `MUSTER_BENCH_TIMES`: so often each. */

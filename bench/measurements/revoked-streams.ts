@@ -1,7 +1,7 @@
 /** How long what was open goes on when its token has been revoked. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TokenCreate } from '../../domain/access/schema.ts';
-import { openEvents } from '../../test/sessions/event-reader.ts';
+import { openEvents } from '../../test/sessions/streams/event-reader.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { quantile } from '../statistics.ts';
 
