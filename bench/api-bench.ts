@@ -2,8 +2,8 @@
 import { createToken } from '../control/access/create-token.ts';
 import type { TokenCreate } from '../domain/access/schema.ts';
 import { openDatabase } from '../store/connection/database.ts';
-import { startApiProcess } from '../test/support/api-process.ts';
-import { startPostgresServer, TEMPLATE } from '../test/support/postgres-server.ts';
+import { startPostgresServer, TEMPLATE } from '../test/support/postgres/postgres-server.ts';
+import { startApiProcess } from '../test/support/stack/api-process.ts';
 import type { Measurement } from './measurement.ts';
 import { measureRevoked, type TokenApi } from './measurements/revoked-streams.ts';
 

@@ -5,7 +5,7 @@ import { openClusterAccess } from '../drivers/kubernetes/cluster-access.ts';
 import { createClusterClient } from '../drivers/kubernetes/cluster-client.ts';
 import { clusterPaths } from '../drivers/kubernetes-runner/cluster-paths.ts';
 import { holding, type JobObject } from '../drivers/kubernetes-runner/objects.ts';
-import { kubeconfigPath, type TestNamespace } from '../test/support/dev-cluster.ts';
+import { kubeconfigPath, type TestNamespace } from '../test/support/kubernetes/dev-cluster.ts';
 
 /** Name of the Secret, and the beginning of the Jobs' names. */
 const BARE = 'bare';

@@ -2,9 +2,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { missingForCluster } from '../test/support/cluster-command.ts';
-import { type ClusterStack, startClusterStack } from '../test/support/cluster-stack.ts';
-import { takeCluster } from '../test/support/take-cluster.ts';
+import { missingForCluster } from '../test/support/kubernetes/cluster-command.ts';
+import { type ClusterStack, startClusterStack } from '../test/support/kubernetes/cluster-stack.ts';
+import { takeCluster } from '../test/support/kubernetes/take-cluster.ts';
 import type { BareJob } from './bare-job.ts';
 import { plainAnsibleConfig } from './bare-run.ts';
 import { commitEndlessPlays, ENDLESS } from './endless-plays.ts';

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { TestNamespace } from '../test/support/dev-cluster.ts';
+import type { TestNamespace } from '../test/support/kubernetes/dev-cluster.ts';
 
 /** Of the cluster of this machine's own: see deploy/dev-cluster/own. */
 const SOCKET = '/run/muster-dev-cluster/containerd.sock';

@@ -1,6 +1,6 @@
 /** Playbooks that go on until they are ended, each in a way of its own. */
 import { readFile } from 'node:fs/promises';
-import type { TestRepository } from '../test/support/git-repository.ts';
+import type { TestRepository } from '../test/support/git/git-repository.ts';
 
 /** An argument that no other process has: by it those are known which the tasks have come to. */
 const SECONDS = '86399';

@@ -1,5 +1,5 @@
 /** The inputs of the session measurements: hosts on a local connection and playbooks of a few small tasks. */
-import type { TestRepository } from '../test/support/git-repository.ts';
+import type { TestRepository } from '../test/support/git/git-repository.ts';
 
 const task = (number: number) => `    - name: task ${number}
       ansible.builtin.command: "true"

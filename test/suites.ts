@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SURFACES } from '../api/documentation/surfaces.ts';
-import { missingForCluster, takeDownWhatIsLeft } from './support/cluster-command.ts';
+import { missingForCluster, takeDownWhatIsLeft } from './support/kubernetes/cluster-command.ts';
 import { watchedRun } from './watched-run.ts';
 
 const ROOT = dirname(import.meta.dirname);

@@ -4,7 +4,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type MusterStack, startMusterStack } from '../../test/support/muster-stack.ts';
+import { type MusterStack, startMusterStack } from '../../test/support/stack/muster-stack.ts';
 import { fleetId, makeFleet } from '../component-fleet.ts';
 import { type KeepAliveClient, keepAliveClient } from '../keep-alive-client.ts';
 import { type Measurement, round } from '../measurement.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../test/support/eventually.ts';
-import type { MusterStack } from '../../test/support/muster-stack.ts';
+import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { cpuOf } from '../bare-run.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { quantile } from '../statistics.ts';

@@ -1,7 +1,7 @@
 /** A burst of sessions that none is admitted of: what taking them in needs, and handing them to the engine. */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MusterStack } from '../../test/support/muster-stack.ts';
+import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { quantile } from '../statistics.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readClaim } from '../../drivers/local-runner/run-files.ts';
 import { isAlive, type Processes, processesOf } from '../../drivers/machine/process-table.ts';
 import { eventually } from '../../test/support/eventually.ts';
-import { filesOfRun, type MusterStack } from '../../test/support/muster-stack.ts';
+import { filesOfRun, type MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { bareKill } from '../bare-kill.ts';
 import type { BareRun } from '../bare-run.ts';
 import { type CancelTimes, heldByLongest } from '../cancel-times.ts';

@@ -1,5 +1,5 @@
 /** A stack with a fleet of 100,000 components, made once, and how its measurements are told. */
-import type { MusterStack } from '../../test/support/muster-stack.ts';
+import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { makeFleet } from '../component-fleet.ts';
 import { type KeepAliveClient, keepAliveClient } from '../keep-alive-client.ts';
 import { type Measurement, round } from '../measurement.ts';

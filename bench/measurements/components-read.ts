@@ -1,5 +1,5 @@
 /** What administrators wait for in a fleet of 100,000 components. */
-import type { MusterStack } from '../../test/support/muster-stack.ts';
+import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { expectOk, fleetId } from '../component-fleet.ts';
 import type { Measurement } from '../measurement.ts';
 import { FLEET, heldBelow, tries, withFleet } from './components-fleet.ts';

@@ -1,6 +1,6 @@
 /** Writes to a fleet of 100,000 components. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MusterStack } from '../../test/support/muster-stack.ts';
+import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { expectOk, fleetEntry, fleetId } from '../component-fleet.ts';
 import { type KeepAliveClient, keepAliveClient } from '../keep-alive-client.ts';
 import { type Measurement, round } from '../measurement.ts';

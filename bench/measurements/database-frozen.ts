@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { readStat, signal } from '../../drivers/machine/process-table.ts';
 import { eventually } from '../../test/support/eventually.ts';
-import type { MusterStack } from '../../test/support/muster-stack.ts';
+import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { quantile } from '../statistics.ts';
 

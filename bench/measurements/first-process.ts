@@ -1,6 +1,6 @@
 /** From the request to the moment at which the run's launcher is there. */
 import { stat } from 'node:fs/promises';
-import { filesOfRun, type MusterStack } from '../../test/support/muster-stack.ts';
+import { filesOfRun, type MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { quantile } from '../statistics.ts';
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { stackStatus } from '../../deploy/stack/background.ts';
 import { COMPONENT_NAMES, type ComponentName } from '../../deploy/stack/stack-state.ts';
-import { type MusterStack, startMusterStack } from '../../test/support/muster-stack.ts';
+import { type MusterStack, startMusterStack } from '../../test/support/stack/muster-stack.ts';
 import { type Measurement, round } from '../measurement.ts';
 
 const STOPPED_MS = 180_000;

@@ -1,6 +1,6 @@
 /** How many workflows a stack starts on which nothing happens: what people find between their sessions in Temporal's web UI. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type MusterStack, startMusterStack } from '../../test/support/muster-stack.ts';
+import { type MusterStack, startMusterStack } from '../../test/support/stack/muster-stack.ts';
 import type { Measurement } from '../measurement.ts';
 
 const MINUTES = 10;

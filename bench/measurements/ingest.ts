@@ -7,7 +7,7 @@ import { issueRunToken } from '../../control/runs/issue-run-token.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { ensureRun } from '../../store/runs/runs.ts';
 import { createStream } from '../../store/runs/streams.ts';
-import type { MusterStack } from '../../test/support/muster-stack.ts';
+import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { cpuOf } from '../bare-run.ts';
 import { type Measurement, round } from '../measurement.ts';
 

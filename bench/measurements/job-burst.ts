@@ -1,6 +1,6 @@
 /** Many sessions at once, each a Job. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ClusterStack } from '../../test/support/cluster-stack.ts';
+import type { ClusterStack } from '../../test/support/kubernetes/cluster-stack.ts';
 import { type Measurement, round } from '../measurement.ts';
 
 const SESSIONS = 20;

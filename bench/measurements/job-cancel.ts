@@ -1,7 +1,8 @@
 /** From the request to cancel a session to the moment at which nothing of its Job is left in the cluster. */
-import type { ClusterStack } from '../../test/support/cluster-stack.ts';
+
 import { eventually } from '../../test/support/eventually.ts';
-import { type JobSessions, openJobSessions } from '../../test/support/job-sessions.ts';
+import type { ClusterStack } from '../../test/support/kubernetes/cluster-stack.ts';
+import { type JobSessions, openJobSessions } from '../../test/support/kubernetes/job-sessions.ts';
 import { type BareJob, prepareBareJobs } from '../bare-job.ts';
 import { type CancelTimes, heldByLongest } from '../cancel-times.ts';
 import { COUNT_SLEEPERS, ENDLESS, type EndlessPlay } from '../endless-plays.ts';

@@ -1,5 +1,5 @@
 /** Whether the worker keeps something of each Job that it has followed. */
-import type { ClusterStack } from '../../test/support/cluster-stack.ts';
+import type { ClusterStack } from '../../test/support/kubernetes/cluster-stack.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { megabytes, memoryMiB } from '../process-memory.ts';
 

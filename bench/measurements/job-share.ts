@@ -1,5 +1,5 @@
 /** What Muster adds to a bare Job of the same work, in rounds of both one after the other. */
-import type { ClusterStack } from '../../test/support/cluster-stack.ts';
+import type { ClusterStack } from '../../test/support/kubernetes/cluster-stack.ts';
 import { type BareJob, prepareBareJobs } from '../bare-job.ts';
 import type { Measurement } from '../measurement.ts';
 import { middleMean } from '../statistics.ts';

@@ -1,5 +1,5 @@
 /** From the request to the moment at which the first container of the session's pod runs. */
-import type { ClusterStack } from '../../test/support/cluster-stack.ts';
+import type { ClusterStack } from '../../test/support/kubernetes/cluster-stack.ts';
 import { watchContainerStarts } from '../container-starts.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { quantile } from '../statistics.ts';

@@ -1,7 +1,7 @@
 /** From the moment at which a playbook says something to the one at which a client that follows the session has it. */
 
 import { openEvents } from '../../test/sessions/streams/event-reader.ts';
-import type { MusterStack } from '../../test/support/muster-stack.ts';
+import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { quantile } from '../statistics.ts';
 

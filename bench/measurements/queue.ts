@@ -1,6 +1,6 @@
 /** Many sessions at once with a runner that does nothing: what the engine itself needs. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MusterStack } from '../../test/support/muster-stack.ts';
+import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { type Measurement, round } from '../measurement.ts';
 
 const SESSIONS = 100;

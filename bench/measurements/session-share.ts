@@ -1,7 +1,7 @@
 /** What Muster adds to a bare run: wall clock and processor time, in rounds of both one after the other. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { filesOfRun, type MusterStack } from '../../test/support/muster-stack.ts';
+import { filesOfRun, type MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { type BareRun, bareRun, cpuOf, type Usage } from '../bare-run.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { median } from '../statistics.ts';

@@ -1,6 +1,6 @@
 /** Two hours of sessions, one after the other: none is lost, none runs twice, and nothing grows. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type MusterStack, startMusterStack } from '../../test/support/muster-stack.ts';
+import { type MusterStack, startMusterStack } from '../../test/support/stack/muster-stack.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { megabytes, memoryMiB } from '../process-memory.ts';
 

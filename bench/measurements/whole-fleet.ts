@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { componentInventory } from '../../domain/components/inventory/inventory.ts';
 import { inventoryData } from '../../drivers/inventory/write-inventory.ts';
-import type { MusterStack } from '../../test/support/muster-stack.ts';
+import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { type BareRun, bareRun } from '../bare-run.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { median } from '../statistics.ts';

@@ -6,7 +6,7 @@ import { authenticate } from '../../control/access/authenticate.ts';
 import { ensureAdminToken } from '../../control/access/ensure-admin-token.ts';
 import { revokeToken } from '../../control/access/revoke-token.ts';
 import { newToken } from '../../control/access/token-secret.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 let dir: string;

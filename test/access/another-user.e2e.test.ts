@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { eventually } from '../support/eventually.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { ROOT } from '../support/source-tree.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const run = promisify(execFile);
 /** The user `nobody`, where we may be somebody else; elsewhere whoever we are, who has no key either. */

@@ -12,7 +12,7 @@ import { fetchJson } from '../../drivers/oidc/fetch-json.ts';
 import { openHttpRegistry } from '../../drivers/tenants/http-registry.ts';
 import { createWebhookSender } from '../../drivers/webhooks/send-webhook.ts';
 import { findProgram } from '../support/find-program.ts';
-import { makeCertificates } from '../support/git-http-server.ts';
+import { makeCertificates } from '../support/git/git-http-server.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
 /** Everything that a process asks with the platform's CA, each as a question of one address. */

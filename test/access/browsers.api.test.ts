@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let open: TestApi;
 let gateway: TestApi;

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { identify } from '../../deploy/stack/process-identity.ts';
-import { cli } from '../support/command-line.ts';
-import { always, answer, type FakeApi, problem, startFakeApi } from '../support/fake-api.ts';
-import { processEnvironment } from '../support/process-environment.ts';
+import { always, answer, type FakeApi, problem, startFakeApi } from '../support/fakes/fake-api.ts';
+import { cli } from '../support/stack/command-line.ts';
+import { processEnvironment } from '../support/stack/process-environment.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 const TOKEN = { id: 'i1', name: 'ci', role: 'operator', component: null, created_at: '2026-11-21T10:00:00Z' };

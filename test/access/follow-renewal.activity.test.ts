@@ -9,7 +9,7 @@ import { startFiles } from '../../config/start-files.ts';
 import { rememberPemFiles } from '../../drivers/certificates/follow-renewal.ts';
 import { eventually } from '../support/eventually.ts';
 import { findProgram } from '../support/find-program.ts';
-import { makeCertificates } from '../support/git-http-server.ts';
+import { makeCertificates } from '../support/git/git-http-server.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
 const EVERY_MS = 20;

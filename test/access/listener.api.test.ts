@@ -12,8 +12,8 @@ import { createApp } from '../../api/app.ts';
 import type { ApiDependencies, ApiServer } from '../../api/dependencies.ts';
 import { revokeToken } from '../../control/access/revoke-token.ts';
 import { eventually } from '../support/eventually.ts';
-import { makeCertificates } from '../support/git-http-server.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { makeCertificates } from '../support/git/git-http-server.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let api: TokenApi;
 let app: ApiServer;

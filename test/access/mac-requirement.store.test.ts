@@ -5,9 +5,9 @@ import { sql } from 'kysely';
 import { followMacRequirement, type MacRequirement } from '../../control/temporal/mac-requirement.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { connectionName } from '../../store/connection/process-names.ts';
-import { makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { makeSession } from '../support/temporal/engine-sessions.ts';
 
 const KEY = randomBytes(32);
 const log = { info: () => undefined, warn: () => undefined };

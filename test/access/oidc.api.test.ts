@@ -5,8 +5,8 @@ import { createApp } from '../../api/app.ts';
 import type { ApiServer } from '../../api/dependencies.ts';
 import type { ClaimRules } from '../../domain/access/claims.ts';
 import { createJwtVerifier } from '../../drivers/oidc/verify-jwt.ts';
-import { AUDIENCE, type OidcIssuer, startOidcIssuer } from '../support/oidc-issuer.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { AUDIENCE, type OidcIssuer, startOidcIssuer } from '../support/fakes/oidc-issuer.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 const RULES: ClaimRules = { rolesClaim: 'roles', roleMap: undefined, componentClaim: 'component' };
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ROUTE_ROLES, routeKey } from '../../api/access/route-roles.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let api: TokenApi;
 beforeAll(async () => {

@@ -8,9 +8,9 @@ import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import { selfSigned } from '../support/fakes/self-signed.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { selfSigned } from '../support/self-signed.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 

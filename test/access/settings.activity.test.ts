@@ -6,7 +6,7 @@ import { isOnLoopback } from '../../config/access-variables.ts';
 import { loadEnvironment, printableEnvironment } from '../../config/environment.ts';
 import { environmentOfProcesses } from '../../config/file-settings.ts';
 import { tlsSettings } from '../../config/tls-settings.ts';
-import { makeCertificates } from '../support/git-http-server.ts';
+import { makeCertificates } from '../support/git/git-http-server.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
 const OIDC = { MUSTER_AUTH: 'token', MUSTER_OIDC_ISSUER: 'https://issuer.example', MUSTER_OIDC_AUDIENCE: 'muster' };

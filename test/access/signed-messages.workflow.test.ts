@@ -16,9 +16,9 @@ import { sealFor } from '../../domain/engine/seal.ts';
 import { guardActivities } from '../../worker/activity-guard.ts';
 import { translateFailures } from '../../worker/failure-interceptor.ts';
 import { eventually } from '../support/eventually.ts';
-import { closeOf } from '../support/session-bench.ts';
 import { ROOT } from '../support/source-tree.ts';
-import { openDevServer, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
+import { closeOf } from '../support/stack/session-bench.ts';
+import { openDevServer, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 
 const KEY = randomBytes(32);
 const QUEUE = `signed-${randomUUID()}`;

@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { freePort } from '../support/free-port.ts';
-import { makeCertificates } from '../support/git-http-server.ts';
-import { processEnvironment } from '../support/process-environment.ts';
+import { makeCertificates } from '../support/git/git-http-server.ts';
+import { processEnvironment } from '../support/stack/process-environment.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'api', 'main.ts');
 

@@ -2,11 +2,11 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import { sshMissing } from '../support/ansible/ssh-server.ts';
+import { TENANT_PLAYBOOK } from '../support/ansible/tenant-playbook.ts';
+import { startVaultServer, type VaultServer } from '../support/fakes/vault-server.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { sshMissing } from '../support/ssh-server.ts';
-import { TENANT_PLAYBOOK } from '../support/tenant-playbook.ts';
-import { startVaultServer, type VaultServer } from '../support/vault-server.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 describeNeeding(stackMissing() ?? sshMissing(), 'a stack whose tenants keep their secrets in Vault', () => {
   let vault: VaultServer;

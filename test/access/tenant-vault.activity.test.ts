@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openTenantVault } from '../../drivers/tenants/tenant-vault.ts';
-import { startVaultServer, type VaultServer } from '../support/vault-server.ts';
+import { startVaultServer, type VaultServer } from '../support/fakes/vault-server.ts';
 
 let vault: VaultServer;
 let dir: string;

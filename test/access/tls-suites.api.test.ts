@@ -10,8 +10,8 @@ import { followTlsFiles } from '../../api/access/tls-listener.ts';
 import { createApp } from '../../api/app.ts';
 import type { ApiDependencies, ApiServer, TlsPair } from '../../api/dependencies.ts';
 import { eventually } from '../support/eventually.ts';
-import { selfSigned } from '../support/self-signed.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { selfSigned } from '../support/fakes/self-signed.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let api: TokenApi;
 let app: ApiServer;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { createTestApi } from '../support/test-api.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { createTestApi } from '../support/stack/test-api.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let api: TokenApi;
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { MAX_PAGE_BYTES } from '../../domain/page-size.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let api: TokenApi;
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { sql } from 'kysely';
 import { isConnectionError, openDatabase } from '../../store/connection/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { openProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-import { type Answer, createTestApi, type TestApi } from '../support/test-api.ts';
+import { openProxy, type TcpProxy } from '../support/fakes/tcp-proxy.ts';
+import { type Answer, createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 const POOL = 4;
 let api: TestApi;

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CfsOptionsSchema, OWN_OPTIONS } from '../../domain/configurations/schema.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let api: TokenApi;
 let port = 0;

@@ -4,10 +4,10 @@ import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { recordAuthority } from '../../store/trust/trust.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
 import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
-import { type AnswerCheck, createAnswerCheck } from '../support/answer-check.ts';
+import { type AnswerCheck, createAnswerCheck } from '../support/fakes/answer-check.ts';
 import { type ApiDocument, servedDocument } from '../support/openapi-files.ts';
-import { type Answer, IMAGE_STORE } from '../support/test-api.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { type Answer, IMAGE_STORE } from '../support/stack/test-api.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 const URL_A = 'https://git.example.com/a.git';
 const COMMIT = 'a'.repeat(40);

@@ -6,9 +6,9 @@ import { buildDocument } from '../../api/documentation/build-document.ts';
 import { PARAMETER_TEXTS } from '../../api/documentation/parameters.ts';
 import { OPERATIONS_WITH_REFUSALS } from '../../api/documentation/refusals.ts';
 import { DOCUMENTS, pathWithoutVersion, SURFACES } from '../../api/documentation/surfaces.ts';
-import { escaped } from '../support/answer-check.ts';
+import { escaped } from '../support/fakes/answer-check.ts';
 import { type ApiDocument, committedFile, generatedFiles, servedDocument } from '../support/openapi-files.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 interface Operation {
   document: string;

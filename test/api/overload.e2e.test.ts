@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { type ApiProcess, startApiProcess } from '../support/stack/api-process.ts';
 
 let api: ApiProcess;
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { type ApiProcess, startApiProcess } from '../support/stack/api-process.ts';
 
 let database: TestDatabase;
 let api: ApiProcess;

@@ -8,8 +8,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '../support/free-port.ts';
-import { processEnvironment } from '../support/process-environment.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { processEnvironment } from '../support/stack/process-environment.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

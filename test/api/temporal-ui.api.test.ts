@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 interface Asked {
   method: string | undefined;

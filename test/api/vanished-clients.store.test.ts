@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { openDatabase, pingDatabase } from '../../store/connection/database.ts';
 import { openListener } from '../../store/connection/listener.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { listAudit } from '../../control/audit/list-audit.ts';
 import { readTimeline } from '../../control/components/read-timeline.ts';
 import { MAX_PAGE_BYTES } from '../../domain/page-size.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 /** The list of audit records: what it shows to whom, in pages, and what a record says. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 const URL = 'https://git.example.test/a.git';
 const COMMIT = 'a'.repeat(40);

@@ -1,6 +1,6 @@
 /** Every route that writes leaves its audit records, in the transaction of the write. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 import type { Send } from './written-route.ts';
 import { WRITTEN_ROUTES } from './written-routes.ts';
 

@@ -10,9 +10,9 @@ import { expireSessions } from '../../control/sessions/expire-sessions.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { ensureRun } from '../../store/runs/runs.ts';
 import { admit, markPurged, writeEnd, writeProgress } from '../../store/sessions/session-engine.ts';
-import { makeSession } from '../support/engine-sessions.ts';
-import { createMemorySecretStore } from '../support/memory-secret-store.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createMemorySecretStore } from '../support/fakes/memory-secret-store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { makeSession } from '../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

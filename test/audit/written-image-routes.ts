@@ -1,6 +1,6 @@
 /** Requests that write images, and the audit records that they leave. */
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
-import type { TokenApi } from '../support/token-api.ts';
+import type { TokenApi } from '../support/stack/token-api.ts';
 import { some, type WrittenRoute } from './written-route.ts';
 
 const IMAGE = '0a000000-0000-4000-8000-00000000000';

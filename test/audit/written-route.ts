@@ -1,4 +1,4 @@
-import type { TokenApi } from '../support/token-api.ts';
+import type { TokenApi } from '../support/stack/token-api.ts';
 
 /** What is expected of a record: action, kind, name, before and after. */
 export type Expected = [action: string, kind: string, name: string, before: unknown, after: unknown];

@@ -2,7 +2,7 @@
 import { expect } from '@jest/globals';
 import { sql } from 'kysely';
 import { sessionId, setSession } from '../sessions/session-fixtures.ts';
-import type { TokenApi } from '../support/token-api.ts';
+import type { TokenApi } from '../support/stack/token-api.ts';
 import { IMAGE_ROUTES } from './written-image-routes.ts';
 import { type Expected, type Send, some, type WrittenRoute } from './written-route.ts';
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { BATCHER_WORKFLOW_ID } from '../../domain/batches/workflow-id.ts';
 import { eventually } from '../support/eventually.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const HOSTS = Array.from({ length: 60 }, (_, n) => `h${String(n).padStart(2, '0')}`);
 const SIZE = 5;

@@ -8,7 +8,7 @@ import { deleteSession } from '../../control/sessions/delete-session.ts';
 import { dropStaleMembers } from '../../store/batches/batch-candidates.ts';
 import { withPassLock, writePaused } from '../../store/batches/batcher-state.ts';
 import { readOptions } from '../../store/configurations/options.ts';
-import { makeSession } from '../support/engine-sessions.ts';
+import { makeSession } from '../support/temporal/engine-sessions.ts';
 import { openRealBatcher, type RealBatcher } from './real-batcher.ts';
 
 let batcher: RealBatcher;

@@ -9,9 +9,9 @@ import { reconcileSchedules } from '../../worker/schedules.ts';
 import { pokeBatcher } from '../../workflows/batches/messages.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { replayHistories, startTestWorker } from '../support/session-bench.ts';
-import { temporalMissing } from '../support/temporal-binary.ts';
-import { openDevServer, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
+import { replayHistories, startTestWorker } from '../support/stack/session-bench.ts';
+import { temporalMissing } from '../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 
 const LONG = 3_600_000;
 const answer = (given: Partial<PassAnswer> = {}): PassAnswer => ({

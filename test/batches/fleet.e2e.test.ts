@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type SshServer, sshMissing, startSshServer } from '../support/ansible/ssh-server.ts';
 import { eventually } from '../support/eventually.ts';
-import type { TestRepository } from '../support/git-repository.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import type { TestRepository } from '../support/git/git-repository.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { type SshServer, sshMissing, startSshServer } from '../support/ssh-server.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const run = promisify(execFile);
 const AGENT = join(import.meta.dirname, '../../agent');

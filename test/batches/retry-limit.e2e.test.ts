@@ -1,8 +1,8 @@
 /** The retry limit with real playbooks: what is behind is configured without a hand, what always fails is tried as often as its policy says. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const HOSTS = Array.from({ length: 25 }, (_, n) => `h${String(n).padStart(2, '0')}`);
 const BAD = 'h07';

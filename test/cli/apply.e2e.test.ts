@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { cli } from '../support/command-line.ts';
-import { fakeSchedules } from '../support/fake-schedules.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { cli } from '../support/stack/command-line.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
+import { fakeSchedules } from '../support/temporal/fake-schedules.ts';
 
 let api: TestApi;
 let url: string;

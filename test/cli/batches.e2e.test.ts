@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Batch, BatcherDetail } from '../../domain/batches/batch-schema.ts';
-import { cli } from '../support/command-line.ts';
-import { answer, type FakeApi, problem, startFakeApi } from '../support/fake-api.ts';
+import { answer, type FakeApi, problem, startFakeApi } from '../support/fakes/fake-api.ts';
+import { cli } from '../support/stack/command-line.ts';
 
 let api: FakeApi;
 beforeEach(async () => {

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { cli, startCli } from '../support/command-line.ts';
-import { always, answer, type FakeApi, openStream, problem, send, startFakeApi } from '../support/fake-api.ts';
-import { sessionDetail, sessionHost, streamEnd } from '../support/session-answers.ts';
+import { always, answer, type FakeApi, openStream, problem, send, startFakeApi } from '../support/fakes/fake-api.ts';
+import { cli, startCli } from '../support/stack/command-line.ts';
+import { sessionDetail, sessionHost, streamEnd } from '../support/temporal/session-answers.ts';
 
 let api: FakeApi;
 let folder: string;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { cli } from '../support/command-line.ts';
-import { always, type FakeApi, openStream, problem, send, startFakeApi } from '../support/fake-api.ts';
-import { sessionDetail, streamEnd } from '../support/session-answers.ts';
+import { always, type FakeApi, openStream, problem, send, startFakeApi } from '../support/fakes/fake-api.ts';
+import { cli } from '../support/stack/command-line.ts';
+import { sessionDetail, streamEnd } from '../support/temporal/session-answers.ts';
 
 let api: FakeApi;
 beforeEach(async () => {

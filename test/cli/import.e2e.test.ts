@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { cli, startCli } from '../support/command-line.ts';
-import { answer, type FakeApi, type Handler, startFakeApi } from '../support/fake-api.ts';
-import { makeCertificates } from '../support/git-http-server.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { answer, type FakeApi, type Handler, startFakeApi } from '../support/fakes/fake-api.ts';
+import { makeCertificates } from '../support/git/git-http-server.ts';
+import { cli, startCli } from '../support/stack/command-line.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 const A = 'a'.repeat(40);
 const B = 'b'.repeat(40);

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { failureOfAnswer } from '../../cli/failure.ts';
 import { refusal } from '../../domain/access/roles.ts';
-import { cli } from '../support/command-line.ts';
-import { type FakeApi, startFakeApi } from '../support/fake-api.ts';
+import { type FakeApi, startFakeApi } from '../support/fakes/fake-api.ts';
+import { cli } from '../support/stack/command-line.ts';
 
 let api: FakeApi;
 beforeEach(async () => {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { always, type FakeApi, problem, startFakeApi } from '../support/fake-api.ts';
-import { processEnvironment } from '../support/process-environment.ts';
+import { always, type FakeApi, problem, startFakeApi } from '../support/fakes/fake-api.ts';
+import { processEnvironment } from '../support/stack/process-environment.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 /** More than a pipe of the kernel holds. */

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { always, type FakeApi, openStream, send, startFakeApi } from '../support/fake-api.ts';
-import { processEnvironment } from '../support/process-environment.ts';
-import { sessionDetail, sessionProgress } from '../support/session-answers.ts';
+import { always, type FakeApi, openStream, send, startFakeApi } from '../support/fakes/fake-api.ts';
+import { processEnvironment } from '../support/stack/process-environment.ts';
+import { sessionDetail, sessionProgress } from '../support/temporal/session-answers.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 

@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { announceStream, appendEvents, appendOutput } from '../../store/runs/streams.ts';
-import { cli, startCli } from '../support/command-line.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { cli, startCli } from '../support/stack/command-line.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 const COMMIT = 'a'.repeat(40);
 const COUNTS = { ok: 3, changed: 1, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };

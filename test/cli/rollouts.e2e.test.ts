@@ -2,8 +2,8 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { insertRollout } from '../../store/batches/rollouts.ts';
-import { cli } from '../support/command-line.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { cli } from '../support/stack/command-line.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 let api: TestApi;
 let url: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type FieldOptions, fieldsOf } from '../../cli/commands/schedules/schedule-fields.ts';
-import { cli } from '../support/command-line.ts';
+import { cli } from '../support/stack/command-line.ts';
 
 const filters: FieldOptions[] = [
   { ids: 'a' },

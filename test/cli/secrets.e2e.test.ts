@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { cli } from '../support/command-line.ts';
-import { always, type FakeApi, problem, startFakeApi } from '../support/fake-api.ts';
+import { always, type FakeApi, problem, startFakeApi } from '../support/fakes/fake-api.ts';
+import { cli } from '../support/stack/command-line.ts';
 
 let api: FakeApi;
 let dir: string;

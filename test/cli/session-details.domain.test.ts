@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { sessionDetails } from '../../cli/commands/sessions/show-session.ts';
 import type { SessionDetail } from '../../domain/sessions/detail-schema.ts';
-import { sessionDetail } from '../support/session-answers.ts';
+import { sessionDetail } from '../support/temporal/session-answers.ts';
 
 const JOB: NonNullable<SessionDetail['job']> = {
   name: 'cfs-1',

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type EventAnswer, eventLine } from '../../cli/follow/event-line.ts';
 import { summariseHost } from '../../cli/follow/host-table.ts';
 import { liveLine, stepOf } from '../../cli/follow/session-line.ts';
-import { sessionDetail, sessionHost, sessionProgress } from '../support/session-answers.ts';
+import { sessionDetail, sessionHost, sessionProgress } from '../support/temporal/session-answers.ts';
 
 const { layers } = sessionDetail('s').snapshot;
 

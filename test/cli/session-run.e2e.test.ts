@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse as parseYaml } from 'yaml';
 import type { SessionHost, StreamEnd } from '../../domain/sessions/detail-schema.ts';
-import { cli, startCli } from '../support/command-line.ts';
-import { always, answer, type FakeApi, openStream, problem, send, startFakeApi } from '../support/fake-api.ts';
-import { sessionDetail, sessionHost, sessionProgress, streamEnd } from '../support/session-answers.ts';
+import { always, answer, type FakeApi, openStream, problem, send, startFakeApi } from '../support/fakes/fake-api.ts';
+import { cli, startCli } from '../support/stack/command-line.ts';
+import { sessionDetail, sessionHost, sessionProgress, streamEnd } from '../support/temporal/session-answers.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that must not come through
 const STEERING = /[\u001b\u0007\u009b\r]/;

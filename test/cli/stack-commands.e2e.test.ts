@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { StackCommands } from '../../cli/context.ts';
 import { CliFailure } from '../../cli/failure.ts';
 import type { StackState } from '../../deploy/stack/stack-state.ts';
-import { cli } from '../support/command-line.ts';
-import { always, answer, type FakeApi, startFakeApi } from '../support/fake-api.ts';
+import { always, answer, type FakeApi, startFakeApi } from '../support/fakes/fake-api.ts';
+import { cli } from '../support/stack/command-line.ts';
 
 const PROCESS = { pid: 1, start_time: '1', boot_id: 'b' };
 const part = { process: null, address: null, version: null, restarts: 0, started_at: null, last_exit: null };

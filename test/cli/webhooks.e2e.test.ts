@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { cli } from '../support/command-line.ts';
-import { always, type FakeApi, startFakeApi } from '../support/fake-api.ts';
+import { always, type FakeApi, startFakeApi } from '../support/fakes/fake-api.ts';
+import { cli } from '../support/stack/command-line.ts';
 
 const ADDRESS = 'https://hooks.test/CANARY?key=CANARY';
 let api: FakeApi;

@@ -12,9 +12,9 @@ import type { ComponentBody } from '../../domain/components/schema.ts';
 import type { HostStatus } from '../../domain/runs/schema.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { ensureRun } from '../../store/runs/runs.ts';
-import { COMMIT, makeSession } from '../support/engine-sessions.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { COMMIT, makeSession } from '../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

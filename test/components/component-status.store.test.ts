@@ -7,7 +7,7 @@ import type { StatusOptions } from '../../domain/components/status.ts';
 import { WRITABLE_MEMBERS } from '../../domain/components/write-component.ts';
 import { pageComponentsByStatus } from '../../store/components/component-status.ts';
 import { pageComponents, updateComponents, upsertComponents } from '../../store/components/components.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

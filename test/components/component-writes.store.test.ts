@@ -9,7 +9,7 @@ import { findComponent } from '../../store/components/components.ts';
 import { reportLayer } from '../../store/components/report-layer.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

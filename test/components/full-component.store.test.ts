@@ -8,8 +8,8 @@ import type { StateLayer } from '../../domain/components/schema.ts';
 import { lockComponents } from '../../store/components/components.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { ensureRun } from '../../store/runs/runs.ts';
-import { makeSession } from '../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { makeSession } from '../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

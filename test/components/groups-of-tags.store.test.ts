@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { groupOfTag } from '../../domain/components/inventory/inventory.ts';
 import { anyGroupOfTags } from '../../store/components/inventory-components.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 const TAGS = [
   ['role', 'web'],

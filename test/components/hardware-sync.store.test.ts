@@ -6,8 +6,8 @@ import { readHardwareSync } from '../../control/components/read-hardware-sync.ts
 import { syncHardware } from '../../control/components/sync-hardware.ts';
 import { createAbsentComponents } from '../../store/components/hardware-sync.ts';
 import { eventually } from '../support/eventually.ts';
-import { node } from '../support/hardware-service.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { node } from '../support/fakes/hardware-service.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

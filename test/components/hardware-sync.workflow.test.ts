@@ -6,12 +6,12 @@ import { createHardwareSyncActivities } from '../../activities/components/hardwa
 import { HARDWARE_SYNC_WORKFLOW_ID } from '../../domain/components/hardware-sync.ts';
 import { reconcileSchedules } from '../../worker/schedules.ts';
 import { eventually } from '../support/eventually.ts';
-import { node, startHardwareManager } from '../support/hardware-service.ts';
+import { node, startHardwareManager } from '../support/fakes/hardware-service.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { startTestWorker } from '../support/session-bench.ts';
-import { temporalMissing } from '../support/temporal-binary.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
-import { openDevServer, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
+import { startTestWorker } from '../support/stack/session-bench.ts';
+import { temporalMissing } from '../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 
 const QUEUE = 'test-hardware-sync';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createHsmClient } from '../../drivers/inventory/hsm-client.ts';
-import { makeCertificates } from '../support/git-http-server.ts';
+import { makeCertificates } from '../support/git/git-http-server.ts';
 
 const signal = new AbortController().signal;
 const answers: Record<string, unknown> = {

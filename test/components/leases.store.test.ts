@@ -11,8 +11,8 @@ import {
 } from '../../store/components/leases.ts';
 import { ensureRun, markRunEnded } from '../../store/runs/runs.ts';
 import { forgetSessions, markPurged, type SessionRow, writeEnd } from '../../store/sessions/session-engine.ts';
-import { makeSession } from '../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { makeSession } from '../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

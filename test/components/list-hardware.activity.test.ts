@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createHardwareList } from '../../drivers/inventory/list-hardware.ts';
-import { type HardwareManager, node, startHardwareManager } from '../support/hardware-service.ts';
+import { type HardwareManager, node, startHardwareManager } from '../support/fakes/hardware-service.ts';
 
 let manager: HardwareManager;
 beforeEach(async () => {

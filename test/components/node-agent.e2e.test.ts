@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createToken } from '../../control/access/create-token.ts';
 import type { TokenCreate } from '../../domain/access/schema.ts';
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { type ApiProcess, startApiProcess } from '../support/stack/api-process.ts';
 
 const AGENT = join(import.meta.dirname, '../../agent');
 const REACHED = {

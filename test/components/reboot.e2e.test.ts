@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { cli } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { type HardwareManager, node, startHardwareManager } from '../support/hardware-service.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import { type HardwareManager, node, startHardwareManager } from '../support/fakes/hardware-service.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { ROOT } from '../support/source-tree.ts';
+import { cli } from '../support/stack/command-line.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 /** Says that it is at work, and waits for a file that tells it to go on: one for a session of two hosts, one for a session of one. */
 const playbookIn = (dir: string) => `

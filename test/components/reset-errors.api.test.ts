@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
-import { createTokenApi } from '../support/token-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
+import { createTokenApi } from '../support/stack/token-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../config/environment.ts';
-import { CHART } from '../support/helm.ts';
+import { CHART } from '../support/kubernetes/helm.ts';
 import { ROOT } from '../support/source-tree.ts';
 
 const DOCS = join(ROOT, 'docs');

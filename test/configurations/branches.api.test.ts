@@ -12,11 +12,11 @@ import { openSshFiles } from '../../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../../drivers/secrets/ssh-key-pair.ts';
 import { createSecretStore } from '../../store/secrets/secrets.ts';
 import { findProgram } from '../support/find-program.ts';
-import { type GitHttpServer, makeCertificates, startGitHttpServer } from '../support/git-http-server.ts';
-import { createRepository, type TestRepository } from '../support/git-repository.ts';
+import { type GitHttpServer, makeCertificates, startGitHttpServer } from '../support/git/git-http-server.ts';
+import { createRepository, type TestRepository } from '../support/git/git-repository.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 const account = { username: 'ada', password: "hunter'2 $(touch x)" };
 const platform = { username: 'platform', password: 'of-the-site' };

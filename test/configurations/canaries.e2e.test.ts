@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ROUTE_ROLES } from '../../api/access/route-roles.ts';
-import { filesWith, type ProcessWatch, watchProcesses } from '../support/canary-search.ts';
 import { eventually } from '../support/eventually.ts';
-import { type GitHttpServer, startGitHttpServer } from '../support/git-http-server.ts';
-import { type Answer, type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import { type GitHttpServer, startGitHttpServer } from '../support/git/git-http-server.ts';
 import { describeNeeding } from '../support/requirement.ts';
+import { filesWith, type ProcessWatch, watchProcesses } from '../support/stack/canary-search.ts';
+import { type Answer, type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const MINUTE = 60_000;
 const canary = (way: string) => `CaNaRy-${way}-0f7a61`;

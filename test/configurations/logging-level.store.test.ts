@@ -4,7 +4,7 @@ import { followLoggingLevel } from '../../control/configurations/logging-level.t
 import { lockOptions, mergeOptions } from '../../store/configurations/options.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

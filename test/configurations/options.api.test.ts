@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

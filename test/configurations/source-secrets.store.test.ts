@@ -10,7 +10,7 @@ import { settleBrokenOffChanges } from '../../control/configurations/source-secr
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { createSecretStore } from '../../store/secrets/secrets.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 const credentials = { username: 'u', password: 'first-word' };
 const LATER = new Date(Date.now() + 3_600_000);

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { openHttpRegistry } from '../../drivers/tenants/http-registry.ts';
 import { withoutRegistry } from '../../drivers/tenants/no-registry.ts';
+import { startTenantRegistry, type TenantRegistryOptions } from '../support/fakes/tenant-registry-server.ts';
 import { findProgram } from '../support/find-program.ts';
 import { freePort } from '../support/free-port.ts';
-import { makeCertificates } from '../support/git-http-server.ts';
+import { makeCertificates } from '../support/git/git-http-server.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { startTenantRegistry, type TenantRegistryOptions } from '../support/tenant-registry-server.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { openHttpRegistry } from '../../drivers/tenants/http-registry.ts';
 import { withoutRegistry } from '../../drivers/tenants/no-registry.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTenantRegistry, type TenantRegistryServer } from '../support/tenant-registry-server.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { startTenantRegistry, type TenantRegistryServer } from '../support/fakes/tenant-registry-server.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 const URL1 = 'https://git.example.test/one.git';
 const A = 'a'.repeat(40);

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTenantRegistry, type TenantRegistryServer } from '../support/tenant-registry-server.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { startTenantRegistry, type TenantRegistryServer } from '../support/fakes/tenant-registry-server.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { type ApiProcess, startApiProcess } from '../support/stack/api-process.ts';
 
 let database: TestDatabase;
 let registry: TenantRegistryServer;

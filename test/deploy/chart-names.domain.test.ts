@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { SECRET_SETTINGS, SETTINGS } from '../../config/environment.ts';
-import { CHART } from '../support/helm.ts';
+import { CHART } from '../support/kubernetes/helm.ts';
 
 const read = (name: string) => readFileSync(join(CHART, name), 'utf8');
 const { properties } = JSON.parse(read('values.schema.json'));

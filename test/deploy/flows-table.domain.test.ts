@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { readFlows } from '../support/network-flows.ts';
+import { readFlows } from '../support/kubernetes/network-flows.ts';
 import { ROOT } from '../support/source-tree.ts';
 
 test('the table of who talks to whom says what the policies are made from', () => {

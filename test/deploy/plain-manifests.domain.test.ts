@@ -2,9 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadEnvironment } from '../../config/environment.ts';
-import { type Manifest, manifestsOf } from '../support/helm.ts';
-import { readFlows } from '../support/network-flows.ts';
-import { environmentOf, permissionMistakes, podTemplates, rightsMistakes } from '../support/pod-templates.ts';
+import { type Manifest, manifestsOf } from '../support/kubernetes/helm.ts';
+import { readFlows } from '../support/kubernetes/network-flows.ts';
+import {
+  environmentOf,
+  permissionMistakes,
+  podTemplates,
+  rightsMistakes,
+} from '../support/kubernetes/pod-templates.ts';
 import { ROOT } from '../support/source-tree.ts';
 
 const FOLDER = join(ROOT, 'deploy', 'kustomize');

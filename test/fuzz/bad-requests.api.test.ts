@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
-import { type AnswerCheck, createAnswerCheck } from '../support/answer-check.ts';
-import { countWrites, databaseChecksum } from '../support/database-checksum.ts';
+import { type AnswerCheck, createAnswerCheck } from '../support/fakes/answer-check.ts';
 import { servedDocument } from '../support/openapi-files.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { countWrites, databaseChecksum } from '../support/postgres/database-checksum.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 import { type BaseRequest, baseRequests } from './base-requests.ts';
 import { type BadRequest, badRequest } from './mutations.ts';
 

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { databaseChecksum } from '../support/database-checksum.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { databaseChecksum } from '../support/postgres/database-checksum.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 const SEED = Number(process.env.MUSTER_TEST_SEED ?? Date.now() % 2 ** 31);
 const REQUESTS = 1_500;

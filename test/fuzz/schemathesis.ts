@@ -7,8 +7,8 @@
 import { spawn } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
 import { DOCUMENT_PATHS, SURFACES, type Surface } from '../../api/documentation/surfaces.ts';
-import { startPostgresServer } from '../support/postgres-server.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { startPostgresServer } from '../support/postgres/postgres-server.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 /** The same requests each time, unless another seed is asked for. */
 const SEED = process.env.MUSTER_TEST_SEED ?? '1';

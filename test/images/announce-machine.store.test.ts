@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createAnnouncement } from '../../control/images/announce-machine.ts';
 import { listImageWorkers } from '../../store/images/image-jobs.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 /** Words from one look to the next. */
 const WORDS = 30;

@@ -10,8 +10,8 @@ import { markImageJobsDeleted, noteImageWorker } from '../../store/images/image-
 import { endImageTurn } from '../../store/images/image-turns.ts';
 import { insertImage } from '../../store/images/images.ts';
 import { takeImagePort } from '../../store/images/shell-ports.ts';
-import { imageServiceContract } from '../support/image-service-contract.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { imageServiceContract } from '../support/images/image-service-contract.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { PUBLIC_KEY } from './fixtures.ts';
 
 const STORE = randomUUID();

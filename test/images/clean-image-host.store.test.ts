@@ -9,7 +9,7 @@ import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
 import { markImageJobCleaned, moveImageJob } from '../../store/images/image-jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 
 const STORE = randomUUID();

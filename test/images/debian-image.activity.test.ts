@@ -6,11 +6,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { BuildLimits, ImageBuilder, OpenRequest } from '../../domain/images/image-builder.ts';
 import { NEEDED } from '../../drivers/image-builder/capabilities.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
-import { ansibleBin, ansibleMissing } from '../support/ansible.ts';
+import { ansibleBin, ansibleMissing } from '../support/ansible/ansible.ts';
 import { freePort } from '../support/free-port.ts';
-import { inImage, type LoginKey, makeLoginKey, sshOptions } from '../support/image-login.ts';
+import { inImage, type LoginKey, makeLoginKey, sshOptions } from '../support/images/image-login.ts';
+import { debianTar, describeTree, imagesMissing, type Tree } from '../support/images/root-file-systems.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { debianTar, describeTree, imagesMissing, type Tree } from '../support/root-file-systems.ts';
 
 const run = promisify(execFile);
 const LIMITS: BuildLimits = { maxBytes: 4 * 1024 ** 3, seconds: 300, keepFree: 0 };

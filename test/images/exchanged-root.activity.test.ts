@@ -3,11 +3,11 @@ import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from '
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
-import { type BusyboxBuilder, LIMITS, never, nothing, openBusyboxBuilder } from '../support/busybox-builder.ts';
 import { eventually } from '../support/eventually.ts';
-import { inImage, type LoginKey } from '../support/image-login.ts';
+import { type BusyboxBuilder, LIMITS, never, nothing, openBusyboxBuilder } from '../support/images/busybox-builder.ts';
+import { inImage, type LoginKey } from '../support/images/image-login.ts';
+import { describeTree, imagesMissing, makeBusyboxRoot } from '../support/images/root-file-systems.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { describeTree, imagesMissing, makeBusyboxRoot } from '../support/root-file-systems.ts';
 
 const UNSAFE = expect.objectContaining({ code: 'image_root_unsafe' });
 

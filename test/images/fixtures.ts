@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { noteImageWorker } from '../../store/images/image-jobs.ts';
-import { IMAGE_STORE, type TestApi } from '../support/test-api.ts';
+import { IMAGE_STORE, type TestApi } from '../support/stack/test-api.ts';
 
 export const PUBLIC_KEY = `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${'A'.repeat(43)} someone@here`;
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHttpImageService } from '../../drivers/image-service/http-image-service.ts';
-import { imageServiceContract } from '../support/image-service-contract.ts';
-import { type FakeImageService, startImageService } from '../support/image-service-server.ts';
+import { imageServiceContract } from '../support/images/image-service-contract.ts';
+import { type FakeImageService, startImageService } from '../support/images/image-service-server.ts';
 
 let server: FakeImageService;
 let dir: string;

@@ -9,8 +9,8 @@ import { IMAGE_FORMATS, type ImageFormat } from '../../domain/images/image-words
 import { squashfsCompression } from '../../domain/images/squashfs-header.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
 import { eventually } from '../support/eventually.ts';
+import { describeTree, imagesMissing } from '../support/images/root-file-systems.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { describeTree, imagesMissing } from '../support/root-file-systems.ts';
 
 const run = promisify(execFile);
 const GIB = 1024 ** 3;

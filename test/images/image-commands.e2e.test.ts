@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { cli, startCli } from '../support/command-line.ts';
-import { always, answer, type FakeApi, startFakeApi } from '../support/fake-api.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { always, answer, type FakeApi, startFakeApi } from '../support/fakes/fake-api.ts';
+import { cli, startCli } from '../support/stack/command-line.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 import { importedImage, smallTar } from './fixtures.ts';
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
 import { freePort } from '../support/free-port.ts';
-import { inImage, type LoginKey, makeLoginKey } from '../support/image-login.ts';
+import { inImage, type LoginKey, makeLoginKey } from '../support/images/image-login.ts';
+import { imagesMissing, makeBusyboxTar } from '../support/images/root-file-systems.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { imagesMissing, makeBusyboxTar } from '../support/root-file-systems.ts';
 
 /** Becomes the given program, to which the kernel refuses pivot_root. */
 const WITHOUT_PIVOT_ROOT = `

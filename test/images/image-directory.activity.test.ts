@@ -8,10 +8,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { EnvironmentError, loadEnvironment } from '../../config/environment.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
 import { keepOpeningImages, openImages } from '../../drivers/image-files/open-images.ts';
-import { cli } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { always, startFakeApi } from '../support/fake-api.ts';
+import { always, startFakeApi } from '../support/fakes/fake-api.ts';
 import { describeNeeding } from '../support/requirement.ts';
+import { cli } from '../support/stack/command-line.ts';
 import { smallTar } from './fixtures.ts';
 
 const OWNER = { uid: 4711, gid: 4712 };

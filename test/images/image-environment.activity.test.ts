@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { ImageBuilder, OpenRequest } from '../../domain/images/image-builder.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
-import { type BusyboxBuilder, LIMITS, never, nothing, openBusyboxBuilder } from '../support/busybox-builder.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { inImage, type LoginKey, makeLoginKey, sshOptions } from '../support/image-login.ts';
+import { type BusyboxBuilder, LIMITS, never, nothing, openBusyboxBuilder } from '../support/images/busybox-builder.ts';
+import { inImage, type LoginKey, makeLoginKey, sshOptions } from '../support/images/image-login.ts';
+import { describeTree, imagesMissing } from '../support/images/root-file-systems.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { describeTree, imagesMissing } from '../support/root-file-systems.ts';
 
 const run = promisify(execFile);
 

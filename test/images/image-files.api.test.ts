@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { KyselyPlugin } from 'kysely';
 import { importImage } from '../../control/images/import-image.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
-import { createTestApi, IMAGE_STORE, type TestApi } from '../support/test-api.ts';
+import { createTestApi, IMAGE_STORE, type TestApi } from '../support/stack/test-api.ts';
 import { importedImage, smallTar, smallTarGz, upload } from './fixtures.ts';
 
 let api: TestApi;

@@ -8,9 +8,9 @@ import type { imageJobWorkflow } from '../../workflows/images/image-job.workflow
 import { endImageJob } from '../../workflows/images/messages.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { startTestWorker } from '../support/session-bench.ts';
-import { temporalMissing } from '../support/temporal-binary.ts';
-import { openDevServer, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
+import { startTestWorker } from '../support/stack/session-bench.ts';
+import { temporalMissing } from '../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 
 const QUEUE = `test-${randomUUID()}`;
 

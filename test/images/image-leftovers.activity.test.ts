@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
-import { type BusyboxBuilder, LIMITS, never, nothing, openBusyboxBuilder } from '../support/busybox-builder.ts';
 import { eventually } from '../support/eventually.ts';
-import { inImage } from '../support/image-login.ts';
+import { type BusyboxBuilder, LIMITS, never, nothing, openBusyboxBuilder } from '../support/images/busybox-builder.ts';
+import { inImage } from '../support/images/image-login.ts';
+import { imagesMissing } from '../support/images/root-file-systems.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { imagesMissing } from '../support/root-file-systems.ts';
 
 /** Larger than a process may read at once; it takes no place on the disk. */
 const HUGE = 3 * 1024 ** 3;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readImageRun, takeImageRunTurn } from '../../control/images/run-image-job.ts';
 import { findImageJob, type ImageJobRow, moveImageJob, noteImageWorker } from '../../store/images/image-jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 
 const HOUR = 3_600;

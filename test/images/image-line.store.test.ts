@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { takeImageRunTurn } from '../../control/images/run-image-job.ts';
 import { markImageJobsDeleted, moveImageJob, noteImageWorker } from '../../store/images/image-jobs.ts';
 import { endImageTurn } from '../../store/images/image-turns.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 
 let database: TestDatabase;

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createImageRecords } from '../../activities/images/activities.ts';
 import type { ImageJobPlan, ImageJobRecords, ImageWork } from '../../activities/images/contract.ts';
 import { findImageJob, noteImageWorker } from '../../store/images/image-jobs.ts';
+import { createTestDatabase } from '../support/postgres/test-database.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { replayHistories, startTestWorker } from '../support/session-bench.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { testServerMissing } from '../support/test-server.ts';
-import { openTimeSkipping, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
+import { replayHistories, startTestWorker } from '../support/stack/session-bench.ts';
+import { testServerMissing } from '../support/temporal/test-server.ts';
+import { openTimeSkipping, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 import { newImageJob } from './new-image-job.ts';
 
 describeNeeding(testServerMissing(), 'an image job whose machine goes away', () => {

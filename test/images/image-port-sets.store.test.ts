@@ -5,7 +5,7 @@ import { takeImageRunTurn } from '../../control/images/run-image-job.ts';
 import { findImageJob, markImageJobCleaned, moveImageJob, noteImageWorker } from '../../store/images/image-jobs.ts';
 import { endImageTurn } from '../../store/images/image-turns.ts';
 import { keepImagePort } from '../../store/images/shell-ports.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 
 type Status = 'fetching_image' | 'packaging_artifacts';

@@ -14,7 +14,7 @@ import {
 } from '../../store/images/image-jobs.ts';
 import { endImageTurn } from '../../store/images/image-turns.ts';
 import { insertImage, insertPublicKey } from '../../store/images/images.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { PUBLIC_KEY } from './fixtures.ts';
 import { newImageJob } from './new-image-job.ts';
 

@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { type Answer, type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import { imagesMissing, makeBusyboxRoot } from '../support/images/root-file-systems.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { imagesMissing, makeBusyboxRoot } from '../support/root-file-systems.ts';
+import { type Answer, type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const MUSTER = join(import.meta.dirname, '../../muster');
 /** Longest wait for images, seconds; the queue takes twice as long. */

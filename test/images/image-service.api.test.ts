@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findImageJob, moveImageJob } from '../../store/images/image-jobs.ts';
 import { insertPublicKey } from '../../store/images/images.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 import { ableWorker, importedImage, PUBLIC_KEY } from './fixtures.ts';
 
 let api: TestApi;

@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import { debianTar, imagesMissing, makeBusyboxRoot } from '../support/images/root-file-systems.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { debianTar, imagesMissing, makeBusyboxRoot } from '../support/root-file-systems.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { markImageJobCleaned, markImageJobsDeleted, moveImageJob } from '../../store/images/image-jobs.ts';
 import { endImageTurn, takeImageTurn } from '../../store/images/image-turns.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 
 let database: TestDatabase;

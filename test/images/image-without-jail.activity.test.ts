@@ -7,9 +7,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { BuildLimits, ImageBuilder, OpenRequest } from '../../domain/images/image-builder.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
 import { freePort } from '../support/free-port.ts';
-import { inImage, type LoginKey, makeLoginKey } from '../support/image-login.ts';
+import { inImage, type LoginKey, makeLoginKey } from '../support/images/image-login.ts';
+import { describeTree, imagesMissing, makeBusyboxTar } from '../support/images/root-file-systems.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { describeTree, imagesMissing, makeBusyboxTar } from '../support/root-file-systems.ts';
 
 const run = promisify(execFile);
 const LIMITS: BuildLimits = { maxBytes: 1024 ** 3, seconds: 60, keepFree: 0 };

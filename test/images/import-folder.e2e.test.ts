@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
-import { cli } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestApi, IMAGE_STORE, type TestApi } from '../support/test-api.ts';
+import { cli } from '../support/stack/command-line.ts';
+import { createTestApi, IMAGE_STORE, type TestApi } from '../support/stack/test-api.ts';
 
 const MUSTER = join(import.meta.dirname, '../../muster');
 

@@ -17,7 +17,7 @@ import type { Db } from '../../store/connection/database.ts';
 import { installationId } from '../../store/connection/installation.ts';
 import { listImageWorkers, liveImageQueues } from '../../store/images/image-jobs.ts';
 import { insertImage } from '../../store/images/images.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { smallTar } from './fixtures.ts';
 
 const DAY = 24 * 3_600_000;

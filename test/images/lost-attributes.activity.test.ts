@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
+import { imagesMissing } from '../support/images/root-file-systems.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { imagesMissing } from '../support/root-file-systems.ts';
 
 const TAR = `import io, sys, tarfile
 with tarfile.open(sys.argv[1], "w", format=tarfile.PAX_FORMAT) as tar:

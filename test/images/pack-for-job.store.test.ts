@@ -11,7 +11,7 @@ import { openImageDirectory } from '../../drivers/image-files/image-directory.ts
 import { installationId } from '../../store/connection/installation.ts';
 import { findImageJob, type ImageJobRow, markImageJobsDeleted, moveImageJob } from '../../store/images/image-jobs.ts';
 import { deleteImage, findImage, insertImage } from '../../store/images/images.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 
 const never = new AbortController().signal;

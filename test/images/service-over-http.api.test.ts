@@ -2,8 +2,8 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { createHttpImageService } from '../../drivers/image-service/http-image-service.ts';
-import { imageServiceContract } from '../support/image-service-contract.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { imageServiceContract } from '../support/images/image-service-contract.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 import { ableWorker, importedImage } from './fixtures.ts';
 
 let api: TestApi;

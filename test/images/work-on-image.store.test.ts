@@ -14,7 +14,7 @@ import {
 } from '../../store/images/image-jobs.ts';
 import { takeImageTurn } from '../../store/images/image-turns.ts';
 import { takeImagePort } from '../../store/images/shell-ports.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { newImageJob } from './new-image-job.ts';
 
 const never = new AbortController().signal;

@@ -5,7 +5,7 @@ import { createImageJob } from '../../control/images/create-image-job.ts';
 import { createAnswerOnce } from '../../control/requests/answer-once.ts';
 import { ImageJobCreateSchema } from '../../domain/images/schema.ts';
 import { ableWorker, importedImage, PUBLIC_KEY, smallTar, upload } from '../images/fixtures.ts';
-import { type Answer, createTestApi, type TestApi } from '../support/test-api.ts';
+import { type Answer, createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

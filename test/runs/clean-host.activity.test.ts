@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createSweepActivities } from '../../activities/sessions/sweep-activities.ts';
 import { cleanHost } from '../../control/sessions/clean-host.ts';
 import { writeEnd } from '../../store/sessions/session-engine.ts';
+import { launcherMissing, processesWith } from '../support/ansible/local-runs.ts';
 import { eventually } from '../support/eventually.ts';
-import { launcherMissing, processesWith } from '../support/local-runs.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { NO_IMAGE_KEYS, openShellMachine, perform, type SessionMachine } from '../support/session-machine.ts';
+import { NO_IMAGE_KEYS, openShellMachine, perform, type SessionMachine } from '../support/stack/session-machine.ts';
 
 const END = { succeeded: 'unknown', message: 'ended', reason: 'workflow_ended' } as const;
 

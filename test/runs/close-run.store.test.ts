@@ -12,8 +12,8 @@ import { unsuccessfulHosts } from '../../store/runs/host-results.ts';
 import { deleteSessionRuns } from '../../store/runs/runs.ts';
 import { appendEvents } from '../../store/runs/streams.ts';
 import { addOutput, setSession } from '../sessions/session-fixtures.ts';
-import { makeSession } from '../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { makeSession } from '../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

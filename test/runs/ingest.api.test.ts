@@ -10,9 +10,9 @@ import { closeRun } from '../../control/runs/follow-run.ts';
 import { issueRunToken } from '../../control/runs/issue-run-token.ts';
 import { deleteSessionRuns, ensureRun, findRun } from '../../store/runs/runs.ts';
 import { createStream } from '../../store/runs/streams.ts';
-import { makeSession } from '../support/engine-sessions.ts';
-import { createTestApi } from '../support/test-api.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { createTestApi } from '../support/stack/test-api.ts';
+import { makeSession } from '../support/temporal/engine-sessions.ts';
 
 const SPOOL = 600;
 const LOG_MAX = 20_000;

@@ -7,10 +7,10 @@ import { issueRunToken } from '../../control/runs/issue-run-token.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { ensureRun } from '../../store/runs/runs.ts';
 import { eventually } from '../support/eventually.ts';
-import { answer, startFakeApi } from '../support/fake-api.ts';
+import { answer, startFakeApi } from '../support/fakes/fake-api.ts';
 import { freePort } from '../support/free-port.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const COUNT = 4_000;
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { takeStep } from '../../control/sessions/cluster/job-orders.ts';
 import { closeLeftRuns } from '../../control/sessions/cluster/record-job.ts';
 import { ensureRun, findRun, markRunStarted } from '../../store/runs/runs.ts';
-import { fakeCluster } from '../support/fake-cluster.ts';
-import { recordedJob } from '../support/recorded-jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { fakeCluster } from '../support/kubernetes/fake-cluster.ts';
+import { recordedJob } from '../support/kubernetes/recorded-jobs.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 

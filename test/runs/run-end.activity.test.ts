@@ -3,9 +3,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { RunSpec } from '../../domain/runs/runner.ts';
+import {
+  type LocalRuns,
+  launcherMissing,
+  openLocalRuns,
+  PYTHON,
+  processesWith,
+} from '../support/ansible/local-runs.ts';
 import { eventually } from '../support/eventually.ts';
 import { findProgram } from '../support/find-program.ts';
-import { type LocalRuns, launcherMissing, openLocalRuns, PYTHON, processesWith } from '../support/local-runs.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
 const run = promisify(execFile);

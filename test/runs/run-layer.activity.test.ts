@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { musterError } from '../../domain/errors.ts';
 import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
-import { sessionNow } from '../support/engine-sessions.ts';
+import { LAUNCHER, launcherMissing, PYTHON, processesWith } from '../support/ansible/local-runs.ts';
 import { eventually } from '../support/eventually.ts';
-import { LAUNCHER, launcherMissing, PYTHON, processesWith } from '../support/local-runs.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import {
   activityEnvironment,
@@ -15,7 +14,8 @@ import {
   perform,
   type SessionMachine,
   snapshotLayer,
-} from '../support/session-machine.ts';
+} from '../support/stack/session-machine.ts';
+import { sessionNow } from '../support/temporal/engine-sessions.ts';
 
 describeNeeding(launcherMissing(), 'a layer', () => {
   let machine: SessionMachine;

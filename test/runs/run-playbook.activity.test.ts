@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RESULTS_LOST } from '../../domain/runs/exit-status.ts';
-import { findAnsible } from '../support/ansible.ts';
-import { sessionNow } from '../support/engine-sessions.ts';
+import { findAnsible } from '../support/ansible/ansible.ts';
+import { processesWith } from '../support/ansible/local-runs.ts';
 import { eventually } from '../support/eventually.ts';
-import { processesWith } from '../support/local-runs.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { COMMIT, HOSTS, openMachine, perform, type SessionMachine } from '../support/session-machine.ts';
+import { COMMIT, HOSTS, openMachine, perform, type SessionMachine } from '../support/stack/session-machine.ts';
+import { sessionNow } from '../support/temporal/engine-sessions.ts';
 
 const missing = findAnsible() === null ? 'no ansible-playbook: run through "npm test"' : null;
 

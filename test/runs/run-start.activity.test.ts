@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
-import { eventually } from '../support/eventually.ts';
 import {
   LAUNCHER,
   type LocalRuns,
@@ -13,7 +12,8 @@ import {
   openLocalRuns,
   PYTHON,
   processesWith,
-} from '../support/local-runs.ts';
+} from '../support/ansible/local-runs.ts';
+import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
 const run = promisify(execFile);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ClaimFile } from '../../domain/runs/schema.ts';
 import { isAlive, livingProcesses, readBootId, readStat } from '../../drivers/machine/process-table.ts';
+import { collect, type LocalRuns, launcherMissing, openLocalRuns, START } from '../support/ansible/local-runs.ts';
 import { eventually } from '../support/eventually.ts';
-import { collect, type LocalRuns, launcherMissing, openLocalRuns, START } from '../support/local-runs.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
 const never = new AbortController().signal;

@@ -6,8 +6,8 @@ import type { RunBatch } from '../../domain/runs/runner.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { findRun, type RunRow } from '../../store/runs/runs.ts';
 import { appendEvents, appendOutput, createStream, deleteStream, type NewEvent } from '../../store/runs/streams.ts';
-import { makeSession } from '../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { makeSession } from '../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkDrift } from '../../control/schedules/check-drift.ts';
 import { CHECK_SIZE } from '../../domain/schedules/plan-checks.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 let api: TestApi;
 let kicks = 0;

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ansibleBin } from '../support/ansible.ts';
+import { ansibleBin } from '../support/ansible/ansible.ts';
 import { eventually } from '../support/eventually.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const HOSTS = ['h1', 'h2', 'h3'];
 /** How long a session may take on a machine that has much else to do, ms. */

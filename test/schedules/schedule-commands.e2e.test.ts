@@ -1,9 +1,9 @@
 /** `muster schedule` against a real API with an engine in memory. */
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { cli } from '../support/command-line.ts';
-import { type FakeSchedules, fakeSchedules } from '../support/fake-schedules.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { cli } from '../support/stack/command-line.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
+import { type FakeSchedules, fakeSchedules } from '../support/temporal/fake-schedules.ts';
 
 let api: TestApi;
 let engine: FakeSchedules;

@@ -8,10 +8,10 @@ import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { translateFailures } from '../../worker/failure-interceptor.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { startTestWorker } from '../support/session-bench.ts';
-import { temporalMissing } from '../support/temporal-binary.ts';
-import { type Answer, createTestApi, type TestApi } from '../support/test-api.ts';
-import { openDevServer, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
+import { startTestWorker } from '../support/stack/session-bench.ts';
+import { type Answer, createTestApi, type TestApi } from '../support/stack/test-api.ts';
+import { temporalMissing } from '../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 
 /** Once a year, so that no clock interferes. */
 const YEARLY = '0 3 1 1 *';

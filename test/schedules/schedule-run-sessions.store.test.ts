@@ -9,8 +9,8 @@ import type { ScheduleAction } from '../../domain/schedules/schedule-schema.ts';
 import { findScheduleRun, type ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
 import type { SessionRow } from '../../store/sessions/session-engine.ts';
 import { findSession } from '../../store/sessions/sessions.ts';
-import { fakeSchedules } from '../support/fake-schedules.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
+import { fakeSchedules } from '../support/temporal/fake-schedules.ts';
 
 let api: TestApi;
 beforeAll(async () => {

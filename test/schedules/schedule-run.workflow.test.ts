@@ -6,9 +6,9 @@ import type { ScheduleRunActivities } from '../../activities/schedules/contract.
 import type { scheduleRunWorkflow } from '../../workflows/schedules/schedule-run.workflow.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { startTestWorker } from '../support/session-bench.ts';
-import { testServerMissing } from '../support/test-server.ts';
-import { openTimeSkipping, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
+import { startTestWorker } from '../support/stack/session-bench.ts';
+import { testServerMissing } from '../support/temporal/test-server.ts';
+import { openTimeSkipping, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 
 const QUEUE = `test-${randomUUID()}`;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type FakeSchedules, fakeSchedules } from '../support/fake-schedules.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
+import { type FakeSchedules, fakeSchedules } from '../support/temporal/fake-schedules.ts';
 
 let api: TestApi;
 let engine: FakeSchedules;

@@ -1,9 +1,9 @@
 /** Schedules on a whole stack, driven by the command line: a real time of the clock, a real session, Temporal that dies. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { cli } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
+import { cli } from '../support/stack/command-line.ts';
+import { type Answer, type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const PLAYBOOK = `
 - hosts: all

@@ -10,8 +10,8 @@ import { musterError } from '../../domain/errors.ts';
 import type { ScheduleAction } from '../../domain/schedules/schedule-schema.ts';
 import { findScheduleRun, type ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FakeSchedules, fakeSchedules } from '../support/fake-schedules.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
+import { type FakeSchedules, fakeSchedules } from '../support/temporal/fake-schedules.ts';
 
 let api: TestApi;
 let engine: FakeSchedules;

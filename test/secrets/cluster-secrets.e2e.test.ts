@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
 import { eventually } from '../support/eventually.ts';
-import { type KubernetesApi, kubernetesMissing, startKubernetesApi } from '../support/kubernetes-api.ts';
+import { type KubernetesApi, kubernetesMissing, startKubernetesApi } from '../support/kubernetes/kubernetes-api.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { type ApiProcess, startApiProcess } from '../support/stack/api-process.ts';
 
 describeNeeding(kubernetesMissing(), 'an API server whose secrets are in a cluster', () => {
   const namespace = 'site-secrets';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { type ConfigMaps, openConfigMaps } from '../../drivers/secrets/config-maps.ts';
 import { openKubernetesConfigMaps } from '../../drivers/secrets/kubernetes-config-maps.ts';
-import { type KubernetesApi, kubernetesMissing, startKubernetesApi } from '../support/kubernetes-api.ts';
+import { type KubernetesApi, kubernetesMissing, startKubernetesApi } from '../support/kubernetes/kubernetes-api.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
 describeNeeding(kubernetesMissing(), 'ConfigMaps of a cluster', () => {

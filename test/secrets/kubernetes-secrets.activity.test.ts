@@ -2,9 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CoreV1Api, KubeConfig, RbacAuthorizationV1Api } from '@kubernetes/client-node';
 import { openKubernetesSecrets } from '../../drivers/secrets/kubernetes-secrets.ts';
-import { type KubernetesApi, kubernetesMissing, startKubernetesApi } from '../support/kubernetes-api.ts';
+import { secretStoreContract } from '../support/fakes/secret-store-contract.ts';
+import { type KubernetesApi, kubernetesMissing, startKubernetesApi } from '../support/kubernetes/kubernetes-api.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { secretStoreContract } from '../support/secret-store-contract.ts';
 
 describeNeeding(kubernetesMissing(), 'secrets of a cluster', () => {
   let kubernetes: KubernetesApi;

@@ -10,8 +10,8 @@ import { dropOldKey, makeNextKey, switchKeys } from '../../drivers/secrets/key-r
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { finishRotation, rotateKey } from '../../store/secrets/secret-keys.ts';
 import { createSecretStore } from '../../store/secrets/secrets.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { ROOT } from '../support/source-tree.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 let database: TestDatabase;
 let dir: string;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecretCipher, type SecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { createSecretStore } from '../../store/secrets/secrets.ts';
-import { secretStoreContract } from '../support/secret-store-contract.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { secretStoreContract } from '../support/fakes/secret-store-contract.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 let dir: string;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openConfigMaps } from '../../drivers/secrets/config-maps.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
-import { createMemorySecretStore } from '../support/memory-secret-store.ts';
-import { secretStoreContract } from '../support/secret-store-contract.ts';
+import { createMemorySecretStore } from '../support/fakes/memory-secret-store.ts';
+import { secretStoreContract } from '../support/fakes/secret-store-contract.ts';
 
 let dir: string;
 beforeAll(async () => {

@@ -9,8 +9,8 @@ import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { openConfigMaps } from '../../drivers/secrets/config-maps.ts';
 import { openSshFiles } from '../../drivers/secrets/ssh-files.ts';
 import { insertSource } from '../../store/configurations/sources.ts';
-import { createMemorySecretStore } from '../support/memory-secret-store.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createMemorySecretStore } from '../support/fakes/memory-secret-store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 let dir: string;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '../../store/connection/database.ts';
 import { admit, writeEnd } from '../../store/sessions/session-engine.ts';
 import { freePort } from '../support/free-port.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
+import { type CollectedSpan, startTraceCollector, type TraceCollector } from '../support/fakes/trace-collector.ts';
 import { freePort } from '../support/free-port.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { type CollectedSpan, startTraceCollector, type TraceCollector } from '../support/trace-collector.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const TRACE = PARENT.split('-')[1];

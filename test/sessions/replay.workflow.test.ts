@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { expect, test } from '@jest/globals';
-import { HISTORIES, historyText, parseHistory } from '../support/history-files.ts';
-import { replayHistories } from '../support/session-bench.ts';
 import { ROOT } from '../support/source-tree.ts';
+import { replayHistories } from '../support/stack/session-bench.ts';
+import { HISTORIES, historyText, parseHistory } from '../support/temporal/history-files.ts';
 
 /**
- * Recorded by test/support/record-histories.ts, some of earlier versions: `image-job-not-taken` of one that opened what was half unpacked,
+ * Recorded by test/support/temporal/record-histories.ts, some of earlier versions: `image-job-not-taken` of one that opened what was half unpacked,
  * `session-job-ended-twice` of one that tried again to end a Job whose cluster had not answered.
  */
 const NAMES = readdirSync(HISTORIES)

@@ -9,8 +9,8 @@ import { openDatabase, pingDatabase } from '../../store/connection/database.ts';
 import { openListener } from '../../store/connection/listener.ts';
 import { eventually } from '../support/eventually.ts';
 import { findProgram } from '../support/find-program.ts';
-import { makeCertificates } from '../support/git-http-server.ts';
-import { type PostgresServer, startPostgresServer } from '../support/postgres-server.ts';
+import { makeCertificates } from '../support/git/git-http-server.ts';
+import { type PostgresServer, startPostgresServer } from '../support/postgres/postgres-server.ts';
 import { describeNeeding } from '../support/requirement.ts';
 
 describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'a Postgres with a CA of its own', () => {

@@ -8,7 +8,7 @@ import {
 import { pageSources } from '../../store/configurations/sources.ts';
 import * as foundation from '../../store/migrations/0001-foundation.ts';
 import { migrate } from '../../store/migrations/index.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
-import { tryToHold } from './machine-lock.ts';
+import { tryToHold } from './stack/machine-lock.ts';
 
 /**
  * Below the range from which the kernel takes ports for outgoing connections: a server that is killed and started again

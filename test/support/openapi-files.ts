@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DOCUMENT_PATHS, DOCUMENTS, type DocumentName } from '../../api/documentation/surfaces.ts';
-import { createTestApi, type TestApi } from './test-api.ts';
+import { createTestApi, type TestApi } from './stack/test-api.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const FOLDER = join(ROOT, 'openapi');

@@ -1,6 +1,6 @@
 /** `npm run openapi`: writes the committed API documents anew. */
 import { generatedFiles, writeFiles } from './openapi-files.ts';
-import { startPostgresServer } from './postgres-server.ts';
+import { startPostgresServer } from './postgres/postgres-server.ts';
 
 const server = await startPostgresServer();
 process.env.MUSTER_TEST_POSTGRES_URL = server.url;

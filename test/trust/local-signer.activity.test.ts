@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeSshPrivateKey } from '../../drivers/secrets/ssh-key-pair.ts';
 import { AUTHORITY_SECRET, createLocalSigner } from '../../drivers/trust/local-signer.ts';
 import { openSshKeygen } from '../../drivers/trust/ssh-keygen.ts';
-import { certificateSignerContract } from '../support/certificate-signer-contract.ts';
-import { createMemorySecretStore } from '../support/memory-secret-store.ts';
+import { canLogIn } from '../support/ansible/ssh-login.ts';
+import { sshMissing, startSshServer } from '../support/ansible/ssh-server.ts';
+import { certificateSignerContract } from '../support/fakes/certificate-signer-contract.ts';
+import { createMemorySecretStore } from '../support/fakes/memory-secret-store.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { canLogIn } from '../support/ssh-login.ts';
-import { sshMissing, startSshServer } from '../support/ssh-server.ts';
 
 let dir: string;
 beforeAll(async () => {

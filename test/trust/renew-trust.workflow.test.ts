@@ -4,9 +4,9 @@ import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { reconcileSchedules, renewTrustNow } from '../../worker/schedules.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { startTestWorker } from '../support/session-bench.ts';
-import { temporalMissing } from '../support/temporal-binary.ts';
-import { openDevServer, type TestServer, workflowBundle } from '../support/workflow-environment.ts';
+import { startTestWorker } from '../support/stack/session-bench.ts';
+import { temporalMissing } from '../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 
 describeNeeding(temporalMissing(), 'the renewal of trust', () => {
   let server: TestServer;

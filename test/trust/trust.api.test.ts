@@ -7,9 +7,9 @@ import { makeSshPrivateKey } from '../../drivers/secrets/ssh-key-pair.ts';
 import { AUTHORITY_SECRET, createLocalSigner } from '../../drivers/trust/local-signer.ts';
 import { openSshKeygen } from '../../drivers/trust/ssh-keygen.ts';
 import { recordAuthority } from '../../store/trust/trust.ts';
+import { sshMissing } from '../support/ansible/ssh-server.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { sshMissing } from '../support/ssh-server.ts';
-import { createTokenApi, type TokenApi } from '../support/token-api.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let api: TokenApi;
 beforeAll(async () => {

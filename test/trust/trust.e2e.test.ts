@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parseCertificate } from '../../domain/trust/ssh-certificate.ts';
-import { cli } from '../support/command-line.ts';
+import { canLogIn } from '../support/ansible/ssh-login.ts';
+import { type SshServer, sshMissing, startSshServer } from '../support/ansible/ssh-server.ts';
 import { eventually } from '../support/eventually.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { canLogIn } from '../support/ssh-login.ts';
-import { type SshServer, sshMissing, startSshServer } from '../support/ssh-server.ts';
+import { cli } from '../support/stack/command-line.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 /** Life of a certificate here, seconds. */
 const TTL = 6;

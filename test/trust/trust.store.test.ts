@@ -10,10 +10,10 @@ import { makeSshPrivateKey } from '../../drivers/secrets/ssh-key-pair.ts';
 import { AUTHORITY_SECRET, createLocalSigner } from '../../drivers/trust/local-signer.ts';
 import { openSshKeygen } from '../../drivers/trust/ssh-keygen.ts';
 import { listAuthorities } from '../../store/trust/trust.ts';
-import { createMemorySecretStore } from '../support/memory-secret-store.ts';
+import { sshMissing } from '../support/ansible/ssh-server.ts';
+import { createMemorySecretStore } from '../support/fakes/memory-secret-store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { sshMissing } from '../support/ssh-server.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const TTL = 43_200;
 const HOUR = 3_600_000;

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { isMusterError } from '../../domain/errors.ts';
 import { openSshKeygen } from '../../drivers/trust/ssh-keygen.ts';
 import { createVaultSigner, type VaultSignerOptions } from '../../drivers/trust/vault-signer.ts';
-import { certificateSignerContract } from '../support/certificate-signer-contract.ts';
+import { sshMissing } from '../support/ansible/ssh-server.ts';
+import { certificateSignerContract } from '../support/fakes/certificate-signer-contract.ts';
+import { createMemorySecretStore } from '../support/fakes/memory-secret-store.ts';
+import { startVaultServer, type VaultServer } from '../support/fakes/vault-server.ts';
 import { freePort } from '../support/free-port.ts';
-import { createMemorySecretStore } from '../support/memory-secret-store.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { sshMissing } from '../support/ssh-server.ts';
-import { startVaultServer, type VaultServer } from '../support/vault-server.ts';
 
 const LOGIN = 'POST /v1/auth/kubernetes/login';
 const MAKE = 'POST /v1/transit/keys/cfstrust';

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type SshServer, sshMissing, startSshServer } from '../support/ansible/ssh-server.ts';
 import { eventually } from '../support/eventually.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/muster-stack.ts';
+import { startVaultServer, type VaultServer } from '../support/fakes/vault-server.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { type SshServer, sshMissing, startSshServer } from '../support/ssh-server.ts';
-import { startVaultServer, type VaultServer } from '../support/vault-server.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const PLAYBOOK = `- hosts: all
   gather_facts: false

@@ -14,8 +14,8 @@ import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { connectionName } from '../../store/connection/process-names.ts';
 import { createSecretStore } from '../../store/secrets/secrets.ts';
-import { createMemorySecretStore } from '../support/memory-secret-store.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createMemorySecretStore } from '../support/fakes/memory-secret-store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 const SHOWN = 'https://hooks.test:8443/***';
 const whole = (word: string) => `https://me:${word}@hooks.test:8443/${word}/x?key=${word}`;

@@ -20,7 +20,7 @@ import {
   noteDelivery,
 } from '../../store/webhooks/webhooks.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 let few: ReturnType<typeof openDatabase>;

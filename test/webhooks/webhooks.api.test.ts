@@ -5,7 +5,7 @@ import { forgetOldNotifications } from '../../control/webhooks/wake-webhooks.ts'
 import type { WebhookSender } from '../../control/webhooks/webhook-ports.ts';
 import { writeEnd } from '../../store/sessions/session-engine.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestApi, type TestApi } from '../support/test-api.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
 type Sent = Parameters<WebhookSender['send']>[0];
 

@@ -5,7 +5,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
-import { createTestApi } from '../../support/test-api.ts';
+import { createTestApi } from '../../support/stack/test-api.ts';
 
 const COUNT = Number(process.argv[2]);
 /** Bytes of the answer between two looks. */

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findProgram } from '../../support/find-program.ts';
-import { makeCertificates } from '../../support/git-http-server.ts';
+import { makeCertificates } from '../../support/git/git-http-server.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 
 const DOWNLOAD = join(import.meta.dirname, '..', '..', '..', 'bootstrap', 'download.mjs');

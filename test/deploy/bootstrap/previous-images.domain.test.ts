@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 // @ts-expect-error plain JavaScript without types
 import { unpackPrevious } from '../../../bootstrap/previous-images.mjs';
-import { createRepository } from '../../support/git-repository.ts';
+import { createRepository } from '../../support/git/git-repository.ts';
 
 const SOURCES = {
   '.dockerignore': '*\n!api\n!deploy\ndeploy/chart\n**/node_modules\n',

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { clusterStatus } from '../../support/cluster-command.ts';
-import { type ClusterStack, startClusterStack } from '../../support/cluster-stack.ts';
-import { breakingRefused, killPart, kubectl, startParts } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type JobSessions, openJobSessions } from '../../support/job-sessions.ts';
+import { clusterStatus } from '../../support/kubernetes/cluster-command.ts';
+import { type ClusterStack, startClusterStack } from '../../support/kubernetes/cluster-stack.ts';
+import { breakingRefused, killPart, kubectl, startParts } from '../../support/kubernetes/dev-cluster.ts';
+import { type JobSessions, openJobSessions } from '../../support/kubernetes/job-sessions.ts';
+import { untilSystemIsReady } from '../../support/kubernetes/system-pods.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { untilSystemIsReady } from '../../support/system-pods.ts';
 
 /** A playbook that takes so many seconds. */
 const taking = (seconds: number) => `

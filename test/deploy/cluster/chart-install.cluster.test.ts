@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { type ChartSite, makeChartSite } from '../../support/chart-site.ts';
-import { clusterStatus } from '../../support/cluster-command.ts';
-import { startRestrictedPod } from '../../support/cluster-pod.ts';
-import { hostAddress, imageName, kubeconfigPath, type TestNamespace } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
-import { CHART, helm } from '../../support/helm.ts';
-import type { InstalledChart } from '../../support/installed-chart.ts';
+import { type ChartSite, makeChartSite } from '../../support/kubernetes/chart-site.ts';
+import { clusterStatus } from '../../support/kubernetes/cluster-command.ts';
+import { startRestrictedPod } from '../../support/kubernetes/cluster-pod.ts';
+import { hostAddress, imageName, kubeconfigPath, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
+import { CHART, helm } from '../../support/kubernetes/helm.ts';
+import type { InstalledChart } from '../../support/kubernetes/installed-chart.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 
 /** Says of each address, `host:port`, whether a connection to it is made. */

@@ -1,8 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadEnvironment } from '../../../config/environment.ts';
-import { CHART, helm, type Manifest, renderChart, renderKustomize } from '../../support/helm.ts';
-import { plainManifests, readManifest } from '../../support/plain-manifests.ts';
-import { environmentOf, permissionMistakes, podTemplates, rightsMistakes } from '../../support/pod-templates.ts';
+import { CHART, helm, type Manifest, renderChart, renderKustomize } from '../../support/kubernetes/helm.ts';
+import { plainManifests, readManifest } from '../../support/kubernetes/plain-manifests.ts';
+import {
+  environmentOf,
+  permissionMistakes,
+  podTemplates,
+  rightsMistakes,
+} from '../../support/kubernetes/pod-templates.ts';
 
 const NEEDED = [
   'database.existingSecret=muster-database',

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadEnvironment } from '../../../config/environment.ts';
-import { type Manifest, renderChart } from '../../support/helm.ts';
-import { writeValues } from '../../support/installed-chart.ts';
-import { environmentOf, podTemplates } from '../../support/pod-templates.ts';
+import { type Manifest, renderChart } from '../../support/kubernetes/helm.ts';
+import { writeValues } from '../../support/kubernetes/installed-chart.ts';
+import { environmentOf, podTemplates } from '../../support/kubernetes/pod-templates.ts';
 
 const NEEDED = {
   database: { existingSecret: 'muster-database' },

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ChartSite, makeChartSite } from '../../support/chart-site.ts';
-import { clusterStatus } from '../../support/cluster-command.ts';
-import { hostAddress, kubeconfigPath } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
-import { CHART, helm, type Manifest } from '../../support/helm.ts';
-import { imageShellsMissing } from '../../support/image-shells.ts';
-import { type ImagesForPods, serveImagesForPods } from '../../support/images-for-pods.ts';
-import { type InstalledChart, ownRelease, type Release } from '../../support/installed-chart.ts';
-import { type PreviousRelease, previousRelease } from '../../support/previous-release.ts';
+import { openProxy, type TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { imageShellsMissing } from '../../support/images/image-shells.ts';
+import { type ChartSite, makeChartSite } from '../../support/kubernetes/chart-site.ts';
+import { clusterStatus } from '../../support/kubernetes/cluster-command.ts';
+import { hostAddress, kubeconfigPath } from '../../support/kubernetes/dev-cluster.ts';
+import { CHART, helm, type Manifest } from '../../support/kubernetes/helm.ts';
+import { type ImagesForPods, serveImagesForPods } from '../../support/kubernetes/images-for-pods.ts';
+import { type InstalledChart, ownRelease, type Release } from '../../support/kubernetes/installed-chart.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { openProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { type PreviousRelease, previousRelease } from '../../support/stack/previous-release.ts';
 
 const OUTSIDE = 'muster.example.com';
 /** Nobody is asked for a token: a gateway in front does that, and says who asks. */

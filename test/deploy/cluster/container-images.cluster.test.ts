@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startRestrictedPod } from '../../support/cluster-pod.ts';
-import { hostAddress, imageName, makeNamespace, type TestNamespace } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openProxy } from '../../support/tcp-proxy.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
+import { openProxy } from '../../support/fakes/tcp-proxy.ts';
+import { startRestrictedPod } from '../../support/kubernetes/cluster-pod.ts';
+import { hostAddress, imageName, makeNamespace, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
+import { createTestDatabase } from '../../support/postgres/test-database.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const WORK = { environment: { HOME: '/muster/work/home', TMPDIR: '/muster/work' }, writable: ['/muster/work', '/tmp'] };

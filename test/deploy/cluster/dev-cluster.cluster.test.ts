@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { clusterCommand, clusterStatus } from '../../support/cluster-command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { clusterCommand, clusterStatus } from '../../support/kubernetes/cluster-command.ts';
 import {
   breakingRefused,
   type ClusterPart,
@@ -14,8 +15,7 @@ import {
   makeNamespace,
   startParts,
   type TestNamespace,
-} from '../../support/dev-cluster.ts';
-import { eventually } from '../../support/eventually.ts';
+} from '../../support/kubernetes/dev-cluster.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 
 /** A pod that runs one command of the utility image. */

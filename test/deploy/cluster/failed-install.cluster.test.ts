@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { kubeconfigPath, makeNamespace, type TestNamespace } from '../../support/dev-cluster.ts';
-import { CHART, helm } from '../../support/helm.ts';
-import { ownRelease, valuesFor, writeValues } from '../../support/installed-chart.ts';
+import { kubeconfigPath, makeNamespace, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
+import { CHART, helm } from '../../support/kubernetes/helm.ts';
+import { ownRelease, valuesFor, writeValues } from '../../support/kubernetes/installed-chart.ts';
 
 /** What helm prints of the site's own. */
 const SECRETS = ['secret/muster-admin', 'secret/muster-database'];

@@ -4,8 +4,8 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { loadEnvironment } from '../../../config/environment.ts';
-import { type Manifest, renderChart, renderKustomize } from '../../support/helm.ts';
-import { environmentOf, podTemplates } from '../../support/pod-templates.ts';
+import { type Manifest, renderChart, renderKustomize } from '../../support/kubernetes/helm.ts';
+import { environmentOf, podTemplates } from '../../support/kubernetes/pod-templates.ts';
 import { ROOT } from '../../support/source-tree.ts';
 
 const SECRETS = { 'muster-database/url': 'postgres://muster:secret@db:5432/muster' };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ChartSite, makeChartSite } from '../../support/chart-site.ts';
-import { clusterStatus } from '../../support/cluster-command.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { PlainMuster } from '../../support/installed-plainly.ts';
+import { type ChartSite, makeChartSite } from '../../support/kubernetes/chart-site.ts';
+import { clusterStatus } from '../../support/kubernetes/cluster-command.ts';
+import type { PlainMuster } from '../../support/kubernetes/installed-plainly.ts';
 
 let site: ChartSite;
 let muster: PlainMuster;

@@ -4,13 +4,13 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parseCertificate } from '../../../domain/trust/ssh-certificate.ts';
-import { type ClusterStack, startClusterStack } from '../../support/cluster-stack.ts';
-import { hostAddress } from '../../support/dev-cluster.ts';
+import { type SshServer, sshMissing, startSshServer } from '../../support/ansible/ssh-server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type JobSessions, openJobSessions } from '../../support/job-sessions.ts';
+import { openProxy, type TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { type ClusterStack, startClusterStack } from '../../support/kubernetes/cluster-stack.ts';
+import { hostAddress } from '../../support/kubernetes/dev-cluster.ts';
+import { type JobSessions, openJobSessions } from '../../support/kubernetes/job-sessions.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { type SshServer, sshMissing, startSshServer } from '../../support/ssh-server.ts';
-import { openProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 
 /** Life of a certificate here, seconds; it is renewed when half of it is over. */
 const TTL = 60;

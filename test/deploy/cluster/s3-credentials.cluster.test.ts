@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startRestrictedPod } from '../../support/cluster-pod.ts';
-import { imageName, makeNamespace, type TestNamespace } from '../../support/dev-cluster.ts';
+import { startRestrictedPod } from '../../support/kubernetes/cluster-pod.ts';
+import { imageName, makeNamespace, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
 
 const WORK = ['/muster/work', '/tmp'];
 const READER = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' };

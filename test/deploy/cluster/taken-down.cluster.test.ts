@@ -4,9 +4,15 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from '@jest/globals';
-import { clusterCommand, clusterStatus } from '../../support/cluster-command.ts';
-import { imageName, kubectl, makeNamespace, startParts, takingDownRefused } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
+import { clusterCommand, clusterStatus } from '../../support/kubernetes/cluster-command.ts';
+import {
+  imageName,
+  kubectl,
+  makeNamespace,
+  startParts,
+  takingDownRefused,
+} from '../../support/kubernetes/dev-cluster.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 
 const run = promisify(execFile);

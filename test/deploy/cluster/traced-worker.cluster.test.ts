@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startRestrictedPod, type TestPod } from '../../support/cluster-pod.ts';
-import { hostAddress, imageName, makeNamespace, type TestNamespace } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startPlainTemporal } from '../../support/plain-temporal.ts';
-import { openProxy } from '../../support/tcp-proxy.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
-import { startTraceCollector } from '../../support/trace-collector.ts';
+import { openProxy } from '../../support/fakes/tcp-proxy.ts';
+import { startTraceCollector } from '../../support/fakes/trace-collector.ts';
+import { startRestrictedPod, type TestPod } from '../../support/kubernetes/cluster-pod.ts';
+import { hostAddress, imageName, makeNamespace, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
+import { createTestDatabase } from '../../support/postgres/test-database.ts';
+import { startPlainTemporal } from '../../support/temporal/plain-temporal.ts';
 
 /** On a machine that is busy with other suites a pod takes its time. */
 const START_LIMIT_MS = 120_000;

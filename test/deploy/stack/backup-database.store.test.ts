@@ -4,7 +4,7 @@ import type { SavedDatabase } from '../../../domain/backup-schema.ts';
 import { loadDatabase, unknownMigrations } from '../../../store/backup/load-database.ts';
 import { saveDatabase } from '../../../store/backup/save-database.ts';
 import { MIGRATIONS } from '../../../store/migrations/index.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 
 let origin: TestDatabase;
 const emptied: pg.Client[] = [];

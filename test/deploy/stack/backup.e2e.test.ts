@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stackStatus, startStack, stopStack } from '../../../deploy/stack/background.ts';
-import { cli } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { type Answer, type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { ROOT } from '../../support/source-tree.ts';
+import { cli } from '../../support/stack/command-line.ts';
+import { type Answer, type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
 
 const MINUTES = 60_000;
 const QUICK = `- hosts: all

@@ -6,7 +6,7 @@ import { identify } from '../../../deploy/stack/process-identity.ts';
 import { COMPONENT_NAMES } from '../../../deploy/stack/stack-state.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
 import { TestStack } from './test-stack.ts';
 
 describeNeeding(temporalMissing(), 'a stack that was killed', () => {

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { ansibleMissing } from '../../support/ansible.ts';
+import { ansibleMissing } from '../../support/ansible/ansible.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
 import { TestStack } from './test-stack.ts';
 
 const DEMO = join(import.meta.dirname, '..', '..', '..', 'deploy', 'stack', 'demo.ts');

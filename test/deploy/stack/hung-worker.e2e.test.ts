@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stackStatus } from '../../../deploy/stack/background.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
 import { describeNeeding } from '../../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
 
 const MINUTES = 60_000;
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { COMPONENT_NAMES } from '../../../deploy/stack/stack-state.ts';
 import { SEARCH_ATTRIBUTES } from '../../../domain/engine/search-attributes.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
 import { TestStack } from './test-stack.ts';
 
 const alive = (pid: number): boolean => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { describeNeeding } from '../../support/requirement.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
 import { TestStack } from './test-stack.ts';
 
 describeNeeding(temporalMissing(), 'a stack whose messages nobody reads any more', () => {

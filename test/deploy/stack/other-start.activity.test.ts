@@ -7,7 +7,7 @@ import { startStack } from '../../../deploy/stack/background.ts';
 import { identify } from '../../../deploy/stack/process-identity.ts';
 import { type StackState, writeStackState } from '../../../deploy/stack/stack-state.ts';
 import { eventually } from '../../support/eventually.ts';
-import { processEnvironment } from '../../support/process-environment.ts';
+import { processEnvironment } from '../../support/stack/process-environment.ts';
 
 let dataDir: string;
 let supervisor: ChildProcess;

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { makeCertificates } from '../../support/git-http-server.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
-import { startPlainTemporal } from '../../support/plain-temporal.ts';
-import { type PostgresServer, startPostgresServer, TEMPLATE } from '../../support/postgres-server.ts';
+import { startTlsProxy } from '../../support/fakes/tls-proxy.ts';
+import { makeCertificates } from '../../support/git/git-http-server.ts';
+import { type PostgresServer, startPostgresServer, TEMPLATE } from '../../support/postgres/postgres-server.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { startTlsProxy } from '../../support/tls-proxy.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
+import { startPlainTemporal } from '../../support/temporal/plain-temporal.ts';
 
 describeNeeding(stackMissing(), 'a Postgres and a Temporal of somebody else, over TLS', () => {
   let dir: string;

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readStackState } from '../../../deploy/stack/stack-state.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
 import { TestStack } from './test-stack.ts';
 
 describeNeeding(temporalMissing(), 'a stack that cannot start', () => {

@@ -7,8 +7,8 @@ import { type StartOptions, stackStatus, startStack, stopStack } from '../../../
 import type { ComponentName, StackState } from '../../../deploy/stack/stack-state.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { processEnvironment } from '../../support/process-environment.ts';
-import { temporalBinary } from '../../support/temporal-binary.ts';
+import { processEnvironment } from '../../support/stack/process-environment.ts';
+import { temporalBinary } from '../../support/temporal/temporal-binary.ts';
 
 const STAND_INS = join(import.meta.dirname, 'stand-ins');
 

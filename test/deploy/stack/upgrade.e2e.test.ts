@@ -8,11 +8,11 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 // @ts-expect-error plain JavaScript without types
 import { unpackPrevious } from '../../../bootstrap/previous-images.mjs';
-import { cli } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { ROOT } from '../../support/source-tree.ts';
+import { cli } from '../../support/stack/command-line.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
 
 const MINUTES = 60_000;
 const NIGHT = { rollout: { canary: 1, max_at_once: 1 } };

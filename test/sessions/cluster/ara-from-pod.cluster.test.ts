@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type AraServer, startAraServer } from '../../support/ara-server.ts';
-import { type ClusterStack, startClusterStack } from '../../support/cluster-stack.ts';
-import { hostAddress } from '../../support/dev-cluster.ts';
+import { type AraServer, startAraServer } from '../../support/ansible/ara-server.ts';
+import { type ClusterStack, startClusterStack } from '../../support/kubernetes/cluster-stack.ts';
+import { hostAddress } from '../../support/kubernetes/dev-cluster.ts';
 
 let cluster: ClusterStack;
 let ara: AraServer;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
-import { type ClusterStack, startClusterStack } from '../../support/cluster-stack.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type JobSessions, openJobSessions } from '../../support/job-sessions.ts';
+import { type ClusterProxy, openClusterProxy } from '../../support/kubernetes/cluster-proxy.ts';
+import { type ClusterStack, startClusterStack } from '../../support/kubernetes/cluster-stack.ts';
+import { type JobSessions, openJobSessions } from '../../support/kubernetes/job-sessions.ts';
 
 const WAITING = `
 - hosts: all

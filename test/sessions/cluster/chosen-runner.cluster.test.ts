@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ClusterStack, startClusterStack } from '../../support/cluster-stack.ts';
-import { type JobSessions, openJobSessions } from '../../support/job-sessions.ts';
+import { type ClusterStack, startClusterStack } from '../../support/kubernetes/cluster-stack.ts';
+import { type JobSessions, openJobSessions } from '../../support/kubernetes/job-sessions.ts';
 
 const PLAYBOOK = `
 - hosts: all

@@ -5,9 +5,9 @@ import { noteExitCodes } from '../../../control/sessions/cluster/record-job.ts';
 import { issueJobToken, sessionOfJobToken } from '../../../control/sessions/cluster/session-of-job-token.ts';
 import { ensureRun, findRun } from '../../../store/runs/runs.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
-import { type FakeCluster, fakeCluster } from '../../support/fake-cluster.ts';
-import { ansible, recordedJob } from '../../support/recorded-jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
+import { ansible, recordedJob } from '../../support/kubernetes/recorded-jobs.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 let cluster: FakeCluster;

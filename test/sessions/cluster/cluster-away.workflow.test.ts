@@ -4,11 +4,11 @@ import { expect, test } from '@jest/globals';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { getProgress, type SessionProgress } from '../../../workflows/sessions/messages.ts';
 import { eventually } from '../../support/eventually.ts';
-import { admitted, fakeSession } from '../../support/fake-session.ts';
+import { admitted, fakeSession } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { closeOf, replayHistories, startTestWorker } from '../../support/session-bench.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { openDevServer, workflowBundle } from '../../support/workflow-environment.ts';
+import { closeOf, replayHistories, startTestWorker } from '../../support/stack/session-bench.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer, workflowBundle } from '../../support/temporal/workflow-environment.ts';
 
 describeNeeding(temporalMissing(), 'a session as a Job that no worker takes up', () => {
   test('says what it waits for, and ends with what to do', async () => {

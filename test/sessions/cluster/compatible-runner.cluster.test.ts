@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ClusterStack, startClusterStack } from '../../support/cluster-stack.ts';
-import { hostAddress, imageName } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
+import { type ClusterStack, startClusterStack } from '../../support/kubernetes/cluster-stack.ts';
+import { hostAddress, imageName } from '../../support/kubernetes/dev-cluster.ts';
 
 const WHO = `
 - hosts: all

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { endJob, watchJob } from '../../../activities/sessions/cluster/watch-job.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
-import { makeSession } from '../../support/engine-sessions.ts';
-import { type FakeCluster, fakeCluster } from '../../support/fake-cluster.ts';
-import { ansible, recordedJob } from '../../support/recorded-jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
-import { watchDependencies } from '../../support/watch-dependencies.ts';
+import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
+import { ansible, recordedJob } from '../../support/kubernetes/recorded-jobs.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { watchDependencies } from '../../support/postgres/watch-dependencies.ts';
+import { makeSession } from '../../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 let cluster: FakeCluster;

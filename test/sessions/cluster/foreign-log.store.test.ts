@@ -5,11 +5,11 @@ import { type EndDependencies, endJob } from '../../../activities/sessions/clust
 import type { Database, Kysely } from '../../../control/database.ts';
 import type { ClusterJobs } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
-import { sessionNow } from '../../support/engine-sessions.ts';
-import { type FakeCluster, fakeCluster } from '../../support/fake-cluster.ts';
-import { recordedJob } from '../../support/recorded-jobs.ts';
-import { SITE } from '../../support/site-stand-ins.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
+import { recordedJob } from '../../support/kubernetes/recorded-jobs.ts';
+import { SITE } from '../../support/kubernetes/site-stand-ins.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { sessionNow } from '../../support/temporal/engine-sessions.ts';
 
 const LINES = ['one\n', 'two\n', 'three\n', 'four\n'];
 

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { recordJob } from '../../../control/sessions/cluster/record-job.ts';
 import { retrySession } from '../../../control/sessions/retry-session.ts';
-import { makeSession, snapshotLayer } from '../../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
 import { addRun, endSession } from '../session-fixtures.ts';
 
 let database: TestDatabase;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { recordJob, settleJob, waitedFor } from '../../../control/sessions/cluster/record-job.ts';
 import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import type { JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
-import { createTestApi, type TestApi } from '../../support/test-api.ts';
+import { createTestApi, type TestApi } from '../../support/stack/test-api.ts';
 import { addConfiguration, sessionId } from '../session-fixtures.ts';
 
 let api: TestApi;

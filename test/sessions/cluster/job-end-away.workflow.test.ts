@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { CLUSTER_HOST, hostQueueOf } from '../../../domain/engine/task-queues.ts';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
-import { admitted, gate, JOB_DONE } from '../../support/fake-session.ts';
+import { admitted, gate, JOB_DONE } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { testServerMissing } from '../../support/test-server.ts';
-import { openTimeSkipping } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import { testServerMissing } from '../../support/temporal/test-server.ts';
+import { openTimeSkipping } from '../../support/temporal/workflow-environment.ts';
 
 describeNeeding(testServerMissing(), 'the end of a Job whose cluster is away', () => {
   let stopCluster: () => Promise<void>;

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { JobEnding } from '../../../domain/sessions/cluster/cluster-job.ts';
-import { makeNamespace, type TestNamespace } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
-import { jobSpec, type ScriptedJobs, type Scripts, scriptedJobs, smallSettings } from '../../support/scripted-jobs.ts';
+import { makeNamespace, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
+import {
+  jobSpec,
+  type ScriptedJobs,
+  type Scripts,
+  scriptedJobs,
+  smallSettings,
+} from '../../support/kubernetes/scripted-jobs.ts';
 
 const signal = new AbortController().signal;
 let namespace: TestNamespace;

@@ -13,11 +13,11 @@ import { recordJob } from '../../../control/sessions/cluster/record-job.ts';
 import type { Options } from '../../../domain/configurations/schema.ts';
 import { findSessionById } from '../../../store/sessions/session-engine.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
-import { makeSession } from '../../support/engine-sessions.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type PlainCluster, quota, startPlainCluster } from '../../support/plain-cluster.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
-import { watchDependencies } from '../../support/watch-dependencies.ts';
+import { type PlainCluster, quota, startPlainCluster } from '../../support/kubernetes/plain-cluster.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { watchDependencies } from '../../support/postgres/watch-dependencies.ts';
+import { makeSession } from '../../support/temporal/engine-sessions.ts';
 
 /** Between two tries, ms. */
 const AGAIN = 20;

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ClusterGate, openClusterGate } from '../../support/cluster-gate.ts';
-import { type ClusterStack, startClusterStack } from '../../support/cluster-stack.ts';
-import { hostAddress, imageName } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type JobSessions, openJobSessions } from '../../support/job-sessions.ts';
+import { type ClusterGate, openClusterGate } from '../../support/kubernetes/cluster-gate.ts';
+import { type ClusterStack, startClusterStack } from '../../support/kubernetes/cluster-stack.ts';
+import { hostAddress, imageName } from '../../support/kubernetes/dev-cluster.ts';
+import { type JobSessions, openJobSessions } from '../../support/kubernetes/job-sessions.ts';
 
 const MISSING = 'localhost/muster/none:1';
 const PING = `

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
-import { makeNamespace, type TestNamespace } from '../../support/dev-cluster.ts';
-import { jobSpec, scriptedJobs, smallSettings } from '../../support/scripted-jobs.ts';
+import { type ClusterProxy, openClusterProxy } from '../../support/kubernetes/cluster-proxy.ts';
+import { makeNamespace, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
+import { jobSpec, scriptedJobs, smallSettings } from '../../support/kubernetes/scripted-jobs.ts';
 import { ROOT } from '../../support/source-tree.ts';
 
 const run = promisify(execFile);

@@ -10,8 +10,8 @@ import type { RunOrder } from '../../../domain/sessions/job-schema.ts';
 import { ensureRun, findRun } from '../../../store/runs/runs.ts';
 import { findSessionById } from '../../../store/sessions/session-engine.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
-import { makeSession, sessionNow } from '../../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
 
 const SPOOL = 600;
 const FILES = { 'hosts/01-cfs-generated.yaml': '"all": {}\n' };

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { JobSpec, JobTrouble } from '../../../domain/sessions/cluster/cluster-job.ts';
 import type { ClusterRequest } from '../../../drivers/kubernetes/cluster-client.ts';
 import { LABELS } from '../../../drivers/kubernetes-runner/objects.ts';
-import { makeNamespace, type TestNamespace } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
-import { jobSpec, scriptedJobs, smallSettings } from '../../support/scripted-jobs.ts';
+import { makeNamespace, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
+import { jobSpec, scriptedJobs, smallSettings } from '../../support/kubernetes/scripted-jobs.ts';
 
 const signal = new AbortController().signal;
 let namespace: TestNamespace;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { JobSpec, JobTrouble, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import type { RunnerSettings } from '../../../drivers/kubernetes-runner/runner-settings.ts';
-import { kubectl, makeNamespace, type TestNamespace } from '../../support/dev-cluster.ts';
-import { jobSpec, type Scripts, scriptedJobs, smallSettings } from '../../support/scripted-jobs.ts';
+import { kubectl, makeNamespace, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
+import { jobSpec, type Scripts, scriptedJobs, smallSettings } from '../../support/kubernetes/scripted-jobs.ts';
 
 const signal = new AbortController().signal;
 let namespace: TestNamespace;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
-import { makeNamespace, type TestNamespace } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
-import { jobSpec, scriptedJobs, smallSettings } from '../../support/scripted-jobs.ts';
+import { type ClusterProxy, openClusterProxy } from '../../support/kubernetes/cluster-proxy.ts';
+import { makeNamespace, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
+import { jobSpec, scriptedJobs, smallSettings } from '../../support/kubernetes/scripted-jobs.ts';
 
 const signal = new AbortController().signal;
 /** What a runner may do but for the deletion of Jobs; nodes may not be read. */

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
-import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
-import { makeNamespace, type TestNamespace } from '../../support/dev-cluster.ts';
 import { eventually } from '../../support/eventually.ts';
-import { jobSpec, type ScriptedJobs, scriptedJobs, smallSettings } from '../../support/scripted-jobs.ts';
+import { type ClusterProxy, openClusterProxy } from '../../support/kubernetes/cluster-proxy.ts';
+import { makeNamespace, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
+import { jobSpec, type ScriptedJobs, scriptedJobs, smallSettings } from '../../support/kubernetes/scripted-jobs.ts';
 
 const signal = new AbortController().signal;
 /** Watches that have stalled are noticed within 6 s; a cluster that is away as ever. */

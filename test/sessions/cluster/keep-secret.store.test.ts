@@ -3,9 +3,9 @@ import { type KeepDependencies, keepSecret } from '../../../activities/sessions/
 import type { SessionIdentity } from '../../../control/trust/trust.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type FakeCluster, fakeCluster } from '../../support/fake-cluster.ts';
-import { recordedJob } from '../../support/recorded-jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
+import { recordedJob } from '../../support/kubernetes/recorded-jobs.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 let cluster: FakeCluster;

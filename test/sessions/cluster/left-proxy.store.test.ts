@@ -4,10 +4,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { watchJob } from '../../../activities/sessions/cluster/watch-job.ts';
 import { finishJob } from '../../../control/sessions/cluster/record-job.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
-import { fakeCluster } from '../../support/fake-cluster.ts';
-import { ansible, recordedJob } from '../../support/recorded-jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
-import { watchDependencies } from '../../support/watch-dependencies.ts';
+import { fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
+import { ansible, recordedJob } from '../../support/kubernetes/recorded-jobs.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { watchDependencies } from '../../support/postgres/watch-dependencies.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { JobSpec } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { clusterPaths } from '../../../drivers/kubernetes-runner/cluster-paths.ts';
 import { FINALIZER, LABELS, RUNNER_NAME } from '../../../drivers/kubernetes-runner/objects.ts';
-import { type PlainCluster, startPlainCluster } from '../../support/plain-cluster.ts';
-import { jobSpec } from '../../support/scripted-jobs.ts';
+import { type PlainCluster, startPlainCluster } from '../../support/kubernetes/plain-cluster.ts';
+import { jobSpec } from '../../support/kubernetes/scripted-jobs.ts';
 
 const never = new AbortController().signal;
 let cluster: PlainCluster;

@@ -22,11 +22,11 @@ import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import type { JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
 import { findSessionById } from '../../../store/sessions/session-engine.ts';
 import { findOrder } from '../../../store/sessions/session-jobs.ts';
-import { makeSession } from '../../support/engine-sessions.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type FakeCluster, fakeCluster } from '../../support/fake-cluster.ts';
-import { SITE, TRUST } from '../../support/site-stand-ins.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
+import { SITE, TRUST } from '../../support/kubernetes/site-stand-ins.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession } from '../../support/temporal/engine-sessions.ts';
 import { hostResult } from '../session-fixtures.ts';
 
 /** Made by ssh-keygen, good until 22:00 on 2026-11-21 (UTC). */

@@ -9,10 +9,10 @@ import { DEFAULT_OPTIONS } from '../../../domain/configurations/default-options.
 import { createInventories } from '../../../drivers/inventory/create-inventories.ts';
 import { requestedLeases } from '../../../store/components/leases.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
-import { findAnsible } from '../../support/ansible.ts';
-import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../../support/engine-sessions.ts';
+import { findAnsible } from '../../support/ansible/ansible.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { openMachine, type SessionMachine } from '../../support/session-machine.ts';
+import { openMachine, type SessionMachine } from '../../support/stack/session-machine.ts';
+import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
 
 const FLEET = ['db-1', 'web-1', 'web-2'];
 

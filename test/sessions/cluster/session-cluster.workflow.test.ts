@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { CLUSTER_HOST, hostQueueOf } from '../../../domain/engine/task-queues.ts';
 import { cancelSession, leasesFree, retrySession } from '../../../workflows/sessions/messages.ts';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
 import {
   admitted,
   endlessWork,
@@ -11,11 +10,12 @@ import {
   JOB_ENDED,
   layerOutcome,
   type SessionActivities,
-} from '../../support/fake-session.ts';
+} from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import type { SessionUnderTest } from '../../support/session-bench.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { openDevServer } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import type { SessionUnderTest } from '../../support/stack/session-bench.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer } from '../../support/temporal/workflow-environment.ts';
 
 const BY_ALICE = { succeeded: 'false', message: 'cancelled by alice', reason: 'cancelled' };
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ClusterStack, startClusterStack } from '../../support/cluster-stack.ts';
+import { type ClusterStack, startClusterStack } from '../../support/kubernetes/cluster-stack.ts';
 
 const SITE = `
 - hosts: all

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ClusterStack, startClusterStack } from '../../support/cluster-stack.ts';
-import { hostAddress } from '../../support/dev-cluster.ts';
+import { type SshServer, sshMissing, startSshServer } from '../../support/ansible/ssh-server.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openProxy, type TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { type ClusterStack, startClusterStack } from '../../support/kubernetes/cluster-stack.ts';
+import { hostAddress } from '../../support/kubernetes/dev-cluster.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { type SshServer, sshMissing, startSshServer } from '../../support/ssh-server.ts';
-import { openProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 
 const SITE = `
 - hosts: all

@@ -3,11 +3,11 @@ import { type StartDependencies, startJob } from '../../../activities/sessions/c
 import { endJob } from '../../../activities/sessions/cluster/watch-job.ts';
 import type { Options } from '../../../domain/configurations/schema.ts';
 import type { JobSpec, RunnerProfile } from '../../../domain/sessions/cluster/cluster-job.ts';
-import { snapshotLayer } from '../../support/engine-sessions.ts';
-import { type FakeCluster, fakeCluster } from '../../support/fake-cluster.ts';
-import { recordedJob } from '../../support/recorded-jobs.ts';
-import { SITE, TRUST } from '../../support/site-stand-ins.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
+import { recordedJob } from '../../support/kubernetes/recorded-jobs.ts';
+import { SITE, TRUST } from '../../support/kubernetes/site-stand-ins.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { snapshotLayer } from '../../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 let cluster: FakeCluster;

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ClusterStack, startClusterStack } from '../../support/cluster-stack.ts';
-import { TENANT_PLAYBOOK } from '../../support/tenant-playbook.ts';
-import { startVaultServer, type VaultServer } from '../../support/vault-server.ts';
+import { TENANT_PLAYBOOK } from '../../support/ansible/tenant-playbook.ts';
+import { startVaultServer, type VaultServer } from '../../support/fakes/vault-server.ts';
+import { type ClusterStack, startClusterStack } from '../../support/kubernetes/cluster-stack.ts';
 
 let vault: VaultServer;
 let cluster: ClusterStack;

@@ -8,10 +8,10 @@ import { ensureRun, findRun } from '../../../store/runs/runs.ts';
 import { findSessionById } from '../../../store/sessions/session-engine.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type FakeCluster, fakeCluster } from '../../support/fake-cluster.ts';
-import { ansible, recordedJob } from '../../support/recorded-jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
-import { watchDependencies } from '../../support/watch-dependencies.ts';
+import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
+import { ansible, recordedJob } from '../../support/kubernetes/recorded-jobs.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { watchDependencies } from '../../support/postgres/watch-dependencies.ts';
 
 let database: TestDatabase;
 let cluster: FakeCluster;

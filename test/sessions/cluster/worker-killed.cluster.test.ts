@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ClusterGate, openClusterGate } from '../../support/cluster-gate.ts';
-import { type ClusterStack, startClusterStack } from '../../support/cluster-stack.ts';
-import { hostAddress, imageName } from '../../support/dev-cluster.ts';
+import { openPlaybookJournal, type PlaybookJournal } from '../../support/ansible/playbook-journal.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freePort } from '../../support/free-port.ts';
-import { imageShellsMissing } from '../../support/image-shells.ts';
-import { type ImagesForPods, serveImagesForPods } from '../../support/images-for-pods.ts';
-import { type JobSessions, openJobSessions } from '../../support/job-sessions.ts';
-import { openPlaybookJournal, type PlaybookJournal } from '../../support/playbook-journal.ts';
-import { describeNeeding } from '../../support/requirement.ts';
 import {
   letsRun,
   type MomentOf,
@@ -16,8 +8,16 @@ import {
   releases,
   type SessionMoments,
   type Sight,
-} from '../../support/session-moments.ts';
-import { openWorkerKills } from '../../support/worker-kills.ts';
+} from '../../support/fakes/session-moments.ts';
+import { freePort } from '../../support/free-port.ts';
+import { imageShellsMissing } from '../../support/images/image-shells.ts';
+import { type ClusterGate, openClusterGate } from '../../support/kubernetes/cluster-gate.ts';
+import { type ClusterStack, startClusterStack } from '../../support/kubernetes/cluster-stack.ts';
+import { hostAddress, imageName } from '../../support/kubernetes/dev-cluster.ts';
+import { type ImagesForPods, serveImagesForPods } from '../../support/kubernetes/images-for-pods.ts';
+import { type JobSessions, openJobSessions } from '../../support/kubernetes/job-sessions.ts';
+import { describeNeeding } from '../../support/requirement.ts';
+import { openWorkerKills } from '../../support/stack/worker-kills.ts';
 
 /** A session in whose middle the worker is killed. */
 interface Step {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '../../../store/connection/database.ts';
-import { createTestApi, type TestApi } from '../../support/test-api.ts';
+import { createTestApi, type TestApi } from '../../support/stack/test-api.ts';
 import { addConfiguration, endSession, sessionId, setSession } from '../session-fixtures.ts';
 
 let api: TestApi;

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { isMusterError } from '../../../domain/errors.ts';
 import { selectArguments } from '../../../domain/sessions/ansible-arguments.ts';
 import { parseKeyValues } from '../../../domain/sessions/extra-vars.ts';
-import { ansibleBin } from '../../support/ansible.ts';
+import { ansibleBin } from '../../support/ansible/ansible.ts';
 
 /** Answers for each list of values of `--extra-vars` the variables that Ansible has of them, or null where it refuses them. */
 const PROGRAM = `

@@ -2,10 +2,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.ts';
-import { type GitHttpServer, makeCertificates, startGitHttpServer } from '../../support/git-http-server.ts';
-import type { TestRepository } from '../../support/git-repository.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
+import { type GitHttpServer, makeCertificates, startGitHttpServer } from '../../support/git/git-http-server.ts';
+import type { TestRepository } from '../../support/git/git-repository.ts';
 import { describeNeeding } from '../../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
 
 const ACCOUNT = { username: 'deploy', password: 'correct-horse-battery' };
 const VAULT_PASSWORD = 'vault-password-of-the-test';

@@ -1,7 +1,7 @@
 /** What readers see of the extra variables of sessions. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { fakeSchedules } from '../../support/fake-schedules.ts';
-import { createTokenApi, type TokenApi } from '../../support/token-api.ts';
+import { createTokenApi, type TokenApi } from '../../support/stack/token-api.ts';
+import { fakeSchedules } from '../../support/temporal/fake-schedules.ts';
 
 let api: TokenApi;
 const words = `-e pw=CANARY -e '{"db": {"password": "CANARY"}}' -t x`;

@@ -7,8 +7,8 @@ import { deleteSessions } from '../../../control/sessions/delete-sessions.ts';
 import { finishDebug } from '../../../control/sessions/finish-debug.ts';
 import { patchSession } from '../../../control/sessions/patch-session.ts';
 import { retrySession } from '../../../control/sessions/retry-session.ts';
-import { makeSession, sessionNow } from '../../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
 import { addConfiguration, endSession, setSession } from '../session-fixtures.ts';
 
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { musterError } from '../../../domain/errors.ts';
 import { isSessionName } from '../../../domain/sessions/naming.ts';
-import { createTestApi, type TestApi } from '../../support/test-api.ts';
+import { createTestApi, type TestApi } from '../../support/stack/test-api.ts';
 import { addConfiguration, addResults, addRun, endSession, sessionId, setSession } from '../session-fixtures.ts';
 
 let api: TestApi;

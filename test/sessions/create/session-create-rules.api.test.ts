@@ -1,6 +1,6 @@
 /** The rules of a create in their order, on both versions (cfs-api 9). */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestApi, type TestApi } from '../../support/test-api.ts';
+import { createTestApi, type TestApi } from '../../support/stack/test-api.ts';
 import { addConfiguration } from '../session-fixtures.ts';
 
 const UUID = '5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11';

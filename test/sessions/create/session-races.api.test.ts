@@ -1,6 +1,6 @@
 /** Clients that act on sessions at the same time (cfs-api 15). */
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { createTestApi, type TestApi } from '../../support/test-api.ts';
+import { createTestApi, type TestApi } from '../../support/stack/test-api.ts';
 import { addConfiguration } from '../session-fixtures.ts';
 
 let api: TestApi;

@@ -4,7 +4,7 @@ import { openStreamFeed, type StreamFeed } from '../../../store/runs/stream-feed
 import { announceStream } from '../../../store/runs/streams.ts';
 import { deleteSessionRows } from '../../../store/sessions/session-queries.ts';
 import { findRootName, insertSession, type NewSession, requestCancel } from '../../../store/sessions/sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { addResults, addRun } from '../session-fixtures.ts';
 
 let database: TestDatabase;

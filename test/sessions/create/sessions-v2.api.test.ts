@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestApi, type TestApi } from '../../support/test-api.ts';
+import { createTestApi, type TestApi } from '../../support/stack/test-api.ts';
 import { addConfiguration, endSession, sessionId } from '../session-fixtures.ts';
 
 let api: TestApi;

@@ -1,6 +1,6 @@
 /** Cancelling many sessions by one request. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestApi, type TestApi } from '../../support/test-api.ts';
+import { createTestApi, type TestApi } from '../../support/stack/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import { endSession } from '../../../control/sessions/end-session.ts';
 import { noteCancelInEngine } from '../../../control/sessions/note-engine-cancel.ts';
 import { patchSession } from '../../../control/sessions/patch-session.ts';
 import { ensureRun } from '../../../store/runs/runs.ts';
-import { makeSession, sessionNow, signalClient } from '../../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession, sessionNow, signalClient } from '../../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

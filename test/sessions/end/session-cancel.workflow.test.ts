@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { cancelSession } from '../../../workflows/sessions/messages.ts';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
-import { admitted, endlessRuns, endlessWork, gate, layerOutcome, waiting } from '../../support/fake-session.ts';
+import { admitted, endlessRuns, endlessWork, gate, layerOutcome, waiting } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import type { SessionUnderTest } from '../../support/session-bench.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { openDevServer } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import type { SessionUnderTest } from '../../support/stack/session-bench.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer } from '../../support/temporal/workflow-environment.ts';
 
 const BY_ALICE = { succeeded: 'false', message: 'cancelled by alice', reason: 'cancelled' };
 

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
-import { admitted, layerOutcome } from '../../support/fake-session.ts';
+import { admitted, layerOutcome } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { testServerMissing } from '../../support/test-server.ts';
-import { openTimeSkipping } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import { testServerMissing } from '../../support/temporal/test-server.ts';
+import { openTimeSkipping } from '../../support/temporal/workflow-environment.ts';
 
 describeNeeding(testServerMissing(), 'a session that only checks', () => {
   const { bench } = benchOfBlock(openTimeSkipping);

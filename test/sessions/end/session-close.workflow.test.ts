@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { cancelSession } from '../../../workflows/sessions/messages.ts';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
 import { eventually } from '../../support/eventually.ts';
-import { admitted, endlessRuns, gate, HOSTS, layerOutcome, waiting } from '../../support/fake-session.ts';
+import { admitted, endlessRuns, gate, HOSTS, layerOutcome, waiting } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import type { SessionUnderTest } from '../../support/session-bench.ts';
 import { ROOT } from '../../support/source-tree.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { openDevServer } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import type { SessionUnderTest } from '../../support/stack/session-bench.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer } from '../../support/temporal/workflow-environment.ts';
 
 const statusOf = async (session: SessionUnderTest) => (await session.handle.describe()).status.name;
 const cancel = (session: SessionUnderTest) =>

@@ -17,8 +17,8 @@ import {
   writeProgress,
 } from '../../../store/sessions/session-engine.ts';
 import { findJobInventory } from '../../../store/sessions/session-jobs.ts';
-import { makeSession, sessionNow } from '../../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { deleteSession } from '../../../control/sessions/delete-session.ts';
 import { expireSessions } from '../../../control/sessions/expire-sessions.ts';
 import { forgetSessions } from '../../../store/sessions/session-engine.ts';
-import { makeSession, sessionNow } from '../../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const MINUTE = 60_000;

@@ -4,13 +4,13 @@ import { createSweepActivities } from '../../../activities/sessions/sweep-activi
 import { MAIN_QUEUE } from '../../../domain/engine/task-queues.ts';
 import { readOptions } from '../../../store/configurations/options.ts';
 import { reconcileSchedules } from '../../../worker/schedules.ts';
-import { makeSession, sessionNow } from '../../support/engine-sessions.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { startTestWorker } from '../../support/session-bench.ts';
-import { NO_IMAGE_KEYS, openMachine, type SessionMachine } from '../../support/session-machine.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { openDevServer, type TestServer, workflowBundle } from '../../support/workflow-environment.ts';
+import { startTestWorker } from '../../support/stack/session-bench.ts';
+import { NO_IMAGE_KEYS, openMachine, type SessionMachine } from '../../support/stack/session-machine.ts';
+import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer, workflowBundle } from '../../support/temporal/workflow-environment.ts';
 
 const DAY = 86_400_000;
 const EVERY_MS = 120_000;

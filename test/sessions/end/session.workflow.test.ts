@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
 import { eventually } from '../../support/eventually.ts';
-import { admitted, gate, layerOutcome, waiting } from '../../support/fake-session.ts';
+import { admitted, gate, layerOutcome, waiting } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { openDevServer } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer } from '../../support/temporal/workflow-environment.ts';
 
 describeNeeding(temporalMissing(), 'session workflow', () => {
   const { bench } = benchOfBlock(openDevServer);

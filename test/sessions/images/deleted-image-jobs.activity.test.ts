@@ -6,9 +6,9 @@ import type { ImageService } from '../../../domain/images/image-service.ts';
 import { createStream } from '../../../store/runs/streams.ts';
 import { unpurgedSessions } from '../../../store/sessions/session-engine.ts';
 import { saveSessionImages } from '../../../store/sessions/session-images.ts';
-import { makeSession } from '../../support/engine-sessions.ts';
-import { type ImageBench, type ImageWorker, openImageBench } from '../../support/image-bench.ts';
-import { perform } from '../../support/session-machine.ts';
+import { type ImageBench, type ImageWorker, openImageBench } from '../../support/images/image-bench.ts';
+import { perform } from '../../support/stack/session-machine.ts';
+import { makeSession } from '../../support/temporal/engine-sessions.ts';
 
 const { signal } = new AbortController();
 let bench: ImageBench;

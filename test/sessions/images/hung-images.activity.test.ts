@@ -1,8 +1,8 @@
 /** An image service that takes requests and does not answer keeps no more than half of what a worker does at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createImageLooks } from '../../../activities/sessions/images/image-looks.ts';
-import { type ImageBench, openImageBench } from '../../support/image-bench.ts';
-import { perform } from '../../support/session-machine.ts';
+import { type ImageBench, openImageBench } from '../../support/images/image-bench.ts';
+import { perform } from '../../support/stack/session-machine.ts';
 
 const IN_VAIN = { type: 'image_not_ready', nextRetryDelay: '5s' };
 

@@ -5,8 +5,8 @@ import {
   type LayerPlace,
   layerCommand,
 } from '../../../activities/sessions/machine/layer-command.ts';
-import { makeSession, snapshotLayer } from '../../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
 import { addRun } from '../session-fixtures.ts';
 
 const DONE = '5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11';

@@ -1,9 +1,9 @@
 /** To wait for the turn of an image at the image service is no failure (cfs-flows 8, rule 2), and has a limit all the same. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { WAITS_FOR_TURN } from '../../../domain/images/job-turn.ts';
-import { sessionNow } from '../../support/engine-sessions.ts';
-import { type ImageBench, openImageBench } from '../../support/image-bench.ts';
-import { perform } from '../../support/session-machine.ts';
+import { type ImageBench, openImageBench } from '../../support/images/image-bench.ts';
+import { perform } from '../../support/stack/session-machine.ts';
+import { sessionNow } from '../../support/temporal/engine-sessions.ts';
 
 let bench: ImageBench;
 beforeAll(async () => {

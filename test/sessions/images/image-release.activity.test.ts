@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { releaseLeftImages } from '../../../activities/sessions/images/release-images.ts';
 import { musterError } from '../../../domain/errors.ts';
-import { sessionNow } from '../../support/engine-sessions.ts';
-import { type ImageBench, openImageBench } from '../../support/image-bench.ts';
-import { perform } from '../../support/session-machine.ts';
+import { type ImageBench, openImageBench } from '../../support/images/image-bench.ts';
+import { perform } from '../../support/stack/session-machine.ts';
+import { sessionNow } from '../../support/temporal/engine-sessions.ts';
 
 let bench: ImageBench;
 beforeAll(async () => {

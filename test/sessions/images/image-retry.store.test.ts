@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { retrySession } from '../../../control/sessions/retry-session.ts';
 import { saveSessionImages, writeImageResult, writeSessionImage } from '../../../store/sessions/session-images.ts';
-import { makeSession, snapshotLayer } from '../../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
 import { addRun, endSession } from '../session-fixtures.ts';
 
 const GOOD = '5e0c2b4e-2f0a-4d57-9f3e-0f6a3c6f0d11';

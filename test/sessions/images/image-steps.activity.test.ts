@@ -4,9 +4,9 @@ import { sql } from 'kysely';
 import type { ImageDependencies } from '../../../activities/sessions/image-ports.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { runIdOf } from '../../../domain/sessions/run-id.ts';
-import { sessionNow, snapshotLayer } from '../../support/engine-sessions.ts';
-import { type ImageBench, type ImageWorker, openImageBench } from '../../support/image-bench.ts';
-import { activityEnvironment, perform } from '../../support/session-machine.ts';
+import { type ImageBench, type ImageWorker, openImageBench } from '../../support/images/image-bench.ts';
+import { activityEnvironment, perform } from '../../support/stack/session-machine.ts';
+import { sessionNow, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
 import { addRun } from '../session-fixtures.ts';
 
 let bench: ImageBench;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.ts';
-import { type FakeImageService, startImageService } from '../../support/image-service-server.ts';
-import { type ImageShellServers, imageShellsMissing, serveImageShells } from '../../support/image-shells.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
+import { type FakeImageService, startImageService } from '../../support/images/image-service-server.ts';
+import { type ImageShellServers, imageShellsMissing, serveImageShells } from '../../support/images/image-shells.ts';
 import { describeNeeding } from '../../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
 
 const PLAYBOOK = `
 - hosts: Compute

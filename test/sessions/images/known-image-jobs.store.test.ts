@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findKnownImageJobs, saveSessionImages, writeImageJob } from '../../../store/sessions/session-images.ts';
-import { makeSession } from '../../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession } from '../../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

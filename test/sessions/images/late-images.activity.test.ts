@@ -1,8 +1,8 @@
 /** Tries that a worker goes on with though the engine has given it up: cut off from Temporal, it does not know. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { releaseLeftImages } from '../../../activities/sessions/images/release-images.ts';
-import { type ImageBench, openImageBench } from '../../support/image-bench.ts';
-import { perform } from '../../support/session-machine.ts';
+import { type ImageBench, openImageBench } from '../../support/images/image-bench.ts';
+import { perform } from '../../support/stack/session-machine.ts';
 
 let bench: ImageBench;
 beforeAll(async () => {

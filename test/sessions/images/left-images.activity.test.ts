@@ -7,10 +7,10 @@ import { createImageKeys } from '../../../control/sessions/images/image-keys.ts'
 import type { ImageService } from '../../../domain/images/image-service.ts';
 import { createHttpImageService } from '../../../drivers/image-service/http-image-service.ts';
 import { saveSessionImages } from '../../../store/sessions/session-images.ts';
-import { makeSession } from '../../support/engine-sessions.ts';
-import { type FakeImageService, startImageService } from '../../support/image-service-server.ts';
-import { createMemorySecretStore } from '../../support/memory-secret-store.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createMemorySecretStore } from '../../support/fakes/memory-secret-store.ts';
+import { type FakeImageService, startImageService } from '../../support/images/image-service-server.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession } from '../../support/temporal/engine-sessions.ts';
 
 const { signal } = new AbortController();
 let database: TestDatabase;

@@ -1,11 +1,11 @@
 /** A session on more images than one workflow may have activities at once; the server takes 2,000, here 203. */
 import { expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
-import { admitted } from '../../support/fake-session.ts';
+import { admitted } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { openDevServer } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer } from '../../support/temporal/workflow-environment.ts';
 
 const IMAGES = Array.from({ length: 230 }, (_, index) => `i${index}`);
 

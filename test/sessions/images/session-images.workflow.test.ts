@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { cancelSession } from '../../../workflows/sessions/messages.ts';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
-import { admitted, endlessRuns, endlessWork, layerOutcome } from '../../support/fake-session.ts';
+import { admitted, endlessRuns, endlessWork, layerOutcome } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { openDevServer } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer } from '../../support/temporal/workflow-environment.ts';
 
 describeNeeding(temporalMissing(), 'a session on images', () => {
   const { bench } = benchOfBlock(openDevServer);

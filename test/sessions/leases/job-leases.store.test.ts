@@ -7,9 +7,9 @@ import type { JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts
 import { insertLeases, leasedComponents, releaseLeftLeases } from '../../../store/components/leases.ts';
 import { writeEnd } from '../../../store/sessions/session-engine.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type FakeCluster, fakeCluster } from '../../support/fake-cluster.ts';
-import { ansible, recordedJob } from '../../support/recorded-jobs.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
+import { ansible, recordedJob } from '../../support/kubernetes/recorded-jobs.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 
 const END = { succeeded: 'false', message: 'cancelled', reason: 'cancelled' } as const;
 const ENDED: JobOutcome = { succeeded: 'false', code: 'cancelled', message: 'its Job was ended' };

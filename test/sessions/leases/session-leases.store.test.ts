@@ -8,8 +8,8 @@ import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { leasedComponents } from '../../../store/components/leases.ts';
 import type { SessionRow } from '../../../store/sessions/session-engine.ts';
 import type { NewSession } from '../../../store/sessions/sessions.ts';
-import { makeSession, sessionNow, signalClient } from '../../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { makeSession, sessionNow, signalClient } from '../../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

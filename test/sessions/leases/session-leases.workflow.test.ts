@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { leasesFree } from '../../../workflows/sessions/messages.ts';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
-import { admitted, type SessionActivities } from '../../support/fake-session.ts';
+import { admitted, type SessionActivities } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { testServerMissing } from '../../support/test-server.ts';
-import { openTimeSkipping } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import { testServerMissing } from '../../support/temporal/test-server.ts';
+import { openTimeSkipping } from '../../support/temporal/workflow-environment.ts';
 
 describeNeeding(testServerMissing(), 'a session that needs components', () => {
   const { bench, server } = benchOfBlock(openTimeSkipping);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type AraServer, startAraServer } from '../../support/ara-server.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
+import { type AraServer, startAraServer } from '../../support/ansible/ara-server.ts';
 import { describeNeeding } from '../../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
 
 const PLAYBOOK = `
 - hosts: all

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloneDependencies, cloneLayers } from '../../../activities/sessions/machine/clone-layers.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { createWorkspaces } from '../../../drivers/local-runner/workspaces.ts';
-import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../../support/engine-sessions.ts';
-import { SITE, TRUST } from '../../support/site-stand-ins.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { SITE, TRUST } from '../../support/kubernetes/site-stand-ins.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
 
 let database: TestDatabase;
 let dir: string;

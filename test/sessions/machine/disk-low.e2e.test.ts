@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
 import { describeNeeding } from '../../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
 
 describeNeeding(stackMissing(), 'a disk that is nearly full', () => {
   let stack: MusterStack;

@@ -8,7 +8,7 @@ import { musterError } from '../../../domain/errors.ts';
 import { openDatabase } from '../../../store/connection/database.ts';
 import { translateFailures } from '../../../worker/failure-interceptor.ts';
 import { freePort } from '../../support/free-port.ts';
-import { activityEnvironment } from '../../support/session-machine.ts';
+import { activityEnvironment } from '../../support/stack/session-machine.ts';
 
 /** The failure that Temporal gets for `error`. */
 async function translated(error: unknown): Promise<unknown> {

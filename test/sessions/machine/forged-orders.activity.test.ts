@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { createHostActivities } from '../../../activities/sessions/activities.ts';
+import { launcherMissing, processesWith } from '../../support/ansible/local-runs.ts';
 import { eventually } from '../../support/eventually.ts';
-import { launcherMissing, processesWith } from '../../support/local-runs.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { openShellMachine, perform, type SessionMachine } from '../../support/session-machine.ts';
+import { openShellMachine, perform, type SessionMachine } from '../../support/stack/session-machine.ts';
 
 const BAD_IDS = [
   '../../victim',

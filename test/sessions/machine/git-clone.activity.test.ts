@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createGit, type Git } from '../../../drivers/git/create-git.ts';
 import { lockMirror } from '../../../drivers/git/mirror-lock.ts';
 import { mirrorName } from '../../../drivers/git/mirrors.ts';
-import { createRepository, type TestRepository } from '../../support/git-repository.ts';
+import { createRepository, type TestRepository } from '../../support/git/git-repository.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 
 let root: string;

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createGit, type Git } from '../../../drivers/git/create-git.ts';
 import { lockMirror } from '../../../drivers/git/mirror-lock.ts';
-import { type GitHttpServer, startGitHttpServer } from '../../support/git-http-server.ts';
-import { createRepository, type TestRepository } from '../../support/git-repository.ts';
+import { type GitHttpServer, startGitHttpServer } from '../../support/git/git-http-server.ts';
+import { createRepository, type TestRepository } from '../../support/git/git-repository.ts';
 
 const signal = new AbortController().signal;
 const DRIVER = join(import.meta.dirname, '../../../drivers/git/create-git.ts');

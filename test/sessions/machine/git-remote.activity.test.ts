@@ -8,11 +8,11 @@ import { isMusterError } from '../../../domain/errors.ts';
 import type { CloneRequest } from '../../../drivers/git/clone.ts';
 import { createGit, type Git } from '../../../drivers/git/create-git.ts';
 import { sshCommand } from '../../../drivers/git/git-access.ts';
+import { type SshServer, sshMissing, startSshServer } from '../../support/ansible/ssh-server.ts';
 import { findProgram } from '../../support/find-program.ts';
-import { type GitHttpServer, makeCertificates, startGitHttpServer } from '../../support/git-http-server.ts';
-import { createRepository, type TestRepository } from '../../support/git-repository.ts';
+import { type GitHttpServer, makeCertificates, startGitHttpServer } from '../../support/git/git-http-server.ts';
+import { createRepository, type TestRepository } from '../../support/git/git-repository.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { type SshServer, sshMissing, startSshServer } from '../../support/ssh-server.ts';
 
 const signal = new AbortController().signal;
 const account = { username: 'ada', password: "hunter'2 $(touch x)" };

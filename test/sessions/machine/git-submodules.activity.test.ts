@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createGit } from '../../../drivers/git/create-git.ts';
 import type { GitAccess } from '../../../drivers/git/git-access.ts';
-import { type GitHttpServer, startGitHttpServer } from '../../support/git-http-server.ts';
-import { createRepository, type TestRepository } from '../../support/git-repository.ts';
+import { type GitHttpServer, startGitHttpServer } from '../../support/git/git-http-server.ts';
+import { createRepository, type TestRepository } from '../../support/git/git-repository.ts';
 
 const signal = new AbortController().signal;
 const account = { username: 'ada', password: 'hunter-2' };

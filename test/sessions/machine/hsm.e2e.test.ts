@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
 import { describeNeeding } from '../../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
 
 /** The worked example of cfs-flows 3.1. */
 const ANSWERS: Record<string, unknown> = {

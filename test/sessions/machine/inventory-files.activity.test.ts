@@ -10,7 +10,7 @@ import type { HostVariables, InventoryTree } from '../../../domain/components/in
 import { createInventories, type WriteInventory } from '../../../drivers/inventory/create-inventories.ts';
 import { addEnvironmentVariables } from '../../../drivers/inventory/environment-vars.ts';
 import { writeInventory } from '../../../drivers/inventory/write-inventory.ts';
-import { ansibleBin, findAnsible } from '../../support/ansible.ts';
+import { ansibleBin, findAnsible } from '../../support/ansible/ansible.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 
 const run = promisify(execFile);

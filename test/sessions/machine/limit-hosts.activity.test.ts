@@ -8,11 +8,11 @@ import { limitOfRun } from '../../../domain/sessions/ansible-arguments.ts';
 import { createInventories } from '../../../drivers/inventory/create-inventories.ts';
 import { requestedLeases } from '../../../store/components/leases.ts';
 import type { NewSession } from '../../../store/sessions/sessions.ts';
-import { findAnsible } from '../../support/ansible.ts';
-import { makeSession, sessionNow, snapshotLayer } from '../../support/engine-sessions.ts';
+import { findAnsible } from '../../support/ansible/ansible.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { openMachine, perform, type SessionMachine } from '../../support/session-machine.ts';
+import { openMachine, perform, type SessionMachine } from '../../support/stack/session-machine.ts';
+import { makeSession, sessionNow, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
 
 /** Hosts of the fleet with their racks. */
 const FLEET = ['web-1', 'web-2', 'web-3', 'db-1', 'db-2'];

@@ -5,8 +5,8 @@ import type { Clones, InventoryRequest } from '../../../activities/sessions/port
 import { DEFAULT_OPTIONS } from '../../../domain/configurations/default-options.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { NewSession } from '../../../store/sessions/sessions.ts';
-import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../../support/engine-sessions.ts';
-import { activityEnvironment, openMachine, perform, type SessionMachine } from '../../support/session-machine.ts';
+import { activityEnvironment, openMachine, perform, type SessionMachine } from '../../support/stack/session-machine.ts';
+import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
 
 let machine: SessionMachine;
 beforeAll(async () => {

@@ -9,8 +9,8 @@ import type { HostStatus } from '../../../domain/runs/schema.ts';
 import { sessionOfRun } from '../../../domain/sessions/run-id.ts';
 import { insertHostResults } from '../../../store/runs/host-results.ts';
 import { ensureRun } from '../../../store/runs/runs.ts';
-import { COMMIT, makeSession } from '../../support/engine-sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
+import { COMMIT, makeSession } from '../../support/temporal/engine-sessions.ts';
 import { hostResult } from '../session-fixtures.ts';
 
 let database: TestDatabase;

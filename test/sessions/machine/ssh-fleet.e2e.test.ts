@@ -3,9 +3,9 @@ import { cpSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
+import { sshMissing } from '../../support/ansible/ssh-server.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { sshMissing } from '../../support/ssh-server.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const EXAMPLE = join(ROOT, 'examples', 'ssh-fleet');

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ComponentName } from '../../../deploy/stack/stack-state.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
 import { describeNeeding } from '../../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
 
 const SESSIONS = 20;
 const KILLS = 12;

@@ -11,15 +11,15 @@ import { MAIN_QUEUE } from '../../../domain/engine/task-queues.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { addToOutbox } from '../../../store/sessions/outbox.ts';
 import { requestCancel } from '../../../store/sessions/sessions.ts';
-import { makeSession, sessionNow, snapshotLayer } from '../../support/engine-sessions.ts';
 import { eventually } from '../../support/eventually.ts';
-import { fakeSession, waiting } from '../../support/fake-session.ts';
+import { fakeSession, waiting } from '../../support/fakes/fake-session.ts';
+import { openProxy, type TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { closeOf, startTestWorker } from '../../support/session-bench.ts';
-import { openProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
-import { openDevServer, type TestServer, workflowBundle } from '../../support/workflow-environment.ts';
+import { closeOf, startTestWorker } from '../../support/stack/session-bench.ts';
+import { makeSession, sessionNow, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer, workflowBundle } from '../../support/temporal/workflow-environment.ts';
 
 describeNeeding(temporalMissing(), 'the dispatcher', () => {
   let server: TestServer;

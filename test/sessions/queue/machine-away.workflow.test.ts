@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { hostQueueOf } from '../../../domain/engine/task-queues.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { startTestWorker } from '../../support/session-bench.ts';
-import { testServerMissing } from '../../support/test-server.ts';
-import { openTimeSkipping, type TestServer, workflowBundle } from '../../support/workflow-environment.ts';
+import { startTestWorker } from '../../support/stack/session-bench.ts';
+import { testServerMissing } from '../../support/temporal/test-server.ts';
+import { openTimeSkipping, type TestServer, workflowBundle } from '../../support/temporal/workflow-environment.ts';
 
 describeNeeding(testServerMissing(), 'the sweep of machines', () => {
   let server: TestServer;

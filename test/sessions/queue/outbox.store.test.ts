@@ -9,7 +9,7 @@ import {
   removeFromOutbox,
   takeFromOutbox,
 } from '../../../store/sessions/outbox.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

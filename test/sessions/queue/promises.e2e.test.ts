@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { eventually } from '../../support/eventually.ts';
-import { filesOfRun, type MusterStack, stackMissing, startMusterStack } from '../../support/muster-stack.ts';
 import { describeNeeding } from '../../support/requirement.ts';
+import { filesOfRun, type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
 
 describeNeeding(stackMissing(), 'what is promised', () => {
   let stack: MusterStack;

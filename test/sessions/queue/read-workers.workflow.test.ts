@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readWorkers } from '../../../control/sessions/read-workers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { startTestWorker } from '../../support/session-bench.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { openDevServer, type TestServer, workflowBundle } from '../../support/workflow-environment.ts';
+import { startTestWorker } from '../../support/stack/session-bench.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer, workflowBundle } from '../../support/temporal/workflow-environment.ts';
 
 describeNeeding(temporalMissing(), 'workers of a queue', () => {
   let server: TestServer;

@@ -5,13 +5,13 @@ import { withHeartbeat } from '../../../activities/heartbeat.ts';
 import { startSessionWorkflow } from '../../../control/sessions/start-workflow.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { cancelSession, slotFree } from '../../../workflows/sessions/messages.ts';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
 import { eventually } from '../../support/eventually.ts';
-import { admitted, endlessRuns, endlessWork, layerOutcome, waiting } from '../../support/fake-session.ts';
+import { admitted, endlessRuns, endlessWork, layerOutcome, waiting } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import type { SessionUnderTest } from '../../support/session-bench.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { openDevServer } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import type { SessionUnderTest } from '../../support/stack/session-bench.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer } from '../../support/temporal/workflow-environment.ts';
 
 /** Events after which the server suggests to continue as new; a session that runs must stay far below the real hint. */
 const HINT = 15;

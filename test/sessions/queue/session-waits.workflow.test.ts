@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
 import { eventually } from '../../support/eventually.ts';
-import { admitted, layerOutcome, waiting } from '../../support/fake-session.ts';
+import { admitted, layerOutcome, waiting } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { testServerMissing } from '../../support/test-server.ts';
-import { openTimeSkipping } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import { testServerMissing } from '../../support/temporal/test-server.ts';
+import { openTimeSkipping } from '../../support/temporal/workflow-environment.ts';
 
 describeNeeding(testServerMissing(), 'what a session waits for', () => {
   const { bench, server } = benchOfBlock(openTimeSkipping);

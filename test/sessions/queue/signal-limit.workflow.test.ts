@@ -4,11 +4,11 @@ import { endSession } from '../../../control/sessions/end-session.ts';
 import { startSessionWorkflow } from '../../../control/sessions/start-workflow.ts';
 import { wakeAllLeaseWaiters } from '../../../control/sessions/wake-lease-waiters.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
-import { makeSession } from '../../support/engine-sessions.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
-import { openDevServer, type TestServer } from '../../support/workflow-environment.ts';
+import { makeSession } from '../../support/temporal/engine-sessions.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer } from '../../support/temporal/workflow-environment.ts';
 
 describeNeeding(temporalMissing(), 'a session that takes no more signals', () => {
   let server: TestServer;

@@ -14,12 +14,12 @@ import { appendEvents, appendOutput } from '../../../store/runs/streams.ts';
 import { type SessionRow, writeEnd } from '../../../store/sessions/session-engine.ts';
 import type { NewSession } from '../../../store/sessions/sessions.ts';
 import { reconcileSchedules } from '../../../worker/schedules.ts';
-import { COMMIT, makeSession, sessionNow, signalClient } from '../../support/engine-sessions.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
-import { openDevServer, type TestServer } from '../../support/workflow-environment.ts';
+import { COMMIT, makeSession, sessionNow, signalClient } from '../../support/temporal/engine-sessions.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer } from '../../support/temporal/workflow-environment.ts';
 
 const LONG_AGO = () => new Date(Date.now() - 60_000);
 

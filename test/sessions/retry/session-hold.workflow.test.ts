@@ -3,14 +3,14 @@ import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/cl
 import { ApplicationFailure } from '@temporalio/common';
 import type { RunLayer } from '../../../activities/sessions/contract.ts';
 import { finishDebug, retrySession } from '../../../workflows/sessions/messages.ts';
-import { benchOfBlock } from '../../support/bench-of-block.ts';
 import { eventually } from '../../support/eventually.ts';
-import { admitted, endlessRuns, gate, layerOutcome } from '../../support/fake-session.ts';
-import { type PlainEvent, parseHistory, toPlain } from '../../support/history-files.ts';
+import { admitted, endlessRuns, gate, layerOutcome } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
-import { replayHistories, type SessionUnderTest } from '../../support/session-bench.ts';
-import { temporalMissing } from '../../support/temporal-binary.ts';
-import { openDevServer } from '../../support/workflow-environment.ts';
+import { benchOfBlock } from '../../support/stack/bench-of-block.ts';
+import { replayHistories, type SessionUnderTest } from '../../support/stack/session-bench.ts';
+import { type PlainEvent, parseHistory, toPlain } from '../../support/temporal/history-files.ts';
+import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
+import { openDevServer } from '../../support/temporal/workflow-environment.ts';
 
 const LAYER_0_FAILED = {
   succeeded: 'false',

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { insertHostResults } from '../../../store/runs/host-results.ts';
 import { announceStream } from '../../../store/runs/streams.ts';
-import { createTestApi, type TestApi } from '../../support/test-api.ts';
+import { createTestApi, type TestApi } from '../../support/stack/test-api.ts';
 import {
   addConfiguration,
   addOutput,

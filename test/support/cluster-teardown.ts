@@ -1,6 +1,0 @@
-import globalTeardown from './global-teardown.ts';
-
-export default async function clusterTeardown(): Promise<void> {
-  await (globalThis as { endTestCluster?: () => Promise<void> }).endTestCluster?.();
-  await globalTeardown();
-}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { createApp } from '../../../api/app.ts';
+import type { ApiDependencies, ApiServer } from '../../../api/dependencies.ts';
+import type { RefRequest } from '../../../control/configurations/ports.ts';
+import { changeSecretKey } from '../../../control/secrets/secret-key.ts';
+import { createSecretUsers } from '../../../control/service/secret-users.ts';
+import { openAddressSeal } from '../../../control/webhooks/address-seal.ts';
+import { musterError } from '../../../domain/errors.ts';
+import { openImageDirectory } from '../../../drivers/image-files/image-directory.ts';
+import { openSecretCipher } from '../../../drivers/secrets/secret-cipher.ts';
+import { openStreamFeed } from '../../../store/runs/stream-feed.ts';
+import { createSecretStore } from '../../../store/secrets/secrets.ts';
+import { createTestDatabase, type TestDatabase } from '../postgres/test-database.ts';
+import { fakeSchedules } from '../temporal/fake-schedules.ts';
+
+/** Id of the directory of images of every test API. */
+export const IMAGE_STORE = '11111111-2222-4333-8444-555555555555';
+
+export interface TestApi {
+  app: ApiServer;
+  deps: ApiDependencies;
+  database: TestDatabase;
+  /** Commits that the fake remotes answer, by `url ref`; others are `branch_not_found`. */
+  refs: Map<string, string>;
+  /** What the fake remotes were asked. */
+  asked: RefRequest[];
+  /** How often the queue was poked. */
+  pokes(): number;
+  /** Lines of the log, parsed. */
+  logged: Record<string, unknown>[];
+  /** The clock; tests move it. */
+  now: { value: Date };
+  call(method: string, url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  body: any;
+  headers: Record<string, string | string[] | number | undefined>;
+}
+
+/** The API on a database of its own with fakes for git and the engine; no listener. */
+export async function createTestApi(overrides: Partial<ApiDependencies> = {}): Promise<TestApi> {
+  const database = await createTestDatabase();
+  const dir = await mkdtemp(join(tmpdir(), `muster-test-api-${randomBytes(4).toString('hex')}-`));
+  const cipher = openSecretCipher(join(dir, 'secret.key'));
+  const secrets = createSecretStore(database.db, cipher);
+  const refs = new Map<string, string>();
+  const asked: RefRequest[] = [];
+  const logged: Record<string, unknown>[] = [];
+  const now = { value: new Date('2026-11-21T10:00:00Z') };
+  let pokes = 0;
+  const deps: ApiDependencies = {
+    db: database.db,
+    git: {
+      resolveRef: async (request) => {
+        asked.push(request);
+        const commit = refs.get(`${request.url} ${request.ref}`);
+        if (commit === undefined) throw musterError('branch_not_found', `no branch '${request.ref}'`, 'branch');
+        return commit;
+      },
+    },
+    repositoryAccess: async () => ({}),
+    ansibleConfig: async (name) => {
+      if (name.startsWith('absent')) throw musterError('config_missing', `ConfigMap ${name} has no ansible.cfg`);
+      return '';
+    },
+    secrets,
+    secretUsers: createSecretUsers({ db: database.db, secrets }),
+    addressSeal: openAddressSeal(database.db, secrets, cipher),
+    changeSecretKey: () => changeSecretKey(database.db, cipher),
+    tenants: { hasTenant: async (name) => name.startsWith('known') },
+    engine: {
+      finishDebug: async () => undefined,
+      retryInPlace: async () => undefined,
+      pokeQueue: async () => {
+        pokes++;
+      },
+    },
+    dispatcher: { kick: () => undefined },
+    imageEngine: { start: async () => undefined, end: async () => undefined },
+    imageFiles: await openImageDirectory(join(dir, 'images'), IMAGE_STORE),
+    imageSettings: { maxBytes: 2 ** 20, keepFree: 0, dkms: true },
+    schedules: fakeSchedules(),
+    engineHealth: async () => ({ ok: true, reason: null }),
+    readWorkers: async () => ({ ok: true, reason: null, count: 1 }),
+    setup: () => ({ ok: true, reason: null }),
+    log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+    clock: () => now.value,
+    prefixes: ['', '/apis/cfs'],
+    allowedHosts: [],
+    access: { mode: 'none', actorHeader: undefined },
+    tls: undefined,
+    maxBody: 64 * 2 ** 20,
+    maxRequests: 16,
+    stallMs: 30_000,
+    bodyMs: 300_000,
+    publicUrl: 'http://127.0.0.1:8100',
+    araUrl: undefined,
+    temporalUiUpstream: undefined,
+    temporalUiUrl: undefined,
+    temporalNamespace: 'default',
+    streams: openStreamFeed({ url: database.url }),
+    tracing: undefined,
+    version: '0.0.0-test',
+    ...overrides,
+  };
+  const app = createApp(deps);
+  await app.ready();
+  return {
+    app,
+    deps,
+    database,
+    refs,
+    asked,
+    pokes: () => pokes,
+    logged,
+    now,
+    call: (method, url, body, headers) => call(app, method, url, body, headers),
+    close: async () => {
+      await app.close();
+      await deps.streams.close();
+      await database.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One request; a body that is a string goes as it is, anything else as JSON. */
+async function call(
+  app: ApiServer,
+  method: string,
+  url: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await app.inject({
+    method: method as 'GET',
+    url,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = response.body;
+  const isJson = /json/.test(String(response.headers['content-type'] ?? ''));
+  return {
+    status: response.statusCode,
+    body: isJson && text !== '' ? JSON.parse(text) : text,
+    headers: response.headers,
+  };
+}
