@@ -9,8 +9,8 @@ const level = (name, patterns, withPostgres) => ({
   modulePathIgnorePatterns: ['<rootDir>/.muster/'],
   ...(withPostgres
     ? {
-        globalSetup: '<rootDir>/test/support/global-setup.ts',
-        globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+        globalSetup: '<rootDir>/test/support/stack/global-setup.ts',
+        globalTeardown: '<rootDir>/test/support/stack/global-teardown.ts',
       }
     : {}),
 });
@@ -32,8 +32,8 @@ export default {
     level('e2e', ['**/*.e2e.test.ts'], true),
     {
       ...level('cluster', ['**/*.cluster.test.ts'], false),
-      globalSetup: '<rootDir>/test/support/cluster-setup.ts',
-      globalTeardown: '<rootDir>/test/support/cluster-teardown.ts',
+      globalSetup: '<rootDir>/test/support/kubernetes/cluster-setup.ts',
+      globalTeardown: '<rootDir>/test/support/kubernetes/cluster-teardown.ts',
     },
   ],
 };
