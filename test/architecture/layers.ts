@@ -116,27 +116,43 @@ export const ENVIRONMENT_FILES =
 /** Where queries may stand. */
 export const QUERY_FILES = /^(store|test|bench)\//;
 
-/** Lanes and those below each that it may use. `access` and `runs` lie below all. */
+/** Lanes that every lane above them may use. */
+const BASE = ['access', 'requests', 'audit', 'runs'] as const;
+
+/** Lanes and those below each that it may use. */
 export const LANES: Record<string, readonly string[]> = {
   access: [],
-  runs: ['access'],
+  requests: ['access'],
   audit: ['access'],
-  configurations: ['access', 'runs'],
-  components: ['access', 'runs', 'configurations'],
-  images: ['access', 'runs'],
-  sessions: ['access', 'runs', 'audit', 'configurations', 'components', 'images'],
-  automation: ['access', 'runs', 'configurations', 'components', 'sessions'],
-  propagation: ['access', 'runs', 'configurations', 'components', 'sessions'],
-  operator: ['access', 'runs'],
-  deployments: ['access', 'runs'],
+  runs: ['access'],
+  secrets: BASE,
+  configurations: [...BASE, 'secrets'],
+  components: [...BASE, 'configurations'],
+  trust: [...BASE, 'secrets'],
+  images: [...BASE, 'secrets'],
+  sessions: [...BASE, 'secrets', 'configurations', 'components', 'trust', 'images'],
+  batches: [...BASE, 'configurations', 'components', 'sessions'],
+  schedules: [...BASE, 'configurations', 'components', 'sessions'],
+  webhooks: [...BASE, 'secrets'],
+  fleet: [...BASE, 'configurations', 'components', 'sessions', 'batches', 'schedules'],
+  propagation: [...BASE, 'secrets', 'configurations', 'components', 'sessions'],
+  operator: [...BASE, 'secrets'],
+  deployments: [...BASE, 'secrets'],
 };
 
-/** Folders in which a lane has a folder of its own; `store` and `drivers` are cut by table and by vendor instead. */
-export const LANED = ['domain', 'workflows', 'activities', 'control', 'api/routes'];
+/** Folders in which a lane has a folder of its own; `drivers` are cut by vendor instead. */
+export const LANED = ['domain', 'workflows', 'activities', 'control', 'store', 'api/routes', 'cli/commands'];
 
 /** Files outside of lanes that gather what all of them have. */
 export const GATHERING = [
   'workflows/index.ts',
+  'control/database.ts',
+  'control/service/secret-users.ts',
   'control/temporal/register-search-attributes.ts',
+  'store/tables.ts',
+  'store/backup/save-database.ts',
   'api/routes/service/status-routes.ts',
+  'cli/commands/stack/active-runs.ts',
+  'cli/commands/stack/show-status.ts',
+  'cli/commands/stack/stop-stack.ts',
 ];
