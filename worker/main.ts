@@ -22,11 +22,13 @@ import { ensureBatcher } from '../control/batches/wake-batcher.ts';
 import { ensureHardwareSync } from '../control/components/ensure-hardware-sync.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../control/configurations/site-values.ts';
+import { announceRunMachine } from '../control/runs/announce-machine.ts';
 import { keepUserSchedules } from '../control/schedules/keep-user-schedules.ts';
 import { createScheduleEngine } from '../control/schedules/schedule-engine.ts';
 import { recordedSecrets } from '../control/secrets/recorded-secrets.ts';
 import { ensureSecretKey } from '../control/secrets/secret-key.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
+import { sessionOwner } from '../control/sessions/session-owner.ts';
 import { connectTemporal } from '../control/temporal/connect.ts';
 import { openSigning } from '../control/temporal/open-signing.ts';
 import { registerSearchAttributes } from '../control/temporal/register-search-attributes.ts';
@@ -65,6 +67,7 @@ import { readOptions } from '../store/configurations/options.ts';
 import { type Db, openDatabase } from '../store/connection/database.ts';
 import { connectionName } from '../store/connection/process-names.ts';
 import { migrate } from '../store/migrations/index.ts';
+import { SESSION_MACHINES } from '../store/runs/run-machines.ts';
 import { createSecretStore } from '../store/secrets/secrets.ts';
 import { again } from './again.ts';
 import { baseEnvironment } from './base-environment.ts';
@@ -235,6 +238,7 @@ async function main(): Promise<void> {
     tenantVault: tenantVault(env, platformCa || undefined),
     inventories: createInventories(inventoryProvider(env, db)),
     hostId,
+    owners: [sessionOwner(db)],
     playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
     debugPlaybooks: join(ROOT, 'ansible', 'debug'),
     ansibleHosts: createAnsibleHosts({
@@ -353,6 +357,7 @@ async function main(): Promise<void> {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   const stopAnnouncing = imageMachine?.announce();
+  const stopAnnouncingRuns = announceRunMachine(deps, { machine: hostId, queue, kind: SESSION_MACHINES });
   log.info({ queue: MAIN_QUEUE, host: hostId, localRuns: env.MUSTER_LOCAL_RUNS }, 'working');
   // The supervisor of the embedded stack waits for this word.
   process.send?.('ready');
@@ -368,6 +373,7 @@ async function main(): Promise<void> {
   await Promise.all(workers.map((worker) => worker.run()));
   polls.stop();
   stopAnnouncing?.();
+  stopAnnouncingRuns();
   stopSchedules();
   await stopKeeping();
   await stopUserSchedules();

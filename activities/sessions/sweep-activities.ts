@@ -1,7 +1,8 @@
 import { attributeTo } from '../../control/access/attribute-writes.ts';
 import { type TrimAuditDependencies, trimAudit } from '../../control/audit/trim-audit.ts';
+import { type CleanMachineDependencies, cleanMachine } from '../../control/runs/clean-machine.ts';
 import type { AdmitDependencies } from '../../control/sessions/admit-session.ts';
-import { type CleanHostDependencies, cleanHost } from '../../control/sessions/clean-host.ts';
+import { type CleanWorkspacesDependencies, cleanWorkspaces } from '../../control/sessions/clean-workspaces.ts';
 import { hasUnsettledJobs } from '../../control/sessions/cluster/clean-jobs.ts';
 import { type ExpireDependencies, expireSessions } from '../../control/sessions/expire-sessions.ts';
 import { noteMachineAway, noteMachineBack } from '../../control/sessions/note-machine.ts';
@@ -31,7 +32,8 @@ export interface LaneSweep {
 }
 
 export interface SweepDependencies
-  extends CleanHostDependencies,
+  extends CleanMachineDependencies,
+    CleanWorkspacesDependencies,
     Pick<AdmitDependencies, 'client' | 'readOptions'>,
     Pick<ExpireDependencies, 'clock'>,
     Pick<TrimAuditDependencies, 'auditKept'>,
@@ -76,9 +78,10 @@ export function createSweepActivities(
     cleanHost: () =>
       withHeartbeat(async (signal) => {
         await noteMachineBack(deps.db, deps.hostId);
-        const report = await cleanHost(deps);
-        const { stopped, problems } = report;
-        if (stopped.length + problems.length > 0) deps.log.info({ ...report }, 'clean-up of this machine');
+        const runs = await cleanMachine(deps);
+        const { removed, problems } = await cleanWorkspaces(deps);
+        const report = { ...runs, removedWorkspaces: removed, problems: [...runs.problems, ...problems] };
+        if (report.stopped.length + report.problems.length > 0) deps.log.info(report, 'clean-up of this machine');
         await deps.mirrors.pruneMirrors({ unusedForMs: MIRROR_UNUSED_MS, signal });
       }),
   });

@@ -9,12 +9,10 @@ import { insertResultsFromEvents, insertUnreachedHosts, noteHostMessages } from 
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { readOutputEnd } from '../../store/runs/output-reads.ts';
 import {
-  ensureRun,
   findRun,
   markRunEnded,
   markRunStarted,
   moveRunCursor,
-  type NewRun,
   noteRunError,
   type RunRow,
 } from '../../store/runs/runs.ts';
@@ -23,11 +21,6 @@ export type { RunRow };
 
 import { appendEvents, appendOutput, type NewEvent } from '../../store/runs/streams.ts';
 import type { Database } from '../../store/tables.ts';
-
-/** Records the run before anything of it is started; a run that is known is answered as it stands. */
-export async function openRun(db: Kysely<Database>, run: NewRun): Promise<RunRow> {
-  return ensureRun(db, run);
-}
 
 /** The run as it stands, or null when it was never opened. */
 export async function knownRun(db: Kysely<Database>, runId: string): Promise<RunRow | null> {

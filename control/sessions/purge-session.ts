@@ -1,14 +1,15 @@
 import type { Kysely } from 'kysely';
-import { deleteSessionRuns } from '../../store/runs/runs.ts';
+import { SESSION_KIND } from '../../domain/runs/owner.ts';
 import { deleteStream } from '../../store/runs/streams.ts';
 import { markPurged } from '../../store/sessions/session-engine.ts';
 import { clearSessionJob } from '../../store/sessions/session-jobs.ts';
 import type { Database } from '../../store/tables.ts';
+import { forgetRuns } from '../runs/forget-runs.ts';
 
 /** Removes events, output and results of a deleted session from the database. Harmless to repeat. */
 export async function removeSessionRecords(db: Kysely<Database>, id: string): Promise<void> {
   await deleteStream(db, id);
-  await deleteSessionRuns(db, id);
+  await forgetRuns(db, { kind: SESSION_KIND, id });
 }
 
 /** The same, and what its pod was given, after which nothing is left of the session but its row and that of its Job. */

@@ -2,7 +2,8 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { releaseLeftLeases } from '../../store/components/leases.ts';
-import { runHosts, sessionHasRuns } from '../../store/runs/runs.ts';
+import { forgetRunMachines, runMachines, SESSION_MACHINES } from '../../store/runs/run-machines.ts';
+import { sessionHasRuns } from '../../store/runs/runs.ts';
 import { addToOutbox, hasOutboxItem } from '../../store/sessions/outbox.ts';
 import {
   forgetSessions,
@@ -11,6 +12,7 @@ import {
   unpurgedSessions,
 } from '../../store/sessions/session-engine.ts';
 import type { Database } from '../../store/tables.ts';
+import { MACHINE_KNOWN_MS, MACHINE_SEEN_MS } from '../runs/announce-machine.ts';
 import { endSession } from './end-session.ts';
 import { purgeSession } from './purge-session.ts';
 import { refreshLeaseWaits } from './reword-lease-waits.ts';
@@ -71,7 +73,8 @@ export async function sweepSessions(deps: { db: Kysely<Database>; client: Client
   await wakeQueue(deps);
   await wakeLeaseWaiters(deps);
   await refreshLeaseWaits(db);
-  report.hosts = await runHosts(db);
+  report.hosts = await runMachines(db, SESSION_MACHINES, new Date(Date.now() - MACHINE_SEEN_MS));
+  await forgetRunMachines(db, new Date(Date.now() - MACHINE_KNOWN_MS));
   return report;
 }
 

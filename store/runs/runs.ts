@@ -1,13 +1,18 @@
 /** Runs: one launched playbook each, whichever lane owns it. */
 import { type RawBuilder, sql } from 'kysely';
+import { type Owner, ownerOf, SESSION_KIND } from '../../domain/runs/owner.ts';
 import type { RunCursor } from '../../domain/runs/runner.ts';
 import type { Db } from '../connection/database.ts';
 import { insertDuration } from '../connection/tallies.ts';
+import { deleteStream } from './streams.ts';
 import type { RunState } from './tables.ts';
 
 export interface NewRun {
   id: string;
+  /** The session that it belongs to; null for a run of another owner. */
   sessionId: string | null;
+  /** Its owner when that is no session. */
+  owner?: Owner | null;
   streamId: string;
   layer: number;
   attempt: number;
@@ -15,6 +20,8 @@ export interface NewRun {
 }
 
 export interface RunRow extends NewRun {
+  /** Its owner, a session too; null for a run that belongs to nothing. */
+  owner: Owner | null;
   state: RunState;
   exitCode: number | null;
   /** Why Ansible ended it, in its own words; null where it did not say. */
@@ -23,13 +30,15 @@ export interface RunRow extends NewRun {
   cursor: RunCursor;
 }
 
-/** Records that a run is about to be started; a run that is recorded already is returned as it is. */
+/** Records that a run is about to be started. Returns the run, as it is when it was recorded before. */
 export async function ensureRun(db: Db, run: NewRun): Promise<RunRow> {
   await db
     .insertInto('runs')
     .values({
       id: run.id,
       session_id: run.sessionId,
+      owner_kind: run.sessionId === null ? (run.owner?.kind ?? null) : null,
+      owner_id: run.sessionId === null ? (run.owner?.id ?? null) : null,
       stream_id: run.streamId,
       layer: run.layer,
       attempt: run.attempt,
@@ -50,6 +59,7 @@ export async function findRun(db: Db, id: string): Promise<RunRow | null> {
   return {
     id: row.id,
     sessionId: row.session_id,
+    owner: ownerOf({ sessionId: row.session_id, ownerKind: row.owner_kind, ownerId: row.owner_id }),
     streamId: row.stream_id,
     layer: row.layer,
     attempt: row.attempt,
@@ -140,18 +150,25 @@ export async function sessionHasRuns(db: Db, sessionId: string): Promise<boolean
   return row !== undefined;
 }
 
-/** The runs of a machine; `owned` while their session is being worked on, `open` until their end is recorded. */
-export async function runsWithOwners(db: Db, host: string): Promise<{ id: string; owned: boolean; open: boolean }[]> {
+/** A run as the clean-up of its machine sees it. */
+export interface MachineRun {
+  id: string;
+  owner: Owner | null;
+  /** Whether its end is not on record. */
+  isOpen: boolean;
+}
+
+/** The runs of a machine. */
+export async function runsOfMachine(db: Db, machine: string): Promise<MachineRun[]> {
   const rows = await db
     .selectFrom('runs')
-    .leftJoin('sessions', 'sessions.id', 'runs.session_id')
-    .select(['runs.id', 'runs.state', 'runs.session_id', 'sessions.stage'])
-    .where('runs.host', '=', host)
+    .select(['id', 'state', 'session_id as sessionId', 'owner_kind as ownerKind', 'owner_id as ownerId'])
+    .where('host', '=', machine)
     .execute();
   return rows.map((row) => ({
     id: row.id,
-    owned: row.session_id === null || (row.stage !== null && row.stage !== 'ended'),
-    open: row.state === 'created' || row.state === 'started',
+    owner: ownerOf(row),
+    isOpen: row.state === 'created' || row.state === 'started',
   }));
 }
 
@@ -178,12 +195,6 @@ async function sessionRuns(db: Db, sessionId: string, condition: RawBuilder<bool
   return runs.filter((run) => run !== null);
 }
 
-/** Machines that have runs on record. */
-export async function runHosts(db: Db): Promise<string[]> {
-  const rows = await db.selectFrom('runs').select('host').distinct().execute();
-  return rows.map((row) => row.host);
-}
-
 /** Marks the run as recorded; false when it was before, so that its results count once. */
 export async function markRunRecorded(db: Db, id: string): Promise<boolean> {
   const result = await db
@@ -195,10 +206,34 @@ export async function markRunRecorded(db: Db, id: string): Promise<boolean> {
   return result.numUpdatedRows > 0n;
 }
 
-/** Removes the runs of a session with their host results; answers the run ids. */
-export async function deleteSessionRuns(db: Db, sessionId: string): Promise<string[]> {
-  await db.deleteFrom('host_results').where('session_id', '=', sessionId).execute();
-  await db.deleteFrom('unreached_hosts').where('session_id', '=', sessionId).execute();
-  const rows = await db.deleteFrom('runs').where('session_id', '=', sessionId).returning('id').execute();
-  return rows.map((row) => row.id);
+/** Removes the runs of an owner with their host results, tokens and streams of their own. Returns the ids of the runs. */
+export async function deleteRuns(db: Db, owner: Owner): Promise<string[]> {
+  const rows = await db.selectFrom('runs').select(['id', 'stream_id']).where(ownedBy(owner)).execute();
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return [];
+  for (const table of ['host_results', 'unreached_hosts', 'run_tokens'] as const) {
+    await db.deleteFrom(table).where('run_id', 'in', ids).execute();
+  }
+  for (const { id, stream_id } of rows) if (id === stream_id) await deleteStream(db, id);
+  await db.deleteFrom('runs').where('id', 'in', ids).execute();
+  return ids;
+}
+
+/** Runs of an owner whose end is not on record. */
+export async function openRunsOf(db: Db, owner: Owner): Promise<RunRow[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select('id')
+    .where(ownedBy(owner))
+    .where('state', 'in', ['created', 'started'])
+    .orderBy('attempt')
+    .execute();
+  const runs = await Promise.all(rows.map(({ id }) => findRun(db, id)));
+  return runs.filter((run) => run !== null);
+}
+
+function ownedBy({ kind, id }: Owner): RawBuilder<boolean> {
+  return kind === SESSION_KIND
+    ? sql<boolean>`session_id = ${id}`
+    : sql<boolean>`owner_kind = ${kind} and owner_id = ${id}`;
 }

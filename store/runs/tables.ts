@@ -8,6 +8,9 @@ export type RunState = 'created' | 'started' | 'ended' | 'lost';
 export interface RunsTable {
   id: string;
   session_id: string | null;
+  /** Kind and id of an owner that is no session; null for a run of a session. */
+  owner_kind: ColumnType<string | null, string | null | undefined, never>;
+  owner_id: ColumnType<string | null, string | null | undefined, never>;
   /** Whose events and output it adds to: its session, or itself. */
   stream_id: string;
   layer: number;
@@ -107,7 +110,19 @@ export interface UnreachedHostsTable {
   host: string;
 }
 
+/** Machines with a worker that starts runs. */
+export interface RunMachinesTable {
+  /** Id of its data directory. */
+  machine: string;
+  /** Task queue of that worker. */
+  queue: string;
+  /** `sessions`, or the lane that has a worker of its own. */
+  kind: string;
+  seen_at: Time;
+}
+
 export interface RunTables {
+  run_machines: RunMachinesTable;
   runs: RunsTable;
   run_tokens: RunTokensTable;
   streams: StreamsTable;

@@ -29,10 +29,10 @@ export const LAYERS: Record<string, Layer> = {
   domain: { imports: [], vendors: ['zod'], node: false },
   workflows: { imports: ['domain'], types: ['activities'], vendors: TEMPORAL_SANDBOX, node: false },
   activities: {
-    imports: ['domain', 'control'],
+    imports: ['domain', 'control', 'store'],
     vendors: ['@temporalio/activity'],
-    // A factory that hands its client on to control functions names its type.
-    vendorTypes: ['@temporalio/client'],
+    // A factory that hands its client or its database on to control functions names its type.
+    vendorTypes: ['@temporalio/client', 'kysely'],
   },
   // Of workflows only the messages: see `MESSAGES`. Control hands the database on to the store: it knows its type alone.
   control: { imports: ['domain', 'store', 'workflows'], vendors: TEMPORAL, vendorTypes: ['kysely'] },

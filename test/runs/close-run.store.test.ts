@@ -1,7 +1,8 @@
 /** The end of a run that came to no statistics: what its hosts reached is made from its stored events. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closeRun, openRun } from '../../control/runs/follow-run.ts';
+import { closeRun } from '../../control/runs/follow-run.ts';
+import { openRun } from '../../control/runs/open-run.ts';
 import { takeExit } from '../../control/runs/take-exit.ts';
 import { takeResults } from '../../control/runs/take-results.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
@@ -9,7 +10,7 @@ import { describeHosts, listHosts } from '../../control/sessions/read-hosts.ts';
 import { runOutcome } from '../../control/sessions/run-outcome.ts';
 import { countHostsByStatus, readFailures, readHostsNotApplied } from '../../store/runs/host-result-reads.ts';
 import { unsuccessfulHosts } from '../../store/runs/host-results.ts';
-import { deleteSessionRuns } from '../../store/runs/runs.ts';
+import { deleteRuns } from '../../store/runs/runs.ts';
 import { appendEvents } from '../../store/runs/streams.ts';
 import { addOutput, setSession } from '../sessions/session-fixtures.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
@@ -252,7 +253,7 @@ test('pages by result hold every host once, and a deleted session leaves nothing
     if (!more) break;
   }
   expect(seen).toEqual(['bad', 'gone', 'fine', 'ignored', 'saved', 'never']);
-  await deleteSessionRuns(db, sessionId);
+  await deleteRuns(db, { kind: 'session', id: sessionId });
   const left = await db.selectFrom('unreached_hosts').select('host').where('session_id', '=', sessionId).execute();
   expect(left).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { newToken } from '../../control/access/token-secret.ts';
 import { recordLayer } from '../../control/components/record-layer.ts';
 import { closeRun } from '../../control/runs/follow-run.ts';
 import { issueRunToken } from '../../control/runs/issue-run-token.ts';
-import { deleteSessionRuns, ensureRun, findRun } from '../../store/runs/runs.ts';
+import { deleteRuns, ensureRun, findRun } from '../../store/runs/runs.ts';
 import { createStream } from '../../store/runs/streams.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { createTestApi } from '../support/stack/test-api.ts';
@@ -355,7 +355,7 @@ describe('who may write what', () => {
     const replaced = run.token;
     const token = await issueRunToken(database.db, run.id);
     const gone = await makeRun();
-    await deleteSessionRuns(database.db, gone.sessionId);
+    await deleteRuns(database.db, { kind: 'session', id: gone.sessionId });
     const cases: [string, string | null][] = [
       [run.id, null],
       [run.id, replaced],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { closeRun, openRun, shipBatch } from '../../control/runs/follow-run.ts';
+import { closeRun, shipBatch } from '../../control/runs/follow-run.ts';
+import { openRun } from '../../control/runs/open-run.ts';
 import { runOutcome } from '../../control/sessions/run-outcome.ts';
 import type { RunBatch } from '../../domain/runs/runner.ts';
 import { openDatabase } from '../../store/connection/database.ts';

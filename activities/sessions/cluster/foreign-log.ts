@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Kysely, SessionRow } from '../../../control/database.ts';
 import { failureOf } from '../../../control/failures.ts';
-import { closeRun, knownRun, openRun, RunOvertaken, shipBatch } from '../../../control/runs/follow-run.ts';
+import { closeRun, knownRun, RunOvertaken, shipBatch } from '../../../control/runs/follow-run.ts';
+import { openRun } from '../../../control/runs/open-run.ts';
 import type { SessionJobRow } from '../../../control/sessions/cluster/record-job.ts';
 import { noteWarnings } from '../../../control/sessions/session-progress.ts';
 import { CLUSTER_HOST } from '../../../domain/engine/task-queues.ts';

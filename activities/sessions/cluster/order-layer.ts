@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Kysely, SessionRow } from '../../../control/database.ts';
-import { knownRun, openRun, type RunRow } from '../../../control/runs/follow-run.ts';
+import { knownRun, type RunRow } from '../../../control/runs/follow-run.ts';
+import { openRun } from '../../../control/runs/open-run.ts';
 import { closeLeftRuns, currentOrder, orderJob } from '../../../control/sessions/cluster/record-job.ts';
 import { recordRun } from '../../../control/sessions/record-run.ts';
 import { runOutcome } from '../../../control/sessions/run-outcome.ts';

@@ -26,6 +26,7 @@ describeNeeding(temporalMissing(), 'the time-to-live of sessions', () => {
     const { db } = machine.database;
     const { expireSessions } = createSweepActivities({
       ...machine.deps,
+      owners: [],
       readOptions: () => readOptions(db),
       clock: () => new Date(),
       auditKept: { days: 90, rows: 1_000_000 },

@@ -1,4 +1,5 @@
 /** A machine that works on sessions: the real activities on a real database, its own data directory, real processes. */
+
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

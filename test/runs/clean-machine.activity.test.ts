@@ -4,7 +4,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createSweepActivities } from '../../activities/sessions/sweep-activities.ts';
-import { cleanHost } from '../../control/sessions/clean-host.ts';
+import { cleanMachine } from '../../control/runs/clean-machine.ts';
+import { cleanWorkspaces } from '../../control/sessions/clean-workspaces.ts';
+import { sessionOwner } from '../../control/sessions/session-owner.ts';
 import { writeEnd } from '../../store/sessions/session-engine.ts';
 import { launcherMissing, processesWith } from '../support/ansible/local-runs.ts';
 import { eventually } from '../support/eventually.ts';
@@ -20,6 +22,12 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
   });
   afterAll(() => machine.close());
 
+  /** What the activity does: runs first, then workspaces. */
+  async function cleanBoth(deps: SessionMachine['deps']) {
+    const runs = await cleanMachine({ ...deps, owners: [sessionOwner(deps.db)] });
+    const { removed, problems } = await cleanWorkspaces(deps);
+    return { ...runs, removedWorkspaces: removed, problems: [...runs.problems, ...problems] };
+  }
   const runsDir = () => join(machine.deps.workspaces.paths('x').dir, '..', '..', 'runs');
   const rowOf = (runId: string) =>
     machine.database.db.selectFrom('runs').selectAll().where('id', '=', runId).executeTakeFirst();
@@ -36,7 +44,7 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
     const { db } = machine.database;
     const [owned, orphan] = [await running(), await running()];
     await writeEnd(db, orphan.id, END);
-    const report = await cleanHost(machine.deps);
+    const report = await cleanBoth(machine.deps);
     expect(report).toMatchObject({ stopped: [orphan.runId], removedRuns: 0, removedWorkspaces: 1, problems: [] });
     expect(await processesWith(orphan.runId)).toEqual([]);
     await orphan.watch;
@@ -45,7 +53,7 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
     expect(await machine.deps.workspaces.list()).toEqual([owned.id]);
     expect(await processesWith(owned.runId)).not.toEqual([]);
 
-    expect(await cleanHost(machine.deps)).toEqual({ stopped: [], removedRuns: 0, removedWorkspaces: 0, problems: [] });
+    expect(await cleanBoth(machine.deps)).toEqual({ stopped: [], removedRuns: 0, removedWorkspaces: 0, problems: [] });
     await machine.deps.runner.end(owned.runId);
     expect(await owned.watch).toMatchObject({ exitCode: 143 });
     await writeEnd(db, owned.id, END);
@@ -57,7 +65,7 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
     await writeEnd(db, id, END);
     await db.deleteFrom('runs').where('session_id', '=', id).execute();
     await mkdir(join(runsDir(), 'reconcile-7'), { recursive: true });
-    const report = await cleanHost(machine.deps);
+    const report = await cleanBoth(machine.deps);
     expect(report.stopped).toEqual([runId]);
     expect(report.removedRuns).toBe(2);
     expect(await processesWith(runId)).toEqual([]);
@@ -67,7 +75,7 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
   test('leaves what keeps a run from beginning as long as its session is open', async () => {
     const id = await machine.session({ 'site.yml': 'echo begun' });
     await machine.deps.runner.end(machine.runId(id));
-    expect(await cleanHost(machine.deps)).toMatchObject({ removedRuns: 0 });
+    expect(await cleanBoth(machine.deps)).toMatchObject({ removedRuns: 0 });
     expect(await perform(() => machine.worker().runLayer(machine.ref(id)))).toMatchObject({ exitCode: 143 });
     expect(await machine.output(id)).toBe('');
     await writeEnd(machine.database.db, id, END);
@@ -91,12 +99,12 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
         },
       },
     };
-    const report = await cleanHost(deps);
+    const report = await cleanBoth(deps);
     expect(report.problems).toEqual([`run ${stuck.runId}: EACCES: not allowed`]);
     expect(report).toMatchObject({ stopped: [], removedRuns: 2 });
     expect(await runner.list()).not.toContain('stray-1');
     expect(await machine.deps.workspaces.list()).toEqual([]);
-    expect((await cleanHost(machine.deps)).stopped).toEqual([stuck.runId]);
+    expect((await cleanBoth(machine.deps)).stopped).toEqual([stuck.runId]);
   });
 
   test('is an activity that says what it did and keeps the mirrors small', async () => {
@@ -104,6 +112,7 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
     const pruned: number[] = [];
     const activities = createSweepActivities({
       ...machine.deps,
+      owners: [sessionOwner(machine.database.db)],
       clock: () => new Date(),
       auditKept: { days: 90, rows: 1_000_000 },
       imageService: null,

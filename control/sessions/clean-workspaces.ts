@@ -1,0 +1,26 @@
+import type { Kysely } from 'kysely';
+import { endedSessions } from '../../store/sessions/session-engine.ts';
+import type { Database } from '../../store/tables.ts';
+
+export interface CleanWorkspacesDependencies {
+  db: Kysely<Database>;
+  workspaces: { list(): Promise<string[]>; remove(sessionId: string): Promise<void> };
+}
+
+/** Removes this machine's workspaces of sessions that have ended. Returns how many, and what could not be done, for people. */
+export async function cleanWorkspaces({
+  db,
+  workspaces,
+}: CleanWorkspacesDependencies): Promise<{ removed: number; problems: string[] }> {
+  const problems: string[] = [];
+  let removed = 0;
+  for (const sessionId of await endedSessions(db, await workspaces.list())) {
+    try {
+      await workspaces.remove(sessionId);
+      removed += 1;
+    } catch (error) {
+      problems.push(`workspace ${sessionId}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return { removed, problems };
+}

@@ -1,0 +1,17 @@
+import type { Kysely } from 'kysely';
+import { type RunOwner, SESSION_KIND } from '../../domain/runs/owner.ts';
+import { sessionOfRun } from '../../domain/sessions/run-id.ts';
+import { endedSessions, isSessionId } from '../../store/sessions/session-engine.ts';
+import type { Database } from '../../store/tables.ts';
+
+/** Sessions as owners of runs: open until they end. */
+export function sessionOwner(db: Kysely<Database>): RunOwner {
+  return {
+    kind: SESSION_KIND,
+    ownerOfRun: (runId) => (isSessionId(sessionOfRun(runId)) ? sessionOfRun(runId) : null),
+    open: async (ids) => {
+      const over = new Set(await endedSessions(db, [...ids]));
+      return new Set(ids.filter((id) => isSessionId(id) && !over.has(id)));
+    },
+  };
+}
