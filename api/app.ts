@@ -32,6 +32,7 @@ import { configurationImportRoutes } from './routes/configurations/import-routes
 import { musterOptionRoutes } from './routes/configurations/option-routes.ts';
 import { imageRoutes } from './routes/images/image-routes.ts';
 import { imsRoutes } from './routes/images/ims-routes.ts';
+import { runRoutes } from './routes/runs/run-routes.ts';
 import { driftRoutes } from './routes/schedules/drift-routes.ts';
 import { scheduleCommandRoutes } from './routes/schedules/schedule-command-routes.ts';
 import { scheduleRoutes } from './routes/schedules/schedule-routes.ts';
@@ -65,6 +66,7 @@ const MUSTER_ROUTES: readonly Routes[] = [
   batchRoutes,
   rolloutRoutes,
   imageRoutes,
+  runRoutes,
 ];
 
 /** Prefixes of the image service: with and without its version (cfs-flows 7). */

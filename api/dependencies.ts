@@ -7,6 +7,7 @@ import type { Kysely } from 'kysely';
 import type { AuthenticateDependencies } from '../control/access/authenticate.ts';
 import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../control/configurations/ports.ts';
 import type { ImageEngine, ImageSettings } from '../control/images/ports.ts';
+import type { RunEngine } from '../control/runs/end-run.ts';
 import type { ScheduleEngine } from '../control/schedules/schedule-port.ts';
 import type { Dispatcher, SessionEngine } from '../control/sessions/engine-port.ts';
 import type { AddressSeal } from '../control/webhooks/address-seal.ts';
@@ -59,6 +60,8 @@ export interface ApiDependencies {
   tenants: TenantRegistry;
   engine: SessionEngine;
   dispatcher: Dispatcher;
+  /** The ends of single runs in the engine. */
+  runEngine: RunEngine;
   /** Image jobs in the engine. */
   imageEngine: ImageEngine;
   /** The directory of images; null where this process has none. */

@@ -17,6 +17,7 @@ import { readNotices } from '../control/configurations/read-notices.ts';
 import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../control/configurations/site-values.ts';
 import { keepSourceSecretsTidy } from '../control/configurations/source-secrets.ts';
 import { createImageEngine } from '../control/images/image-engine.ts';
+import { createRunEngine } from '../control/runs/run-engine.ts';
 import { createScheduleEngine } from '../control/schedules/schedule-engine.ts';
 import { recordedSecrets } from '../control/secrets/recorded-secrets.ts';
 import { changeSecretKey, ensureSecretKey } from '../control/secrets/secret-key.ts';
@@ -141,6 +142,7 @@ async function main(): Promise<void> {
     tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: platformCa }),
     engine: createSessionEngine({ db, client: temporal.client }),
     dispatcher,
+    runEngine: createRunEngine(temporal.client, { taskQueue: MAIN_QUEUE }),
     imageEngine: createImageEngine(temporal.client, { taskQueue: MAIN_QUEUE }),
     get imageFiles() {
       return images?.current() ?? null;

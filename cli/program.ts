@@ -10,6 +10,7 @@ import { optionCommands } from './commands/configurations/option-commands.ts';
 import { sourceCommands } from './commands/configurations/source-commands.ts';
 import { imageCommands } from './commands/images/image-commands.ts';
 import { importCommand } from './commands/import/import-command.ts';
+import { runCommands } from './commands/runs/run-commands.ts';
 import { driftCommands } from './commands/schedules/drift-commands.ts';
 import { scheduleCommands } from './commands/schedules/schedule-commands.ts';
 import { secretCommands } from './commands/secrets/secret-commands.ts';
@@ -54,6 +55,7 @@ function program(context: CliContext): Command {
   auditCommands(root, context);
   trustCommands(root, context);
   webhookCommands(root, context);
+  runCommands(root, context);
   return root;
 }
 

@@ -110,6 +110,11 @@ export const ERRORS = {
   configuration_invalid: kind(400, 'Invalid configuration', 2),
   image_target_unsupported: kind(400, 'Image targets are not available', 2),
 
+  // runs
+  run_not_found: kind(404, 'Run not found', 3),
+  run_over: kind(409, 'Run is over', 5),
+  run_ends_with_owner: kind(409, 'Run ends with its owner', 5),
+
   // schedules
   schedule_not_found: kind(404, 'Schedule not found', 3),
   schedule_exists: kind(409, 'Conflicting schedule name', 5),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Runtime, Worker } from '@temporalio/worker';
 import { createBatcherActivities } from '../activities/batches/activities.ts';
 import { createHardwareSyncActivities } from '../activities/components/hardware-sync-activities.ts';
+import { createRunActivities } from '../activities/runs/activities.ts';
 import { createScheduleActivities } from '../activities/schedules/activities.ts';
 import { createHostActivities, createSessionRecords } from '../activities/sessions/activities.ts';
 import { createClusterActivities } from '../activities/sessions/cluster/cluster-activities.ts';
@@ -338,7 +339,7 @@ async function main(): Promise<void> {
   const machine = await Worker.create({
     ...shared,
     taskQueue: queue,
-    activities: { ...host, ...imageMachine?.activities, cleanHost: sweep.cleanHost },
+    activities: { ...host, ...imageMachine?.activities, cleanHost: sweep.cleanHost, ...createRunActivities(deps) },
     // The runner itself limits how many playbooks there are.
     maxConcurrentActivityTaskExecutions: WATCHING_PLACES,
   });

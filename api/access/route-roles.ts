@@ -136,6 +136,11 @@ export const ROUTE_ROLES: Readonly<Record<string, RouteAccess>> = {
   'GET /api/v1/components/:id/timeline': reader,
   'GET /api/v1/audit': operator,
 
+  'GET /api/v1/runs/:id': reader,
+  'GET /api/v1/runs/:id/events': reader,
+  'GET /api/v1/runs/:id/logs': reader,
+  'POST /api/v1/runs/:id/end': admin,
+
   'GET /api/v1/trust': reader,
   // Public keys, which a node asks for before it has a token.
   'GET /api/v1/trust/ca': open,

@@ -14,7 +14,7 @@ const FREE =
 /** Bodies that are taken in for minutes and hold nothing else up; they have a limit of their own. */
 const UPLOAD = /\/api\/v1\/images$/;
 const REMOTE =
-  /\/apis\/ims(\/v2)?\/jobs(\/|$)|\/(configurations|sources|secrets)(\/|$)|\/sessions\/[^/]+\/(cancel|retry|finish-debug)$/;
+  /\/apis\/ims(\/v2)?\/jobs(\/|$)|\/(configurations|sources|secrets)(\/|$)|\/sessions\/[^/]+\/(cancel|retry|finish-debug)$|\/runs\/[^/]+\/end$/;
 /** Temporal's web UI. */
 const OF_ENGINE = /^\/temporal(\/|$)/;
 /** Reads for which the tenant registry is asked first; version 2 shows the same to everybody. */

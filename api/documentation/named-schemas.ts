@@ -32,10 +32,10 @@ import {
   V2Options,
   V2OptionsPatch,
 } from '../../domain/configurations/v2-schema.ts';
+import { RunSchema } from '../../domain/runs/run-schema.ts';
+import { LogEntrySchema, SessionEventSchema } from '../../domain/runs/stream-schema.ts';
 import {
-  LogEntrySchema,
   SessionDetailSchema,
-  SessionEventSchema,
   SessionHostSchema,
   SessionItemSchema,
   SessionProgressSchema,
@@ -95,6 +95,7 @@ export const NAMED_ANSWERS: Record<string, z.ZodType> = {
   SessionEvent: SessionEventSchema,
   SessionHost: SessionHostSchema,
   LogEntry: LogEntrySchema,
+  Run: RunSchema,
   ComponentV2: V2Component.object,
   ComponentViewV2: V2ComponentView.object,
   ConfigurationV2: V2Configuration.object,

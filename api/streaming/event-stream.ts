@@ -1,11 +1,10 @@
-/** Server-sent events of one reader: what is there, then what comes, until the session is over and everything was sent. */
+/** Server-sent events of one reader: what is there, then what comes, until it is over and everything was sent. */
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import type { StreamEnd } from '../../domain/sessions/detail-schema.ts';
+import type { StreamState } from '../../domain/runs/stream-schema.ts';
 import { isConnectionError } from '../../store/connection/database.ts';
 import type { StreamTopic } from '../../store/runs/stream-feed.ts';
-import type { StreamState } from '../../store/sessions/session-reads.ts';
 
 export interface Frame {
   /** What a reader sends as Last-Event-ID to go on behind this message; absent: it goes on where it did before. */
@@ -15,15 +14,15 @@ export interface Frame {
 }
 
 /** Everything new up to `state`. It keeps its own place, so that the next call goes on behind what was taken. */
-export type Pass = (state: StreamState) => AsyncGenerator<Frame>;
+export type Pass<State extends StreamState = StreamState> = (state: State) => AsyncGenerator<Frame>;
 
-export interface EventStreamOptions {
+export interface EventStreamOptions<State extends StreamState> {
   topic: StreamTopic;
-  /** The state at that version of the topic or later; null when nothing is left of the session. */
-  readState(version: number): Promise<StreamState | null>;
-  pass: Pass;
-  /** The end that is told when nothing is left of the session. */
-  gone: StreamEnd;
+  /** The state at that version of the topic or later; null when nothing is left of what the stream belongs to. */
+  readState(version: number): Promise<State | null>;
+  pass: Pass<State>;
+  /** The end that is told when nothing is left. */
+  gone: State['end'];
   /** Milliseconds from one pass to the next at least, so that a busy run is told in fewer, larger steps. */
   gapMs: number;
   /** A comment is sent after so much silence, so that proxies keep the connection. Default 15,000. */
@@ -39,13 +38,10 @@ function encode({ id, event, data }: Frame): string {
   return `${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-function endOf(state: StreamState): StreamEnd {
-  const { name, id, status, succeeded, message, reason, deleted } = state;
-  return { name, id, status, succeeded, message, reason, deleted };
-}
-
 /** The text of the stream, piece by piece; a database that is away for a while only delays it. */
-export async function* eventStream(options: EventStreamOptions): AsyncGenerator<string> {
+export async function* eventStream<State extends StreamState>(
+  options: EventStreamOptions<State>,
+): AsyncGenerator<string> {
   const { topic, readState, pass, gone, gapMs, heartbeatMs = HEARTBEAT_MS, signal } = options;
   let lastSent = Date.now();
   yield 'retry: 1000\n\n';
@@ -61,8 +57,8 @@ export async function* eventStream(options: EventStreamOptions): AsyncGenerator<
           if (signal.aborted) return;
         }
       }
-      if (state === null || state.deleted || state.stage === 'ended') {
-        yield encode({ event: 'end', data: state === null ? gone : endOf(state) });
+      if (state === null || state.over) {
+        yield encode({ event: 'end', data: state === null ? gone : state.end });
         return;
       }
       await pause(gapMs, signal);

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { RowSource } from '../../control/sessions/row-sources.ts';
+import type { RowSource } from '../../control/runs/row-sources.ts';
 import { fitting } from '../list-answer.ts';
 
 export const MAX_PAGE = 1_000;

@@ -1,8 +1,9 @@
 /** What each kind of live stream tells of a session. */
 import { isDeepStrictEqual } from 'node:util';
+import type { StreamState } from '../../domain/runs/stream-schema.ts';
 import type { SessionHost, SessionProgress } from '../../domain/sessions/detail-schema.ts';
 import type { RunResults } from '../../store/runs/host-result-reads.ts';
-import type { StreamState } from '../../store/sessions/session-reads.ts';
+import type { SessionStreamState } from '../../store/sessions/session-reads.ts';
 import type { Pass } from './event-stream.ts';
 
 /** Rows that are read at once; with back-pressure this is what a slow reader holds. */
@@ -33,7 +34,7 @@ export function rowPass<Row extends { seq: number }>(source: RowSource<Row>, aft
 }
 
 /** The progress whenever it has changed; the elapsed time alone is no change. */
-export function progressPass(read: (state: StreamState) => Promise<SessionProgress>): Pass {
+export function progressPass(read: (state: SessionStreamState) => Promise<SessionProgress>): Pass<SessionStreamState> {
   let told: SessionProgress | null = null;
   return async function* (state) {
     const now = await read(state);

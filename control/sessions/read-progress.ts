@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { SessionProgress } from '../../domain/sessions/detail-schema.ts';
-import type { StreamState } from '../../store/sessions/session-reads.ts';
+import type { SessionStreamState } from '../../store/sessions/session-reads.ts';
 import type { Database } from '../../store/tables.ts';
 import { withSlotWaits } from './slot-waits.ts';
 import type { SummaryReader } from './summary-reader.ts';
@@ -8,7 +8,7 @@ import type { SummaryReader } from './summary-reader.ts';
 /** What the session does now and what its hosts answered so far. A read costs what is new since the last one. */
 export async function readProgress(
   deps: { db: Kysely<Database>; summaries: SummaryReader; clock(): Date },
-  stored: StreamState,
+  stored: SessionStreamState,
 ): Promise<SessionProgress> {
   const [state = stored] = await withSlotWaits(deps.db, [stored], deps.clock());
   const summary = await deps.summaries.read(state.id);

@@ -147,26 +147,6 @@ export const SessionProgressSchema = z.strictObject({
 });
 export type SessionProgress = z.infer<typeof SessionProgressSchema>;
 
-/** One task event; further members as the playbook's run reported them (task, result, message, stdout ...). */
-export const SessionEventSchema = z.looseObject({
-  seq: count,
-  time,
-  type: z.string(),
-  layer: z.int().nullable(),
-  attempt: z.int().nullable(),
-  host: z.string().nullable(),
-});
-export type SessionEvent = z.infer<typeof SessionEventSchema>;
-
-/** One piece of output; with `host` the text of one task result instead. */
-export const LogEntrySchema = z.strictObject({
-  seq: count,
-  layer: z.int().nullable(),
-  attempt: z.int().nullable(),
-  text: z.string(),
-});
-export type LogEntry = z.infer<typeof LogEntrySchema>;
-
 const HostLayerSchema = z.strictObject({
   layer: z.int(),
   attempt: z.int(),

@@ -1,5 +1,8 @@
 /** What is shown of a session besides its record. */
+
 import { sql } from 'kysely';
+import type { StreamState } from '../../domain/runs/stream-schema.ts';
+import type { StreamEnd } from '../../domain/sessions/detail-schema.ts';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
 import type { Db } from '../connection/database.ts';
 import type { RunState } from '../runs/tables.ts';
@@ -55,7 +58,7 @@ export async function readShownJob(db: Db, sessionId: string): Promise<ShownJobR
 }
 
 /** How a session stands and how far its streams are: everything up to these numbers can be read. */
-export interface StreamState {
+export interface SessionStreamState extends StreamState<StreamEnd> {
   id: string;
   name: string;
   status: SessionStatus;
@@ -70,14 +73,11 @@ export interface StreamState {
   startTime: Date;
   admittedAt: Date | null;
   completionTime: Date | null;
-  deleted: boolean;
-  lastEvent: number;
-  lastChunk: number;
 }
 
 /** State of a session's streams by its id, deleted or not; null when nothing of it is left. */
-export async function readStreamState(db: Db, sessionId: string): Promise<StreamState | null> {
-  const { rows } = await sql<StreamState>`
+export async function readStreamState(db: Db, sessionId: string): Promise<SessionStreamState | null> {
+  const { rows } = await sql<Omit<SessionStreamState, 'over' | 'end'>>`
     select s.id, s.name, s.status, s.succeeded, s.stage, s.phase, s.layer, s.attempt, s.message, s.reason,
       greatest(jsonb_array_length(s.snapshot->'layers'), (s.snapshot->>'debug_playbook' is not null)::int) as layers,
       s.start_time as "startTime", s.admitted_at as "admittedAt", s.completion_time as "completionTime",
@@ -85,5 +85,9 @@ export async function readStreamState(db: Db, sessionId: string): Promise<Stream
       coalesce(t.next_event, 1) - 1 as "lastEvent", coalesce(t.next_chunk, 1) - 1 as "lastChunk"
     from sessions s left join streams t on t.id = s.id::text where s.id = ${sessionId}
   `.execute(db);
-  return rows[0] ?? null;
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { name, id, status, succeeded, message, reason, deleted } = row;
+  const end = { name, id, status, succeeded, message, reason, deleted };
+  return { ...row, over: deleted || row.stage === 'ended', end };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
+import { openRun } from '../../control/runs/open-run.ts';
 import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { recordAuthority } from '../../store/trust/trust.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
@@ -423,6 +424,26 @@ test('schedules', async () => {
   await expectAnswer(200, 'GET', `${path}/nightly`);
   await expectAnswer(204, 'DELETE', `${path}/nightly`);
   await expectAnswer(404, 'DELETE', `${path}/nightly`);
+});
+
+test('runs', async () => {
+  const path = '/api/v1/runs/toy-1-1';
+  const owner = { kind: 'toy', id: '1' };
+  await openRun(api.deps.db, {
+    id: 'toy-1-1',
+    sessionId: null,
+    owner,
+    streamId: 'toy-1-1',
+    layer: 0,
+    attempt: 1,
+    host: 'disk',
+  });
+  await expectAnswer(200, 'GET', path);
+  await expectAnswer(200, 'GET', `${path}/events?limit=1`);
+  await expectAnswer(200, 'GET', `${path}/logs?limit=1`);
+  await expectAnswer(202, 'POST', `${path}/end`);
+  await expectAnswer(404, 'GET', '/api/v1/runs/none');
+  await expectAnswer(404, 'POST', '/api/v1/runs/none/end');
 });
 
 test('refusals before any rule are as described', async () => {

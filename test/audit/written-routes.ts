@@ -1,6 +1,7 @@
 /** One good request for every route that writes, with the audit records that it leaves. */
 import { expect } from '@jest/globals';
 import { sql } from 'kysely';
+import { openRun } from '../../control/runs/open-run.ts';
 import { sessionId, setSession } from '../sessions/session-fixtures.ts';
 import type { TokenApi } from '../support/stack/token-api.ts';
 import { IMAGE_ROUTES } from './written-image-routes.ts';
@@ -422,6 +423,15 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
       await send('PUT', '/v3/components/checked', { desired_config: 'checked' });
     },
     records: [['create', 'session', 'CHECK', null, some({ configuration_name: 'checked', ansible_limit: 'checked' })]],
+  },
+
+  'POST /api/v1/runs/:id/end': {
+    path: '/api/v1/runs/toy-ended-1/end',
+    prepare: async ({ database }) => {
+      const run = { id: 'toy-ended-1', sessionId: null, streamId: 'toy-ended-1', layer: 0, attempt: 1, host: 'disk' };
+      await openRun(database.db, run);
+    },
+    records: [['end', 'run', 'toy-ended-1', null, null]],
   },
 
   'POST /api/v1/webhooks': {

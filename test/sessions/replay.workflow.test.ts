@@ -1,5 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { ROOT } from '../support/source-tree.ts';
 import { replayHistories } from '../support/stack/session-bench.ts';
@@ -17,6 +18,7 @@ test('there is a history for each path', () => {
   expect(NAMES.sort()).toEqual([
     'batcher',
     'ensure-batcher',
+    'end-run',
     'ensure-hardware-sync',
     'hardware-sync',
     'image-job-called-off',
@@ -61,7 +63,17 @@ test('there is a history for each path', () => {
     'sweep-images',
     'sweep-machine-away',
     'trust',
+    'wake-webhooks',
+    'webhook',
+    'webhook-retried',
   ]);
+});
+
+test('every workflow has a history, and every history a workflow', () => {
+  const typeOf = (name: string) => /"workflowType":\{"name":"([^"]*)"/.exec(historyText(name))?.[1];
+  const exported = [...readFileSync(join(ROOT, 'workflows', 'index.ts'), 'utf8').matchAll(/export \{ (\w+) \}/g)];
+  const types = new Set(NAMES.map(typeOf));
+  expect([...types].sort()).toEqual(exported.map(([, name]) => name).sort());
 });
 
 test.each(NAMES)('%s replays', async (name) => {

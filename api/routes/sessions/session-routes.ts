@@ -21,7 +21,7 @@ import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { mapBatches, sendList } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { optionalBody } from '../../optional-body.ts';
-import { createLiveSessions } from '../../streaming/live-session.ts';
+import { createLiveStreams } from '../../streaming/live-stream.ts';
 import { nextPage, SessionListQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
 import { sessionStateRoutes } from './session-state-routes.ts';
 import { sessionStreamRoutes } from './session-stream-routes.ts';
@@ -32,7 +32,7 @@ const ListQuerySchema = SessionListQuerySchema.extend({ order: z.enum(['name', '
 /** Muster's own session routes: what is known of a session, live data, and its commands. */
 export async function musterSessionRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
   const summaries = createSummaryReader(deps.db);
-  const live = createLiveSessions(app, deps);
+  const live = createLiveStreams(app, deps);
   const bases = {
     ara: deps.araUrl,
     api: deps.publicUrl,

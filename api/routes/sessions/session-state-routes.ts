@@ -16,9 +16,10 @@ import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { preferredType } from '../../streaming/accept.ts';
-import { type LiveSessions, lastEventId } from '../../streaming/live-session.ts';
+import { type LiveStreams, lastEventId } from '../../streaming/live-stream.ts';
 import { MAX_PAGE } from '../../streaming/row-pages.ts';
 import { type HostStream, hostPass, progressPass, STREAM_PAGE } from '../../streaming/session-passes.ts';
+import { sessionStream } from './session-live.ts';
 import { SessionNameParamsSchema } from './session-queries.ts';
 
 /** Milliseconds between two messages that tell of a state. */
@@ -29,7 +30,7 @@ const OFFERED = ['application/json', 'text/event-stream'] as const;
 export function sessionStateRoutes(
   app: ApiServer,
   { db, clock }: ApiDependencies,
-  live: LiveSessions,
+  live: LiveStreams,
   summaries: SummaryReader,
 ): void {
   const hostStream = (id: string, after: number | null): HostStream => {
@@ -73,7 +74,12 @@ export function sessionStateRoutes(
     async (request, reply) => {
       const session = await getSession(db, request.params.session_name);
       if (request.method === 'GET' && preferredType(request.headers.accept, OFFERED) === OFFERED[1]) {
-        return live.send(reply, session, GAP_MS, hostPass(hostStream(session.id, lastEventId(request))));
+        return live.send(
+          reply,
+          sessionStream(db, session),
+          GAP_MS,
+          hostPass(hostStream(session.id, lastEventId(request))),
+        );
       }
       const { limit, after } = request.query;
       // A page goes on in the order of the page before it, also when the session has ended between them.
@@ -99,7 +105,7 @@ export function sessionStateRoutes(
       const session = await getSession(db, request.params.session_name);
       if (request.method === 'GET' && preferredType(request.headers.accept, OFFERED) === OFFERED[1]) {
         const read = progressPass((state) => readProgress({ db, summaries, clock }, state));
-        return live.send(reply, session, GAP_MS, read);
+        return live.send(reply, sessionStream(db, session), GAP_MS, read);
       }
       const state = await readStreamState(db, session.id);
       if (state === null) throw sessionNotFound(session.name);

@@ -1,18 +1,16 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { eventSource, logSource } from '../../../control/runs/row-sources.ts';
 import { getSession } from '../../../control/sessions/find-session.ts';
-import { eventSource, logSource, type RowSource } from '../../../control/sessions/row-sources.ts';
-import { LogEntrySchema, SessionEventSchema } from '../../../domain/sessions/detail-schema.ts';
+import { LogEntrySchema, SessionEventSchema } from '../../../domain/runs/stream-schema.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
 import { preferredType } from '../../streaming/accept.ts';
-import { type LiveSessions, lastEventId } from '../../streaming/live-session.ts';
+import { sendLiveRows } from '../../streaming/live-rows.ts';
+import type { LiveStreams } from '../../streaming/live-stream.ts';
 import { RowQuerySchema, rowPage, sendText, startOf } from '../../streaming/row-pages.ts';
-import { rowPass, STREAM_PAGE } from '../../streaming/session-passes.ts';
+import { sessionStream } from './session-live.ts';
 import { SessionNameParamsSchema } from './session-queries.ts';
 
-/** Milliseconds between two looks of a stream of rows. */
-const GAP_MS = 50;
 const LIVE = 'text/event-stream';
 
 const pageOf = <Row extends z.ZodType>(kind: string, row: Row) =>
@@ -22,23 +20,7 @@ const pageOf = <Row extends z.ZodType>(kind: string, row: Row) =>
  * Events and logs of a session: pages of JSON, logs also as plain text, or with `Accept: text/event-stream` live, with
  * resume by `Last-Event-ID`, until a last message `end` when the session is over and everything was sent.
  */
-export function sessionStreamRoutes(app: ApiServer, { db }: ApiDependencies, live: LiveSessions): void {
-  const follow = async <Row extends { seq: number }>(
-    request: FastifyRequest<{ Querystring: z.infer<typeof RowQuerySchema> }>,
-    reply: FastifyReply,
-    session: { id: string; name: string },
-    source: RowSource<Row>,
-    event: string,
-  ) => {
-    const start = lastEventId(request) ?? (await startOf(source, request.query));
-    const shared = {
-      head: source.head,
-      after: (seq: number, head: number) =>
-        live.shared.read(`${source.key} ${seq} ${head}`, () => source.after(seq, STREAM_PAGE)),
-    };
-    return live.send(reply, session, GAP_MS, rowPass(shared, start, event));
-  };
-
+export function sessionStreamRoutes(app: ApiServer, { db }: ApiDependencies, live: LiveStreams): void {
   app.get(
     '/sessions/:session_name/events',
     {
@@ -54,7 +36,7 @@ export function sessionStreamRoutes(app: ApiServer, { db }: ApiDependencies, liv
       const session = await getSession(db, request.params.session_name);
       const source = eventSource(db, session.id, request.query);
       if (preferredType(request.headers.accept, ['application/json', LIVE]) === LIVE && request.method === 'GET') {
-        return follow(request, reply, session, source, 'event');
+        return sendLiveRows(live, request, reply, sessionStream(db, session), source, 'event');
       }
       const { rows, cursor, next } = await rowPage(source, request.query);
       return { events: rows, cursor, next };
@@ -76,7 +58,8 @@ export function sessionStreamRoutes(app: ApiServer, { db }: ApiDependencies, liv
       const session = await getSession(db, request.params.session_name);
       const source = logSource(db, session.id, request.query);
       const type = preferredType(request.headers.accept, ['application/json', 'text/plain', LIVE]);
-      if (type === LIVE && request.method === 'GET') return follow(request, reply, session, source, 'log');
+      if (type === LIVE && request.method === 'GET')
+        return sendLiveRows(live, request, reply, sessionStream(db, session), source, 'log');
       if (type === 'text/plain') return sendText(reply, source, await startOf(source, request.query));
       const { rows, cursor, next } = await rowPage(source, request.query);
       return { logs: rows, cursor, next };

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { LogEntry } from '../../../domain/sessions/detail-schema.ts';
 import { type ApiClient, type Query, segment } from '../../client/api-client.ts';
 import { eventStream } from '../../client/event-stream.ts';
 import { allPages } from '../../client/pages.ts';
-import { type CliContext, say } from '../../context.ts';
-import { CliFailure, EXIT, interrupted } from '../../failure.ts';
+import type { CliContext } from '../../context.ts';
+import { EXIT } from '../../failure.ts';
 import { type EventAnswer, textOf } from '../../follow/event-line.ts';
+import { connectionNotes, copyLogs, followLogs } from '../../follow/follow-logs.ts';
 import { integer } from '../../input/pairs.ts';
 import { apiOf, type OutputOptions, type ServerOptions, withLimit, withOutput, withServer } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
@@ -56,7 +56,7 @@ export function outputCommands(noun: Command, context: CliContext): void {
     .action(async (name: string, options: ServerOptions & RowOptions) => {
       const api = apiOf(context, options);
       const query = rowQuery(options);
-      await (options.follow ? followLogs(context, api, name, query) : copyLogs(context, api, name, query));
+      await (options.follow ? followLogs(context, api, path(name), query) : copyLogs(context, api, path(name), query));
     });
 
   withLimit(withOutput(noun.command('events')))
@@ -78,29 +78,6 @@ export function outputCommands(noun: Command, context: CliContext): void {
     });
 }
 
-async function copyLogs(context: CliContext, api: ApiClient, name: string, query: Query): Promise<void> {
-  const response = await api.open(
-    { method: 'GET', path: `${path(name)}/logs`, query },
-    { headers: { accept: 'text/plain' } },
-  );
-  const decoder = new TextDecoder();
-  try {
-    for await (const chunk of response.body ?? []) writeData(context, decoder.decode(chunk, { stream: true }));
-  } catch (error) {
-    if (error instanceof CliFailure) throw error;
-    if (context.signal.aborted) throw interrupted();
-    throw new CliFailure('unreachable', 'the connection broke off before the whole log was there', EXIT.unreachable);
-  }
-}
-
-async function followLogs(context: CliContext, api: ApiClient, name: string, query: Query): Promise<void> {
-  const options = { query, signal: context.signal, ...notes(context) };
-  for await (const { data } of eventStream(api, `${path(name)}/logs`, options)) {
-    writeData(context, (JSON.parse(data) as LogEntry).text);
-  }
-  if (context.signal.aborted) context.exit = EXIT.interrupted;
-}
-
 /** One line an event; columns cannot be aligned with lines to come, so a table is tab-separated with titles on top. */
 async function followEvents(
   context: CliContext,
@@ -110,7 +87,7 @@ async function followEvents(
   { output }: OutputOptions,
 ): Promise<void> {
   const format = output === 'table' || output === 'wide' ? 'tsv' : output === 'json' ? 'jsonl' : output;
-  const options = { query, signal: context.signal, ...notes(context) };
+  const options = { query, signal: context.signal, ...connectionNotes(context) };
   let first = true;
   for await (const { data } of eventStream(api, `${path(name)}/events`, options)) {
     const lines = await renderList(eventView, [JSON.parse(data) as EventAnswer], format);
@@ -119,8 +96,3 @@ async function followEvents(
   }
   if (context.signal.aborted) context.exit = EXIT.interrupted;
 }
-
-const notes = (context: CliContext): { onLost: (failure: CliFailure) => void; onBack: () => void } => ({
-  onLost: (failure) => say(context, `${failure.message}; trying again`),
-  onBack: () => say(context, 'the API answers again'),
-});

@@ -3,28 +3,10 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
 import { eventStream, type Pass, sendEventStream } from '../../../api/streaming/event-stream.ts';
 import { createSharedReads } from '../../../api/streaming/shared-reads.ts';
+import type { StreamState } from '../../../domain/runs/stream-schema.ts';
 import type { StreamTopic } from '../../../store/runs/stream-feed.ts';
-import type { StreamState } from '../../../store/sessions/session-reads.ts';
 
-const state: StreamState = {
-  id: 'id',
-  name: 's',
-  status: 'running',
-  succeeded: 'none',
-  stage: 'admitted',
-  phase: 'layer',
-  layer: 0,
-  attempt: 1,
-  message: '',
-  reason: null,
-  layers: 1,
-  startTime: new Date(),
-  admittedAt: null,
-  completionTime: null,
-  deleted: false,
-  lastEvent: 0,
-  lastChunk: 0,
-};
+const state: StreamState = { lastEvent: 0, lastChunk: 0, over: false, deleted: false, end: { name: 's' } };
 const gone = {
   name: 's',
   id: 'id',
@@ -79,7 +61,7 @@ describe('the text of a stream', () => {
     const readState = async () => {
       reads += 1;
       if (reads === 1) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
-      return { ...state, stage: 'ended' as const };
+      return { ...state, over: true };
     };
     const pieces = await collect(eventStream({ ...options, readState }), () => false);
     expect([reads, pieces.at(-1)]).toEqual([2, expect.stringContaining('event: end')]);

@@ -84,6 +84,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
       },
     },
     dispatcher: { kick: () => undefined },
+    runEngine: { end: async () => undefined },
     imageEngine: { start: async () => undefined, end: async () => undefined },
     imageFiles: await openImageDirectory(join(dir, 'images'), IMAGE_STORE),
     imageSettings: { maxBytes: 2 ** 20, keepFree: 0, dkms: true },

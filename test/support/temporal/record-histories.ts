@@ -28,6 +28,7 @@ import {
 import { openSessionBench, type SessionBench, type SessionUnderTest, startTestWorker } from '../stack/session-bench.ts';
 import { writeHistory } from './history-files.ts';
 import { IMAGE_HISTORIES } from './image-histories.ts';
+import { LANE_HISTORIES } from './lane-histories.ts';
 import { openDevServer, type TestServer, workflowBundle } from './workflow-environment.ts';
 
 /** Each brings a session to its end in its own way. */
@@ -475,6 +476,7 @@ for (const [name, run] of Object.entries({
   'hardware-sync': hardwareSync,
   'ensure-hardware-sync': ensureHardwareSync,
   ...IMAGE_HISTORIES,
+  ...LANE_HISTORIES,
 })) {
   if (isWanted(name)) await record(name, server, await run(server));
 }

@@ -1,34 +1,40 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { readStreamState } from '../../store/sessions/session-reads.ts';
+import type { StreamState } from '../../domain/runs/stream-schema.ts';
 import type { ApiDependencies, ApiServer } from '../dependencies.ts';
 import { eventStream, type Pass, sendEventStream } from './event-stream.ts';
 import { createSharedReads, type SharedReads } from './shared-reads.ts';
 
-/** Live streams of sessions on one server: readers of the same session share what they read. */
-export interface LiveSessions {
-  shared: SharedReads;
-  /** Sends the stream that `pass` makes; `gapMs` as in eventStream. */
-  send(reply: FastifyReply, session: { id: string; name: string }, gapMs: number, pass: Pass): FastifyReply;
+/** What a live stream is read from. */
+export interface LiveSource<State extends StreamState> {
+  /** Id of the stream; readers of the same stream share what they read. */
+  id: string;
+  /** How far it can be read now; null when nothing is left of what it belongs to. */
+  read(): Promise<State | null>;
+  /** The last message when nothing is left. */
+  gone: State['end'];
 }
 
-export function createLiveSessions(app: ApiServer, deps: Pick<ApiDependencies, 'db' | 'streams'>): LiveSessions {
+/** Live streams on one server. */
+export interface LiveStreams {
+  shared: SharedReads;
+  /** Sends the stream that `pass` makes; `gapMs` as in eventStream. */
+  send<State extends StreamState>(
+    reply: FastifyReply,
+    source: LiveSource<State>,
+    gapMs: number,
+    pass: Pass<State>,
+  ): FastifyReply;
+}
+
+export function createLiveStreams(app: ApiServer, deps: Pick<ApiDependencies, 'streams'>): LiveStreams {
   const shared = createSharedReads();
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
   return {
     shared,
-    send: (reply, { id, name }, gapMs, pass) => {
+    send: (reply, { id, read, gone }, gapMs, pass) => {
       const topic = deps.streams.join(id);
-      const gone = {
-        name,
-        id,
-        status: 'complete',
-        succeeded: 'none',
-        message: '',
-        reason: null,
-        deleted: true,
-      } as const;
-      const readState = (version: number) => shared.read(`state ${id} ${version}`, () => readStreamState(deps.db, id));
+      const readState = (version: number) => shared.read(`state ${id} ${version}`, read);
       return sendEventStream(
         reply,
         closing.signal,

@@ -1,5 +1,5 @@
-import { hostLogText } from '../runs/host-log.ts';
-import type { LogEntry, SessionEvent } from './detail-schema.ts';
+import { hostLogText } from './host-log.ts';
+import type { LogEntry, SessionEvent } from './stream-schema.ts';
 
 /** Where a row belongs: its number in the stream, and the run it came from. */
 interface Place {

@@ -1,0 +1,155 @@
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openRun } from '../../control/runs/open-run.ts';
+import { markRunEnded, markRunStarted, noteRunError } from '../../store/runs/runs.ts';
+import { appendEvents, appendOutput } from '../../store/runs/streams.ts';
+import { addConfiguration, addOutput, addRun, sessionId } from '../sessions/session-fixtures.ts';
+import { openEvents } from '../sessions/streams/event-reader.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
+
+let api: TokenApi;
+let base: string;
+const ended: { id: string; machine: string }[] = [];
+let engineFails = false;
+beforeAll(async () => {
+  api = await createTokenApi({
+    clock: () => new Date(),
+    runEngine: {
+      end: async (run) => {
+        if (engineFails) throw new Error('deadline exceeded');
+        ended.push(run);
+      },
+    },
+  });
+  await api.app.listen({ port: 0, host: '127.0.0.1' });
+  base = `http://127.0.0.1:${(api.app.server.address() as AddressInfo).port}`;
+  await addConfiguration(api.deps.db, 'web', 2);
+});
+afterAll(() => api.close());
+
+const as = (role: 'reader' | 'operator' | 'admin') => ({ authorization: `Bearer ${api.tokens[role]}` });
+const get = (path: string, headers: Record<string, string> = {}) =>
+  api.call('GET', `/api/v1/runs/${path}`, undefined, { ...as('reader'), ...headers });
+const end = (id: string, role: 'operator' | 'admin' = 'admin') =>
+  api.call('POST', `/api/v1/runs/${id}/end`, undefined, as(role));
+
+/** A run of an owner that is no session, with a task result and a piece of output. */
+async function toyRun(
+  id: string,
+  host = 'disk-1',
+  owner: { kind: string; id: string } | null = { kind: 'toy', id: '7' },
+) {
+  const { db } = api.deps;
+  await openRun(db, { id, sessionId: null, owner, streamId: id, layer: 0, attempt: 1, host });
+  await markRunStarted(db, id);
+  const place = { streamId: id, runId: id, layer: 0, attempt: 1 };
+  const event = { time: new Date(), type: 'host_result', host: 'h', line: 1, data: { task: 't', result: 'ok' } };
+  await appendEvents(db, place, [event]);
+  await appendOutput(db, place, 0, 'PLAY one\n');
+}
+
+describe('a run of an owner that is no session', () => {
+  test('is shown with its owner, machine and state', async () => {
+    await toyRun('toy-7-1');
+    expect(await get('toy-7-1')).toMatchObject({
+      status: 200,
+      body: {
+        id: 'toy-7-1',
+        owner: { kind: 'toy', id: '7', name: null },
+        machine: 'disk-1',
+        state: 'started',
+        exit_status: null,
+        ended_at: null,
+        hosts: 0,
+      },
+    });
+  });
+
+  test('has its events and its output, as JSON and as text', async () => {
+    expect((await get('toy-7-1/events')).body.events).toMatchObject([{ seq: 1, host: 'h', task: 't', result: 'ok' }]);
+    expect((await get('toy-7-1/events?result=failed')).body.events).toEqual([]);
+    expect((await get('toy-7-1/logs')).body.logs).toMatchObject([{ seq: 1, text: 'PLAY one\n' }]);
+    expect((await get('toy-7-1/logs', { accept: 'text/plain' })).body).toBe('PLAY one\n');
+  });
+
+  test('is followed live until it is over, and the last message says how it ended', async () => {
+    const { db } = api.deps;
+    await toyRun('toy-7-2');
+    const reader = await openEvents(`${base}/api/v1/runs/toy-7-2/logs`, as('reader'));
+    await reader.until(() => reader.frames.length > 0);
+    const place = { streamId: 'toy-7-2', runId: 'toy-7-2', layer: 0, attempt: 1 };
+    await appendOutput(db, place, 9, 'fatal: [h]\n');
+    await noteRunError(db, 'toy-7-2', 'no such role');
+    await markRunEnded(db, 'toy-7-2', 'ended', 4);
+    await reader.ended;
+    expect(reader.frames.map(({ event, data }) => [event, data.text ?? data])).toEqual([
+      ['log', 'PLAY one\n'],
+      ['log', 'fatal: [h]\n'],
+      ['end', { id: 'toy-7-2', state: 'ended', exit_status: 4, error: 'no such role', deleted: false }],
+    ]);
+  });
+});
+
+test('a run of a session shows its own part of the stream', async () => {
+  const { db } = api.deps;
+  await api.call('POST', '/v3/sessions', { configuration_name: 'web', name: 's1' }, as('admin'));
+  const id = await sessionId(db, 's1');
+  for (const layer of [0, 1]) {
+    await addRun(db, id, { layer, exitCode: 0, results: [{ host: `h${layer}`, status: 'applied' }] });
+    await addOutput(db, id, layer, 0, `PLAY ${layer}\n`);
+  }
+  expect((await get(`${id}-1-1`)).body).toMatchObject({
+    owner: { kind: 'session', id, name: 's1' },
+    layer: 1,
+    hosts: 1,
+  });
+  expect((await get(`${id}-1-1/events`)).body.events).toMatchObject([{ host: 'h1' }]);
+  expect((await get(`${id}-1-1/logs`, { accept: 'text/plain' })).body).toBe('PLAY 1\n');
+});
+
+describe('the end of a run', () => {
+  test('is asked for on its machine and recorded', async () => {
+    await toyRun('toy-8-1', 'disk-2');
+    expect(await end('toy-8-1')).toMatchObject({ status: 202, body: { id: 'toy-8-1', state: 'started' } });
+    expect(ended).toEqual([{ id: 'toy-8-1', machine: 'disk-2' }]);
+    const { body } = await api.call('GET', '/api/v1/audit?kind=run', undefined, as('admin'));
+    expect(body.records).toMatchObject([{ action: 'end', kind: 'run', name: 'toy-8-1', actor: expect.any(String) }]);
+  });
+
+  test.each([
+    ['no run', 'nothing', 404, 'run_not_found'],
+    ['no id at all', '..%2f', 404, 'run_not_found'],
+    ['a long text', 'x'.repeat(2_000), 404, 'run_not_found'],
+  ])('of %s is refused', async (_, id, status, code) => {
+    expect(await end(id)).toMatchObject({ status, body: { code } });
+    expect(await get(id)).toMatchObject({ status, body: { code } });
+  });
+
+  test('is refused for a run that is over, or that ends with its owner, with the command that does it', async () => {
+    const { db } = api.deps;
+    await toyRun('toy-9-1');
+    await markRunEnded(db, 'toy-9-1', 'ended', 0);
+    expect(await end('toy-9-1')).toMatchObject({ status: 409, body: { code: 'run_over' } });
+    await toyRun('reconcile-5-1', 'disk-1', { kind: 'reconcile', id: '5' });
+    expect(await end('reconcile-5-1')).toMatchObject({
+      status: 409,
+      body: { code: 'run_ends_with_owner', detail: expect.stringContaining('./muster operator cancel 5') },
+    });
+    await api.call('POST', '/v3/sessions', { configuration_name: 'web', name: 's2' }, as('admin'));
+    const id = await sessionId(db, 's2');
+    await openRun(db, { id: `${id}-1-0`, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'kubernetes' });
+    expect(await end(`${id}-1-0`)).toMatchObject({
+      status: 409,
+      body: { code: 'run_ends_with_owner', detail: expect.stringContaining('./muster session cancel s2') },
+    });
+  });
+
+  test('is for administrators, and says when the engine does not answer', async () => {
+    await toyRun('toy-9-2');
+    expect(await end('toy-9-2', 'operator')).toMatchObject({ status: 403 });
+    engineFails = true;
+    expect(await end('toy-9-2')).toMatchObject({ status: 503, body: { code: 'engine_unavailable' } });
+    engineFails = false;
+    expect(ended).not.toContainEqual(expect.objectContaining({ id: 'toy-9-2' }));
+  });
+});
