@@ -17,8 +17,8 @@ const NAMES = readdirSync(HISTORIES)
 test('there is a history for each path', () => {
   expect(NAMES.sort()).toEqual([
     'batcher',
-    'ensure-batcher',
     'end-run',
+    'ensure-batcher',
     'ensure-hardware-sync',
     'hardware-sync',
     'image-job-called-off',
