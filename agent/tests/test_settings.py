@@ -134,7 +134,7 @@ def test_the_example_and_the_page_name_every_setting_and_no_other() -> None:
     code = (AGENT / 'muster_report/settings.py').read_text()
     read = set(re.findall(r"'(NODE_IDENTITY|API_[A-Z_]+|MUSTER_[A-Z_]+)'", code))
     example = set(re.findall(r'^#?([A-Z_]+)=', (AGENT / 'systemd/report.env').read_text(), re.M))
-    page = set(re.findall(r'^\| `([A-Z_]+)`', (AGENT.parent / 'docs/capabilities/node-agent.md').read_text(), re.M))
+    page = set(re.findall(r'^\| `([A-Z_]+)`', (AGENT.parent / 'docs/lanes/components-node-agent.md').read_text(), re.M))
     assert page == read
     assert read - example == {'MUSTER_REPORT_KERNEL_CMDLINE', 'MUSTER_REPORT_BOOT_ID_FILE'} and example <= read
 

@@ -8,7 +8,7 @@ const NAMES = [
   'sys_boot sys_nice sys_resource sys_time sys_tty_config mknod lease audit_write audit_control setfcap',
 ].flatMap((line) => line.split(' '));
 
-/** Without one of these an image cannot be unpacked as it is, entered, or packed (docs/capabilities/image-service.md). */
+/** Without one of these an image cannot be unpacked as it is, entered, or packed (docs/lanes/images.md). */
 export const NEEDED = [
   ...['chown', 'dac_override', 'fowner', 'fsetid', 'mknod', 'setfcap'],
   ...['setgid', 'setuid', 'setpcap', 'sys_admin', 'sys_chroot'],

@@ -30,7 +30,7 @@ const LATER = `- hosts: all
     - ansible.builtin.copy: {dest: /etc/later, content: "after the pod was replaced\\n"}
 `;
 
-/** The container's capabilities by their numbers: what docs/capabilities/image-service.md names. */
+/** The container's capabilities by their numbers: what docs/lanes/images.md names. */
 const CAPABILITIES = {
   ...{ CHOWN: 0, DAC_OVERRIDE: 1, FOWNER: 3, FSETID: 4, SETGID: 6, SETUID: 7 },
   ...{ SETPCAP: 8, SYS_CHROOT: 18, SYS_ADMIN: 21, MKNOD: 27, AUDIT_WRITE: 29, SETFCAP: 31 },

@@ -32,7 +32,7 @@ interface PlainOptions {
 
 /**
  * Installs this checkout by Kustomize, as the documents say: a copy of the example with the images and settings of the site
- * (docs/capabilities/kubernetes.md). Everything is ready when this returns.
+ * (docs/kubernetes.md). Everything is ready when this returns.
  */
 export async function installPlainly(options: PlainOptions): Promise<PlainMuster> {
   const { namespace, servers, dir, settings, ports, impose } = options;

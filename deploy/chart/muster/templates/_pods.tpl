@@ -67,7 +67,7 @@ securityContext:
   {{- end }}
   readOnlyRootFilesystem: true
   {{- if eq .part "images" }}
-  # What unpacking and entering an image takes, and nothing else (docs/capabilities/image-service.md).
+  # What unpacking and entering an image takes, and nothing else (docs/lanes/images.md).
   capabilities:
     drop: [ALL]
     add: [AUDIT_WRITE, CHOWN, DAC_OVERRIDE, FOWNER, FSETID, MKNOD, SETFCAP, SETGID, SETPCAP, SETUID, SYS_ADMIN, SYS_CHROOT]

@@ -24,7 +24,7 @@
     {{- range (default list .env) -}}
       {{- $before := replace "$(RELEASE_NAMESPACE)" $.Release.Namespace (default "" .value) -}}
       {{- if and (eq .name "MUSTER_RUNNER_NAMESPACE") (ne $before $space) -}}
-        {{- fail (printf "runner.namespace: the Jobs of this release are in namespace %s, with the Secrets that Muster made, and no upgrade brings them to %s: uninstall the release, copy these Secrets, then install it anew; see \"Jobs in another namespace\" in docs/capabilities/kubernetes.md" $before $space) -}}
+        {{- fail (printf "runner.namespace: the Jobs of this release are in namespace %s, with the Secrets that Muster made, and no upgrade brings them to %s: uninstall the release, copy these Secrets, then install it anew; see \"Jobs in another namespace\" in docs/kubernetes.md" $before $space) -}}
       {{- end -}}
     {{- end -}}
   {{- end -}}
