@@ -1,4 +1,6 @@
 import type { Client } from '@temporalio/client';
+import type { ImageWorkDependencies } from '../../control/images/image-work.ts';
+import { openForJob } from '../../control/images/open-for-job.ts';
 import type { ImageEngine } from '../../control/images/ports.ts';
 import {
   closeImageRun,
@@ -9,14 +11,7 @@ import {
   takeImageRunTurn,
 } from '../../control/images/run-image-job.ts';
 import { cleanImageHost, sweepImageJobs } from '../../control/images/sweep-images.ts';
-import {
-  cleanJob,
-  type ImageWorkDependencies,
-  openForJob,
-  packForJob,
-  unpackForJob,
-  watchForJob,
-} from '../../control/images/work-on-image.ts';
+import { cleanJob, packForJob, unpackForJob, watchForJob } from '../../control/images/work-on-image.ts';
 import {
   ImageJobRefSchema,
   ImageJobWordSchema,

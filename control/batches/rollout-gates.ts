@@ -1,5 +1,6 @@
-import { type CanaryCounts, isChosen } from '../../domain/batches/canary.ts';
-import { CLOSED_GATE, gateOf, type RolloutCounts, type RolloutGate } from '../../domain/batches/rollout.ts';
+import { isChosen } from '../../domain/batches/canary.ts';
+import { CLOSED_GATE, gateOf, type RolloutGate } from '../../domain/batches/rollout.ts';
+import type { CanaryCounts, RolloutCounts } from '../../domain/batches/rollout-counts.ts';
 import type { Options, RolloutPolicy } from '../../domain/configurations/schema.ts';
 import { countCanaries } from '../../store/batches/canaries.ts';
 import { countInSessions, type MemberTally, tallyMembers } from '../../store/batches/rollout-members.ts';

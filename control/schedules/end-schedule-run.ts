@@ -12,7 +12,7 @@ import {
 } from '../../store/schedules/schedule-runs.ts';
 import { findScheduleById } from '../../store/schedules/schedules.ts';
 import { findSessionEnds } from '../../store/sessions/session-ends.ts';
-import { findSessionById } from '../../store/sessions/session-engine.ts';
+import { findSessionById } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import type { Dispatcher } from '../sessions/engine-port.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../domain/secrets/secret-uses.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import { listSourcesOfSecret } from '../../store/configurations/sources.ts';
-import { findSessionById } from '../../store/sessions/session-engine.ts';
+import { findSessionById } from '../../store/sessions/sessions.ts';
 import { findWebhook } from '../../store/webhooks/webhooks.ts';
 import { retryAfterSecret } from '../batches/retry-after-secret.ts';
 /** Who uses a secret, and which hosts the common credentials do not go to any more. */

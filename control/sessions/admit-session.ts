@@ -5,14 +5,9 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 import { describeSlotWait } from '../../domain/sessions/slot-wait.ts';
-import {
-  type AdmissionResult,
-  admit,
-  findSessionById,
-  isWithdrawn,
-  type SessionRow,
-  writeProgress,
-} from '../../store/sessions/session-engine.ts';
+import { type AdmissionResult, admit, isWithdrawn } from '../../store/sessions/admission.ts';
+import { writeProgress } from '../../store/sessions/progress.ts';
+import { findSessionById, type SessionRow } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { jobNameOf } from './cluster/job-name.ts';
 import { recordedEnd } from './recorded-end.ts';

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { announceStream } from '../../store/runs/streams.ts';
-import type { SessionRow } from '../../store/sessions/session-engine.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { requestCancel } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';

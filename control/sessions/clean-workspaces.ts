@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { endedSessions } from '../../store/sessions/session-engine.ts';
+import { endedSessions } from '../../store/sessions/sweep.ts';
 import type { Database } from '../../store/tables.ts';
 
 export interface CleanWorkspacesDependencies {

@@ -10,8 +10,7 @@ import type { SessionCreate } from '../../domain/sessions/schema.ts';
 import { buildSnapshot, sourcesOf } from '../../domain/sessions/snapshot.ts';
 import { checkTarget } from '../../domain/sessions/target.ts';
 import { findSources } from '../../store/configurations/sources.ts';
-import { findSessionById, type SessionRow } from '../../store/sessions/session-engine.ts';
-import { insertSession, readCreationInputs } from '../../store/sessions/sessions.ts';
+import { findSessionById, insertSession, readCreationInputs, type SessionRow } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
 

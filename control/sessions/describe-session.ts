@@ -3,10 +3,9 @@ import type { SessionDetail, SessionItem } from '../../domain/sessions/detail-sc
 import { type LogBases, logsLink, toSession } from '../../domain/sessions/record.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { countHostsByStatus, readFailures } from '../../store/runs/host-result-reads.ts';
-import { findSessionById, type SessionRow } from '../../store/sessions/session-engine.ts';
 import { listSessionImages } from '../../store/sessions/session-images.ts';
 import { readAttempts, readShownJob } from '../../store/sessions/session-reads.ts';
-import { countQueuedBefore, findRetriesOf } from '../../store/sessions/sessions.ts';
+import { countQueuedBefore, findRetriesOf, findSessionById, type SessionRow } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { sessionJob } from './cluster/describe-job.ts';
 import { withSlotWaits } from './slot-waits.ts';

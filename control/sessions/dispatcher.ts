@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { isUndefinedTable } from '../../store/connection/database.ts';
 import { type OutboxItem, postponeOutbox, removeFromOutbox, takeFromOutbox } from '../../store/sessions/outbox.ts';
-import { findSessionsById, type SessionRow } from '../../store/sessions/session-engine.ts';
+import { findSessionsById, type SessionRow } from '../../store/sessions/sessions.ts';
 import type { OutboxKind } from '../../store/sessions/tables.ts';
 import type { Database } from '../../store/tables.ts';
 import { cancelSession } from '../../workflows/sessions/messages.ts';

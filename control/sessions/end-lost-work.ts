@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { markOpenRunsLost, sessionHasRuns } from '../../store/runs/runs.ts';
-import { openSessions, writeEnd } from '../../store/sessions/session-engine.ts';
+import { openSessions } from '../../store/sessions/sweep.ts';
+import { writeEnd } from '../../store/sessions/write-end.ts';
 import type { Database } from '../../store/tables.ts';
 
 export interface LostWork {

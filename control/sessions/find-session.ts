@@ -1,7 +1,7 @@
 import { musterError } from '../../domain/errors.ts';
 import { isSessionName } from '../../domain/sessions/naming.ts';
 import type { Db } from '../../store/connection/database.ts';
-import type { SessionRow } from '../../store/sessions/session-engine.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { findSession, lockSession } from '../../store/sessions/sessions.ts';
 
 /** The refusal of a name that no session has. */

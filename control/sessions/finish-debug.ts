@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
-import type { SessionRow } from '../../store/sessions/session-engine.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { noteWriter } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { recordAs } from '../access/attribute-writes.ts';

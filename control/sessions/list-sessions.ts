@@ -4,8 +4,8 @@ import { parseTagFilter } from '../../domain/components/tags.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
 import { readOptions } from '../../store/configurations/options.ts';
-import type { SessionRow } from '../../store/sessions/session-engine.ts';
 import { listSessionPage, type SessionFilter, type SessionOrder } from '../../store/sessions/session-queries.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { withSlotWaits } from './slot-waits.ts';
 

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { requestLeases, takesLeases } from '../../store/components/leases.ts';
-import { type SessionRow, writeAbsentHosts } from '../../store/sessions/session-engine.ts';
+import { writeAbsentHosts } from '../../store/sessions/progress.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { rewordLeaseWaits } from './reword-lease-waits.ts';
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { CLUSTER_HOST } from '../../domain/engine/task-queues.ts';
-import { noteHostAway, noteHostBack } from '../../store/sessions/session-engine.ts';
+import { noteHostAway, noteHostBack } from '../../store/sessions/progress.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Says in the records of a machine's sessions that they wait for it: nobody there answers. Their runs may go on. */

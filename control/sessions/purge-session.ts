@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { SESSION_KIND } from '../../domain/runs/owner.ts';
 import { deleteStream } from '../../store/runs/streams.ts';
-import { markPurged } from '../../store/sessions/session-engine.ts';
 import { clearSessionJob } from '../../store/sessions/session-jobs.ts';
+import { markPurged } from '../../store/sessions/sweep.ts';
 import type { Database } from '../../store/tables.ts';
 import { forgetRuns } from '../runs/forget-runs.ts';
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 import { countHostsByStatus } from '../../store/runs/host-result-reads.ts';
-import { findSessionById } from '../../store/sessions/session-engine.ts';
+import { findSessionById } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** How the record says that a session ended, with how many hosts ended how; null where the record is gone. */

@@ -7,9 +7,14 @@ import { retryName } from '../../domain/sessions/naming.ts';
 import { planRetry, type RetryPlan } from '../../domain/sessions/retry-plan.ts';
 import type { SessionRetry } from '../../domain/sessions/schema.ts';
 import { readHostsNotApplied } from '../../store/runs/host-result-reads.ts';
-import { findSessionById, type SessionRow } from '../../store/sessions/session-engine.ts';
 import { readAttempts } from '../../store/sessions/session-reads.ts';
-import { findRootName, insertSession, noteWriter } from '../../store/sessions/sessions.ts';
+import {
+  findRootName,
+  findSessionById,
+  insertSession,
+  noteWriter,
+  type SessionRow,
+} from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { recordAs } from '../access/attribute-writes.ts';
 import { jobOfSession } from './cluster/record-job.ts';

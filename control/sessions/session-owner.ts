@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { type RunOwner, SESSION_KIND } from '../../domain/runs/owner.ts';
 import { sessionOfRun } from '../../domain/sessions/run-id.ts';
-import { endedSessions, isSessionId } from '../../store/sessions/session-engine.ts';
+import { endedSessions, isSessionId } from '../../store/sessions/sweep.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** Sessions as owners of runs: open until they end. */

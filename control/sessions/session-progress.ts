@@ -5,15 +5,9 @@ import { musterError } from '../../domain/errors.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
 import { appendEvents } from '../../store/runs/streams.ts';
-import {
-  findSessionById,
-  isSessionId,
-  lockSessionById,
-  type Progress,
-  type SessionRow,
-  writeProgress,
-  writeSnapshot,
-} from '../../store/sessions/session-engine.ts';
+import { type Progress, writeProgress, writeSnapshot } from '../../store/sessions/progress.ts';
+import { findSessionById, lockSessionById, type SessionRow } from '../../store/sessions/sessions.ts';
+import { isSessionId } from '../../store/sessions/sweep.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** The session by its id, a deleted one too (its work goes on until it is ended). */

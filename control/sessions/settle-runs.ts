@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { unrecordedRuns } from '../../store/runs/runs.ts';
-import { findSessionById } from '../../store/sessions/session-engine.ts';
+import { findSessionById } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 import { completeResults } from '../runs/follow-run.ts';
 import { recordRun } from './record-run.ts';

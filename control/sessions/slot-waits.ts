@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
 import { describeSlotWait, NAMED_HOLDERS } from '../../domain/sessions/slot-wait.ts';
 import { readOptions } from '../../store/configurations/options.ts';
-import { readSlots, type SessionRow } from '../../store/sessions/session-engine.ts';
+import { readSlots } from '../../store/sessions/admission.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
 import type { Database } from '../../store/tables.ts';
 
 /** What says of a session whether it waits for a slot. */

@@ -3,7 +3,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import type { SessionRow } from '../../store/sessions/session-engine.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 const CONFIGURATION = keyword('MusterConfiguration');

@@ -5,12 +5,8 @@ import { releaseLeftLeases } from '../../store/components/leases.ts';
 import { forgetRunMachines, runMachines, SESSION_MACHINES } from '../../store/runs/run-machines.ts';
 import { sessionHasRuns } from '../../store/runs/runs.ts';
 import { addToOutbox, hasOutboxItem } from '../../store/sessions/outbox.ts';
-import {
-  forgetSessions,
-  openSessions,
-  type SessionRow,
-  unpurgedSessions,
-} from '../../store/sessions/session-engine.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
+import { forgetSessions, openSessions, unpurgedSessions } from '../../store/sessions/sweep.ts';
 import type { Database } from '../../store/tables.ts';
 import { MACHINE_KNOWN_MS, MACHINE_SEEN_MS } from '../runs/announce-machine.ts';
 import { endSession } from './end-session.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
-import { queueHead } from '../../store/sessions/session-engine.ts';
+import { queueHead } from '../../store/sessions/admission.ts';
 import type { Database } from '../../store/tables.ts';
 import { slotFree } from '../../workflows/sessions/messages.ts';
 import { signalSession } from './signal-session.ts';

@@ -1,14 +1,6 @@
 /** Who goes first in a rollout: which components, how many of them, and whether there are enough. */
 import type { Canary } from '../configurations/schema.ts';
-import type { RolloutCounts } from './rollout.ts';
-
-/** Counts of the components that may be canaries, of one moment; see `store/batches/canaries.ts` for which may. */
-export interface CanaryCounts {
-  /** Configured already, by this rollout or otherwise. */
-  configured: number;
-  /** Pending, in sessions or not. */
-  able: number;
-}
+import type { RolloutCounts } from './rollout-counts.ts';
 
 /** Whether the policy says which components are canaries, and not only how many. */
 export function isChosen(canary: Canary): canary is Exclude<Canary, number> {

@@ -1,6 +1,7 @@
 import type { Canary, RolloutPolicy } from '../configurations/schema.ts';
-import { type CanaryCounts, canariesDone, canariesLack, canariesNeeded } from './canary.ts';
+import { canariesDone, canariesLack, canariesNeeded } from './canary.ts';
 import type { CollectLimits } from './join-batches.ts';
+import type { RolloutCounts } from './rollout-counts.ts';
 
 export const ROLLOUT_STAGES = ['canary', 'rolling'] as const;
 export type RolloutStage = (typeof ROLLOUT_STAGES)[number];
@@ -13,22 +14,6 @@ export interface RolloutPosition {
   /** Which stage it is in, also while it is stopped or done. */
   stage: RolloutStage;
   reason: string | null;
-}
-
-/** Counts of components, of one moment. */
-export interface RolloutCounts {
-  /** Enabled ones that desire the configuration. */
-  components: number;
-  /** Those of them that are pending, in sessions or not. */
-  pending: number;
-  /** Members of batches of the configuration that are sent. */
-  inSessions: number;
-  /** Of this rollout: sent and in a session; configured by it; and failed by it without being forgiven. */
-  trying: number;
-  done: number;
-  failed: number;
-  /** Of those that may be canaries. */
-  canaries: CanaryCounts;
 }
 
 /** What the batcher may do for a configuration now. */

@@ -4,9 +4,9 @@ import { lastUsefulLine, readGitFailure } from '../../domain/configurations/git-
 import type { RepositoryUrl } from '../../domain/configurations/repository-url.ts';
 import { musterError } from '../../domain/errors.ts';
 import { checkOut, copyMirror } from './checkout.ts';
-import type { GitContext } from './create-git.ts';
 import { ensureCommit } from './ensure-commit.ts';
 import { type GitAccess, withAccess } from './git-access.ts';
+import type { GitContext } from './git-context.ts';
 import { GitFailure } from './git-process.ts';
 import type { Remote } from './mirror.ts';
 import type { UseMirror } from './mirrors.ts';

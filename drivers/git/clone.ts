@@ -5,9 +5,9 @@ import { musterError } from '../../domain/errors.ts';
 import { checkOutInto, type Wanted } from './check-out-into.ts';
 import { openPart, putInPlace } from './checkout.ts';
 import { completeCheckout } from './complete-checkout.ts';
-import type { GitContext } from './create-git.ts';
 import { removeEscapingLinks } from './escaping-links.ts';
 import type { GitAccess } from './git-access.ts';
+import type { GitContext } from './git-context.ts';
 
 export interface CloneRequest extends GitAccess {
   url: string;

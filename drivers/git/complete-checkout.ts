@@ -6,9 +6,9 @@ import { readGitmodules, type Submodule, submoduleUrl } from '../../domain/confi
 import { musterError } from '../../domain/errors.ts';
 import { labelled } from '../../domain/labelled.ts';
 import { checkOutInto, mirrorUse, type Wanted } from './check-out-into.ts';
-import type { GitContext } from './create-git.ts';
 import { removeEscapingLinks } from './escaping-links.ts';
 import type { GitAccess } from './git-access.ts';
+import type { GitContext } from './git-context.ts';
 import { GitFailure } from './git-process.ts';
 import { fetchLfsContent, pointersIn } from './lfs-content.ts';
 import { treeContents } from './tree-contents.ts';

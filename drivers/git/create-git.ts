@@ -1,7 +1,8 @@
 import { parseRepositoryUrl, type RepositoryUrl } from '../../domain/configurations/repository-url.ts';
 import { type CloneRequest, type CloneResult, cloneRepository } from './clone.ts';
-import { createRunGit, type RunGit } from './git-process.ts';
-import { createMirrors, type Mirrors } from './mirrors.ts';
+import type { GitContext } from './git-context.ts';
+import { createRunGit } from './git-process.ts';
+import { createMirrors } from './mirrors.ts';
 import { PUBLIC_CA_FILES } from './public-certificates.ts';
 import { resolveHead } from './resolve-head.ts';
 import { type ResolveRequest, resolveRef } from './resolve-ref.ts';
@@ -21,16 +22,6 @@ export interface GitOptions {
   environment?: Readonly<Record<string, string | undefined>>;
   /** Told what was repaired, with clean addresses only. */
   log?: (message: string) => void;
-}
-
-/** What the parts of this driver share. */
-export interface GitContext {
-  allowedSchemes: readonly string[];
-  tempDir: string;
-  publicCaFiles: readonly string[];
-  run: RunGit;
-  mirrors: Mirrors;
-  log: (message: string) => void;
 }
 
 export interface Git {

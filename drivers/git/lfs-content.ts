@@ -5,8 +5,8 @@ import { isLfsPointer, POINTER_MAX, readLfsFailure } from '../../domain/configur
 import { parseRepositoryUrl, type RepositoryUrl } from '../../domain/configurations/repository-url.ts';
 import { musterError } from '../../domain/errors.ts';
 import { maskSecrets } from '../../domain/runs/mask.ts';
-import type { GitContext } from './create-git.ts';
 import { type GitAccess, withAccess } from './git-access.ts';
+import type { GitContext } from './git-context.ts';
 import { GitFailure } from './git-process.ts';
 import { PRIVATE } from './mirror.ts';
 import { lfsPaths } from './tree-contents.ts';

@@ -1,8 +1,8 @@
 import { commitOfRef, isBranchOrTagName, looksLikeCommitId, refsToAsk } from '../../domain/configurations/git-ref.ts';
 import { parseRepositoryUrl } from '../../domain/configurations/repository-url.ts';
 import { musterError } from '../../domain/errors.ts';
-import type { GitContext } from './create-git.ts';
 import { type GitAccess, withAccess } from './git-access.ts';
+import type { GitContext } from './git-context.ts';
 import type { Remote } from './mirror.ts';
 import { translated } from './translated.ts';
 

@@ -1,6 +1,6 @@
 /** Which components may be canaries of a rollout. */
 import { type RawBuilder, sql } from 'kysely';
-import type { CanaryCounts } from '../../domain/batches/canary.ts';
+import type { CanaryCounts } from '../../domain/batches/rollout-counts.ts';
 import type { StatusOptions } from '../../domain/components/status.ts';
 import type { Canary } from '../../domain/configurations/schema.ts';
 import { exhausted, judgedStandings } from '../components/component-status.ts';

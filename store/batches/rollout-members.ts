@@ -1,6 +1,6 @@
 /** What rollouts count: their components, by status, by what became of them, and in sessions. */
 import { sql } from 'kysely';
-import type { RolloutCounts } from '../../domain/batches/rollout.ts';
+import type { RolloutCounts } from '../../domain/batches/rollout-counts.ts';
 import type { StatusOptions } from '../../domain/components/status.ts';
 import { exhausted, judgedStandings } from '../components/component-status.ts';
 import type { Db } from '../connection/database.ts';

@@ -1,6 +1,7 @@
 /** Rollouts and where they are. */
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import type { RolloutCounts, RolloutPosition, RolloutState } from '../../domain/batches/rollout.ts';
+import type { RolloutPosition, RolloutState } from '../../domain/batches/rollout.ts';
+import type { RolloutCounts } from '../../domain/batches/rollout-counts.ts';
 import type { RolloutPolicy } from '../../domain/configurations/schema.ts';
 import type { Db } from '../connection/database.ts';
 import type { RolloutsTable } from './tables.ts';

@@ -5,7 +5,7 @@ import { hasTags } from '../components/tag-condition.ts';
 import type { Db } from '../connection/database.ts';
 import { STREAM_CHANNEL } from '../runs/streams.ts';
 import type { Database } from '../tables.ts';
-import type { SessionRow } from './session-engine.ts';
+import type { SessionRow } from './sessions.ts';
 
 /** What a list is narrowed to; all members must hold, absent or null ones do not count. */
 export interface SessionFilter {

@@ -1,10 +1,12 @@
 /** Sessions as the API writes and finds them by name; deleted ones are never seen. What the engine writes is in session-engine.ts. */
+
+import type { Selectable } from 'kysely';
 import { sql } from 'kysely';
 import type { Configuration, Options } from '../../domain/configurations/schema.ts';
 import type { SessionMuster, Snapshot, Target } from '../../domain/sessions/schema.ts';
 import type { PatchableStatus } from '../../domain/sessions/status-patch.ts';
 import type { Db } from '../connection/database.ts';
-import type { SessionRow } from './session-engine.ts';
+import type { SessionsTable } from './tables.ts';
 
 export interface CreationInputs {
   nameTaken: boolean;
@@ -228,4 +230,21 @@ export async function countQueuedBefore(db: Db, queue: number): Promise<number> 
     .where('status', '<>', 'complete')
     .executeTakeFirstOrThrow();
   return row.count;
+}
+
+export type SessionRow = Selectable<SessionsTable>;
+
+/** The session by its id, deleted ones too. */
+export async function findSessionById(db: Db, id: string): Promise<SessionRow | null> {
+  return (await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+}
+
+/** The session by its id, locked until the transaction ends; a deleted one too. */
+export async function lockSessionById(trx: Db, id: string): Promise<SessionRow | null> {
+  return (await trx.selectFrom('sessions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()) ?? null;
+}
+
+/** The sessions of these ids, deleted ones too. */
+export async function findSessionsById(db: Db, ids: string[]): Promise<SessionRow[]> {
+  return ids.length === 0 ? [] : db.selectFrom('sessions').selectAll().where('id', 'in', ids).execute();
 }

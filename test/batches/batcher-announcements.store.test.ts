@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { BATCHER_CHANNEL } from '../../store/batches/batcher-state.ts';
-import { writeEnd } from '../../store/sessions/session-engine.ts';
+import { writeEnd } from '../../store/sessions/write-end.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeSession } from '../support/temporal/engine-sessions.ts';
 import { layerOf, openRealBatcher, type RealBatcher } from './real-batcher.ts';

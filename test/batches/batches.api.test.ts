@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { runPass } from '../../control/batches/run-pass.ts';
 import { BATCHER_CHANNEL } from '../../store/batches/batcher-state.ts';
 import { openListener } from '../../store/connection/listener.ts';
-import { writeEnd } from '../../store/sessions/session-engine.ts';
+import { writeEnd } from '../../store/sessions/write-end.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 import { makeSession } from '../support/temporal/engine-sessions.ts';

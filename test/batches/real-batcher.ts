@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/text/times.ts';
 import { upsertComponents } from '../../store/components/components.ts';
 import { lockOptions, mergeOptions } from '../../store/configurations/options.ts';
-import { writeEnd } from '../../store/sessions/session-engine.ts';
+import { writeEnd } from '../../store/sessions/write-end.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 const URL = 'https://git.example.test/one.git';

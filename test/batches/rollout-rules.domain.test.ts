@@ -1,13 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  advance,
-  firstPosition,
-  gateOf,
-  type RolloutCounts,
-  type RolloutPosition,
-  resumed,
-} from '../../domain/batches/rollout.ts';
+import { advance, firstPosition, gateOf, type RolloutPosition, resumed } from '../../domain/batches/rollout.ts';
+import type { RolloutCounts } from '../../domain/batches/rollout-counts.ts';
 import { outcomeOf } from '../../domain/batches/rollout-outcome.ts';
 import { trimBatches } from '../../domain/batches/trim-batches.ts';
 import type { RolloutPolicy } from '../../domain/configurations/schema.ts';

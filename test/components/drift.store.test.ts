@@ -9,7 +9,7 @@ import { takeResults } from '../../control/runs/take-results.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import { ResultsFileSchema, type TaskChange } from '../../domain/runs/schema.ts';
-import type { SessionRow } from '../../store/sessions/session-engine.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { COMMIT, makeSession, signalClient, snapshotLayer } from '../support/temporal/engine-sessions.ts';
 

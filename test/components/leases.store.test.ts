@@ -10,7 +10,9 @@ import {
   waitingForLeases,
 } from '../../store/components/leases.ts';
 import { ensureRun, markRunEnded } from '../../store/runs/runs.ts';
-import { forgetSessions, markPurged, type SessionRow, writeEnd } from '../../store/sessions/session-engine.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
+import { forgetSessions, markPurged } from '../../store/sessions/sweep.ts';
+import { writeEnd } from '../../store/sessions/write-end.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { makeSession } from '../support/temporal/engine-sessions.ts';
 

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createImageJob } from '../../control/images/create-image-job.ts';
+import type { ImageWorkDependencies } from '../../control/images/image-work.ts';
+import { openForJob } from '../../control/images/open-for-job.ts';
 import { takeImageRunTurn } from '../../control/images/run-image-job.ts';
-import { type ImageWorkDependencies, openForJob } from '../../control/images/work-on-image.ts';
 import { waitsForTurn } from '../../domain/images/job-turn.ts';
 import {
   findImageJob,

@@ -2,8 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Client } from '@temporalio/client';
+import type { ImageWorkDependencies } from '../../control/images/image-work.ts';
+import { openForJob } from '../../control/images/open-for-job.ts';
 import { sweepImageJobs } from '../../control/images/sweep-images.ts';
-import { type ImageWorkDependencies, openForJob, watchForJob } from '../../control/images/work-on-image.ts';
+import { watchForJob } from '../../control/images/work-on-image.ts';
 import { musterError } from '../../domain/errors.ts';
 import {
   findImageJob,

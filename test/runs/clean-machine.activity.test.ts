@@ -7,7 +7,7 @@ import { createSweepActivities } from '../../activities/sessions/sweep-activitie
 import { cleanMachine } from '../../control/runs/clean-machine.ts';
 import { cleanWorkspaces } from '../../control/sessions/clean-workspaces.ts';
 import { sessionOwner } from '../../control/sessions/session-owner.ts';
-import { writeEnd } from '../../store/sessions/session-engine.ts';
+import { writeEnd } from '../../store/sessions/write-end.ts';
 import { launcherMissing, processesWith } from '../support/ansible/local-runs.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';

@@ -7,7 +7,7 @@ import { cancelScheduleRun, followScheduleRun } from '../../control/schedules/en
 import { performScheduleRun } from '../../control/schedules/perform-schedule-run.ts';
 import type { ScheduleAction } from '../../domain/schedules/schedule-schema.ts';
 import { findScheduleRun, type ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
-import type { SessionRow } from '../../store/sessions/session-engine.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { findSession } from '../../store/sessions/sessions.ts';
 import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 import { fakeSchedules } from '../support/temporal/fake-schedules.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '../../store/connection/database.ts';
-import { admit, writeEnd } from '../../store/sessions/session-engine.ts';
+import { admit } from '../../store/sessions/admission.ts';
+import { writeEnd } from '../../store/sessions/write-end.ts';
 import { freePort } from '../support/free-port.ts';
 import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 

@@ -4,7 +4,7 @@ import type { HostResult, HostStatus } from '../../domain/runs/schema.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { ensureRun, markRunEnded } from '../../store/runs/runs.ts';
 import { appendEvents, appendOutput } from '../../store/runs/streams.ts';
-import { writeEnd } from '../../store/sessions/session-engine.ts';
+import { writeEnd } from '../../store/sessions/write-end.ts';
 import type { Database } from '../../store/tables.ts';
 
 type Db = Kysely<Database>;

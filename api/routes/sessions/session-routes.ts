@@ -15,7 +15,7 @@ import {
   SessionsCancelledSchema,
   SessionsCancelSchema,
 } from '../../../domain/sessions/schema.ts';
-import type { SessionRow } from '../../../store/sessions/session-engine.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { mapBatches, sendList } from '../../list-answer.ts';

@@ -6,7 +6,9 @@ import { musterError } from '../../../domain/errors.ts';
 import type { Runner } from '../../../domain/runs/runner.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { openSessionRuns } from '../../../store/runs/runs.ts';
-import { findSessionById, isSessionId, isWithdrawn, type SessionRow } from '../../../store/sessions/session-engine.ts';
+import { isWithdrawn } from '../../../store/sessions/admission.ts';
+import { findSessionById, type SessionRow } from '../../../store/sessions/sessions.ts';
+import { isSessionId } from '../../../store/sessions/sweep.ts';
 import type { Database } from '../../../store/tables.ts';
 
 /** Clocks of worker, database and engine may differ by this, ms. */

@@ -12,7 +12,8 @@ import {
   withoutFiles,
 } from '../../../domain/sessions/job-schema.ts';
 import { wasWarnedOf } from '../../../store/runs/streams.ts';
-import { findJobInventory, findOrder, findSessionJob, noteStep } from '../../../store/sessions/session-jobs.ts';
+import { findOrder, noteStep } from '../../../store/sessions/job-orders.ts';
+import { findJobInventory, findSessionJob } from '../../../store/sessions/session-jobs.ts';
 import type { Database } from '../../../store/tables.ts';
 import { noteProgress, noteWarnings } from '../session-progress.ts';
 

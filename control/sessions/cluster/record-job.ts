@@ -5,15 +5,13 @@ import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { exitCodesOf, type JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
 import type { JobOrder } from '../../../domain/sessions/job-schema.ts';
 import { openSessionRuns } from '../../../store/runs/runs.ts';
+import { findOrder, giveOrder, noteWaiting } from '../../../store/sessions/job-orders.ts';
 import {
   addExitCodes,
-  findOrder,
   findSessionJob,
-  giveOrder,
   type NewSessionJob,
   noteJobReleased,
   noteTeardown,
-  noteWaiting,
   type SessionJobRow,
   saveExitCodes,
   saveJobEnd,

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { tokenKindOf } from '../../../domain/access/token-format.ts';
-import { findJobOfToken, saveJobToken } from '../../../store/sessions/session-jobs.ts';
+import { findJobOfToken, saveJobToken } from '../../../store/sessions/job-orders.ts';
 import type { Database } from '../../../store/tables.ts';
 import { hashToken, isHashOf, newToken } from '../../access/token-secret.ts';
 

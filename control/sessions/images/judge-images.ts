@@ -5,9 +5,9 @@ import { isCheck } from '../../../domain/sessions/check-mode.ts';
 import { imageGroups, imagesOf } from '../../../domain/sessions/images/image-names.ts';
 import { type ImageLayer, imageFault, isLeftOut, isNotReached } from '../../../domain/sessions/images/image-success.ts';
 import { readHostLayers } from '../../../store/runs/host-result-reads.ts';
-import type { SessionRow } from '../../../store/sessions/session-engine.ts';
 import { listSessionImages } from '../../../store/sessions/session-images.ts';
 import { readAttempts } from '../../../store/sessions/session-reads.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import type { Database } from '../../../store/tables.ts';
 import { noteImage, type SessionImageRow } from './session-images.ts';
 

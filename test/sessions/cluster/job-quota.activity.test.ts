@@ -11,8 +11,8 @@ import { type StartDependencies, startJob } from '../../../activities/sessions/c
 import { jobNameOf } from '../../../control/sessions/cluster/job-name.ts';
 import { recordJob } from '../../../control/sessions/cluster/record-job.ts';
 import type { Options } from '../../../domain/configurations/schema.ts';
-import { findSessionById } from '../../../store/sessions/session-engine.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
+import { findSessionById } from '../../../store/sessions/sessions.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type PlainCluster, quota, startPlainCluster } from '../../support/kubernetes/plain-cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';

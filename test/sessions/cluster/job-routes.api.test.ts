@@ -8,8 +8,8 @@ import { issueJobToken } from '../../../control/sessions/cluster/session-of-job-
 import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import type { RunOrder } from '../../../domain/sessions/job-schema.ts';
 import { ensureRun, findRun } from '../../../store/runs/runs.ts';
-import { findSessionById } from '../../../store/sessions/session-engine.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
+import { findSessionById } from '../../../store/sessions/sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
 

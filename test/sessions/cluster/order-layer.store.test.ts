@@ -20,8 +20,8 @@ import {
 import { musterError } from '../../../domain/errors.ts';
 import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import type { JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
-import { findSessionById } from '../../../store/sessions/session-engine.ts';
-import { findOrder } from '../../../store/sessions/session-jobs.ts';
+import { findOrder } from '../../../store/sessions/job-orders.ts';
+import { findSessionById } from '../../../store/sessions/sessions.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
 import { SITE, TRUST } from '../../support/kubernetes/site-stand-ins.ts';

@@ -5,8 +5,8 @@ import { type WatchDependencies, watchJob } from '../../../activities/sessions/c
 import { finishJob } from '../../../control/sessions/cluster/record-job.ts';
 import type { ContainerState, JobTrouble, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { ensureRun, findRun } from '../../../store/runs/runs.ts';
-import { findSessionById } from '../../../store/sessions/session-engine.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
+import { findSessionById } from '../../../store/sessions/sessions.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
 import { ansible, recordedJob } from '../../support/kubernetes/recorded-jobs.ts';

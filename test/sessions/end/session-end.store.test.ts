@@ -7,16 +7,11 @@ import { patchSession } from '../../../control/sessions/patch-session.ts';
 import { purgeSession } from '../../../control/sessions/purge-session.ts';
 import { noteProgress, noteWarnings } from '../../../control/sessions/session-progress.ts';
 import { ensureRun, markRunEnded } from '../../../store/runs/runs.ts';
-import {
-  admit,
-  endedSessions,
-  openSessions,
-  queueHead,
-  unpurgedSessions,
-  writeEnd,
-  writeProgress,
-} from '../../../store/sessions/session-engine.ts';
+import { admit, queueHead } from '../../../store/sessions/admission.ts';
+import { writeProgress } from '../../../store/sessions/progress.ts';
 import { findJobInventory } from '../../../store/sessions/session-jobs.ts';
+import { endedSessions, openSessions, unpurgedSessions } from '../../../store/sessions/sweep.ts';
+import { writeEnd } from '../../../store/sessions/write-end.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
 

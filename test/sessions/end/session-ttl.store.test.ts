@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { deleteSession } from '../../../control/sessions/delete-session.ts';
 import { expireSessions } from '../../../control/sessions/expire-sessions.ts';
-import { forgetSessions } from '../../../store/sessions/session-engine.ts';
+import { forgetSessions } from '../../../store/sessions/sweep.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
 

@@ -4,8 +4,8 @@ import { deleteEndedJobs } from '../../../activities/sessions/cluster/delete-end
 import { releaseLeftImages } from '../../../activities/sessions/images/release-images.ts';
 import type { ImageService } from '../../../domain/images/image-service.ts';
 import { createStream } from '../../../store/runs/streams.ts';
-import { unpurgedSessions } from '../../../store/sessions/session-engine.ts';
 import { saveSessionImages } from '../../../store/sessions/session-images.ts';
+import { unpurgedSessions } from '../../../store/sessions/sweep.ts';
 import { type ImageBench, type ImageWorker, openImageBench } from '../../support/images/image-bench.ts';
 import { perform } from '../../support/stack/session-machine.ts';
 import { makeSession } from '../../support/temporal/engine-sessions.ts';

@@ -5,7 +5,7 @@ import { settleJob } from '../../../control/sessions/cluster/record-job.ts';
 import { issueJobToken } from '../../../control/sessions/cluster/session-of-job-token.ts';
 import type { JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
 import { insertLeases, leasedComponents, releaseLeftLeases } from '../../../store/components/leases.ts';
-import { writeEnd } from '../../../store/sessions/session-engine.ts';
+import { writeEnd } from '../../../store/sessions/write-end.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
 import { ansible, recordedJob } from '../../support/kubernetes/recorded-jobs.ts';

@@ -10,8 +10,8 @@ import { DEFAULT_OPTIONS } from '../../../domain/configurations/default-options.
 import { describeLeaseWait } from '../../../domain/sessions/lease-wait.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { leaseBlockers, requestedLeases } from '../../../store/components/leases.ts';
-import { type SessionRow, writeEnd } from '../../../store/sessions/session-engine.ts';
-import type { NewSession } from '../../../store/sessions/sessions.ts';
+import type { NewSession, SessionRow } from '../../../store/sessions/sessions.ts';
+import { writeEnd } from '../../../store/sessions/write-end.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { makeSession, sessionNow, signalClient } from '../../support/temporal/engine-sessions.ts';
 

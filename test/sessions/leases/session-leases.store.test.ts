@@ -6,8 +6,7 @@ import { takeSessionLeases } from '../../../control/sessions/take-session-leases
 import { DEFAULT_OPTIONS } from '../../../domain/configurations/default-options.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { leasedComponents } from '../../../store/components/leases.ts';
-import type { SessionRow } from '../../../store/sessions/session-engine.ts';
-import type { NewSession } from '../../../store/sessions/sessions.ts';
+import type { NewSession, SessionRow } from '../../../store/sessions/sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { makeSession, sessionNow, signalClient } from '../../support/temporal/engine-sessions.ts';
 

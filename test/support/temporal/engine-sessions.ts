@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import type { SnapshotLayer } from '../../../domain/sessions/schema.ts';
-import { findSessionById, type SessionRow } from '../../../store/sessions/session-engine.ts';
-import { insertSession, type NewSession } from '../../../store/sessions/sessions.ts';
+import { findSessionById, insertSession, type NewSession, type SessionRow } from '../../../store/sessions/sessions.ts';
 import type { Database } from '../../../store/tables.ts';
 
 export const COMMIT = 'a1b2c3d4e5f60718293a4b5c6d7e8f9012345678';

@@ -1,0 +1,37 @@
+/** What the parts of the work on an image share. */
+import type { Kysely } from 'kysely';
+import type { ImageBuilder } from '../../domain/images/image-builder.ts';
+import type { ImageFiles } from '../../domain/images/image-files.ts';
+import { isUuid } from '../../domain/text/is-uuid.ts';
+import type { ImageJobRow } from '../../store/images/image-jobs.ts';
+import { findImageJob } from '../../store/images/image-jobs.ts';
+import type { Database } from '../../store/tables.ts';
+import type { ImageLimits } from './run-image-job.ts';
+
+export interface ImageWorkDependencies {
+  db: Kysely<Database>;
+  clock(): Date;
+  imageFiles: ImageFiles;
+  imageBuilder: ImageBuilder;
+  imageLimits: ImageLimits;
+  imageShells: ShellSettings;
+  /** Bytes that must stay free on the disk. */
+  minFreeDisk: number;
+  /** Whether an image needs kernel and initrd. */
+  bootFiles: boolean;
+}
+
+export interface ShellSettings {
+  /** Queue of this machine: ports are its own. */
+  queue: string;
+  /** First and last port. */
+  ports: readonly [number, number];
+  /** Where they listen. */
+  address: string;
+  /** Name or address that clients are told. */
+  host: string;
+}
+
+export async function openJob({ db }: ImageWorkDependencies, jobId: string): Promise<ImageJobRow | null> {
+  return isUuid(jobId) ? findImageJob(db, jobId) : null;
+}

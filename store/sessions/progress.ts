@@ -1,0 +1,77 @@
+/** What the record of a session says while it is worked on. */
+import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
+import type { Snapshot } from '../../domain/sessions/schema.ts';
+import type { Db } from '../connection/database.ts';
+import { announceStream, STREAM_CHANNEL } from '../runs/streams.ts';
+import type { Database } from '../tables.ts';
+
+export interface Progress {
+  phase: string;
+  layer?: number | null;
+  attempt?: number;
+  message: string;
+  reason?: string | null;
+}
+
+/** Notes which hosts of its limit the inventory of the session does not have. */
+export async function writeAbsentHosts(db: Db, id: string, hosts: string[]): Promise<void> {
+  await db.updateTable('sessions').set({ absent_hosts: hosts }).where('id', '=', id).execute();
+}
+
+/** Writes what the engine does now, unless the session has ended. */
+export async function writeProgress(db: Db, id: string, progress: Progress): Promise<void> {
+  const changed = await db
+    .updateTable('sessions')
+    .set({
+      phase: progress.phase,
+      message: progress.message,
+      reason: progress.reason ?? null,
+      updated_at: new Date(),
+      ...(progress.layer === undefined ? {} : { layer: progress.layer }),
+      ...(progress.attempt === undefined ? {} : { attempt: progress.attempt }),
+    })
+    .where('id', '=', id)
+    .where('stage', '<>', 'ended')
+    .where('status', '<>', 'complete')
+    .executeTakeFirst();
+  if (changed.numUpdatedRows > 0n) await announceStream(db, id);
+}
+
+/** The reason of sessions that wait for an absent machine; the word is the catalogue's. */
+const AWAY = 'runner_gone';
+
+/** Writes `message` to the sessions that have an open run on a machine that is away. */
+export async function noteHostAway(db: Kysely<Database>, host: string, message: string): Promise<void> {
+  await sql`
+    with waiting as (
+      update sessions set message = ${message}, reason = ${AWAY}, updated_at = now()
+      where stage = 'admitted' and status <> 'complete' and message <> ${message}
+        and id in (select session_id from runs where host = ${host} and state in ('created', 'started'))
+      returning id
+    )
+    select pg_notify(${STREAM_CHANNEL}, id::text) from waiting
+  `.execute(db);
+}
+
+/** Takes back what `noteHostAway` wrote. */
+export async function noteHostBack(db: Kysely<Database>, host: string): Promise<void> {
+  await sql`
+    with running as (
+      update sessions set message = 'running layer ' || (layer + 1), reason = null, updated_at = now()
+      where stage = 'admitted' and status <> 'complete' and reason = ${AWAY}
+        and id in (select session_id from runs where host = ${host} and state in ('created', 'started'))
+      returning id
+    )
+    select pg_notify(${STREAM_CHANNEL}, id::text) from running
+  `.execute(db);
+}
+
+/** Stores the snapshot with the commits that the clone found. */
+export async function writeSnapshot(db: Db, id: string, snapshot: Snapshot): Promise<void> {
+  await db
+    .updateTable('sessions')
+    .set({ snapshot: JSON.stringify(snapshot), updated_at: new Date() })
+    .where('id', '=', id)
+    .execute();
+}

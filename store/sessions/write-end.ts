@@ -1,0 +1,60 @@
+/** The end of a session, written once. */
+
+import type { Kysely } from 'kysely';
+import type { Succeeded } from '../../domain/sessions/schema.ts';
+import { deleteRequests, mayBeAtWork, releaseLeases } from '../components/leases.ts';
+import { addDuration, countOne } from '../connection/tallies.ts';
+import { announceStream } from '../runs/streams.ts';
+import type { Database } from '../tables.ts';
+import type { SessionRow } from './sessions.ts';
+
+export interface SessionEnd {
+  succeeded: Exclude<Succeeded, 'none'>;
+  message: string;
+  reason: string | null;
+}
+
+/**
+ * Writes the end once and gives the slot and the leases back. A session that somebody completed from outside keeps what they wrote.
+ * Answers whether this call was the one that ended it; if so, `atEnd` was called in the same transaction.
+ */
+export async function writeEnd(
+  db: Kysely<Database>,
+  id: string,
+  end: SessionEnd,
+  atEnd: (trx: Kysely<Database>, session: SessionRow) => Promise<void> = async () => undefined,
+): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const now = new Date();
+    await trx
+      .updateTable('sessions')
+      .set({
+        status: 'complete',
+        succeeded: end.succeeded,
+        completion_time: now,
+        message: end.message,
+        reason: end.reason,
+      })
+      .where('id', '=', id)
+      .where('status', '<>', 'complete')
+      .execute();
+    const ended = await trx
+      .updateTable('sessions')
+      .set({ stage: 'ended', phase: 'done', updated_at: now })
+      .where('id', '=', id)
+      .where('stage', '<>', 'ended')
+      .returningAll()
+      .executeTakeFirst();
+    if (ended === undefined) return false;
+    await atEnd(trx, ended);
+    // Of what nobody answers for, nobody knows whether it still works: the sweep gives back what it keeps.
+    if (await mayBeAtWork(trx, id, end.succeeded === 'unknown')) await deleteRequests(trx, id);
+    else await releaseLeases(trx, id);
+    await announceStream(trx, id);
+    if (ended.admitted_at !== null) {
+      await addDuration(trx, 'session_work', (now.getTime() - ended.admitted_at.getTime()) / 1_000);
+    }
+    await countOne(trx, 'sessions_ended', ended.succeeded);
+    return true;
+  });
+}
