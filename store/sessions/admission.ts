@@ -9,8 +9,9 @@ import type { Db } from '../connection/database.ts';
 import { addDuration } from '../connection/tallies.ts';
 import { announceStream } from '../runs/streams.ts';
 import type { Database } from '../tables.ts';
-import { countAdmitted, slotsOf } from './session-engine.ts';
 import type { SessionRow } from './sessions.ts';
+
+const slotsOf = ({ free, taken }: { free: number; taken: number }) => ({ free, taken });
 
 /** Key of the advisory lock under which slots are given out. */
 const ADMISSION_LOCK = 0x6d757374;
@@ -137,4 +138,14 @@ export async function readSlots(db: Db, most: number): Promise<{ taken: number; 
       .execute(),
   ]);
   return { taken, holders };
+}
+
+/** How many sessions hold a slot. */
+async function countAdmitted(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('sessions')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('stage', '=', 'admitted')
+    .executeTakeFirstOrThrow();
+  return row.count;
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -10,11 +10,13 @@ import {
   ENVIRONMENT_FILES,
   GATHERING,
   LANED,
+  LANELESS,
   LANES,
   LAYERS,
   MESSAGES,
   QUERY_FILES,
   READING,
+  TEST_FOLDERS,
   ZOD_FILES,
 } from './layers.ts';
 
@@ -163,12 +165,9 @@ describe('imports', () => {
     for (const lane of Object.keys(LANES)) expect(reachable(lane)).not.toContain(lane);
   });
 
-  test('no file loads itself by way of others', () => {
+  test('no file names itself by way of others, not even by types', () => {
     const graph = new Map(
-      FILES.map(({ path, imports }) => [
-        path,
-        imports.flatMap(({ specifier, typeOnly }) => (typeOnly ? [] : (importedPath(path, specifier) ?? []))),
-      ]),
+      FILES.map(({ path, imports }) => [path, imports.flatMap(({ specifier }) => importedPath(path, specifier) ?? [])]),
     );
     const done = new Set<string>();
     const cycles: string[] = [];
@@ -209,14 +208,40 @@ describe('files', () => {
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
-  test('have at most 500 lines', () => {
-    const sizes = FILES.map(({ lines }) => lines).sort((a, b) => a - b);
+  test('have at most 300 lines, those of tests and benches 500', () => {
+    const isTest = (path: string) => /^(test|bench)\//.test(path);
+    const product = FILES.filter(({ path }) => !isTest(path));
+    const sizes = product.map(({ lines }) => lines).sort((a, b) => a - b);
     process.stdout.write(`${sizes.length} files, median ${sizes[sizes.length >> 1]} lines, longest ${sizes.at(-1)}\n`);
-    expect(FILES.filter(({ lines }) => lines > 500).map(({ path, lines }) => `${path}: ${lines}`)).toEqual([]);
+    const long = FILES.filter(({ path, lines }) => lines > (isTest(path) ? 500 : 300));
+    expect(long.map(({ path, lines }) => `${path}: ${lines}`)).toEqual([]);
   });
 
   test('of bootstrap are plain JavaScript', () => {
     expect(FILES.filter(({ path }) => path.startsWith('bootstrap/') && !path.endsWith('.mjs'))).toEqual([]);
+  });
+
+  test('of tests stand in the folder of a lane or of a layer, pages of lanes bear the name of a lane', () => {
+    const folders = new Set(
+      FILES.flatMap(({ path }) => (path.startsWith('test/') ? (path.split('/').at(1) ?? []) : [])),
+    );
+    const allowed = new Set([...Object.keys(LANES), ...Object.keys(LAYERS), ...TEST_FOLDERS]);
+    expect([...folders].filter((folder) => !folder.includes('.') && !allowed.has(folder))).toEqual([]);
+    const pages = readdirSync(join(ROOT, 'docs', 'lanes')).map((name) => name.replace(/\.md$/, ''));
+    expect(
+      pages.filter((page) => !Object.keys(LANES).some((lane) => page === lane || page.startsWith(`${lane}-`))),
+    ).toEqual([]);
+  });
+
+  test('of lanes are in folders of the lane alone', () => {
+    const strange = FILES.flatMap(({ path }) => {
+      const folder = LANED.find((candidate) => path.startsWith(`${candidate}/`));
+      const [lane, ...rest] = folder === undefined ? [] : path.slice(folder.length + 1).split('/');
+      return lane === undefined || rest.length === 0 || lane in LANES || LANELESS.includes(lane)
+        ? []
+        : [`${folder}/${lane}`];
+    });
+    expect([...new Set(strange)]).toEqual([]);
   });
 
   test('of tests say their level', () => {

@@ -143,6 +143,23 @@ export const LANES: Record<string, readonly string[]> = {
 /** Folders in which a lane has a folder of its own; `drivers` are cut by vendor instead. */
 export const LANED = ['domain', 'workflows', 'activities', 'control', 'store', 'api/routes', 'cli/commands'];
 
+/** Folders of a layer that are no lane: what all lanes of the layer share, and words of the whole. */
+export const LANELESS = [
+  'engine',
+  'text',
+  'changes',
+  'temporal',
+  'service',
+  'stack',
+  'import',
+  'connection',
+  'migrations',
+  'backup',
+];
+
+/** Folders of tests that are neither a lane's nor a layer's. */
+export const TEST_FOLDERS = ['architecture', 'fuzz', 'histories', 'service', 'support', 'walks'];
+
 /** Files outside of lanes that gather what all of them have. */
 export const GATHERING = [
   'workflows/index.ts',

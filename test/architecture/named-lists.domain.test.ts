@@ -15,6 +15,7 @@ const SHORT: Record<string, string> = {
   'cli/commands/batches/batch-view.ts': 'components of one batch, as data',
   'cli/commands/schedules/drift-view.ts': 'layers, as data',
   'cli/commands/batches/rollout-view.ts': 'parts of one sentence',
+  'cli/output/policy-text.ts': 'parts of one sentence',
   'cli/commands/schedules/schedule-view.ts': 'three times',
   'cli/commands/trust/trust-commands.ts': 'users of a certificate',
   'cli/commands/configurations/configuration-view.ts': 'layers, as data',
