@@ -1,5 +1,4 @@
 import type { ApiDependencies, ApiServer } from './dependencies.ts';
-import { answerV2Error } from './problems.ts';
 import { componentRoutes } from './routes/components/component-routes.ts';
 import { COMPONENTS_V2, COMPONENTS_V3 } from './routes/components/component-wires.ts';
 import { configurationRoutes } from './routes/configurations/configuration-routes.ts';
@@ -10,6 +9,7 @@ import { healthRoutes } from './routes/service/health-routes.ts';
 import { versionRoutes } from './routes/service/version-routes.ts';
 import { cfsSessionRoutes } from './routes/sessions/cfs-session-routes.ts';
 import { SESSIONS_V2, SESSIONS_V3 } from './routes/sessions/session-wires.ts';
+import { answerV2Error } from './server/problems.ts';
 
 /** All routes of CFS, below one of its prefixes (cfs-api 1). Both versions are the same routes with other names. */
 export async function cfsRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {

@@ -49,11 +49,11 @@ import { connectionName } from '../store/connection/process-names.ts';
 import { migrate } from '../store/migrations/index.ts';
 import { openStreamFeed } from '../store/runs/stream-feed.ts';
 import { createSecretStore } from '../store/secrets/secrets.ts';
-import { followTlsFiles } from './access/tls-listener.ts';
 import { createApp } from './app.ts';
 import type { AccessSettings, EngineHealth } from './dependencies.ts';
 import { createIngestApp } from './ingest/ingest-app.ts';
-import { type Doors, listen } from './listen.ts';
+import { followTlsFiles } from './server/access/tls-listener.ts';
+import { type Doors, listen } from './server/listen.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Longest time for one statement of a request, ms; as long as CFS tries again when others are in the way. */

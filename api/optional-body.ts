@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { readJsonBody } from './json-body.ts';
-import { bodyMistake } from './schema-mistakes.ts';
+import { readJsonBody } from './server/json-body.ts';
+import { bodyMistake } from './server/schema-mistakes.ts';
 
 /** A body that may be absent, else JSON that fits. Throws `body_not_json`, `bad_request`. */
 export function optionalBody<Schema extends z.ZodType>(request: FastifyRequest, schema: Schema): z.infer<Schema> {

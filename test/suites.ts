@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SURFACES } from '../api/documentation/surfaces.ts';
+import { SURFACES } from '../api/openapi/surfaces.ts';
 import { missingForCluster, takeDownWhatIsLeft } from './support/kubernetes/cluster-command.ts';
 import { watchedRun } from './watched-run.ts';
 

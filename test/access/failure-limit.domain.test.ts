@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { openFailureBook } from '../../api/access/failure-book.ts';
+import { openFailureBook } from '../../api/server/access/failure-book.ts';
 import { hashToken, newToken } from '../../control/access/token-secret.ts';
 import {
   afterFailure,

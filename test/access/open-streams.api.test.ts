@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { watchOpenStreams } from '../../api/access/open-streams.ts';
+import { watchOpenStreams } from '../../api/server/access/open-streams.ts';
 
 /** What is promised for a token that is revoked, less what a look at the tokens may take, ms. */
 const LATEST = 4_500;

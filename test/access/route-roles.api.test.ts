@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ROUTE_ROLES, routeKey } from '../../api/access/route-roles.ts';
+import { ROUTE_ROLES, routeKey } from '../../api/server/access/route-roles.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let api: TokenApi;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { classOfRequest } from '../../api/admission/request-class.ts';
-import { createRequestGate, type RequestGate } from '../../api/admission/request-gate.ts';
+import { classOfRequest } from '../../api/server/admission/request-class.ts';
+import { createRequestGate, type RequestGate } from '../../api/server/admission/request-gate.ts';
 
 describe('the class of a request', () => {
   type Row = [method: string, pattern: string, kind: string, body?: { length: number; isObject: boolean }];

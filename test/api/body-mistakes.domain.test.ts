@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { bodyMistake } from '../../api/schema-mistakes.ts';
+import { bodyMistake } from '../../api/server/schema-mistakes.ts';
 import { closestWord } from '../../domain/closest-word.ts';
 import { ComponentBodySchema } from '../../domain/components/schema.ts';
 import { ConfigurationBodySchema, SourceCreateSchema } from '../../domain/configurations/schema.ts';

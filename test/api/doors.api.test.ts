@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { expect, test } from '@jest/globals';
 import Fastify from 'fastify';
 import type { ApiServer } from '../../api/dependencies.ts';
-import { listen } from '../../api/listen.ts';
+import { listen } from '../../api/server/listen.ts';
 import { freePort } from '../support/free-port.ts';
 
 /** More than the first door, to which a few come by chance, would answer. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { parseJson } from '../../api/json-body.ts';
-import { checkInSlices, parseLargeJson } from '../../api/large-lists.ts';
-import { bodyMistake } from '../../api/schema-mistakes.ts';
+import { parseJson } from '../../api/server/json-body.ts';
+import { checkInSlices, parseLargeJson } from '../../api/server/large-lists.ts';
+import { bodyMistake } from '../../api/server/schema-mistakes.ts';
 import { ComponentBodySchema } from '../../domain/components/schema.ts';
 
 /** What comes of it: the data as text (numbers that are written with a fraction are objects), or the refusal. */

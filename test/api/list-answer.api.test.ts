@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { type RecordPages, sendWholeList } from '../../api/list-answer.ts';
-import { answerV2Error } from '../../api/problems.ts';
+import { type RecordPages, sendWholeList } from '../../api/server/list-answer.ts';
+import { answerV2Error } from '../../api/server/problems.ts';
 
 /** Lists of numbers by the sizes of their batches, one entry for each time the list is opened. */
 let lists: { batches: number[]; more: boolean }[] = [];

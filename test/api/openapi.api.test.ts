@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { REQUEST_EXAMPLES } from '../../api/documentation/bodies.ts';
-import { buildDocument } from '../../api/documentation/build-document.ts';
-import { PARAMETER_TEXTS } from '../../api/documentation/parameters.ts';
-import { OPERATIONS_WITH_REFUSALS } from '../../api/documentation/refusals.ts';
-import { DOCUMENTS, pathWithoutVersion, SURFACES } from '../../api/documentation/surfaces.ts';
+import { REQUEST_EXAMPLES } from '../../api/openapi/bodies.ts';
+import { buildDocument } from '../../api/openapi/build-document.ts';
+import { PARAMETER_TEXTS } from '../../api/openapi/parameters.ts';
+import { OPERATIONS_WITH_REFUSALS } from '../../api/openapi/refusals.ts';
+import { DOCUMENTS, pathWithoutVersion, SURFACES } from '../../api/openapi/surfaces.ts';
 import { escaped } from '../support/fakes/answer-check.ts';
 import { type ApiDocument, committedFile, generatedFiles, servedDocument } from '../support/openapi-files.ts';
 import { createTestApi, type TestApi } from '../support/stack/test-api.ts';

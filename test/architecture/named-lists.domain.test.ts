@@ -6,10 +6,10 @@ import { someOf } from '../../domain/some-of.ts';
 
 /** Files that join lists in texts, and why each of their lists is short or is data. */
 const SHORT: Record<string, string> = {
-  'api/plugins/access.ts': 'cut at ten',
-  'api/plugins/unknown-paths.ts': 'methods of a path',
+  'api/server/plugins/access.ts': 'cut at ten',
+  'api/server/plugins/unknown-paths.ts': 'methods of a path',
   'api/query.ts': 'parameters of a route',
-  'api/schema-mistakes.ts': 'values of an enumeration',
+  'api/server/schema-mistakes.ts': 'values of an enumeration',
   'activities/batches/activities.ts': 'waits of the batcher, by kind',
   'cli/commands/audit/audit-view.ts': 'members of a record, as data',
   'cli/commands/batches/batch-view.ts': 'components of one batch, as data',

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ROUTE_ROLES } from '../../api/access/route-roles.ts';
+import { ROUTE_ROLES } from '../../api/server/access/route-roles.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GitHttpServer, startGitHttpServer } from '../support/git/git-http-server.ts';
 import { describeNeeding } from '../support/requirement.ts';

@@ -6,7 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
-import { DOCUMENT_PATHS, SURFACES, type Surface } from '../../api/documentation/surfaces.ts';
+import { DOCUMENT_PATHS, SURFACES, type Surface } from '../../api/openapi/surfaces.ts';
 import { startPostgresServer } from '../support/postgres/postgres-server.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 

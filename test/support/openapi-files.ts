@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DOCUMENT_PATHS, DOCUMENTS, type DocumentName } from '../../api/documentation/surfaces.ts';
+import { DOCUMENT_PATHS, DOCUMENTS, type DocumentName } from '../../api/openapi/surfaces.ts';
 import { createTestApi, type TestApi } from './stack/test-api.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -11,9 +11,9 @@ import {
 import { musterError } from '../../../domain/errors.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import { pageAnswer } from '../../server/list-answer.ts';
 
 const params = z.object({ token: z.string() });
 const tags = ['tokens'];

@@ -12,9 +12,9 @@ import {
 } from '../../../domain/batches/batch-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { optionalBody } from '../../optional-body.ts';
+import { pageAnswer } from '../../server/list-answer.ts';
 
 const tags = ['batches'];
 

@@ -25,8 +25,8 @@ import {
   V2ComponentPatchesSchema,
   V2ComponentView,
 } from '../../../domain/components/v2-schema.ts';
-import { mapBatches, sendArray, sendList, sendWholeList } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
+import { mapBatches, sendArray, sendList, sendWholeList } from '../../server/list-answer.ts';
 
 type Details = Pick<ComponentListQuery, 'state_details' | 'config_details'>;
 

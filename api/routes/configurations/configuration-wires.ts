@@ -19,8 +19,8 @@ import {
   V2ConfigurationNameSchema,
 } from '../../../domain/configurations/v2-schema.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
-import { listTooLarge, pageAnswer } from '../../list-answer.ts';
 import { NextSchema, nextByName } from '../../next-page.ts';
+import { listTooLarge, pageAnswer } from '../../server/list-answer.ts';
 import { TenantHeadersSchema, tenantOf } from '../../tenant.ts';
 
 type IdParams = z.ZodType<{ configuration_id: string }>;

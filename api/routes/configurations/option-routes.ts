@@ -13,7 +13,7 @@ import { V2Options, V2OptionsPatch } from '../../../domain/configurations/v2-sch
 import { readOptions } from '../../../store/configurations/options.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { warn } from '../../warnings.ts';
+import { warn } from '../../server/warnings.ts';
 
 export interface OptionWire {
   path: string;

@@ -15,11 +15,11 @@ import { sourceNameOfPath } from '../../../domain/configurations/source-rules.ts
 import { isMusterError, musterError, problemOf } from '../../../domain/errors.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { isStorable } from '../../json-body.ts';
-import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema, nextByName } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
-import { sendProblem } from '../../problems.ts';
+import { isStorable } from '../../server/json-body.ts';
+import { pageAnswer } from '../../server/list-answer.ts';
+import { sendProblem } from '../../server/problems.ts';
 
 const params = z.object({ source_id: z.string() });
 const tags = ['sources'];

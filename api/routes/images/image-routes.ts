@@ -11,9 +11,9 @@ import {
 } from '../../../domain/images/schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { sendList } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import { sendList } from '../../server/list-answer.ts';
 import { takeUpload } from './uploads.ts';
 
 const params = z.object({ image: z.string().describe('id of the image') });

@@ -26,8 +26,8 @@ import {
 } from '../../../domain/images/schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { sendArray } from '../../list-answer.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import { sendArray } from '../../server/list-answer.ts';
 import { refuseAsUnprocessable } from './unprocessable.ts';
 
 const idOf = (what: string) => z.object({ id: z.string().describe(`id of the ${what}`) });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { isMusterError, musterError } from '../../../domain/errors.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { letBy } from '../../plugins/request-bodies.ts';
+import { letBy } from '../../server/plugins/request-bodies.ts';
 
 /** Files that come in at once; each costs a part of the disk's and the network's time. */
 const UPLOADS = 4;

@@ -7,10 +7,10 @@ import { LogEntrySchema, SessionEventSchema } from '../../../domain/runs/stream-
 import { type ReadRun, readRunState } from '../../../store/runs/run-reads.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
-import { preferredType } from '../../streaming/accept.ts';
-import { sendLiveRows } from '../../streaming/live-rows.ts';
-import { createLiveStreams, type LiveSource } from '../../streaming/live-stream.ts';
-import { RowQuerySchema, rowPage, sendText, startOf } from '../../streaming/row-pages.ts';
+import { preferredType } from '../../server/streaming/accept.ts';
+import { sendLiveRows } from '../../server/streaming/live-rows.ts';
+import { createLiveStreams, type LiveSource } from '../../server/streaming/live-stream.ts';
+import { RowQuerySchema, rowPage, sendText, startOf } from '../../server/streaming/row-pages.ts';
 
 const tags = ['runs'];
 const LIVE = 'text/event-stream';

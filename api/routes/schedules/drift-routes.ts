@@ -10,8 +10,8 @@ import {
 import { DriftCheckAnswerSchema, DriftCheckSchema } from '../../../domain/schedules/drift-check-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { sendList } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
+import { sendList } from '../../server/list-answer.ts';
 
 const tags = ['drift'];
 const params = z.object({ component_id: z.string() });

@@ -14,9 +14,9 @@ import {
 } from '../../../domain/schedules/schedule-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import { pageAnswer } from '../../server/list-answer.ts';
 
 const params = z.object({ schedule: z.string() });
 const newParams = z.object({ schedule: ScheduleNameSchema });

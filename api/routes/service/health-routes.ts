@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { readHealth } from '../../health.ts';
+import { readHealth } from '../../server/health.ts';
 
 const HealthWordSchema = z.enum(['ok', 'not_available']);
 const HealthSchema = z.object({ db_status: HealthWordSchema, kafka_status: HealthWordSchema });

@@ -1,5 +1,5 @@
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import type { Exposition } from '../../metrics/exposition.ts';
+import type { Exposition } from './exposition.ts';
 
 /**
  * `/metrics` for Prometheus. Its library is loaded, and requests are counted, from the first time that somebody asks: a
@@ -9,7 +9,7 @@ export function metrics(app: ApiServer, deps: ApiDependencies): void {
   let asked: Promise<Exposition> | undefined;
   let loaded: Exposition | undefined;
   const load = () => {
-    asked ??= import('../../metrics/exposition.ts').then(({ createExposition }) => {
+    asked ??= import('./exposition.ts').then(({ createExposition }) => {
       loaded = createExposition(deps);
       return loaded;
     });

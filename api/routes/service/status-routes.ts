@@ -7,7 +7,7 @@ import { HardwareSyncSchema } from '../../../domain/components/hardware-sync-sch
 import { isConnectionError } from '../../../store/connection/database.ts';
 import { countWork } from '../../../store/connection/service.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { readHealth } from '../../health.ts';
+import { readHealth } from '../../server/health.ts';
 import { CFS_VERSION } from './version-routes.ts';
 
 const PartSchema = z.object({ ok: z.boolean(), reason: z.string().nullable() });

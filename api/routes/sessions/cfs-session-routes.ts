@@ -7,8 +7,8 @@ import { withSlotWaits } from '../../../control/sessions/slot-waits.ts';
 import { readOptions } from '../../../store/configurations/options.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { readJsonBody } from '../../json-body.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import { readJsonBody } from '../../server/json-body.ts';
 import { SessionNameParamsSchema as params } from './session-queries.ts';
 import type { SessionWire } from './session-wires.ts';
 

@@ -1,6 +1,6 @@
 import { readStreamState, type SessionStreamState } from '../../../store/sessions/session-reads.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
-import type { LiveSource } from '../../streaming/live-stream.ts';
+import type { LiveSource } from '../../server/streaming/live-stream.ts';
 
 /** The live stream of a session. */
 export function sessionStream(

@@ -18,10 +18,10 @@ import {
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { mapBatches, sendList } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { optionalBody } from '../../optional-body.ts';
-import { createLiveStreams } from '../../streaming/live-stream.ts';
+import { mapBatches, sendList } from '../../server/list-answer.ts';
+import { createLiveStreams } from '../../server/streaming/live-stream.ts';
 import { nextPage, SessionListQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
 import { sessionStateRoutes } from './session-state-routes.ts';
 import { sessionStreamRoutes } from './session-stream-routes.ts';

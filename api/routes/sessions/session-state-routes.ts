@@ -13,12 +13,12 @@ import {
 } from '../../../store/runs/host-result-reads.ts';
 import { readStreamState } from '../../../store/sessions/session-reads.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
-import { preferredType } from '../../streaming/accept.ts';
-import { type LiveStreams, lastEventId } from '../../streaming/live-stream.ts';
-import { MAX_PAGE } from '../../streaming/row-pages.ts';
-import { type HostStream, hostPass, progressPass, STREAM_PAGE } from '../../streaming/session-passes.ts';
+import { pageAnswer } from '../../server/list-answer.ts';
+import { preferredType } from '../../server/streaming/accept.ts';
+import { type LiveStreams, lastEventId } from '../../server/streaming/live-stream.ts';
+import { MAX_PAGE } from '../../server/streaming/row-pages.ts';
+import { type HostStream, hostPass, progressPass, STREAM_PAGE } from '../../server/streaming/session-passes.ts';
 import { sessionStream } from './session-live.ts';
 import { SessionNameParamsSchema } from './session-queries.ts';
 

@@ -4,10 +4,10 @@ import { getSession } from '../../../control/sessions/find-session.ts';
 import { LogEntrySchema, SessionEventSchema } from '../../../domain/runs/stream-schema.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
-import { preferredType } from '../../streaming/accept.ts';
-import { sendLiveRows } from '../../streaming/live-rows.ts';
-import type { LiveStreams } from '../../streaming/live-stream.ts';
-import { RowQuerySchema, rowPage, sendText, startOf } from '../../streaming/row-pages.ts';
+import { preferredType } from '../../server/streaming/accept.ts';
+import { sendLiveRows } from '../../server/streaming/live-rows.ts';
+import type { LiveStreams } from '../../server/streaming/live-stream.ts';
+import { RowQuerySchema, rowPage, sendText, startOf } from '../../server/streaming/row-pages.ts';
 import { sessionStream } from './session-live.ts';
 import { SessionNameParamsSchema } from './session-queries.ts';
 

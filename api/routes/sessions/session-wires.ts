@@ -9,9 +9,9 @@ import { type SessionCreate, SessionCreateSchema, SessionSchema } from '../../..
 import { V2Session, V2SessionCreate } from '../../../domain/sessions/v2-schema.ts';
 import { fromV2StatusPatch } from '../../../domain/sessions/v2-status-patch.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
-import { mapBatches, sendList, sendWholeList } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import { mapBatches, sendList, sendWholeList } from '../../server/list-answer.ts';
 import {
   nextPage,
   SessionFilterQuerySchema,

@@ -12,9 +12,9 @@ import {
 } from '../../../domain/webhooks/webhook-schema.ts';
 import { acting } from '../../acting.ts';
 import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
-import { pageAnswer } from '../../list-answer.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import { pageAnswer } from '../../server/list-answer.ts';
 
 const params = z.object({ webhook: z.string().describe('name of the webhook') });
 const tags = ['webhooks'];

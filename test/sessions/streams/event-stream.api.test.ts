@@ -1,8 +1,8 @@
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
-import { eventStream, type Pass, sendEventStream } from '../../../api/streaming/event-stream.ts';
-import { createSharedReads } from '../../../api/streaming/shared-reads.ts';
+import { eventStream, type Pass, sendEventStream } from '../../../api/server/streaming/event-stream.ts';
+import { createSharedReads } from '../../../api/server/streaming/shared-reads.ts';
 import type { StreamState } from '../../../domain/runs/stream-schema.ts';
 import type { StreamTopic } from '../../../store/runs/stream-feed.ts';
 

@@ -1,0 +1,42 @@
+import { setTimeout } from 'node:timers/promises';
+import { pingDatabase } from '../../store/connection/database.ts';
+import type { ApiDependencies, EngineHealth } from '../dependencies.ts';
+
+/** For one part to answer, ms: the engine's own question ends after 3 s and says more; probes wait longer. */
+const PATIENCE = 3_500;
+
+export interface Health {
+  database: EngineHealth;
+  engine: EngineHealth;
+  /** Whether this process is set up: the database in shape, the site's values in place. */
+  setup: EngineHealth;
+}
+
+/** Whether the parts answer, with the reason when one does not; never rejects and takes 3.5 s at most. */
+export async function readHealth(deps: Pick<ApiDependencies, 'db' | 'engineHealth' | 'setup'>): Promise<Health> {
+  const [database, engine] = await Promise.all([
+    inTime(
+      pingDatabase(deps.db).then(
+        () => ({ ok: true, reason: null }),
+        (error: unknown) => ({ ok: false, reason: error instanceof Error ? error.message : String(error) }),
+      ),
+    ),
+    inTime(deps.engineHealth()),
+  ]);
+  return { database, engine, setup: deps.setup() };
+}
+
+async function inTime(answer: Promise<EngineHealth>): Promise<EngineHealth> {
+  const end = new AbortController();
+  const late = setTimeout(
+    PATIENCE,
+    { ok: false, reason: `no answer within ${PATIENCE / 1000} s` },
+    { signal: end.signal },
+  );
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    end.abort();
+  }
+}

@@ -1,0 +1,130 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { authenticate } from '../../../control/access/authenticate.ts';
+import { hashToken } from '../../../control/access/token-secret.ts';
+import { bearerOf } from '../../../domain/access/bearer.ts';
+import { type Caller, membersDeniedToNode, type RouteAccess, refusal } from '../../../domain/access/roles.ts';
+import { isMusterError, musterError } from '../../../domain/errors.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { DOUBTFUL_AT_ONCE, openFailureBook, tooManyFailures } from '../access/failure-book.ts';
+import { watchOpenStreams } from '../access/open-streams.ts';
+import { accessOf, routeKey } from '../access/route-roles.ts';
+import { createTurns } from '../admission/turns.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks and with which role; null where access is not checked, and on public routes. */
+    caller: Caller | null;
+  }
+  interface FastifyContextConfig {
+    /** Who may use the route. */
+    access?: RouteAccess;
+  }
+  interface FastifyInstance {
+    /** Every registered route with its row in the table of roles. */
+    routeAccess: { method: string; url: string; key: string }[];
+  }
+}
+
+type AccessDependencies = Pick<ApiDependencies, 'access' | 'db' | 'clock' | 'log' | 'prefixes'>;
+
+/**
+ * Lets in whom the table of roles lets in, before anything of path, query or body is looked at. Without a token even an
+ * unknown path is 401, so that nobody learns what there is.
+ */
+export function access(app: ApiServer, deps: AccessDependencies): void {
+  app.decorateRequest('caller', null);
+  app.decorate('routeAccess', []);
+  app.addHook('onRoute', (route) => {
+    for (const method of [route.method].flat()) {
+      app.routeAccess.push({ method, url: route.url, key: routeKey(method, route.url, deps.prefixes) });
+    }
+    const [method = 'GET'] = [route.method].flat();
+    route.config = { ...route.config, access: accessOf(method, route.url, deps.prefixes) };
+  });
+  if (deps.access.mode === 'token') checkTokens(app, deps, deps.access);
+  else if (deps.access.actorHeader !== undefined) trustHeader(app, deps.access.actorHeader);
+}
+
+/** After the body is read: of its own component a node may write what it reports, and nothing else. */
+export function nodeReports(app: ApiServer): void {
+  app.addHook('preValidation', async (request) => {
+    if (request.caller?.role !== 'node') return;
+    const denied = membersDeniedToNode(request.body).map((member) => `'${member.slice(0, 100)}'`);
+    if (denied.length > 0) throw musterError('forbidden', `A node may not write ${denied.slice(0, 10).join(', ')}`);
+  });
+}
+
+/** Longest actor that is stored of a header, in characters. */
+const MAX_ACTOR = 200;
+
+/** The gateway in front has checked who asks and says so; without the header nobody is known. */
+function trustHeader(app: ApiServer, name: string): void {
+  app.addHook('onRequest', async (request) => {
+    const value = request.headers[name];
+    if (typeof value === 'string' && value.trim() !== '') request.actor = value.trim().slice(0, MAX_ACTOR);
+  });
+}
+
+function checkTokens(app: ApiServer, deps: AccessDependencies, { issuer, lookAgainMs }: TokenAccess): void {
+  const { db, log } = deps;
+  const clock = () => deps.clock();
+  const onNoteFailed = (error: unknown) => log.warn({ err: error }, 'the last use of a token could not be noted');
+  const callerOf = (token: string) => authenticate({ db, issuer, clock, onNoteFailed }, token);
+  const book = openFailureBook((token) => hashToken(token).toString('base64url'));
+  const takeDoubtful = createTurns(DOUBTFUL_AT_ONCE);
+  const streams = watchOpenStreams(async (token) => {
+    try {
+      await callerOf(token);
+      return true;
+    } catch (error) {
+      return !isMusterError(error) || (error.code !== 'unauthenticated' && error.code !== 'forbidden');
+    }
+  }, lookAgainMs);
+  app.addHook('onClose', async () => streams.close());
+
+  app.addHook('onRequest', async (request, reply) => {
+    const parameters = Object.values(request.params as Record<string, string>);
+    // An empty part of a path is no record of that name: there is nothing at such a path.
+    const isNowhere = request.is404 || parameters.includes('');
+    const needed = isNowhere ? undefined : request.routeOptions.config.access;
+    if (needed?.least === 'public') return;
+    const token = await identify(request, reply);
+    const { caller } = request;
+    if (caller === null) return;
+    streams.opened(token, reply.raw);
+    const refused = needed === undefined ? null : refusal(needed, caller, parameters[0]);
+    if (refused !== null) throw musterError('forbidden', refused);
+  });
+
+  /** Sets who asks, or throws; answers the token. */
+  async function identify(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    const credential = bearerOf(request.headers.authorization);
+    if (credential.kind === 'none') {
+      reply.header('www-authenticate', 'Bearer realm="muster"');
+      throw musterError('unauthenticated', 'This needs a token: send it as Authorization: Bearer TOKEN');
+    }
+    const address = request.socket.remoteAddress ?? '';
+    const token = credential.kind === 'bearer' ? credential.token : null;
+    const wait = book.wait(address, token, Date.now());
+    try {
+      if (credential.kind === 'unusable') throw musterError('unauthenticated', credential.reason);
+      const { token } = credential;
+      // Where many were wrong a good one is still let in; few are looked at at once, so that a flood leaves room for others.
+      const caller = await (wait > 0 ? takeDoubtful(() => callerOf(token)) : callerOf(token));
+      request.caller = caller;
+      request.actor = caller.actor;
+      book.accepted(token);
+      return token;
+    } catch (error) {
+      if (isMusterError(error) && error.code === 'unauthenticated') {
+        // One that comes while it is to wait makes the wait no longer, as when it was not looked at.
+        if (wait > 0) throw tooManyFailures(reply, wait);
+        book.failed(address, token, Date.now());
+        reply.header('www-authenticate', 'Bearer realm="muster", error="invalid_token"');
+      }
+      throw error;
+    }
+  }
+}
+
+type TokenAccess = Extract<ApiDependencies['access'], { mode: 'token' }>;

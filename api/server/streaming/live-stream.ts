@@ -1,0 +1,52 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { StreamState } from '../../../domain/runs/stream-schema.ts';
+import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import { eventStream, type Pass, sendEventStream } from './event-stream.ts';
+import { createSharedReads, type SharedReads } from './shared-reads.ts';
+
+/** What a live stream is read from. */
+export interface LiveSource<State extends StreamState> {
+  /** Id of the stream; readers of the same stream share what they read. */
+  id: string;
+  /** How far it can be read now; null when nothing is left of what it belongs to. */
+  read(): Promise<State | null>;
+  /** The last message when nothing is left. */
+  gone: State['end'];
+}
+
+/** Live streams on one server. */
+export interface LiveStreams {
+  shared: SharedReads;
+  /** Sends the stream that `pass` makes; `gapMs` as in eventStream. */
+  send<State extends StreamState>(
+    reply: FastifyReply,
+    source: LiveSource<State>,
+    gapMs: number,
+    pass: Pass<State>,
+  ): FastifyReply;
+}
+
+export function createLiveStreams(app: ApiServer, deps: Pick<ApiDependencies, 'streams'>): LiveStreams {
+  const shared = createSharedReads();
+  const closing = new AbortController();
+  app.addHook('preClose', async () => closing.abort());
+  return {
+    shared,
+    send: (reply, { id, read, gone }, gapMs, pass) => {
+      const topic = deps.streams.join(id);
+      const readState = (version: number) => shared.read(`state ${id} ${version}`, read);
+      return sendEventStream(
+        reply,
+        closing.signal,
+        (signal) => eventStream({ topic, readState, pass, gone, gapMs, signal }),
+        () => topic.leave(),
+      );
+    },
+  };
+}
+
+/** Where a reader wants to go on after a lost connection; text that is no number counts as absent. */
+export function lastEventId(request: FastifyRequest): number | null {
+  const header = request.headers['last-event-id'];
+  return typeof header === 'string' && /^[0-9]{1,15}$/.test(header) ? Number(header) : null;
+}
