@@ -141,7 +141,7 @@ export async function readSlots(db: Db, most: number): Promise<{ taken: number; 
 }
 
 /** How many sessions hold a slot. */
-async function countAdmitted(db: Db): Promise<number> {
+export async function countAdmitted(db: Db): Promise<number> {
   const row = await db
     .selectFrom('sessions')
     .select((eb) => eb.fn.countAll<number>().as('count'))

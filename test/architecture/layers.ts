@@ -124,7 +124,8 @@ export const LANES: Record<string, readonly string[]> = {
   access: [],
   requests: ['access'],
   audit: ['access'],
-  runs: ['access'],
+  // The end of a run that somebody asked for is in the audit.
+  runs: ['access', 'audit'],
   secrets: BASE,
   configurations: [...BASE, 'secrets'],
   components: [...BASE, 'configurations'],
@@ -168,6 +169,8 @@ export const GATHERING = [
   'control/temporal/register-search-attributes.ts',
   'store/tables.ts',
   'store/backup/save-database.ts',
+  'api/routes/service/database-metrics.ts',
+  'api/routes/service/exposition.ts',
   'api/routes/service/status-routes.ts',
   'cli/commands/stack/active-runs.ts',
   'cli/commands/stack/show-status.ts',

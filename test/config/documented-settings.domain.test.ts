@@ -34,14 +34,18 @@ function namesIn(cell: string): string[] {
 }
 
 test('every setting stands in a table of the documents, by its whole name', () => {
-  const pages = readdirSync(join(DOCS, 'capabilities')).map((name) => read(DOCS, 'capabilities', name));
-  const cells = [read(DOCS, 'operations.md'), ...pages].flatMap(firstCells);
+  const pages = [DOCS, join(DOCS, 'lanes')].flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => read(folder, name)),
+  );
+  const cells = pages.flatMap(firstCells);
   const told = new Set(cells.flatMap((cell) => cell.match(/MUSTER_[A-Z_]+/g) ?? []));
   expect(SETTINGS.filter((name) => !told.has(name))).toEqual([]);
 });
 
 test('every value of the chart stands in the table of values, and no other does', () => {
-  const [, table = ''] = read(DOCS, 'capabilities', 'kubernetes.md').split('## Values');
+  const [, table = ''] = read(DOCS, 'kubernetes.md').split('## Values');
   const told = firstCells(table.split('\n## ')[0] ?? '')
     .slice(1)
     .flatMap(namesIn);

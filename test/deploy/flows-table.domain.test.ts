@@ -5,7 +5,7 @@ import { readFlows } from '../support/kubernetes/network-flows.ts';
 import { ROOT } from '../support/source-tree.ts';
 
 test('the table of who talks to whom says what the policies are made from', () => {
-  const page = readFileSync(join(ROOT, 'docs', 'capabilities', 'kubernetes.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs', 'kubernetes.md'), 'utf8');
   const [, section = ''] = page.split('## Who talks to whom');
   const [table = ''] = section.split('\n## ');
   const rows = [...table.matchAll(/^\| (.+) \|$/gm)]

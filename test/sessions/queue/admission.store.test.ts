@@ -6,16 +6,11 @@ import { withSlotWaits } from '../../../control/sessions/slot-waits.ts';
 import { DEFAULT_OPTIONS } from '../../../domain/configurations/default-options.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { lockOptions, mergeOptions } from '../../../store/configurations/options.ts';
-import { admit, queueHead } from '../../../store/sessions/admission.ts';
+import { countAdmitted, admit, queueHead } from '../../../store/sessions/admission.ts';
 import { requestCancel, type SessionRow } from '../../../store/sessions/sessions.ts';
 import { writeEnd } from '../../../store/sessions/write-end.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { makeSession, sessionNow, signalClient } from '../../support/temporal/engine-sessions.ts';
-
-/** How many sessions hold a slot. */
-async function countAdmitted(db: TestDatabase['db']): Promise<number> {
-  return (await db.selectFrom('sessions').select('id').where('stage', '=', 'admitted').execute()).length;
-}
 
 let database: TestDatabase;
 beforeAll(async () => {
