@@ -6,7 +6,7 @@ import { withSlotWaits } from '../../../control/sessions/slot-waits.ts';
 import { DEFAULT_OPTIONS } from '../../../domain/configurations/default-options.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { lockOptions, mergeOptions } from '../../../store/configurations/options.ts';
-import { countAdmitted, admit, queueHead } from '../../../store/sessions/admission.ts';
+import { admit, countAdmitted, queueHead } from '../../../store/sessions/admission.ts';
 import { requestCancel, type SessionRow } from '../../../store/sessions/sessions.ts';
 import { writeEnd } from '../../../store/sessions/write-end.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
