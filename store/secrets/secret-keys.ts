@@ -1,9 +1,9 @@
 /** Everything in the database that the key of the secrets has encrypted, and the change of that key. */
 import { type Kysely, sql } from 'kysely';
 import type { KeyRotation } from '../../domain/secrets/key-rotation.ts';
+import { webhookAddressPlace } from '../../domain/secrets/sealed-places.ts';
 import type { Db } from '../connection/database.ts';
 import type { Database } from '../tables.ts';
-import { webhookAddressPlace } from '../webhooks/webhook-addresses.ts';
 import { KEY_LOCK, ROTATION_LOCK } from './key-lock.ts';
 
 /** A column of ciphertexts. `place` is what each is bound to, made of the columns of `id`, which name a row. */

@@ -5,11 +5,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
 
-/** What a sealed address is bound to: it opens for this webhook alone. */
-export function webhookAddressPlace(webhook: string): string {
-  return `address of webhook ${webhook}`;
-}
-
 /** Webhooks whose `url` may be a whole address. */
 export async function listOpenAddresses(db: Db): Promise<{ name: string; url: string }[]> {
   const shown = sql<boolean>`url !~ '^https?://[^/]+/[*]{3}$'`;
