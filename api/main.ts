@@ -1,4 +1,5 @@
 /** The API server: composition root. */
+
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,12 +15,11 @@ import { attributeTo } from '../control/access/attribute-writes.ts';
 import { ensureAdminToken } from '../control/access/ensure-admin-token.ts';
 import { followLoggingLevel } from '../control/configurations/logging-level.ts';
 import { readNotices } from '../control/configurations/read-notices.ts';
-import { createSiteValues, DEFAULT_NAMESPACE, ensureSiteValues } from '../control/configurations/site-values.ts';
+import { ensureSiteValues } from '../control/configurations/site-values.ts';
 import { keepSourceSecretsTidy } from '../control/configurations/source-secrets.ts';
 import { createImageEngine } from '../control/images/image-engine.ts';
 import { createRunEngine } from '../control/runs/run-engine.ts';
 import { createScheduleEngine } from '../control/schedules/schedule-engine.ts';
-import { recordedSecrets } from '../control/secrets/recorded-secrets.ts';
 import { changeSecretKey, ensureSecretKey } from '../control/secrets/secret-key.ts';
 import { createSecretUsers } from '../control/service/secret-users.ts';
 import { createDispatcher } from '../control/sessions/dispatcher.ts';
@@ -35,11 +35,7 @@ import { createGit } from '../drivers/git/create-git.ts';
 import { keepOpeningImages } from '../drivers/image-files/open-images.ts';
 import { collectAfterStart } from '../drivers/machine/collect-after-start.ts';
 import { createJwtVerifier } from '../drivers/oidc/verify-jwt.ts';
-import { openConfigMaps } from '../drivers/secrets/config-maps.ts';
-import { kubernetesConfigMaps, kubernetesSecrets } from '../drivers/secrets/kubernetes.ts';
 import { findMacKey } from '../drivers/secrets/mac-key.ts';
-import { openSecretCipher } from '../drivers/secrets/secret-cipher.ts';
-import { openSshFiles } from '../drivers/secrets/ssh-files.ts';
 import { makeSshPrivateKey } from '../drivers/secrets/ssh-key-pair.ts';
 import { openHttpRegistry } from '../drivers/tenants/http-registry.ts';
 import { withoutRegistry } from '../drivers/tenants/no-registry.ts';
@@ -48,7 +44,7 @@ import { openDatabase } from '../store/connection/database.ts';
 import { connectionName } from '../store/connection/process-names.ts';
 import { migrate } from '../store/migrations/index.ts';
 import { openStreamFeed } from '../store/runs/stream-feed.ts';
-import { createSecretStore } from '../store/secrets/secrets.ts';
+import { openSite, signsMessages } from '../worker/shared/open-site.ts';
 import { createApp } from './app.ts';
 import type { AccessSettings, EngineHealth } from './dependencies.ts';
 import { createIngestApp } from './ingest/ingest-app.ts';
@@ -88,21 +84,10 @@ async function main(): Promise<void> {
       'tokens cross the network in the clear: set MUSTER_TLS_CERT and MUSTER_TLS_KEY',
     );
   }
-  const signs = env.MUSTER_MAC_KEY_FILE !== undefined || env.MUSTER_SECRETS === 'database';
+  const signs = signsMessages(env);
   const db = openDatabase({ ...database, name: connectionName('muster-api', { signs }), statementMs: STATEMENT_MS });
-  const cipher = env.MUSTER_SECRETS === 'kubernetes' ? null : openSecretCipher(paths.secretKey, { make: false });
-  const secrets =
-    cipher === null
-      ? recordedSecrets(db, await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE))
-      : createSecretStore(db, cipher);
-  const shippedConfigMaps = openConfigMaps(paths.configMaps);
-  const configMaps =
-    env.MUSTER_CONFIGMAPS === 'kubernetes'
-      ? await kubernetesConfigMaps(env.MUSTER_SECRETS_NAMESPACE, DEFAULT_NAMESPACE, shippedConfigMaps)
-      : shippedConfigMaps;
-  const platformCa = env.MUSTER_CA_FILE === undefined ? undefined : await readFile(env.MUSTER_CA_FILE, 'utf8');
+  const { cipher, secrets, configMaps, platformCa, values: site } = await openSite(env, db, paths);
   const registry = env.MUSTER_TENANT_REGISTRY_URL;
-  const site = createSiteValues({ db, secrets, configMaps, sshFiles: openSshFiles(paths.ssh), platformCa });
   const tracing = env.MUSTER_TRACES_URL && (await loadTracing(env.MUSTER_TRACES_URL, 'muster-api', version));
   const keyFiles = { given: env.MUSTER_MAC_KEY_FILE, own: paths.macKey, secretKey: paths.secretKey };
   const signing = openSigning(db, signs ? () => findMacKey(keyFiles) : null, log);

@@ -16,6 +16,7 @@ import {
   MESSAGES,
   QUERY_FILES,
   READING,
+  SHARED_BY_ROOTS,
   TEST_FOLDERS,
   ZOD_FILES,
 } from './layers.ts';
@@ -67,7 +68,9 @@ describe('imports', () => {
         const [from, to] = [layerOf(path), layerOf(target)];
         const layer = LAYERS[from];
         if (from === to || layer === undefined) return null;
-        const root = COMPOSITION_ROOTS.includes(path) && !['cli', 'web', 'api', 'worker', 'test'].includes(to);
+        const root =
+          COMPOSITION_ROOTS.includes(path) &&
+          (!['cli', 'web', 'api', 'worker', 'test'].includes(to) || target === SHARED_BY_ROOTS);
         const harmless = typeOnly || names.every((name) => /^[A-Z][A-Z0-9_]*$/.test(name));
         const allowed = [
           ...layer.imports,

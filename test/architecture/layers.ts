@@ -97,6 +97,9 @@ export const COMPOSITION_ROOTS = [
   'deploy/kubernetes/uninstall.ts',
 ];
 
+/** What both long-lived processes open. */
+export const SHARED_BY_ROOTS = 'worker/shared/open-site.ts';
+
 /** Files that declare shapes. */
 export const ZOD_FILES = /^domain\/([a-z-]+\/)?([a-z0-9-]+-)?schema\.ts$/;
 

@@ -1,0 +1,12 @@
+import { createRunActivities } from '../../activities/runs/activities.ts';
+import { announceRunMachine } from '../../control/runs/announce-machine.ts';
+import { SESSION_MACHINES } from '../../store/runs/run-machines.ts';
+import type { WorkerLane } from '../shared/open-shared.ts';
+
+/** Single runs of this machine, and the word that this machine has some. */
+export const runs: WorkerLane = (shared) => ({
+  machine: createRunActivities(shared),
+  background: [
+    () => announceRunMachine(shared, { machine: shared.hostId, queue: shared.queue, kind: SESSION_MACHINES }),
+  ],
+});

@@ -1,0 +1,118 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createHostActivities, createSessionRecords } from '../../activities/sessions/activities.ts';
+import { createClusterActivities } from '../../activities/sessions/cluster/cluster-activities.ts';
+import { createImageActivities } from '../../activities/sessions/images/image-activities.ts';
+import { createSweepActivities } from '../../activities/sessions/sweep-activities.ts';
+import type { Environment } from '../../config/environment.ts';
+import { sessionOwner } from '../../control/sessions/session-owner.ts';
+import { createAnsibleHosts } from '../../drivers/inventory/ansible-hosts.ts';
+import { createInventories, type InventoryProvider } from '../../drivers/inventory/create-inventories.ts';
+import { createHsmClient } from '../../drivers/inventory/hsm-client.ts';
+import { createMissingRequirements } from '../../drivers/local-runner/missing-requirements.ts';
+import { createWorkspaces } from '../../drivers/local-runner/workspaces.ts';
+import { openTenantVault } from '../../drivers/tenants/tenant-vault.ts';
+import { openSshKeygen } from '../../drivers/trust/ssh-keygen.ts';
+import { anyGroupOfTags, inventoryComponents } from '../../store/components/inventory-components.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { baseEnvironment } from '../base-environment.ts';
+import { openCluster } from '../cluster.ts';
+import { openImages } from '../image-service.ts';
+import { ROOT, type WorkerLane, type WorkerShared } from '../shared/open-shared.ts';
+
+/** Sessions, wherever their layers run, and the sweep of each minute. */
+export const sessions: WorkerLane = async (shared) => {
+  const { env, db } = shared;
+  const cluster = await openCluster(env);
+  const deps = { ...sessionDependencies(shared), hasCluster: cluster !== null };
+  const host = createHostActivities(deps);
+  const sweep = createSweepActivities({ ...deps, owners: shared.owners, laneSweeps: shared.sweeps });
+  return {
+    main: {
+      ...createSessionRecords(deps),
+      ...createImageActivities(deps),
+      cloneLayers: host.cloneLayers,
+      sweepSessions: sweep.sweepSessions,
+      noteMachineAway: sweep.noteMachineAway,
+      expireSessions: sweep.expireSessions,
+    },
+    machine: { ...host, cleanHost: sweep.cleanHost },
+    ...(cluster === null ? {} : { cluster: createClusterActivities({ ...deps, cluster }) }),
+    owners: [sessionOwner(db)],
+  };
+};
+
+function sessionDependencies(shared: WorkerShared) {
+  const { env, log, paths, temporary, searchPath, db, site, client, clock, git, ansible, python } = shared;
+  const workspaces = createWorkspaces({ dir: paths.workspaces, shortDir: tmpdir() });
+  return {
+    ...openImages(env, {
+      secrets: site.secrets,
+      ca: site.platformCa,
+      tempDir: temporary,
+      searchPath,
+      builtIn: shared.builtInImages.service,
+    }),
+    db,
+    client,
+    clock,
+    log,
+    readOptions: () => readOptions(db),
+    freeDisk: workspaces.free,
+    minFreeDisk: env.MUSTER_MIN_FREE,
+    clones: git,
+    mirrors: git,
+    heads: git,
+    runner: shared.runner,
+    requirements: createMissingRequirements({
+      python,
+      script: join(ROOT, 'ansible', 'muster_run', 'requirements_check.py'),
+    }),
+    workspaces,
+    site: site.values,
+    trust: shared.trust,
+    publicKeyOf: openSshKeygen({ tempDir: temporary, searchPath }).publicKeyOf,
+    tenantVault: tenantVault(env, site.platformCa),
+    inventories: createInventories(inventoryProvider(env, db)),
+    hostId: shared.hostId,
+    playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
+    debugPlaybooks: join(ROOT, 'ansible', 'debug'),
+    ansibleHosts: createAnsibleHosts({
+      binDir: ansible,
+      python,
+      readInventory: join(ROOT, 'ansible', 'launcher', 'read_inventory.py'),
+      tempDir: temporary,
+    }),
+    baseEnvironment: baseEnvironment(shared.environment, ansible),
+    auditKept: { days: env.MUSTER_AUDIT_DAYS, rows: env.MUSTER_AUDIT_ROWS },
+    logMaxBytes: env.MUSTER_LOG_MAX,
+    ara: env.MUSTER_ARA_SERVER_URL
+      ? { server: env.MUSTER_ARA_SERVER_URL, credentialsFile: env.MUSTER_ARA_CREDENTIALS_FILE }
+      : undefined,
+    defaultRunner: env.MUSTER_RUNNER,
+    profile: env.MUSTER_RUNNER_PROFILE,
+    patience: { waiting: env.MUSTER_RUNNER_WAIT * 1000, impossible: env.MUSTER_RUNNER_IMPOSSIBLE * 1000 },
+    ingestUrl: env.MUSTER_RUNNER_INGEST_URL,
+  };
+}
+
+/** Where dynamic inventories come from here. */
+function inventoryProvider(env: Environment, db: Db): InventoryProvider {
+  if (env.MUSTER_INVENTORY === 'hsm') {
+    const caFile = env.MUSTER_CA_FILE;
+    return { kind: 'hsm', read: createHsmClient({ baseUrl: env.MUSTER_HSM_URL, ...(caFile ? { caFile } : {}) }) };
+  }
+  return {
+    kind: 'components',
+    readComponents: (ids) => inventoryComponents(db, ids),
+    anyGroup: (names) => anyGroupOfTags(db, names),
+    allowLocalConnection: env.MUSTER_ALLOW_LOCAL_CONNECTION,
+  };
+}
+
+/** Where playbooks read the secrets of tenants; undefined where they have none. */
+function tenantVault(env: Environment, ca: string | undefined) {
+  const { MUSTER_TENANT_VAULT_URL: url, MUSTER_TENANT_VAULT_ROLE: role, MUSTER_VAULT_JWT_FILE: jwtFile } = env;
+  return url === undefined ? undefined : openTenantVault({ url, role, jwtFile, ca });
+}
