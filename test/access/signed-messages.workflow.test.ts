@@ -161,7 +161,7 @@ test('there is something to try', () => {
   expect(ACTIVITIES.length).toBeGreaterThanOrEqual(45);
   expect(SIGNALS).toEqual(['endImageJob', 'leasesFree', 'notificationsDue', 'pokeBatcher', 'slotFree']);
   expect(UPDATES).toEqual(['cancelSession', 'finishDebug', 'retrySession']);
-  expect(WORKFLOWS).toHaveLength(13);
+  expect(WORKFLOWS).toHaveLength(14);
 });
 
 describe('somebody without the key', () => {
