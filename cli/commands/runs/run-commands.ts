@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { SESSION_KIND } from '../../../domain/runs/owner.ts';
 import type { RunStreamEnd, RunView } from '../../../domain/runs/run-schema.ts';
 import { segment } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
@@ -29,7 +30,8 @@ function details(run: RunView): string {
   return fieldList([
     ['id', run.id],
     ['owner', ownerText(run)],
-    ['layer', cell(run.layer)],
+    // People count layers from 1, as in every sentence; the API counts from 0.
+    ...(run.owner?.kind === SESSION_KIND ? [['layer', cell(run.layer + 1)] as [string, string]] : []),
     ['attempt', cell(run.attempt)],
     ['machine', run.machine],
     ['state', run.state],
