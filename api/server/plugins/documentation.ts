@@ -5,7 +5,7 @@ import { buildDocument } from '../../openapi/build-document.ts';
 import { collectRoutes } from '../../openapi/described-routes.ts';
 import { DOCUMENT_PATHS, DOCUMENTS } from '../../openapi/surfaces.ts';
 
-const PAGE = fileURLToPath(new URL('../../documentation/page', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../openapi/page', import.meta.url));
 const LIBRARY = fileURLToPath(new URL('static', import.meta.resolve('@fastify/swagger-ui')));
 /** Files of the page by folder, so that nothing else of the folders is served. */
 const PAGE_FILES = [

@@ -198,7 +198,7 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
     expect(await run('clone')).toBe(0);
     expect((await job()).steps.clone).toEqual({
       state: 'done',
-      warnings: ["layer 0: Symbolic link 'out' leads out of the repository and was removed."],
+      warnings: ["layer 1: Symbolic link 'out' leads out of the repository and was removed."],
     });
     expect(await run('inventory')).toBe(0);
     expect(await read('inventory/complete')).toBe('0');
