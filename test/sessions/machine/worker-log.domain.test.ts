@@ -21,3 +21,16 @@ test('the log says why an activity failed', () => {
     error: { message: 'The vault is sealed', type: 'trust_unavailable' },
   });
 });
+
+test('the log leaves out that a session failed, and nothing else', () => {
+  const said: string[] = [];
+  const logger = engineLogger({ warn: (_fields: object, text?: string) => void said.push(String(text)) });
+  // As an error comes out of the workflow's thread: without its class.
+  const failure = structuredClone(ApplicationFailure.nonRetryable('no host', 'session_failed'));
+  logger.warn('Workflow failed', { workflowType: 'sessionWorkflow', error: failure });
+  expect(said).toEqual([]);
+  logger.warn('Workflow failed', { workflowType: 'sessionWorkflow', error: new TypeError('a mistake') });
+  logger.warn('Workflow failed', { workflowType: 'batcherWorkflow', error: failure });
+  logger.warn('Failing workflow task', { workflowType: 'sessionWorkflow', error: failure });
+  expect(said).toEqual(['Workflow failed', 'Workflow failed', 'Failing workflow task']);
+});
