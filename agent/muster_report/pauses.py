@@ -1,4 +1,4 @@
-"""How long to wait, in seconds (cfs-flows 6.1 and 9)."""
+"""How long to wait, in seconds (cfs-flows 6.1, 9)."""
 
 from email.utils import parsedate_to_datetime
 from typing import Optional

@@ -1,4 +1,4 @@
-/** From the bytes of a body to data, with the refusals that cfs-api 1 and 2 name. */
+/** From the bytes of a body to data, with the refusals that cfs-api 1, 2 name. */
 import type { FastifyRequest } from 'fastify';
 import { musterError } from '../../domain/errors.ts';
 

@@ -1,7 +1,7 @@
 /** What an exchange without an answer means, and whether the API may have done what it was asked all the same. */
 import { CliFailure, EXIT, usage } from '../failure.ts';
 
-/** Seconds until an answer must be there; a branch resolution may take 30 s on the server (cfs-api 15). */
+/** Seconds until an answer must be there; a branch resolution may take 30 s on the server (cfs-api 15.15). */
 export const ANSWER_TIMEOUT = 60;
 
 /** An exchange that ended without an answer. */

@@ -19,7 +19,7 @@ export interface Collected {
 }
 
 /**
- * Puts every component that is enabled, pending, and in no batch and no session, into the batch of its key (cfs-flows 5.2 b).
+ * Puts every component that is enabled, pending, and in no batch and no session, into the batch of its key (cfs-flows 5.2.b).
  * Batches that wait are revised first, so what was re-targeted meanwhile is collected where it belongs. Of a rollout that is at its
  * canaries these alone are collected. Each page is one transaction.
  */

@@ -30,7 +30,7 @@ import { LeasesTaken, makeBatchSession } from './make-batch-session.ts';
 export type SendOutcome = 'sent' | 'left' | 'held' | 'refused';
 
 /**
- * Makes the session of a batch (cfs-flows 5.2 c) in one transaction: its members are locked and looked at again, those that are no
+ * Makes the session of a batch (cfs-flows 5.2.c) in one transaction: its members are locked and looked at again, those that are no
  * longer its own leave it; session, leases and the mark that it is sent are there together, or not at all.
  */
 export async function sendBatch(deps: PassDependencies, send: Send): Promise<SendOutcome> {

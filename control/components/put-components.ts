@@ -14,7 +14,7 @@ export interface WriteComponentsDependencies {
   actor: string | null;
 }
 
-/** Creates or replaces one component; the id of the path wins over one in the body (cfs-api 6.3 rule 6). */
+/** Creates or replaces one component; the id of the path wins over one in the body (cfs-api 6.3.6). */
 export async function putComponent(
   deps: WriteComponentsDependencies,
   id: string,

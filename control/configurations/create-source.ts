@@ -24,7 +24,7 @@ export interface SourceDependencies extends SourceSecretDependencies {
 
 /**
  * Makes a source; its credentials go to the secret store under a fresh name, before the record that names them, and away
- * again when there will be no record (cfs-api 12; 15, 18).
+ * again when there will be no record (cfs-api 12, 15.18).
  */
 export async function createSource(deps: SourceDependencies, body: SourceCreate): Promise<Source> {
   const secret = secretInSource(body.clone_url);

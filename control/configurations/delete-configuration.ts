@@ -18,7 +18,7 @@ export interface DeleteConfigurationDependencies {
 
 /**
  * Deletes a configuration unless a component desires it. Checks in this order: it exists, the tenant owns it, no component
- * desires it (cfs-api 11); check and delete are one transaction that no component can slip into (15, 14).
+ * desires it (cfs-api 11); check and delete are one transaction that no component can slip into (cfs-api 15.14).
  */
 export async function deleteConfiguration(
   deps: DeleteConfigurationDependencies,

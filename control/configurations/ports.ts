@@ -2,7 +2,7 @@
 import type { Source } from '../../domain/configurations/schema.ts';
 import type { Withheld } from '../../domain/configurations/vcs-credentials.ts';
 
-/** How a repository is reached: credentials and CA of its source, or the default ones (cfs-flows 2, rules 7 and 8). */
+/** How a repository is reached: credentials and CA of its source, or the default ones (cfs-flows 2.7, 2.8). */
 export interface RepositoryAccess {
   credentials?: { username: string; password: string } | undefined;
   /** Why credentials that there are do not go along; told when the server asks for them. */

@@ -40,7 +40,7 @@ export interface PutConfigurationOptions {
   tenant: Tenant;
   /**
    * The body has no version 3 members because its sender cannot know them: the stored `tenant_name` and `muster` stay, and losing
-   * sources is logged (cfs-api 15, 21 and 23).
+   * sources is logged (cfs-api 15.21, 15.23).
    */
   version2?: boolean;
 }

@@ -26,7 +26,7 @@ interface Question {
 
 /** Remotes asked at once for one configuration. */
 const PARALLEL = 8;
-/** For all branches of a request together, ms (cfs-api 15, 15). */
+/** For all branches of a request together, ms (cfs-api 15.15). */
 const TIMEOUT = 30_000;
 
 /** Aborts when the time for all branches of one request is over. */

@@ -24,7 +24,7 @@ export async function noteNeededComponents(
   return (await requestLeases(db, session.id, await findHosts())) > 0;
 }
 
-/** Notes which hosts of the session's limit its inventory does not have (cfs-flows 8, rule 16). */
+/** Notes which hosts of the session's limit its inventory does not have (cfs-flows 8.16). */
 export async function noteAbsentHosts(db: Kysely<Database>, sessionId: string, hosts: string[]): Promise<void> {
   await writeAbsentHosts(db, sessionId, hosts);
 }

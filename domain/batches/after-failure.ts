@@ -1,7 +1,7 @@
 import { type EndedSession, failureWrite, isOpenQuestion, type MemberNow, type MemberWrite } from './member-writes.ts';
 
 /**
- * Whether Ansible itself failed (cfs-flows 5.2, 8 rule 14). What the session recorded says so, also of a component that booted or
+ * Whether Ansible itself failed (cfs-flows 5.2, 8.14). What the session recorded says so, also of a component that booted or
  * was cleared since then: a machine that goes away takes its own report with it. A runner that reports by itself leaves only
  * the members' last entries: a failure of this very session, or what stands for its report on one that booted meanwhile.
  */

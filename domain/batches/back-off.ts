@@ -56,7 +56,7 @@ export function sendingRate(backOff: BackOff, now: number): 'full' | 'none' | 'p
 /**
  * The global back-off after a pass in which `ended` ended; a pass without an end changes nothing. Any success among the
  * remembered 20 clears it. When all failed and it has run out it is 60 s, or doubled, at most `cap` seconds; while a probe is
- * out only that one's own failure doubles it (cfs-flows 5.2, 8 rule 11).
+ * out only that one's own failure doubles it (cfs-flows 5.2, 8.11).
  */
 export function afterEnds(state: GlobalBackOff, ended: readonly BatchEnd[], now: number, cap: number): GlobalBackOff {
   if (ended.length === 0) return state;

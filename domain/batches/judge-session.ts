@@ -25,7 +25,7 @@ export interface SessionFacts {
  */
 export type SessionVerdict = 'follow' | 'succeeded' | 'failed' | 'controller' | 'gone' | 'overdue';
 
-/** The verdict on a batch's session, `null` when it does not exist any more (cfs-flows 5.2 a). `timeout` in seconds. */
+/** The verdict on a batch's session, `null` when it does not exist any more (cfs-flows 5.2.a). `timeout` in seconds. */
 export function judgeSession(
   batch: SentTimes,
   session: SessionFacts | null,

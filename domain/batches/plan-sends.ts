@@ -77,7 +77,7 @@ export interface SendPlan {
   nextAt: number | null;
 }
 
-/** Which unsent batches become sessions now, and why the others do not (cfs-flows 5.2 c, 8 rules 2 and 11). */
+/** Which unsent batches become sessions now, and why the others do not (cfs-flows 5.2.c, 8.2, 8.11). */
 export function planSends(unsent: readonly DueBatch[], facts: PlanFacts): SendPlan {
   const plan: SendPlan = { sends: [], waits: [], nextAt: null };
   const rate = sendingRate(facts.backOff, facts.now);

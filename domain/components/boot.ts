@@ -1,4 +1,4 @@
-/** What a reboot means for what is reported of a component (cfs-flows 8, 13). */
+/** What a reboot means for what is reported of a component (cfs-flows 8.13). */
 import { musterError } from '../errors.ts';
 import type { Component, ComponentBody } from './schema.ts';
 import { splitCommit } from './state-layers.ts';

@@ -18,7 +18,7 @@ export interface ImportComponentOptions {
 
 /**
  * The component that another CFS shows, as it is stored here: with its state and the times of it. What is absent or null gets
- * the default of a PUT (cfs-api 6.3 rule 5), but for the boot, which only the node itself knows; a layer that says nothing usable is left out and noted. A layer without a
+ * the default of a PUT (cfs-api 6.3.5), but for the boot, which only the node itself knows; a layer that says nothing usable is left out and noted. A layer without a
  * time keeps the one that `stored` has for it, so that a second import changes nothing.
  */
 export function importedComponent(

@@ -50,7 +50,7 @@ export const StateAppendSchema = z.strictObject({
 });
 export type StateAppend = z.infer<typeof StateAppendSchema>;
 
-/** Members that CFS does not know: `boot` is which boot of the machine the state is of, of its reporter's choice (cfs-flows 8). */
+/** Members that CFS does not know: `boot` is which boot of the machine the state is of, of its reporter's choice (cfs-flows 8.13). */
 export const ComponentMusterSchema = z.strictObject({
   boot: text(1, 128).regex(/^[ -~]*$/, 'must have printable ASCII characters only'),
 });

@@ -27,7 +27,7 @@ export function layerOfAppend(append: StateAppend, lastUpdated: string): StateLa
 
 /**
  * The state with `layer` as its most recent report: what is stored for the same repository and playbook goes, whatever its
- * commit, and the new layer comes last (cfs-api 6.3 rule 4).
+ * commit, and the new layer comes last (cfs-api 6.3.4).
  */
 export function appendStateLayer(state: readonly StateLayer[], layer: StateLayer): StateLayer[] {
   const others = state.filter((entry) => entry.clone_url !== layer.clone_url || entry.playbook !== layer.playbook);
@@ -35,8 +35,8 @@ export function appendStateLayer(state: readonly StateLayer[], layer: StateLayer
 }
 
 /**
- * The given layers with their times: now, or the stored one where a stored layer is equal in all other fields (cfs-api 6.3
- * rule 1).
+ * The given layers with their times: now, or the stored one where a stored layer is equal in all other fields (cfs-api
+ * 6.3.1).
  */
 export function stampStateLayers(
   layers: readonly StateLayerInput[],

@@ -1,6 +1,6 @@
 import { musterError } from '../errors.ts';
 
-/** Tags after a write: merged key by key, an empty value removes the key (cfs-api 6.3 rule 3). */
+/** Tags after a write: merged key by key, an empty value removes the key (cfs-api 6.3.3). */
 export function mergeTags(stored: Record<string, string>, given: Record<string, string>): Record<string, string> {
   const merged = new Map([...Object.entries(stored), ...Object.entries(given)]);
   return Object.fromEntries([...merged].filter(([, value]) => value !== ''));

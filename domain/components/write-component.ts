@@ -4,7 +4,7 @@ import type { Component, ComponentBody } from './schema.ts';
 import { appendStateLayer, layerOfAppend, stampStateLayers } from './state-layers.ts';
 import { mergeTags } from './tags.ts';
 
-/** The record that a PUT leaves: nothing of an older one survives, what is absent is filled (cfs-api 6.3 rule 5). */
+/** The record that a PUT leaves: nothing of an older one survives, what is absent is filled (cfs-api 6.3.5). */
 export function putComponent(id: string, body: ComponentBody, now: Date): Component {
   const empty: Component = { id, state: [], desired_config: '', error_count: 0, enabled: false, tags: {} };
   return patchComponent(empty, body, now);
@@ -55,7 +55,7 @@ export function patchedMembers(body: ComponentBody): Set<WritableMember> {
   return members;
 }
 
-/** Rule 2: an explicit count wins; a desired configuration, even an unchanged one, or an emptied state resets it. */
+/** An explicit count wins; a desired configuration, even unchanged, or an emptied state resets it (cfs-api 6.3.2). */
 function errorCountAfter(stored: number, body: ComponentBody): number {
   if (body.error_count !== undefined) return body.error_count;
   return resetsErrors(body) ? 0 : stored;

@@ -27,7 +27,7 @@ const HIDDEN_CONTROL = /%(?:0[0-9a-f]|1[0-9a-f]|7f)/i;
 /**
  * Takes a repository address apart, or throws `repository_url_refused`. Allowed are `scheme://` addresses of `allowed`,
  * `user@host:path` (ssh) and, where `file` is allowed, absolute paths. Refused is all that git could read as an option, as
- * a transport helper (`ext::...`) or as a path of this machine (cfs-flows, decision h).
+ * a transport helper (`ext::...`) or as a path of this machine (cfs-decision h).
  */
 export function parseRepositoryUrl(text: string, allowed: readonly string[]): RepositoryUrl {
   const refuse = (why: string): never => {

@@ -1,4 +1,4 @@
-/** Shapes of lane sessions on the v3 wire (cfs-api 8-10) and of Muster's own session routes. */
+/** Shapes of lane sessions on the v3 wire (cfs-api 8, 9, 10) and of Muster's own session routes. */
 import { z } from 'zod';
 import { atMost, KEY_MAX, NO_BLANK, NO_BLANK_MESSAGE, TagsSchema, TEXT_MAX, text } from '../schema.ts';
 

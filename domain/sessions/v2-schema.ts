@@ -1,4 +1,4 @@
-/** Shapes of lane sessions on the v2 wire, as far as they differ from v3 (cfs-api 8-10, 13). */
+/** Shapes of lane sessions on the v2 wire, as far as they differ from v3 (cfs-api 8, 9, 10, 13). */
 import { z } from 'zod';
 import { v2Shape } from '../v2-schema.ts';
 import { SessionCreateSchema, SessionSchema } from './schema.ts';

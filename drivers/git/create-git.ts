@@ -25,7 +25,7 @@ export interface GitOptions {
 }
 
 export interface Git {
-  /** Throws `repository_url_refused` when the address may not be used here (cfs-flows, decision h). */
+  /** Throws `repository_url_refused` when the address may not be used here (cfs-decision h). */
   checkRepositoryUrl(url: string): RepositoryUrl;
   /** Makes `dest` a full clone with `commit` checked out; see `CloneRequest`. */
   clone(request: CloneRequest): Promise<CloneResult>;

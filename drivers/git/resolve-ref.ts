@@ -20,7 +20,7 @@ export interface ResolveRequest extends GitAccess {
 /**
  * The full commit id that `ref` means on the remote: the branch of this name, else the tag (what it points at), else the
  * commit whose id begins so. Throws `branch_not_found` when there is none or several, `clone_failed` when the remote does not
- * answer in time (cfs-flows 2, rules 5 and 10).
+ * answer in time (cfs-flows 2.5, 2.10).
  */
 export async function resolveRef(context: GitContext, request: ResolveRequest): Promise<string> {
   const url = parseRepositoryUrl(request.url, context.allowedSchemes);

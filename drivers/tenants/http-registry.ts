@@ -8,7 +8,7 @@ export interface HttpRegistryOptions {
   url: string;
   /** Certificates to trust besides the public ones, PEM. */
   ca?: string | undefined;
-  /** For one question from connection to last byte, ms. Default 5,000 (cfs-api 15, 19). */
+  /** For one question from connection to last byte, ms. Default 5,000 (cfs-api 15.19). */
   timeoutMs?: number;
 }
 

@@ -27,7 +27,7 @@ export interface ReportedHost {
  * Reports the layer to the components that its results name, in one statement: the old entry of the same repository and playbook
  * goes, the new one becomes the last; `error_count` is counted up for a failure, cleared for a success and left alone
  * when the playbook was broken off (cfs-flows 4.4, cfs-api 6.3). On a component that has booted since the session was let in
- * the layer is incomplete and nothing is counted (cfs-flows 8, 13). Answers those that exist.
+ * the layer is incomplete and nothing is counted (cfs-flows 8.13). Answers those that exist.
  */
 export async function reportLayer(db: Db, report: LayerReport): Promise<ReportedHost[]> {
   const entry = {

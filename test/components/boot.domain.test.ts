@@ -1,4 +1,4 @@
-/** What a boot does to patches and reports: cfs-flows 8, row 13. */
+/** What a boot does to patches and reports: cfs-flows 8.13. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isBeforeBoot, patchAfterBoot, requireStateWithBoot, tellsBoot } from '../../domain/components/boot.ts';

@@ -1,4 +1,4 @@
-/** Boots in the database: which ways of writing tell them, and what old sessions then report (cfs-flows 8, row 13). */
+/** Boots in the database: which ways of writing tell them, and what old sessions then report (cfs-flows 8.13). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';

@@ -11,7 +11,7 @@ const SWEEP_MS = 30_000;
 const AT_ONCE = 20;
 
 /**
- * Deletes the jobs of deleted sessions at the image service, also those that made an image, which stays (cfs-flows 1.1, row 9); then the sessions are
+ * Deletes the jobs of deleted sessions at the image service, also those that made an image, which stays (cfs-flows 1.1.9); then the sessions are
  * purged. Answers the names of those of which a job could not be deleted: they are tried again by the next sweep. After `withinMs`, and when the image
  * service is not there, the rest is left to that too.
  */

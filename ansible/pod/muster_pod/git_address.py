@@ -31,7 +31,7 @@ class Address(NamedTuple):
 
 
 def parse_address(text: str) -> Address:
-    """Takes an address apart; raises StepFailure `repository_url_refused` (cfs-flows, decision h)."""
+    """Takes an address apart; raises StepFailure `repository_url_refused` (cfs-decision h)."""
     if not text or text.startswith('-') or _BLANK_OR_CONTROL.search(text) or _HELPER.match(text):
         raise _refused(text)
     url = _URL.fullmatch(text)

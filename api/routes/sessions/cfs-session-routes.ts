@@ -14,7 +14,7 @@ import type { SessionWire } from './session-wires.ts';
 
 const tags = ['sessions'];
 
-/** CFS's sessions in one version of the API (cfs-api 8-10). */
+/** CFS's sessions in one version of the API (cfs-api 8, 9, 10). */
 export function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies, wire: SessionWire): void {
   collectionRoutes(app, deps, wire);
   const path = `${wire.path}/:session_name`;

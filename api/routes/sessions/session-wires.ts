@@ -1,4 +1,4 @@
-/** What differs between the versions of the API for sessions: names and forms, and few defaults (cfs-api 8-10). */
+/** What differs between the versions of the API for sessions: names and forms, and few defaults (cfs-api 8, 9, 10). */
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { SessionWanted } from '../../../control/sessions/create-session.ts';

@@ -18,7 +18,7 @@ const KEYS = { sources: 'name', configurations: 'name', components: 'id' } as co
 
 /**
  * All records of a kind, page by page. A page that the other CFS answers with 500 is asked for in smaller parts, since one
- * broken component is enough to break its whole list (cfs-api 15, 5): what is left is named and passed over where it can be.
+ * broken component is enough to break its whole list (cfs-api 15.5): what is left is named and passed over where it can be.
  * Pages that go round in circles or never end are a `ForeignFailure`.
  */
 export async function* foreignRecords(cfs: ForeignCfs, kind: RecordKind): AsyncGenerator<ForeignPage> {

@@ -1,4 +1,4 @@
-/** Which of a session's images become new ones (cfs-flows 3.4; 8, rule 8). */
+/** Which of a session's images become new ones (cfs-flows 3.4, 8.8). */
 import type { Kysely } from 'kysely';
 import type { HostStatus } from '../../../domain/runs/schema.ts';
 import { isCheck } from '../../../domain/sessions/check-mode.ts';

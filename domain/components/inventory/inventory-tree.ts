@@ -52,7 +52,7 @@ export function namesOf(tree: InventoryTree): InventoryNames {
 }
 
 /**
- * Which of these names are hosts of the inventory, which it does not know (cfs-flows 8, rule 16), and which are groups. A name that is
+ * Which of these names are hosts of the inventory, which it does not know (cfs-flows 8.16), and which are groups. A name that is
  * both counts as a group: whoever reads it cannot know which is meant.
  */
 export function limitHosts({ hosts, groups }: InventoryNames, names: readonly string[]): LimitHosts {

@@ -1,6 +1,6 @@
 /** A session's Kubernetes Job as the engine sees it: what is asked of a cluster, and what it answers (cfs-flows 1.3). */
 
-/** `restricted`: Muster's own images. `compatible`: a runner image that follows cfs-flows 1.3 and 4.1 by itself. */
+/** `restricted`: Muster's own images. `compatible`: a runner image that follows cfs-flows 1.3, 4.1 by itself. */
 export const RUNNER_PROFILES = ['restricted', 'compatible'] as const;
 export type RunnerProfile = (typeof RUNNER_PROFILES)[number];
 

@@ -1,4 +1,4 @@
-/** Which images of a session are good: by what Ansible says of each, not by the exit status of all (cfs-flows 8, rule 8). */
+/** Which images of a session are good: by what Ansible says of each, not by the exit status of all (cfs-flows 8.8). */
 
 import { plainLimitHosts } from '../ansible-limit.ts';
 import { layerNumber } from '../layer-name.ts';

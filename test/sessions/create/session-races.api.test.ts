@@ -1,4 +1,4 @@
-/** Clients that act on sessions at the same time (cfs-api 15). */
+/** Clients that act on sessions at the same time (cfs-api 15.1, 15.3). */
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createTestApi, type TestApi } from '../../support/stack/test-api.ts';
 import { addConfiguration } from '../session-fixtures.ts';

@@ -1,4 +1,4 @@
-/** With a session its jobs at the image service go, also those that made an image; the image stays (cfs-flows 1.1, row 9). */
+/** With a session its jobs at the image service go, also those that made an image; the image stays (cfs-flows 1.1.9). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteEndedJobs } from '../../../activities/sessions/cluster/delete-ended-jobs.ts';
 import { releaseLeftImages } from '../../../activities/sessions/images/release-images.ts';

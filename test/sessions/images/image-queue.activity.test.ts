@@ -1,4 +1,4 @@
-/** To wait for the turn of an image at the image service is no failure (cfs-flows 8, rule 2), and has a limit all the same. */
+/** To wait for the turn of an image at the image service is no failure (cfs-flows 8.2), and has a limit all the same. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { WAITS_FOR_TURN } from '../../../domain/images/job-turn.ts';
 import { type ImageBench, openImageBench } from '../../support/images/image-bench.ts';
