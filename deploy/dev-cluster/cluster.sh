@@ -11,7 +11,7 @@
 #
 # Which cluster: that of MUSTER_TEST_KUBECONFIG or KUBECONFIG when one is set; else `kind` when it is installed and a
 # Docker engine answers; else one of parts built with Go (own/), of which a machine has one, whatever checkout starts it.
-# docs/operations.md says what it needs. With MUSTER_DEV_CLUSTER_FOR set, a cluster that `up` has to start remembers the value
+# docs/development.md says what it needs. With MUSTER_DEV_CLUSTER_FOR set, a cluster that `up` has to start remembers the value
 # (`for=` of `status`) until an `up` without it: so that tests take down what tests have started.
 set -euo pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
