@@ -44,7 +44,7 @@ test('a parameter that a route does not know is refused on all of them, before a
       const answer = await api.call(method as 'GET', `${path}?${query}`);
       expect([method, path, query, answer.status]).toEqual([method, path, query, 400]);
       if (method === 'HEAD') continue;
-      expect(answer.body.detail).toMatch(/^There is no query parameter '.+': known are \S/);
+      expect(answer.body.detail).toMatch(/^There is no query parameter '[^']+'( \([a-z_]+\?\))?: known are \S/);
     }
   }
 });

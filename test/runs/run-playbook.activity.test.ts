@@ -201,7 +201,7 @@ describeNeeding(missing, 'a layer of Ansible', () => {
     await expect(run(missing)).rejects.toMatchObject({
       code: 'collection_missing',
       message: expect.stringMatching(
-        /layer 0: collections\/requirements.yml asks for the collection nosuch.other, .*not/,
+        /layer 1: collections\/requirements.yml asks for the collection nosuch.other, .*not/,
       ),
     });
     expect(

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 
 const run = promisify(execFile);
-const MEMORY = join(import.meta.dirname, '..', '..', '..', 'drivers', 'memory');
+const MEMORY = join(import.meta.dirname, '..', '..', '..', 'drivers', 'machine');
 const GARBAGE_MIB = 40;
 
 /** A process that has made garbage and then allocates nothing more; prints the MiB that it holds before and in the end. */

@@ -415,7 +415,7 @@ describe('finishing', () => {
         () => one.activities.judgeImages({ sessionId: session.id, ...(exitCode === undefined ? {} : { exitCode }) }),
         environment,
       );
-    expect(await judge()).toEqual({ [image]: 'layer 0 did not run' });
+    expect(await judge()).toEqual({ [image]: 'layer 1 did not run' });
     expect(await judge(0)).toEqual({});
     // With thousands of images it takes longer than the engine waits for a sign of life.
     expect(beats).toBeGreaterThan(0);
