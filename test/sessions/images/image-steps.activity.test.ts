@@ -434,7 +434,7 @@ describe('finishing', () => {
       .insertInto('runs')
       .values({ ...run, exit_code: 2, created_at: new Date() })
       .execute();
-    expect(await judge()).toEqual({ [image]: 'layer 0 failed before it came to this image' });
+    expect(await judge()).toEqual({ [image]: 'layer 1 failed before it came to this image' });
     const counts = { ok: 1, changed: 0, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
     const result = { run_id: id, session_id: session.id, layer: 0, attempt: 1, host: image, recorded: false };
     await bench.db
