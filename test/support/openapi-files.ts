@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DOCUMENT_PATHS, DOCUMENTS, type DocumentName } from '../../api/openapi/surfaces.ts';
+import { routeLines } from './route-lines.ts';
 import { createTestApi, type TestApi } from './stack/test-api.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -27,7 +28,7 @@ export async function servedDocument(api: TestApi, name: DocumentName): Promise<
   return body as ApiDocument;
 }
 
-/** The texts of the committed files, by name: the documents of the surfaces, as a fresh API answers them. */
+/** Texts of the committed files, by name: the documents of the surfaces as a fresh API answers them, and the list of its routes. */
 export async function generatedFiles(): Promise<Record<string, string>> {
   const api = await createTestApi({ version: await packageVersion() });
   try {
@@ -35,6 +36,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     for (const name of DOCUMENTS.filter((one) => one !== 'all')) {
       files[`${name}.json`] = `${JSON.stringify(await servedDocument(api, name), null, 1)}\n`;
     }
+    files['roles.txt'] = routeLines(api.app, api.deps.prefixes);
     return files;
   } finally {
     await api.close();

@@ -1,4 +1,4 @@
-/** `npm run openapi`: writes the committed API documents anew. */
+/** `npm run openapi`: writes the committed API documents and the list of routes, `roles.txt`, anew. */
 import { generatedFiles, writeFiles } from './openapi-files.ts';
 import { startPostgresServer } from './postgres/postgres-server.ts';
 
