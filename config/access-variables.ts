@@ -1,4 +1,4 @@
-/** The settings of access control: each field says unit, default and why; then what does not go together. */
+/** The settings of access control; then what does not go together. */
 import { z } from 'zod';
 import { flag, list } from './variable-forms.ts';
 
@@ -29,31 +29,79 @@ const header = z
   .transform((name) => name.toLowerCase());
 
 export const ACCESS_VARIABLES = {
-  /** `none`: no check, only on loopback. `token`: every request but the public ones needs a bearer token. */
-  MUSTER_AUTH: z.enum(['none', 'token']).default('none'),
-  /** Set where a gateway in front checks access; allows `none` on other than loopback addresses. */
-  MUSTER_TRUST_GATEWAY: flag.default(false),
-  /** Header in which that gateway says who asks; stored as actor. Default: nobody is known. */
-  MUSTER_ACTOR_HEADER: header.optional(),
-  /** File with an administrator's token, made when it is not there. Default: in the data directory of an embedded stack. */
-  MUSTER_ADMIN_TOKEN_FILE: z.string().min(1).optional(),
-  /** Token of the command line, or the file that holds it. Read by it alone; known here as MUSTER_URL is. */
-  MUSTER_TOKEN: z.string().min(1).optional(),
-  MUSTER_TOKEN_FILE: z.string().min(1).optional(),
-  /** PEM files of the API's certificate chain and its key: with both, the API speaks TLS alone. Read again when they change. */
-  MUSTER_TLS_CERT: z.string().min(1).optional(),
-  MUSTER_TLS_KEY: z.string().min(1).optional(),
-  /** Issuer of tokens (OpenID Connect) that are accepted besides Muster's own, and the audiences they may be for. */
-  MUSTER_OIDC_ISSUER: secureUrl.optional(),
-  MUSTER_OIDC_AUDIENCE: list.optional(),
-  /** Where the issuer's keys are. Default: what its discovery document says. */
-  MUSTER_OIDC_JWKS_URL: secureUrl.optional(),
-  /** Claim with the roles: a name, or a way by dots such as `realm_access.roles`. */
-  MUSTER_OIDC_ROLES_CLAIM: z.string().min(1).default('roles'),
-  /** `word=role,...`: role of each word of that claim. Default: the words are admin, operator, reader, node. */
-  MUSTER_OIDC_ROLE_MAP: roleMap.optional(),
-  /** Claim with the id of the component, for the role node. */
-  MUSTER_OIDC_COMPONENT_CLAIM: z.string().min(1).default('component'),
+  MUSTER_AUTH: z
+    .enum(['none', 'token'])
+    .default('none')
+    .meta({
+      description:
+        '`none`: no check, only on loopback or behind a gateway. `token`: every request but the public ones needs ' +
+        'a bearer token.',
+      change: 'Set `token` when other people or machines reach the API.',
+    }),
+  MUSTER_TRUST_GATEWAY: flag.default(false).meta({
+    description: 'Allows `MUSTER_AUTH=none` on other than loopback addresses.',
+    change: 'Set it when a gateway in front checks access.',
+  }),
+  MUSTER_ACTOR_HEADER: header.optional().meta({
+    description: 'Header in which the gateway names the caller. Muster stores the name with every write.',
+    fallback: 'the caller is not known',
+    change: 'Set it together with `MUSTER_TRUST_GATEWAY`.',
+  }),
+  MUSTER_ADMIN_TOKEN_FILE: z.string().min(1).optional().meta({
+    description: "File with an administrator's token. Muster makes the file when it is missing.",
+    fallback: '`admin-token` in the data directory of an embedded stack',
+    change: 'Set it when the site brings the token, as a Secret does.',
+  }),
+  MUSTER_TOKEN: z.string().min(1).optional().meta({
+    description: 'Token that the command line sends. Only the command line reads it.',
+    fallback: 'the token of the stack of this machine',
+    change: 'Set it for an API with `MUSTER_AUTH=token`.',
+  }),
+  MUSTER_TOKEN_FILE: z.string().min(1).optional().meta({
+    description: 'File with the token that the command line sends. Only the command line reads it.',
+    fallback: 'the token of the stack of this machine',
+    change: 'Set it in place of `MUSTER_TOKEN`.',
+  }),
+  MUSTER_TLS_CERT: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({
+      description:
+        "PEM file with the API's certificate chain. With certificate and key the API speaks TLS alone. Muster " +
+        'reads both again when they change.',
+      change: 'Set it together with `MUSTER_TLS_KEY`.',
+    }),
+  MUSTER_TLS_KEY: z.string().min(1).optional().meta({
+    description: "PEM file with the key of the API's certificate.",
+    change: 'Set it together with `MUSTER_TLS_CERT`.',
+  }),
+  MUSTER_OIDC_ISSUER: secureUrl.optional().meta({
+    description: "Issuer (OpenID Connect) whose tokens the API accepts besides Muster's own.",
+    change: 'Set it for single sign-on, together with `MUSTER_OIDC_AUDIENCE`.',
+  }),
+  MUSTER_OIDC_AUDIENCE: list.optional().meta({
+    description: "Audiences for which the issuer's tokens may be, with commas between them.",
+    change: 'Set it together with `MUSTER_OIDC_ISSUER`.',
+  }),
+  MUSTER_OIDC_JWKS_URL: secureUrl.optional().meta({
+    description: "Address of the issuer's keys.",
+    fallback: "by the issuer's discovery document",
+    change: 'Set it when the discovery document does not name a reachable address.',
+  }),
+  MUSTER_OIDC_ROLES_CLAIM: z.string().min(1).default('roles').meta({
+    description: 'Claim with the roles. Dots lead inside, as in `realm_access.roles`.',
+    change: 'Set it when the issuer puts roles into another claim.',
+  }),
+  MUSTER_OIDC_ROLE_MAP: roleMap.optional().meta({
+    description: '`word=role,...`: role of each word of the claim.',
+    fallback: 'the words are admin, operator, reader, node',
+    change: "Set it when the issuer's words are not names of Muster's roles.",
+  }),
+  MUSTER_OIDC_COMPONENT_CLAIM: z.string().min(1).default('component').meta({
+    description: 'Claim with the id of the component, for the role node.',
+    change: 'Set it when the issuer uses another claim.',
+  }),
 };
 
 type AccessEnvironment = z.infer<z.ZodObject<typeof ACCESS_VARIABLES>> & { MUSTER_API_HOST: string };

@@ -49,43 +49,100 @@ const tolerations = z.array(
 );
 
 export const RUNNER_VARIABLES = {
-  /** Where sessions run that do not say so themselves. */
-  MUSTER_RUNNER: z.enum(['local', 'kubernetes']).default('local'),
-  /** Namespace of the Jobs. */
+  MUSTER_RUNNER: z
+    .enum(['local', 'kubernetes'])
+    .default('local')
+    .meta({
+      description:
+        'Where a session runs that does not say so itself. `local`: on the machine of the worker. `kubernetes`: ' +
+        'as Jobs of a cluster.',
+      change: 'Set `kubernetes` when sessions should run in pods.',
+    }),
   MUSTER_RUNNER_NAMESPACE: z
     .string()
     .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be the name of a namespace')
-    .default('muster'),
-  /** Kubeconfig of the cluster. Default: KUBECONFIG, `~/.kube/config`, then the service account of the pod. */
-  MUSTER_RUNNER_KUBECONFIG: z.string().min(1).optional(),
-  /** `restricted`: Muster's own images, without rights; `compatible`: a runner image made for CFS. */
-  MUSTER_RUNNER_PROFILE: z.enum(['restricted', 'compatible']).default('restricted'),
-  /** Image that runs Ansible; with it set, a worker runs Jobs too. */
-  MUSTER_RUNNER_AEE_IMAGE: z.string().min(1).optional(),
-  /** Image of the steps before and after. */
-  MUSTER_RUNNER_UTIL_IMAGE: z.string().min(1).optional(),
-  MUSTER_RUNNER_PULL_POLICY: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent'),
-  /** Requests and limits of the container that runs Ansible, none requested beyond its limit; CFS's own figures. */
-  MUSTER_RUNNER_REQUESTS: json(quantities).default({ memory: '4Gi', cpu: '500m' }),
-  MUSTER_RUNNER_LIMITS: json(quantities).default({ memory: '6Gi', cpu: '8' }),
-  /** Labels of the nodes that may run Jobs, and taints that these tolerate. */
-  MUSTER_RUNNER_NODE_SELECTOR: json(z.record(z.string(), z.string())).default({}),
-  MUSTER_RUNNER_TOLERATIONS: json(tolerations).default([]),
-  /** Service account of the pods, whose token only profile `compatible` gets. Default: the namespace's, without a token. */
-  MUSTER_RUNNER_SERVICE_ACCOUNT: z.string().min(1).optional(),
-  /** Base URL at which pods reach the ingest port. */
-  MUSTER_RUNNER_INGEST_URL: plainUrl,
-  /** Base URL of the API for runner images that record components themselves (profile `compatible`). */
-  MUSTER_RUNNER_API_URL: url,
-  /** Whether containers wait for a service mesh's proxy before they begin. */
-  MUSTER_RUNNER_SIDECAR_WAIT: flag.default(false),
-  /** Room for repositories and inventory of one session, and where: the node's disk, or its memory. */
-  MUSTER_RUNNER_WORKSPACE_SIZE: quantity.default('4Gi'),
-  MUSTER_RUNNER_WORKSPACE_MEDIUM: z.enum(['', 'Memory']).default(''),
-  /** How long a Job may wait for free cpu or memory, or for its containers to begin, seconds. */
-  MUSTER_RUNNER_WAIT: seconds.default(1_800),
-  /** How long one may wait that no node can ever run, or whose image or settings are wrong, seconds. */
-  MUSTER_RUNNER_IMPOSSIBLE: seconds.default(120),
+    .default('muster')
+    .meta({
+      description: 'Namespace of the Jobs.',
+      change: 'Set it to the namespace that has the rights.',
+    }),
+  MUSTER_RUNNER_KUBECONFIG: z.string().min(1).optional().meta({
+    description: 'Kubeconfig of the cluster.',
+    fallback: '`KUBECONFIG`, `~/.kube/config`, then the service account of the pod',
+    change: 'Set it when the cluster of the Jobs is another one.',
+  }),
+  MUSTER_RUNNER_PROFILE: z.enum(['restricted', 'compatible']).default('restricted').meta({
+    description: "`restricted`: Muster's own images, without rights. `compatible`: a runner image made for CFS.",
+    change: 'Set `compatible` for a runner image of the site that was made for CFS.',
+  }),
+  MUSTER_RUNNER_AEE_IMAGE: z.string().min(1).optional().meta({
+    description: 'Container image that runs Ansible. With it a worker runs Jobs too.',
+    change: 'Jobs need it.',
+  }),
+  MUSTER_RUNNER_UTIL_IMAGE: z.string().min(1).optional().meta({
+    description: 'Container image of the steps before and after Ansible.',
+    change: 'Jobs need it.',
+  }),
+  MUSTER_RUNNER_PULL_POLICY: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent').meta({
+    description: 'When the cluster pulls the container images of Jobs: `Always`, `IfNotPresent` or `Never`.',
+    change: 'Set `Always` for tags that move.',
+  }),
+  MUSTER_RUNNER_REQUESTS: json(quantities)
+    .default({ memory: '4Gi', cpu: '500m' })
+    .meta({
+      description:
+        'Requests of the container that runs Ansible, as JSON. No request may exceed its limit. The default is ' +
+        'that of CFS.',
+      change: 'Set it by the size of playbooks and inventories.',
+    }),
+  MUSTER_RUNNER_LIMITS: json(quantities).default({ memory: '6Gi', cpu: '8' }).meta({
+    description: 'Limits of the container that runs Ansible, as JSON. The default is that of CFS.',
+    change: 'Set it by the size of playbooks and inventories.',
+  }),
+  MUSTER_RUNNER_NODE_SELECTOR: json(z.record(z.string(), z.string())).default({}).meta({
+    description: 'Labels of the nodes that may run Jobs, as JSON.',
+    change: 'Set it when only certain nodes reach the hosts.',
+  }),
+  MUSTER_RUNNER_TOLERATIONS: json(tolerations).default([]).meta({
+    description: 'Taints that Jobs tolerate, as JSON.',
+    change: 'Set it when the nodes for Jobs have taints.',
+  }),
+  MUSTER_RUNNER_SERVICE_ACCOUNT: z.string().min(1).optional().meta({
+    description: 'Service account of the pods. Only profile `compatible` gets its token.',
+    fallback: "the namespace's, without a token",
+    change: 'Set it when a runner image asks the cluster for something.',
+  }),
+  MUSTER_RUNNER_INGEST_URL: plainUrl.meta({
+    description: 'Base URL at which pods reach the ingest port.',
+    change: 'Jobs need it.',
+  }),
+  MUSTER_RUNNER_API_URL: url.meta({
+    description: 'Base URL of the API for runner images that record components themselves.',
+    change: 'Profile `compatible` needs it.',
+  }),
+  MUSTER_RUNNER_SIDECAR_WAIT: flag.default(false).meta({
+    description: "Whether containers wait for a service mesh's proxy before they begin.",
+    change: 'Set `1` where a mesh puts a proxy into pods.',
+  }),
+  MUSTER_RUNNER_WORKSPACE_SIZE: quantity.default('4Gi').meta({
+    description:
+      'Size of the workspace, which holds repositories and inventory of one session, as a quantity of Kubernetes.',
+    change: 'Raise it for large repositories.',
+  }),
+  MUSTER_RUNNER_WORKSPACE_MEDIUM: z.enum(['', 'Memory']).default('').meta({
+    description: "Where the workspace of a session is: empty for the node's disk, `Memory` for its memory.",
+    change: "Set `Memory` when content must not reach the node's disk.",
+  }),
+  MUSTER_RUNNER_WAIT: seconds.default(1_800).meta({
+    description: 'How long a Job may wait for free cpu or memory, or for its containers to begin.',
+    unit: 's',
+    change: 'Raise it when the cluster is full for longer.',
+  }),
+  MUSTER_RUNNER_IMPOSSIBLE: seconds.default(120).meta({
+    description: 'How long a Job may wait that can never run: no node fits, or its image or settings are wrong.',
+    unit: 's',
+    change: 'Raise it when nodes are added on demand.',
+  }),
 };
 
 /** What of these settings is missing for Jobs to run, by variable. */
