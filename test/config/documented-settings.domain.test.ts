@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../config/environment.ts';
+import { CHART_VALUES } from '../support/docs/chart-values.ts';
 import { CHART } from '../support/kubernetes/helm.ts';
 import { ROOT } from '../support/source-tree.ts';
 
@@ -33,15 +34,18 @@ function namesIn(cell: string): string[] {
   });
 }
 
-test('every setting stands in a table of the documents, by its whole name', () => {
-  const pages = [DOCS, join(DOCS, 'lanes')].flatMap((folder) =>
-    readdirSync(folder)
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => read(folder, name)),
-  );
-  const cells = pages.flatMap(firstCells);
-  const told = new Set(cells.flatMap((cell) => cell.match(/MUSTER_[A-Z_]+/g) ?? []));
-  expect(SETTINGS.filter((name) => !told.has(name))).toEqual([]);
+test('every setting stands in the generated table, by its whole name', () => {
+  const told = firstCells(read(DOCS, 'configuration.md')).flatMap((cell) => cell.match(/MUSTER_[A-Z_]+/g) ?? []);
+  expect(told.sort()).toEqual([...SETTINGS].sort());
+});
+
+test('the generated table names the values of the chart for all settings that the chart sets, and values that there are', () => {
+  const set = new Set(read(CHART, 'templates', '_environment.tpl').match(/MUSTER_[A-Z_]+/g));
+  expect(Object.keys(CHART_VALUES).sort()).toEqual([...set].sort());
+  const values = parse(read(CHART, 'values.yaml'));
+  const valueAt = (path: string) => path.split('.').reduce((value, name) => value?.[name], values);
+  const paths = Object.values(CHART_VALUES).filter((path) => path !== 'fixed');
+  expect(paths.filter((path) => valueAt(path) === undefined)).toEqual([]);
 });
 
 test('every value of the chart stands in the table of values, and no other does', () => {

@@ -1,12 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from '../source-tree.ts';
+import { configurationPage } from './configuration-page.ts';
 import { errorsPage } from './errors-page.ts';
 
 const FOLDER = join(ROOT, 'docs');
 
 /** Documents that are generated from the code, by the names of their files in `docs/`. */
-export const PAGES: Readonly<Record<string, () => string>> = { 'errors.md': errorsPage };
+export const PAGES: Readonly<Record<string, () => string>> = {
+  'configuration.md': configurationPage,
+  'errors.md': errorsPage,
+};
 
 /** Returns a committed page; empty when there is none. */
 export async function committedPage(name: string): Promise<string> {
