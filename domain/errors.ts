@@ -3,7 +3,7 @@
  * type of a failed activity. Titles of CFS's own situations are its contract (cfs-api 2); `exit` is the CLI's status.
  *
  * A code made by `controller` says that a session could not do its work because of what lies outside its hosts: repository, secret,
- * inventory, disk, cluster, Muster itself. The batcher charges no host for a session that ends with it (see automation/controller-fault.ts).
+ * inventory, disk, cluster, Muster itself. The batcher charges no host for a session that ends with it (see batches/controller-fault.ts).
  */
 interface ErrorKind {
   /** HTTP status of the problem document. */

@@ -16,6 +16,8 @@ export const OTHER_MEDIA: Record<string, readonly string[]> = {
   get_session_logs: [LIVE, 'text/plain'],
   get_session_hosts: [LIVE],
   get_session_progress: [LIVE],
+  get_run_events: [LIVE],
+  get_run_logs: [LIVE, 'text/plain'],
 };
 
 /** Answers that are text and never JSON; by operation. */

@@ -1,4 +1,4 @@
-/** What the workflows of the automation hand to their activities. */
+/** What the workflows of webhooks hand to their activities. */
 import { z } from 'zod';
 
 /** A webhook's name becomes no path. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openRun } from '../../control/runs/open-run.ts';
 import { markRunEnded, markRunStarted, noteRunError } from '../../store/runs/runs.ts';
 import { appendEvents, appendOutput } from '../../store/runs/streams.ts';
-import { addConfiguration, addOutput, addRun, sessionId } from '../sessions/session-fixtures.ts';
+import { addConfiguration, addOutput, addRun, endSession, sessionId } from '../sessions/session-fixtures.ts';
 import { openEvents } from '../sessions/streams/event-reader.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
@@ -105,6 +105,28 @@ test('a run of a session shows its own part of the stream', async () => {
   });
   expect((await get(`${id}-1-1/events`)).body.events).toMatchObject([{ host: 'h1' }]);
   expect((await get(`${id}-1-1/logs`, { accept: 'text/plain' })).body).toBe('PLAY 1\n');
+});
+
+test('a run of a session is followed live beside its session, each with its own last message', async () => {
+  const { db } = api.deps;
+  await api.call('POST', '/v3/sessions', { configuration_name: 'web', name: 's3' }, as('admin'));
+  const id = await sessionId(db, 's3');
+  const runId = `${id}-1-0`;
+  await openRun(db, { id: runId, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'disk-1' });
+  await markRunStarted(db, runId);
+  await addOutput(db, id, 0, 0, 'PLAY one\n');
+  const readers = await Promise.all([
+    openEvents(`${base}/api/v1/runs/${runId}/logs`, as('reader')),
+    openEvents(`${base}/api/v1/sessions/s3/logs`, as('reader')),
+  ]);
+  for (const reader of readers) await reader.until(() => reader.frames.length > 0);
+  await markRunEnded(db, runId, 'ended', 0);
+  await readers[0].ended;
+  expect(readers[0].frames.at(-1)).toMatchObject({ event: 'end', data: { id: runId, exit_status: 0 } });
+  expect(readers[1].frames.map(({ event }) => event)).toEqual(['log']);
+  await endSession(db, id, 'true');
+  await readers[1].ended;
+  expect(readers[1].frames.at(-1)).toMatchObject({ event: 'end', data: { name: 's3', succeeded: 'true' } });
 });
 
 describe('the end of a run', () => {

@@ -24,8 +24,9 @@ const RunRowQuerySchema = RowQuerySchema.omit({ layer: true, attempt: true });
 export async function runRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
   const { db } = deps;
   const live = createLiveStreams(app, deps);
-  const streamOf = ({ id }: ReadRun): LiveSource<NonNullable<Awaited<ReturnType<typeof readRunState>>>> => ({
+  const streamOf = ({ id, streamId }: ReadRun): LiveSource<NonNullable<Awaited<ReturnType<typeof readRunState>>>> => ({
     id,
+    streamId,
     read: () => readRunState(db, id),
     gone: { id, state: 'lost', exit_status: null, error: null, deleted: true },
   });

@@ -6,8 +6,10 @@ import { createSharedReads, type SharedReads } from './shared-reads.ts';
 
 /** What a live stream is read from. */
 export interface LiveSource<State extends StreamState> {
-  /** Id of the stream; readers of the same stream share what they read. */
+  /** Of what is read; readers of the same share what they read. */
   id: string;
+  /** Id of the stream that announces its changes; default is `id`. */
+  streamId?: string;
   /** How far it can be read now; null when nothing is left of what it belongs to. */
   read(): Promise<State | null>;
   /** The last message when nothing is left. */
@@ -32,8 +34,8 @@ export function createLiveStreams(app: ApiServer, deps: Pick<ApiDependencies, 's
   app.addHook('preClose', async () => closing.abort());
   return {
     shared,
-    send: (reply, { id, read, gone }, gapMs, pass) => {
-      const topic = deps.streams.join(id);
+    send: (reply, { id, streamId = id, read, gone }, gapMs, pass) => {
+      const topic = deps.streams.join(streamId);
       const readState = (version: number) => shared.read(`state ${id} ${version}`, read);
       return sendEventStream(
         reply,
