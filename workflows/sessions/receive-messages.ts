@@ -1,5 +1,5 @@
 /** What a session's workflow does with each message: it notes it, and the work goes by that. */
-import { ApplicationFailure, CancellationScope, patched, setHandler } from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, setHandler } from '@temporalio/workflow';
 import type { SessionRef } from '../../activities/sessions/contract.ts';
 import {
   cancelSession,
@@ -12,7 +12,8 @@ import {
 } from './messages.ts';
 import { records, requestCancel, type State } from './session-state.ts';
 
-export function receiveMessages(input: SessionRef, state: State): void {
+/** `notesCancel`: whether a cancellation in the engine itself is to be on record. */
+export function receiveMessages(input: SessionRef, state: State, { notesCancel }: { notesCancel: boolean }): void {
   const refuseUnlessHolding = () => {
     if (!state.holding) {
       throw ApplicationFailure.nonRetryable('the session does not hold after a failure', 'session_not_holding');
@@ -59,13 +60,13 @@ export function receiveMessages(input: SessionRef, state: State): void {
   setHandler(getProgress, () => state.progress, {
     description: 'Phase, layer and attempt of the session, with a sentence on what it does or waits for.',
   });
-  CancellationScope.current().cancelRequested.catch(() => cancelInEngine(input, state));
+  CancellationScope.current().cancelRequested.catch(() => cancelInEngine(input, state, notesCancel));
 }
 
 /** A cancellation of the workflow itself, from Temporal's web UI, means the same as the command, and is on record like it. */
-function cancelInEngine(input: SessionRef, state: State): void {
+function cancelInEngine(input: SessionRef, state: State, notesCancel: boolean): void {
   const isNews = state.cancel === null;
   requestCancel(state, 'cancelled in Temporal', 'cancelled');
-  if (!isNews || !patched('notes-its-cancel')) return;
+  if (!isNews || !notesCancel) return;
   state.cancelNoted = CancellationScope.nonCancellable(() => records.recordCancel(input)).catch(() => undefined);
 }

@@ -68,14 +68,16 @@ const { cloneLayers } = proxyActivities<WorkspaceActivities>({
  * and for one that ended in a release which said nothing to the engine.
  */
 export async function sessionWorkflow(input: SessionRef): Promise<SessionResult | undefined> {
+  // Asked at the start and not at the end: behind a local activity a replay may be further than the markers that it has heard of.
+  const endsAsSession = patched('ends-as-its-session');
   const state = newState();
-  receiveMessages(input, state);
+  receiveMessages(input, state, { notesCancel: endsAsSession });
   const end = await CancellationScope.nonCancellable(async () => {
     const ended = await runSession(input, state);
     await condition(allHandlersFinished);
     return ended;
   });
-  return end === null || !patched('ends-as-its-session') ? undefined : closeAs(end);
+  return end === null || !endsAsSession ? undefined : closeAs(end);
 }
 
 /** Answers the end that is on record; null where there is no record. */
