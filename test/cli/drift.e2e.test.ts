@@ -52,9 +52,9 @@ describe('what is known', () => {
     const detail = { ...item, layers: [{ ...layer, changes, changes_left_out: 1 }] };
     api.on('GET /api/v1/drift/h%201', always(200, detail));
     const { out } = await run('get', 'h 1');
-    expect(out).toContain('layer 0: Copy (copy at site.yml:3)\n-a\n+b\n');
-    expect(out).toContain('layer 0: Secret (copy)\nhidden by no_log\n');
-    expect(out).toContain('layer 0: 1 more tasks\n');
+    expect(out).toContain('layer 1: Copy (copy at site.yml:3)\n-a\n+b\n');
+    expect(out).toContain('layer 1: Secret (copy)\nhidden by no_log\n');
+    expect(out).toContain('layer 1: 1 more tasks\n');
     expect(JSON.parse((await run('get', 'h 1', '-o', 'json')).out)).toEqual(detail);
     api.on('GET /api/v1/drift/h2', (_request, response) => problem(response, 'drift_not_found', 'Nothing is known'));
     expect((await run('get', 'h2')).exit).toBe(3);

@@ -120,7 +120,7 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     ]);
     expect(session.images).toMatchObject([
       { image_id: good, state: 'customized' },
-      { image_id: bad, state: 'failed', result_id: null, message: 'layer 1 failed' },
+      { image_id: bad, state: 'failed', result_id: null, message: 'layer 2 failed' },
     ]);
     expect(jobsOf(name).map(({ artifact_id }) => artifact_id)).toEqual([good]);
     expect([...service.images.values()].map((image) => image.name)).not.toContain('bad_cfs_part');
@@ -151,7 +151,7 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     const ansible_passthrough = `-e '{"bad": ["${bad}"], "mended": "${mended}"}'`;
     const name = await stack.create('begun', 'layers', { ...targetOf([good, bad], image_map), ansible_passthrough });
     const first = await stack.untilComplete(name, 120_000);
-    expect(first.images).toMatchObject([{ state: 'customized' }, { state: 'failed', message: 'layer 1 failed' }]);
+    expect(first.images).toMatchObject([{ state: 'customized' }, { state: 'failed', message: 'layer 2 failed' }]);
     await writeFile(mended, '');
     const retry = await stack.call('POST', `/api/v1/sessions/${name}/retry`, { hosts: 'failed', name: 'begun-again' });
     expect(retry.status).toBe(201);
