@@ -37,7 +37,7 @@ describe('what is known', () => {
     expect(exit).toBe(0);
     expect(out).toBe(
       'ID  STATUS   CONFIGURATION  CHANGES  LAYERS     CHECKED\n' +
-        'h1  drifted  web            3        0:drifted  2026-11-21T10:00:00.000Z\n',
+        'h1  drifted  web            3        1:drifted  2026-11-21T10:00:00.000Z\n',
     );
     expect(api.seen[0]?.url).toBe('/api/v1/drift?status=drifted&config_name=web&ids=h1%2Ch2&limit=1000');
     expect((await run('list', '-o', 'name')).out).toBe('h1\n');
