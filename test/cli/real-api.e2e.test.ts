@@ -99,7 +99,7 @@ describe('with the real API', () => {
     expect((await run(['session', 'list', '--status', 'complete', '-o', 'name'])).out).toBe('s1\n');
     const shown = (await run(['session', 'get', 's1'])).out;
     expect(shown).toMatch(/^hosts +1 applied, 1 failed, 0 incomplete$/m);
-    expect(shown).toMatch(/^0 +base +site\.yml +a{12} +ended +2 +https:/m);
+    expect(shown).toMatch(/^1\/1 +base +site\.yml +a{12} +ended +2 +https:/m);
     expect((await run(['session', 'logs', 's1'])).out).toBe('PLAY [all]\n');
     expect((await run(['session', 'logs', '-f', 's1'])).out).toBe('PLAY [all]\n');
     const failed = await run(['session', 'events', 's1', '--result', 'failed', '-o', 'jsonl']);
@@ -124,7 +124,7 @@ describe('with the real API', () => {
   });
 
   test('refusals carry their exit status', async () => {
-    expect((await run(['session', 'run', 's1', '--configuration', 'nothing'])).exit).toBe(2);
+    expect((await run(['session', 'run', 's1', '--configuration', 'nothing'])).exit).toBe(3);
     expect((await run(['session', 'run', 'Bad Name', '--configuration', 'web'])).exit).toBe(2);
     await run(['session', 'run', 's1', '--configuration', 'web', '--detach']);
     expect((await run(['session', 'run', 's1', '--configuration', 'web'])).exit).toBe(5);
@@ -155,7 +155,7 @@ describe('with the real API', () => {
   test('configurations, sources, options and secrets are stored as given', async () => {
     const shown = await run(['configuration', 'get', 'web', '-o', 'yaml']);
     expect((await run(['configuration', 'apply', '-f', '-', '-o', 'name'], shown.out)).out).toBe('web\n');
-    expect((await run(['configuration', 'get', 'web'])).out).toMatch(/^0 +base +https:\S+ +site\.yml +a{12} +main$/m);
+    expect((await run(['configuration', 'get', 'web'])).out).toMatch(/^1\/2 +base +https:\S+ +site\.yml +a{12} +main$/m);
 
     const source = { clone_url: 'https://git.example.test/two.git', credentials: { username: 'u', password: 'p' } };
     expect((await run(['source', 'apply', '-f', '-'], JSON.stringify(source))).err).toContain('created (POST)');

@@ -197,7 +197,7 @@ describeNeeding(stackMissing(), 'a check for drift', () => {
       await stack.create('some', 'web', { muster: { check: true }, ansible_limit: 'h1,h2,away' });
       const [success, message] = succeeded(await stack.untilComplete('some', PATIENCE));
       expect(success).toBe('false');
-      expect(message).toMatch(/^1 of 3 drifted, 1 could not be checked: layer 1\/1 site\.yml failed/);
+      expect(message).toMatch(/^1 of 3 drifted, 1 could not be checked: layer 1\/2 site\.yml failed/);
       expect((await drift('?ids=away'))[0]).toMatchObject({ status: 'unreachable' });
       expect(
         (await drift('?ids=h1'))[0].layers.map(({ session_name }: Record<string, unknown>) => session_name),
