@@ -1,3 +1,5 @@
+import { chown } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { readHostId } from '../machine/machine-id.ts';
 import { type FileOwner, openImageDirectory } from './image-directory.ts';
@@ -13,7 +15,10 @@ export async function openImages(
 ): Promise<ImageFiles | null> {
   try {
     const storeId = await readHostId(dir);
-    return await openImageDirectory(dir, storeId, process.getuid?.() === 0 ? owner : undefined);
+    const given = process.getuid?.() === 0 ? owner : undefined;
+    // The server that serves the images reads it too, as that user.
+    if (given !== undefined) await chown(join(dir, 'host-id'), given.uid, given.gid);
+    return await openImageDirectory(dir, storeId, given);
   } catch (error) {
     warn(`there are no images here: ${error instanceof Error ? error.message : String(error)}`);
     return null;
