@@ -155,7 +155,9 @@ describe('with the real API', () => {
   test('configurations, sources, options and secrets are stored as given', async () => {
     const shown = await run(['configuration', 'get', 'web', '-o', 'yaml']);
     expect((await run(['configuration', 'apply', '-f', '-', '-o', 'name'], shown.out)).out).toBe('web\n');
-    expect((await run(['configuration', 'get', 'web'])).out).toMatch(/^1\/2 +base +https:\S+ +site\.yml +a{12} +main$/m);
+    expect((await run(['configuration', 'get', 'web'])).out).toMatch(
+      /^1\/2 +base +https:\S+ +site\.yml +a{12} +main$/m,
+    );
 
     const source = { clone_url: 'https://git.example.test/two.git', credentials: { username: 'u', password: 'p' } };
     expect((await run(['source', 'apply', '-f', '-'], JSON.stringify(source))).err).toContain('created (POST)');
