@@ -75,7 +75,8 @@ describeNeeding(imagesMissing(['mmdebstrap', 'setcap']) ?? ansibleMissing(), 'a 
       for (const jobId of await left.list()) await left.remove(jobId);
     }
     await rm(dir, { recursive: true, force: true });
-  });
+    // Whole trees of Debian are removed: as long as they took to unpack.
+  }, 600_000);
 
   const request = async (jobId: string): Promise<OpenRequest> => ({
     jobId,
