@@ -68,7 +68,7 @@ function mistakeOf(issue: Issue, body: unknown, schema: z.core.$ZodType | undefi
   return { place: path, kind: 'value', words: [`${shownAt(value, path)}: ${wording(issue)}`] };
 }
 
-/** Names of unknown members, each with the one that was most likely meant; where that is known of none, with those that there are. */
+/** Returns the unknown members by name, each with the known member that was most likely meant. Where no member has a likely name, all known members follow. */
 function unknownMembers(keys: readonly string[], known: readonly string[]): string[] {
   const named = keys.map((key) => (key.length > NAME_MAX ? `'${key.slice(0, NAME_MAX)}...'` : `'${key}'`));
   const meant = keys.slice(0, TOLD).map((key) => closestWord(key, known));

@@ -30,8 +30,8 @@ import { LeasesTaken, makeBatchSession } from './make-batch-session.ts';
 export type SendOutcome = 'sent' | 'left' | 'held' | 'refused';
 
 /**
- * Makes the session of a batch (cfs-flows 5.2.c) in one transaction: its members are locked and looked at again, those that are no
- * longer its own leave it; session, leases and the mark that it is sent are there together, or not at all.
+ * Makes the session of a batch (cfs-flows 5.2.c) in one transaction. It locks the members and reads them again; a member that no longer belongs to
+ * the batch leaves it. Session, leases and the mark `sent` are written together, or not at all.
  */
 export async function sendBatch(deps: PassDependencies, send: Send): Promise<SendOutcome> {
   const { db, dispatcher, log } = deps;

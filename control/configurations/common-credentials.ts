@@ -17,7 +17,9 @@ export interface SecretUseDependencies {
   secrets: Pick<SecretStore, 'get'>;
 }
 
-/** Hosts of stored addresses that had the common credentials before hosts had to be named, where nobody has named any yet. */
+/**
+ * Returns the hosts of stored addresses that got the common credentials before an administrator had to name hosts. Empty once `vcs_hosts` is set.
+ */
 export async function hostsNotNamed({ db, secrets }: SecretUseDependencies): Promise<string[]> {
   const secret = await secrets.get(VCS_SECRET);
   if (secret === null || secret.vcs_hosts !== undefined) return [];

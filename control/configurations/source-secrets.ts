@@ -1,8 +1,8 @@
 /**
  * Writes of sources' secrets. Record and secret live in two places, so each change is noted before it touches the secret and the
  * note goes with the record's transaction. A note that stays, because the process died or a step failed, is settled
- * later: a secret that no source names is removed (cfs-api 15.18). Secrets that nobody noted are never touched: an
- * administrator may bring them back before the sources that name them.
+ * later: a secret that no source names is removed (cfs-api 15.18). A secret without a note is never touched: an
+ * administrator may restore secrets before the sources that name them.
  */
 import { randomUUID } from 'node:crypto';
 import { isSourceSecret } from '../../domain/configurations/source-rules.ts';

@@ -9,8 +9,8 @@ import type { Database } from '../../store/tables.ts';
 type Waiting = Pick<SessionRow, 'stage' | 'status' | 'reason' | 'message'>;
 
 /**
- * The sessions as they are shown: of those that wait for a slot, who has the slots at this moment and for how long. What their records
- * say was so when they asked.
+ * Returns the sessions as a reader sees them. A session that waits for a slot names the sessions that have the slots now, and for how long. Its
+ * record says only who had them when it asked.
  */
 export async function withSlotWaits<Row extends Waiting>(
   db: Kysely<Database>,

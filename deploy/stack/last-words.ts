@@ -20,7 +20,10 @@ export function lastWords(logFile: string): string {
   return telling.slice(-LINES).join(' ').slice(-LENGTH).trim();
 }
 
-/** The last warning of a structured log since then (milliseconds since 1970); empty when there is none. */
+/**
+ * The last warning of a structured log since then (milliseconds since 1970); empty when there is none. A line about a request that failed is no
+ * warning here: it says that the part is not ready, not why.
+ */
 export function lastWarning(logFile: string, since: number): string {
   const lines = tail(logFile).split('\n');
   return (
@@ -39,9 +42,11 @@ function warningIn(line: string, since: number): string {
       time?: number;
       msg?: string;
       err?: string | { message?: string };
+      path?: string;
+      status?: number;
     };
-    const { level = 0, time = 0, msg = '', err } = parsed;
-    if (level < WARNING || time < since) return '';
+    const { level = 0, time = 0, msg = '', err, path, status } = parsed;
+    if (level < WARNING || time < since || (path !== undefined && status !== undefined)) return '';
     const reason = typeof err === 'string' ? err : (err?.message ?? '');
     return [msg, reason].filter(Boolean).join(': ').replace(/\s+/g, ' ');
   } catch {

@@ -11,9 +11,9 @@ const SWEEP_MS = 30_000;
 const AT_ONCE = 20;
 
 /**
- * Deletes the jobs of deleted sessions at the image service, also those that made an image, which stays (cfs-flows 1.1.9); then the sessions are
- * purged. Answers the names of those of which a job could not be deleted: they are tried again by the next sweep. After `withinMs`, and when the image
- * service is not there, the rest is left to that too.
+ * Deletes the jobs of deleted sessions at the image service, then purges the sessions. A job that made an image is deleted too; its image stays
+ * (cfs-flows 1.1.9). Returns the names of the sessions with a job that could not be deleted: the next sweep tries them again. The next sweep also
+ * gets what is left after `withinMs`, and all of it when the image service cannot be reached.
  */
 export async function deleteEndedJobs(
   { db, imageService: service }: Pick<ImageDependencies, 'db' | 'imageService'>,

@@ -38,6 +38,14 @@ test('the last warning is one of this life of the part', () => {
   expect(lastWarning(log, 4)).toBe('old');
 });
 
+test('a request that failed is not what a part said last', () => {
+  writeFileSync(
+    log,
+    '{"level":40,"time":5,"msg":"waiting for the database"}\n{"level":40,"time":6,"method":"GET","path":"/healthz","status":500,"ms":2,"msg":"request"}\n',
+  );
+  expect(lastWarning(log, 4)).toBe('waiting for the database');
+});
+
 test.each(['/proc/muster', '/proc/a/b/c', '/sys/muster'])(
   'a data directory that cannot be made (%s) is refused at once',
   (path) => {
