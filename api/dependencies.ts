@@ -3,7 +3,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { Kysely } from 'kysely';
 import type { AuthenticateDependencies } from '../control/access/authenticate.ts';
 import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../control/configurations/ports.ts';
 import type { ImageEngine, ImageSettings } from '../control/images/ports.ts';
@@ -14,8 +13,8 @@ import type { AddressSeal } from '../control/webhooks/address-seal.ts';
 import type { ImageFiles } from '../domain/images/image-files.ts';
 import type { SecretStore, SecretUsers } from '../domain/secrets/ports.ts';
 import type { WorkersAtWork } from '../domain/sessions/workers-at-work.ts';
+import type { Db } from '../store/connection/database.ts';
 import type { StreamFeed } from '../store/runs/stream-feed.ts';
-import type { Database } from '../store/tables.ts';
 
 /** Who is let in. `none`: everybody; a gateway in front may name who asks in a header. */
 export type AccessSettings =
@@ -46,7 +45,7 @@ export interface RequestTracing {
 }
 
 export interface ApiDependencies {
-  db: Kysely<Database>;
+  db: Db;
   git: GitReferences;
   repositoryAccess: ReadRepositoryAccess;
   secrets: SecretStore;

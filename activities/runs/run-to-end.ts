@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
 import { closeRun, knownRun, noteRunStarted, type RunRow, shipBatch } from '../../control/runs/follow-run.ts';
 import { openRun } from '../../control/runs/open-run.ts';
 import { ERRORS, isMusterError } from '../../domain/errors.ts';
 import type { Runner, RunSpec } from '../../domain/runs/runner.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { NewRun } from '../../store/runs/runs.ts';
-import type { Database } from '../../store/tables.ts';
 
 export interface RunToEndDependencies {
-  db: Kysely<Database>;
+  db: Db;
   runner: Runner;
   /** Id of this machine's data directory. */
   hostId: string;

@@ -1,8 +1,9 @@
 /** What the image activities need from outside; drivers fit these shapes. */
-import type { Database, Kysely } from '../../control/database.ts';
+
 import type { ImageKeys } from '../../control/sessions/images/image-keys.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 /** Runs commands in the shells of image jobs. */
 export interface ImageShells {
@@ -17,7 +18,7 @@ export interface ImageShells {
 }
 
 export interface ImageDependencies {
-  db: Kysely<Database>;
+  db: Db;
   /** Null: this installation has none. */
   imageService: ImageService | null;
   imageShells: ImageShells;

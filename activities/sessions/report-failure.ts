@@ -1,8 +1,8 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import type { Database, Kysely } from '../../control/database.ts';
 import { failureOf } from '../../control/failures.ts';
 import { noteProgress } from '../../control/sessions/session-progress.ts';
 import { ERRORS, type ErrorCode, isErrorCode } from '../../domain/errors.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 /** What is being done, as the record names it. */
 export interface Step {
@@ -16,12 +16,7 @@ export interface Step {
 const DETAIL_MAX = 500;
 
 /** Does a step of a session. When it fails the record says what and why, as long as the engine tries it again. */
-export async function reportFailure<T>(
-  db: Kysely<Database>,
-  sessionId: string,
-  step: Step,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function reportFailure<T>(db: Db, sessionId: string, step: Step, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -38,7 +33,7 @@ function wordsOf(error: unknown): { code: ErrorCode; detail: string; final: bool
   return { code, detail, final: false };
 }
 
-async function note(db: Kysely<Database>, sessionId: string, step: Step, error: unknown): Promise<void> {
+async function note(db: Db, sessionId: string, step: Step, error: unknown): Promise<void> {
   const { what, ...place } = step;
   const { code, detail, final } = wordsOf(error);
   const again = ERRORS[code].retryable && !final ? ', trying again' : '';

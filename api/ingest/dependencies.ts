@@ -1,11 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Kysely } from 'kysely';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { TlsPair } from '../dependencies.ts';
 
 /** What the ingest port is made of. */
 export interface IngestDependencies {
-  db: Kysely<Database>;
+  db: Db;
   log: FastifyBaseLogger;
   /** Now; tests set it. */
   clock(): Date;

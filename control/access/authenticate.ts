@@ -1,16 +1,15 @@
-import type { Kysely } from 'kysely';
 import { looksLikeJwt } from '../../domain/access/bearer.ts';
 import { type ClaimRules, callerOfClaims } from '../../domain/access/claims.ts';
 import type { Caller } from '../../domain/access/roles.ts';
 import { tokenKindOf } from '../../domain/access/token-format.ts';
 import { musterError } from '../../domain/errors.ts';
 import { findTokenByHash, touchToken } from '../../store/access/tokens.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { VerifyJwt } from './ports.ts';
 import { hashToken, isHashOf } from './token-secret.ts';
 
 export interface AuthenticateDependencies {
-  db: Kysely<Database>;
+  db: Db;
   /** Tokens of an outside issuer; undefined: there is none. */
   issuer: { verify: VerifyJwt; rules: ClaimRules } | undefined;
   clock(): Date;

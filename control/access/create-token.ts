@@ -1,14 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import type { TokenCreate, TokenCreated } from '../../domain/access/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { insertToken } from '../../store/access/tokens.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { viewOfToken } from './read-tokens.ts';
 import { hashToken, newToken } from './token-secret.ts';
 
 export interface TokenDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   /** Who asks. */
   actor: string | null;

@@ -1,13 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, readFile, unlink, writeFile } from 'node:fs/promises';
-import type { Kysely } from 'kysely';
 import { tokenKindOf } from '../../domain/access/token-format.ts';
 import { findTokenByHash, insertToken } from '../../store/access/tokens.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { hashToken, newToken } from './token-secret.ts';
 
 export interface AdminTokenDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   /** File with the token; made (0600) when it is not there. */
   file: string;

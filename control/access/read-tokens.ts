@@ -1,12 +1,11 @@
-import type { Kysely } from 'kysely';
 import type { TokenView } from '../../domain/access/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/text/times.ts';
 import { findToken, listTokens, type TokenRow } from '../../store/access/tokens.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 interface ReadDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
 }
 

@@ -1,13 +1,12 @@
-import type { Kysely } from 'kysely';
 import type { Options } from '../../domain/configurations/schema.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { Dispatcher } from '../sessions/engine-port.ts';
 
 /** Who writes what the batcher writes. */
 export const BATCHER = 'batcher';
 
 export interface BatcherDependencies {
-  db: Kysely<Database>;
+  db: Db;
   /** Told when sessions were made or deleted. */
   dispatcher: Dispatcher;
   clock(): Date;

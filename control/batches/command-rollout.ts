@@ -1,13 +1,11 @@
-import type { Kysely } from 'kysely';
 import { resumed } from '../../domain/batches/rollout.ts';
 import { musterError } from '../../domain/errors.ts';
 import { lockRollout, markResumed, type RolloutRow } from '../../store/batches/rollouts.ts';
 import type { Db } from '../../store/connection/database.ts';
-import type { Database } from '../../store/tables.ts';
 import { stopRollout } from './stop-rollout.ts';
 
 export interface CommandRolloutDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   actor: string | null;
 }

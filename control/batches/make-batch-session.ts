@@ -2,8 +2,8 @@ import { commonTags } from '../../domain/batches/common-tags.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import { describeHolders } from '../../domain/sessions/lease-wait.ts';
 import type { BatchRow } from '../../store/batches/batches.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { type LeaseHolder, takeLeases } from '../components/take-leases.ts';
-import type { Database, Kysely } from '../database.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { BATCHER } from './batcher-ports.ts';
 
@@ -29,10 +29,7 @@ const SILENT = { kick: () => undefined };
  * Inserts the session of these components with their leases, in the caller's transaction; answers its id. Throws what
  * `createSession` refuses, and `LeasesTaken`.
  */
-export async function makeBatchSession(
-  trx: Kysely<Database>,
-  { batch, name, components, clock }: BatchSession,
-): Promise<string> {
+export async function makeBatchSession(trx: Db, { batch, name, components, clock }: BatchSession): Promise<string> {
   const componentIds = components.map(({ id }) => id);
   const tags = commonTags(components.map((component) => component.tags));
   const { session } = await createSession(

@@ -1,12 +1,11 @@
-import type { Kysely } from 'kysely';
 import type { BatchPause } from '../../domain/batches/batch-schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { isKnownKey } from '../../store/batches/batch-reads.ts';
 import { announceBatcher, writeKeyPaused, writePaused } from '../../store/batches/batcher-state.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 export interface PauseDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   actor: string | null;
 }

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import type {
   Batch,
   BatchDetail,
@@ -23,12 +22,12 @@ import {
 import { readBatcherState } from '../../store/batches/batcher-state.ts';
 import { membersOf } from '../../store/batches/batches.ts';
 import { readOptions } from '../../store/configurations/options.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { detailOfBatcher, type Standing, viewOfBatch, viewOfBatcher, viewOfKeys } from './batch-view.ts';
 import { readPlan } from './read-plan.ts';
 
 export interface ReadBatchesDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
 }
 
@@ -54,7 +53,7 @@ export async function readBatcherDetail({ db, clock }: ReadBatchesDependencies):
 }
 
 /** The components that stand in no batch, by why. */
-async function readStanding(db: Kysely<Database>, options: Options): Promise<Standing> {
+async function readStanding(db: Db, options: Options): Promise<Standing> {
   const [leased, failed, absent] = await Promise.all([
     countLeasedCandidates(db, options),
     countUsedUp(db, options),
@@ -109,7 +108,7 @@ export async function getBatch({ db, clock }: ReadBatchesDependencies, id: strin
   return { ...viewOfBatch(row, plan), members: await membersNowOrThen(db, row) };
 }
 
-async function membersNowOrThen(db: Kysely<Database>, row: ShownBatch): Promise<string[] | null> {
+async function membersNowOrThen(db: Db, row: ShownBatch): Promise<string[] | null> {
   if (row.state !== 'ended') return membersOf(db, row.id);
   return row.session_id === null ? null : limitOfSession(db, row.session_id);
 }

@@ -1,13 +1,12 @@
-import type { Kysely } from 'kysely';
 import type { Rollout, RolloutDetail, RolloutListQuery } from '../../domain/batches/rollout-schema.ts';
 import { findCanaries } from '../../store/batches/canaries.ts';
 import { findRollout, pageRollouts, type ShownRollout } from '../../store/batches/rollouts.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { rolloutNotFound } from './command-rollout.ts';
 
 /** A page of the rollouts, newest first, and whether there are older ones. */
 export async function listRollouts(
-  db: Kysely<Database>,
+  db: Db,
   { configuration, state, all, limit, after_id }: RolloutListQuery,
 ): Promise<{ rollouts: Rollout[]; more: boolean }> {
   const page = { configuration, state, current: !all, before: after_id ?? null, limit: limit + 1 };
@@ -19,7 +18,7 @@ export async function listRollouts(
 const CANARIES_SHOWN = 1_000;
 
 /** The current rollout of a configuration. Throws `rollout_not_found`. */
-export async function getRollout(db: Kysely<Database>, configuration: string): Promise<RolloutDetail> {
+export async function getRollout(db: Db, configuration: string): Promise<RolloutDetail> {
   const row = await findRollout(db, configuration);
   if (row === null) throw rolloutNotFound(configuration);
   return { ...viewOf(row), canaries: await findCanaries(db, row, row.policy?.canary, CANARIES_SHOWN) };

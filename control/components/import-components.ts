@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import { requireComponentSize } from '../../domain/components/component-size.ts';
 import { importedComponent } from '../../domain/components/import-component.ts';
 import { type ForeignComponent, ForeignComponentSchema } from '../../domain/components/import-schema.ts';
@@ -15,11 +14,11 @@ import {
 import type { ImportMode, ImportResult } from '../../domain/import-schema.ts';
 import { wireTime } from '../../domain/text/times.ts';
 import { lockComponents, upsertComponents } from '../../store/components/components.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { inLockOrder } from './lock-order.ts';
 
 export interface ImportComponentsDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   /** Who asks, stored with the records. */
   actor: string | null;

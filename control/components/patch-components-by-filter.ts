@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import { namesNewBoot, patchAfterBoot, requireStateWithBoot } from '../../domain/components/boot.ts';
 import { MAX_COMPONENT_BYTES, requireComponentSize } from '../../domain/components/component-size.ts';
 import type {
@@ -11,13 +10,13 @@ import { patchComponent as patched, patchedMembers } from '../../domain/componen
 import { readSessionsSince } from '../../store/components/component-version.ts';
 import { largeComponents, lockComponents, readBootTimes, updateComponents } from '../../store/components/components.ts';
 import { readOptions } from '../../store/configurations/options.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { WriteComponentsDependencies } from './put-components.ts';
 import { selectComponents, selectionOf } from './select-components.ts';
 
 export interface FilterPatchDependencies extends WriteComponentsDependencies {
   /** Writes more in the same transaction, when the components are written; gets the sorted ids of all that matched. */
-  alongside?(trx: Kysely<Database>, ids: string[]): Promise<void>;
+  alongside?(trx: Db, ids: string[]): Promise<void>;
 }
 
 /**
@@ -69,7 +68,7 @@ export async function patchComponentsByFilter(
 }
 
 /** Refuses tags that make a component too large, where its state, the other large part, was not read. */
-async function requireSizes(trx: Kysely<Database>, before: Component[], patch: ComponentBody): Promise<void> {
+async function requireSizes(trx: Db, before: Component[], patch: ComponentBody): Promise<void> {
   const large = await largeComponents(
     trx,
     before.map(({ id }) => id),

@@ -1,14 +1,13 @@
-import type { Kysely } from 'kysely';
 import type { Component, ComponentBody } from '../../domain/components/schema.ts';
 import { putComponent as put } from '../../domain/components/write-component.ts';
 import { musterError } from '../../domain/errors.ts';
 import { upsertComponents } from '../../store/components/components.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { inSlices } from '../changes/in-slices.ts';
 import { inLockOrder } from './lock-order.ts';
 
 export interface WriteComponentsDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   /** Who asks, stored with each component that is written. */
   actor: string | null;

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely';
 import { type DriftReport, reportDrift } from '../../store/components/drift.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { unknownHosts } from '../../store/runs/host-results.ts';
 import { markRunRecorded } from '../../store/runs/runs.ts';
 import { appendEvents } from '../../store/runs/streams.ts';
-import type { Database } from '../../store/tables.ts';
 import { COUNTED_HOSTS, hostsWarning } from './record-layer.ts';
 
 export interface DriftRecord extends Omit<DriftReport, 'now'> {
@@ -15,7 +14,7 @@ export interface DriftRecord extends Omit<DriftReport, 'now'> {
  * Records what a check found on the components of its run: one transaction, once per run however often it is called. Of the
  * components themselves nothing changes. Hosts without a component are left out and named in an event.
  */
-export async function recordDrift(db: Kysely<Database>, record: DriftRecord): Promise<void> {
+export async function recordDrift(db: Db, record: DriftRecord): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await markRunRecorded(trx, record.runId))) return;
     const now = new Date();

@@ -1,12 +1,11 @@
-import type { Kysely } from 'kysely';
 import { someOf } from '../../domain/some-of.ts';
 import { lockComponents, updateComponents } from '../../store/components/components.ts';
 import { forgetDrift } from '../../store/components/drift.ts';
 import { reportLayer } from '../../store/components/report-layer.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { unknownHosts } from '../../store/runs/host-results.ts';
 import { markRunRecorded } from '../../store/runs/runs.ts';
 import { appendEvents } from '../../store/runs/streams.ts';
-import type { Database } from '../../store/tables.ts';
 import { fitComponents } from './fit-components.ts';
 
 export interface LayerRecord {
@@ -27,7 +26,7 @@ export const COUNTED_HOSTS = 10_000;
  * Records what the run's hosts reached on their components: one transaction, once per run however often it is called.
  * What checks found there before is forgotten. Hosts without a component are left out and named in an event (cfs-flows 4.4), those that booted meanwhile in another one.
  */
-export async function recordLayer(db: Kysely<Database>, record: LayerRecord): Promise<void> {
+export async function recordLayer(db: Db, record: LayerRecord): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await markRunRecorded(trx, record.runId))) return;
     const now = new Date();
@@ -55,7 +54,7 @@ export async function recordLayer(db: Kysely<Database>, record: LayerRecord): Pr
 }
 
 /** Makes room in components that others had filled to their bounds; answers the ids of those that lost entries, sorted. */
-async function shorten(trx: Kysely<Database>, ids: string[], session: string, now: Date): Promise<string[]> {
+async function shorten(trx: Db, ids: string[], session: string, now: Date): Promise<string[]> {
   if (ids.length === 0) return [];
   const stored = [...(await lockComponents(trx, ids)).values()].map(({ component }) => component);
   const fitted = await fitComponents(trx, stored, session);

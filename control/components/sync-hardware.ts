@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import { type HardwareEntry, nodeIds } from '../../domain/components/hardware-sync.ts';
 import {
   createAbsentComponents,
@@ -7,10 +6,10 @@ import {
   readHardwareSync,
 } from '../../store/components/hardware-sync.ts';
 import { readOptions } from '../../store/configurations/options.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 export interface SyncHardwareDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   /** What the hardware manager knows; throws an error that says why it did not answer. Undefined where none is set. */
   listHardware: ListHardware | undefined;

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import {
   countLeases,
   insertLeases,
@@ -7,7 +6,7 @@ import {
   lockLeases,
   yieldLeases,
 } from '../../store/components/leases.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 export type { LeaseHolder };
 
@@ -25,7 +24,7 @@ export type LeaseAnswer = { taken: true } | { taken: false; holders: LeaseHolder
  * taken, so repeating it is harmless. Others keep it off what they have, and older ones that are running off what they wait
  * for. Those that are not running yet give way to one that is: it has the slot that they wait for.
  */
-export async function takeLeases(trx: Kysely<Database>, request: LeaseRequest): Promise<LeaseAnswer> {
+export async function takeLeases(trx: Db, request: LeaseRequest): Promise<LeaseAnswer> {
   const { sessionId, now } = request;
   const componentIds = [...new Set(request.componentIds)];
   await lockLeases(trx);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import { secretInSource } from '../../domain/configurations/address-secrets.ts';
 import type { Source, SourceCreate, SourceRestore } from '../../domain/configurations/schema.ts';
 import { secretNameOf } from '../../domain/configurations/source-rules.ts';
@@ -9,11 +8,10 @@ import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { wireTime } from '../../domain/text/times.ts';
 import { findSource, insertSource } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
-import type { Database } from '../../store/tables.ts';
 import { beginChange, endChange, type SourceSecretDependencies, settleChange } from './source-secrets.ts';
 
 export interface SourceDependencies extends SourceSecretDependencies {
-  db: Kysely<Database>;
+  db: Db;
   secrets: SecretStore;
   clock(): Date;
   /** Who asks, stored with the record. */

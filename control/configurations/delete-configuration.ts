@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import { refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
 import { musterError } from '../../domain/errors.ts';
 import {
@@ -6,13 +5,13 @@ import {
   isDesired,
   lockConfigurationAgainstDesire,
 } from '../../store/configurations/configurations.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { admitTenant } from './admit-tenant.ts';
 import type { TenantRegistry } from './ports.ts';
 import { configurationNotFound } from './read-configuration.ts';
 
 export interface DeleteConfigurationDependencies {
-  db: Kysely<Database>;
+  db: Db;
   tenants: TenantRegistry;
 }
 

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import {
   importedConfiguration,
   importedConfigurationMistake,
@@ -24,11 +23,11 @@ import {
 } from '../../store/configurations/configurations.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import { findSources, holdSources } from '../../store/configurations/sources.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { urlsOf } from './source-urls.ts';
 
 export interface ImportDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   /** Who asks, stored with the records. */
   actor: string | null;

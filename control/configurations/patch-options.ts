@@ -1,15 +1,14 @@
-import type { Kysely } from 'kysely';
 import { sourceUnknown } from '../../domain/configurations/layer-rules.ts';
 import { wrongOption } from '../../domain/configurations/option-rules.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { lockOptions, mergeOptions } from '../../store/configurations/options.ts';
 import { holdSources } from '../../store/configurations/sources.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { QueuePoker } from './ports.ts';
 
 export interface PatchOptionsDependencies {
-  db: Kysely<Database>;
+  db: Db;
   engine: QueuePoker;
   clock(): Date;
   log: { warn(object: object, message: string): void };

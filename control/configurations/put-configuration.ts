@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import {
   conflictingLayers,
   layerMistake,
@@ -19,14 +18,13 @@ import {
 import { readOptions } from '../../store/configurations/options.ts';
 import { findSources, holdSources } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
-import type { Database } from '../../store/tables.ts';
 import { admitTenant } from './admit-tenant.ts';
 import type { TenantRegistry } from './ports.ts';
 import { type ResolveDependencies, resolutionDeadline, resolveBranches } from './resolve-branches.ts';
 import { urlsOf } from './source-urls.ts';
 
 export interface PutConfigurationDependencies extends ResolveDependencies {
-  db: Kysely<Database>;
+  db: Db;
   tenants: TenantRegistry;
   clock(): Date;
   log: { warn(object: object, message: string): void };

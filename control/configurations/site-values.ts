@@ -1,12 +1,12 @@
 /** The installation's named values: ansible.cfg files, the ssh key, passwords. Read when they are used, never kept. */
-import type { Kysely } from 'kysely';
+
 import type { Source } from '../../domain/configurations/schema.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import { PLAIN_KEYS, VCS_SECRET } from '../../domain/secrets/credentials.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { findSource } from '../../store/configurations/sources.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { withSetupLock } from '../../store/connection/setup-lock.ts';
-import type { Database } from '../../store/tables.ts';
 import type { ConfigMaps } from '../secrets/site-ports.ts';
 import { createRepositoryAccess } from './repository-access.ts';
 
@@ -19,7 +19,7 @@ export const VAULT_SECRET = 'ansible-vault-password';
 export const TRUST_SECRET = 'cfstrust';
 
 export interface SiteValueOptions {
-  db: Kysely<Database>;
+  db: Db;
   secrets: SecretStore;
   configMaps: ConfigMaps;
   /** Writes the ssh key and known hosts to files that only we may read; answers their paths. */
@@ -85,7 +85,7 @@ export function createSiteValues({ db, secrets, configMaps, sshFiles, platformCa
  * processes that start at once one makes the key, and the others find it.
  */
 export async function ensureSiteValues(options: {
-  db: Kysely<Database>;
+  db: Db;
   secrets: SecretStore;
   configMaps: ConfigMaps;
   makeSshKey(): string;

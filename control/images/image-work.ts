@@ -1,15 +1,15 @@
 /** What the parts of the work on an image share. */
-import type { Kysely } from 'kysely';
+
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { isUuid } from '../../domain/text/is-uuid.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { ImageJobRow } from '../../store/images/image-jobs.ts';
 import { findImageJob } from '../../store/images/image-jobs.ts';
-import type { Database } from '../../store/tables.ts';
 import type { ImageLimits } from './run-image-job.ts';
 
 export interface ImageWorkDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   imageFiles: ImageFiles;
   imageBuilder: ImageBuilder;

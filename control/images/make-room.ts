@@ -1,9 +1,9 @@
 /** Which job has to go when those that wait for their users fill the disk. */
-import type { Kysely } from 'kysely';
+
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import { isDone } from '../../domain/images/job-turn.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { imageJobsOnDisk } from '../../store/images/image-jobs.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** Between two looks at the disk, ms. */
 const LOOK_MS = 10_000;
@@ -17,7 +17,7 @@ const REMOVAL_MS = 60_000;
  */
 export function watchDisk(
   deps: {
-    db: Kysely<Database>;
+    db: Db;
     clock(): Date;
     imageBuilder: Pick<ImageBuilder, 'free' | 'size'>;
     minFreeDisk: number;
@@ -39,7 +39,7 @@ export function watchDisk(
 }
 
 async function isFirstToGo(
-  { db, imageBuilder }: { db: Kysely<Database>; imageBuilder: Pick<ImageBuilder, 'size'> },
+  { db, imageBuilder }: { db: Db; imageBuilder: Pick<ImageBuilder, 'size'> },
   { jobId, queue }: { jobId: string; queue: string },
   removedSince: Date,
 ): Promise<boolean> {

@@ -1,7 +1,7 @@
 /** What the image service asks of the workflow engine. */
-import type { Kysely } from 'kysely';
+
 import type { ImageFiles } from '../../domain/images/image-files.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 export interface ImageEngine {
   /** Starts the workflow of a job; harmless when it runs. */
@@ -11,7 +11,7 @@ export interface ImageEngine {
 }
 
 export interface ImageDependencies {
-  db: Kysely<Database>;
+  db: Db;
   imageEngine: ImageEngine;
   /** Null where this process has no directory of images. */
   imageFiles: ImageFiles | null;

@@ -1,10 +1,11 @@
 /** What a job's workflow asks of the records: its state, its turn, its end. */
-import type { Kysely } from 'kysely';
+
 import { type Wait, waitedTooLong } from '../../domain/images/job-limits.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { isDone as isDoneWith, placeInLine, queuedTooLong, WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
 import { type ShellPorts, shellPorts, tooFewPorts } from '../../domain/images/shell-ports.ts';
 import { lasting } from '../../domain/text/times.ts';
+import type { Db } from '../../store/connection/database.ts';
 import {
   anyImageJob,
   findImageJob,
@@ -17,11 +18,10 @@ import {
   noteOnImageJob as noteOnRow,
 } from '../../store/images/image-jobs.ts';
 import { keepImagePlace, type OthersFirst, takeImageTurn as takeTurn } from '../../store/images/image-turns.ts';
-import type { Database } from '../../store/tables.ts';
 import { WORKER_SILENT_MS } from './create-image-job.ts';
 
 export interface ImageRunDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   /** When this process began. */
   since: Date;

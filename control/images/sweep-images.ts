@@ -1,14 +1,13 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { Kysely } from 'kysely';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { imageJobWorkflowId } from '../../domain/images/workflow-id.ts';
 import { isUuid } from '../../domain/text/is-uuid.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { forgetImageJobs, jobsToKeep, liveImageQueues, openImageJobs } from '../../store/images/image-jobs.ts';
 import { forgetImageRemoval, imagesStoredIn, listImageRemovals } from '../../store/images/images.ts';
 import { releaseLeftPorts } from '../../store/images/shell-ports.ts';
-import type { Database } from '../../store/tables.ts';
 import { WORKER_SILENT_MS } from './create-image-job.ts';
 import { foreignDirectory } from './foreign-directory.ts';
 import type { ImageEngine } from './ports.ts';
@@ -25,7 +24,7 @@ const ASIDE_MS = 7 * 24 * 60 * 60_000;
  * which nothing is left; ports of jobs that are over are given back. Answers the queues of machines.
  */
 export async function sweepImageJobs(deps: {
-  db: Kysely<Database>;
+  db: Db;
   client: Client;
   imageEngine: ImageEngine;
   clock(): Date;
@@ -50,7 +49,7 @@ async function isRunning(client: Client, jobId: string): Promise<boolean> {
 }
 
 interface HostDependencies {
-  db: Kysely<Database>;
+  db: Db;
   imageFiles: ImageFiles;
   imageBuilder: ImageBuilder;
   /** Bytes that are to stay free on the disk. */

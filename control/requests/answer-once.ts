@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { ANSWER_KEPT_MS, ANSWER_MAX, isAnswerKept } from '../../domain/requests/idempotency.ts';
+import type { Db } from '../../store/connection/database.ts';
 import {
   claimRequest,
   findRequest,
@@ -10,7 +10,6 @@ import {
   removeExpiredRequests,
   storeAnswer,
 } from '../../store/requests/idempotency.ts';
-import type { Database } from '../../store/tables.ts';
 import { type AnswerSeal, readAnswerSeal, type SealKeys } from './answer-seal.ts';
 
 /** A process that works on a request holds it for so long from its last sign of life, ms. */
@@ -24,7 +23,7 @@ const LONGEST_PAUSE_MS = 250;
 const SWEEP_CHUNK = 1_000;
 
 export interface AnswerOnceDependencies {
-  db: Kysely<Database>;
+  db: Db;
   secrets: SealKeys;
   log: { warn(fields: object, message: string): void };
   clock(): Date;

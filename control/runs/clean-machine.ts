@@ -1,11 +1,10 @@
-import type { Kysely } from 'kysely';
 import { fateOfRun, type Owner, ownersByName, type RunOwner } from '../../domain/runs/owner.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { markRunEnded, runsOfMachine } from '../../store/runs/runs.ts';
-import type { Database } from '../../store/tables.ts';
 
 export interface CleanMachineDependencies {
-  db: Kysely<Database>;
+  db: Db;
   runner: Pick<Runner, 'list' | 'live' | 'end' | 'remove'>;
   /** What the lanes of this process say of the owners of their runs. */
   owners: readonly RunOwner[];

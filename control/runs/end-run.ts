@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely';
 import { CLUSTER_HOST } from '../../domain/engine/task-queues.ts';
 import { musterError } from '../../domain/errors.ts';
 import { insertAuditRow } from '../../store/audit/audit.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { ReadRun } from '../../store/runs/run-reads.ts';
 import { findRun } from '../../store/runs/runs.ts';
-import type { Database } from '../../store/tables.ts';
 import { getRun } from './read-run.ts';
 
 /** What ends a run on its machine. */
@@ -14,7 +13,7 @@ export interface RunEngine {
 }
 
 export interface EndRunDependencies {
-  db: Kysely<Database>;
+  db: Db;
   runEngine: RunEngine;
   /** Who asks, kept with the record of it. */
   actor: string | null;
@@ -58,7 +57,7 @@ function commandOfOwner({ owner, ownerName, machine }: ReadRun): string | null {
  * Returns whether it was ended by this call.
  */
 export async function endRunHere(
-  { db, runner, hostId }: { db: Kysely<Database>; runner: { end(runId: string): Promise<void> }; hostId: string },
+  { db, runner, hostId }: { db: Db; runner: { end(runId: string): Promise<void> }; hostId: string },
   id: string,
 ): Promise<boolean> {
   const run = await findRun(db, id);

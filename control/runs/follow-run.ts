@@ -1,10 +1,11 @@
 /** A run's way into the database: opened, shipped piece by piece, closed. Shared by all lanes. */
-import type { Kysely } from 'kysely';
+
 import { ansibleError } from '../../domain/runs/ansible-words.ts';
 import { RESULTS_LOST } from '../../domain/runs/exit-status.ts';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
 import type { EventLine, HostResult, ResultsFile } from '../../domain/runs/schema.ts';
 import { storableHost, storableJson, storableText, storableTime } from '../../domain/runs/storable-text.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { insertResultsFromEvents, insertUnreachedHosts, noteHostMessages } from '../../store/runs/event-results.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { readOutputEnd } from '../../store/runs/output-reads.ts';
@@ -20,15 +21,14 @@ import {
 export type { RunRow };
 
 import { appendEvents, appendOutput, type NewEvent } from '../../store/runs/streams.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** The run as it stands, or null when it was never opened. */
-export async function knownRun(db: Kysely<Database>, runId: string): Promise<RunRow | null> {
+export async function knownRun(db: Db, runId: string): Promise<RunRow | null> {
   return findRun(db, runId);
 }
 
 /** Its process was seen. */
-export async function noteRunStarted(db: Kysely<Database>, runId: string): Promise<void> {
+export async function noteRunStarted(db: Db, runId: string): Promise<void> {
   await markRunStarted(db, runId);
 }
 
@@ -41,7 +41,7 @@ export class RunOvertaken extends Error {
  * Stores one batch of events and output with the cursor behind it, all or nothing. Throws `RunOvertaken` when another watcher of the
  * same run was quicker; the caller starts over from the stored cursor.
  */
-export async function shipBatch(db: Kysely<Database>, run: RunRow, from: RunCursor, batch: RunBatch): Promise<void> {
+export async function shipBatch(db: Db, run: RunRow, from: RunCursor, batch: RunBatch): Promise<void> {
   const { id: runId, streamId, layer, attempt } = run;
   const events = batch.events.map(({ line, event }) => newEventOf(line, event));
   const lag = lagOf(events, new Date());
@@ -85,7 +85,7 @@ const OUTPUT_END = 64 * 1024;
  * Stores how the run ended and what its hosts reached, once, with what was wrong with its files among its events. Where the run came to no
  * results of its own, they are made from its stored events, and the hosts of its plays that have none are noted.
  */
-export async function closeRun(db: Kysely<Database>, run: RunRow, end: RunEnd): Promise<void> {
+export async function closeRun(db: Db, run: RunRow, end: RunEnd): Promise<void> {
   const { id: runId, streamId, layer, attempt } = run;
   const results = end.results === null ? [] : hostResultsOf(end.results);
   const exitCode = end.exit?.code ?? null;
@@ -113,7 +113,7 @@ export async function closeRun(db: Kysely<Database>, run: RunRow, end: RunEnd): 
 
 /** Results from the events of a run for which nobody handed in any, the hosts that it did not reach, and why hosts failed. */
 export async function completeResults(
-  trx: Kysely<Database>,
+  trx: Db,
   run: RunRow,
   { hasResults, exitCode }: { hasResults: boolean; exitCode: number | null },
 ): Promise<void> {

@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely';
+import type { Db } from '../../store/connection/database.ts';
 import { saveRunToken } from '../../store/runs/run-tokens.ts';
-import type { Database } from '../../store/tables.ts';
 import { hashToken, newToken } from '../access/token-secret.ts';
 
 /**
@@ -8,7 +7,7 @@ import { hashToken, newToken } from '../access/token-secret.ts';
  * are handed in. Shown only here; an older token of the run is void from now on, so a repeated issue is harmless. The run
  * must be on record.
  */
-export async function issueRunToken(db: Kysely<Database>, runId: string): Promise<string> {
+export async function issueRunToken(db: Db, runId: string): Promise<string> {
   const token = newToken('run');
   if (!(await saveRunToken(db, runId, hashToken(token), new Date()))) throw new Error(`there is no run ${runId}`);
   return token;

@@ -1,13 +1,12 @@
-import type { Kysely } from 'kysely';
+import type { Db } from '../../store/connection/database.ts';
 import { ensureRun, type NewRun, type RunRow } from '../../store/runs/runs.ts';
 import { createStream } from '../../store/runs/streams.ts';
-import type { Database } from '../../store/tables.ts';
 
 /**
  * Records a run before anything of it is started, in one transaction with its stream where the stream is the run's own. Returns the run, as it
  * stands when it was recorded before.
  */
-export async function openRun(db: Kysely<Database>, run: NewRun): Promise<RunRow> {
+export async function openRun(db: Db, run: NewRun): Promise<RunRow> {
   if (run.streamId !== run.id) return ensureRun(db, run);
   return db.transaction().execute(async (trx) => {
     const row = await ensureRun(trx, run);

@@ -1,13 +1,12 @@
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { ID_FORM } from '../../domain/runs/id-schema.ts';
 import type { RunView } from '../../domain/runs/run-schema.ts';
 import { wireTime } from '../../domain/text/times.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { type ReadRun, readRunWithHosts } from '../../store/runs/run-reads.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** The run with this id. Throws `run_not_found`. */
-export async function getRun(db: Kysely<Database>, id: string): Promise<ReadRun> {
+export async function getRun(db: Db, id: string): Promise<ReadRun> {
   const run = ID_FORM.test(id) ? await readRunWithHosts(db, id) : null;
   if (run === null) throw musterError('run_not_found', `There is no run with the id ${id}`);
   return run;

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely';
 import { eventOf, hostLogEntryOf, logEntryOf } from '../../domain/runs/stream-entries.ts';
 import type { LogEntry, SessionEvent, StreamState } from '../../domain/runs/stream-schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { type EventFilter, readEventsAfter, readLastEvents } from '../../store/runs/event-reads.ts';
 import { readLastOutput, readOutputAfter } from '../../store/runs/output-reads.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** Numbered rows of a stream as its readers see them. */
 export interface RowSource<Row extends { seq: number }> {
@@ -25,12 +24,12 @@ export interface LogFilter {
 }
 
 /** Task events of a stream. */
-export function eventSource(db: Kysely<Database>, streamId: string, filter: EventFilter): RowSource<SessionEvent> {
+export function eventSource(db: Db, streamId: string, filter: EventFilter): RowSource<SessionEvent> {
   return events(db, streamId, filter, eventOf, 'events');
 }
 
 /** The log of a stream: the output of its playbooks, or with `host` what that host answered. */
-export function logSource(db: Kysely<Database>, streamId: string, filter: LogFilter): RowSource<LogEntry> {
+export function logSource(db: Db, streamId: string, filter: LogFilter): RowSource<LogEntry> {
   const { layer, attempt, host } = filter;
   if (host !== undefined) {
     return events(db, streamId, { layer, attempt, host, type: 'host_result' }, hostLogEntryOf, 'host log');
@@ -44,7 +43,7 @@ export function logSource(db: Kysely<Database>, streamId: string, filter: LogFil
 }
 
 function events<Row extends { seq: number }>(
-  db: Kysely<Database>,
+  db: Db,
   streamId: string,
   filter: EventFilter,
   show: (row: Parameters<typeof eventOf>[0]) => Row,

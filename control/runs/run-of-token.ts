@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
 import { tokenKindOf } from '../../domain/access/token-format.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { findRunOfToken } from '../../store/runs/run-tokens.ts';
-import type { Database } from '../../store/tables.ts';
 import { hashToken, isHashOf } from '../access/token-secret.ts';
 
 /**
@@ -9,7 +8,7 @@ import { hashToken, isHashOf } from '../access/token-secret.ts';
  * after its run ended: so long a runner may hand in what it could not deliver before.
  */
 export async function runOfToken(
-  db: Kysely<Database>,
+  db: Db,
   token: string,
   { spoolSeconds, now }: { spoolSeconds: number; now: Date },
 ): Promise<string | null> {

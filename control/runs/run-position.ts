@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { findRun, type RunRow } from '../../store/runs/runs.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** How far a run is stored: where its sender goes on. */
 export interface RunPosition {
@@ -18,7 +17,7 @@ export const positionOf = ({ state, cursor }: RunRow): RunPosition => ({
 });
 
 /** How far the run is stored. */
-export async function runPosition(db: Kysely<Database>, runId: string): Promise<RunPosition> {
+export async function runPosition(db: Db, runId: string): Promise<RunPosition> {
   return positionOf(presentRun(await findRun(db, runId)));
 }
 

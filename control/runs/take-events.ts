@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { eventOfLine } from '../../domain/runs/event-line.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { holdRun, markRunStarted, moveRunCursor } from '../../store/runs/runs.ts';
 import { appendEvents } from '../../store/runs/streams.ts';
-import type { Database } from '../../store/tables.ts';
 import { lagOf, newEventOf } from './follow-run.ts';
 import { positionOf, presentRun, type RunPosition } from './run-position.ts';
 
@@ -16,7 +15,7 @@ const LINE_MAX = 256 * 1024;
  * one run wait for each other. The sender has masked secrets before.
  */
 export async function takeEvents(
-  db: Kysely<Database>,
+  db: Db,
   runId: string,
   firstLine: number,
   lines: readonly string[],

@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { holdRun, markRunStarted, moveRunCursor } from '../../store/runs/runs.ts';
 import { appendOutput } from '../../store/runs/streams.ts';
-import type { Database } from '../../store/tables.ts';
 import { positionOf, presentRun, type RunPosition } from './run-position.ts';
 
 export interface OutputPart {
@@ -23,7 +22,7 @@ const CUT_NOTE = 1024;
  * bytes in all are `run_log_full`, since the sender keeps only that much. The answer says where the next part begins.
  */
 export async function takeOutput(
-  db: Kysely<Database>,
+  db: Db,
   runId: string,
   { offset, bytes, final }: OutputPart,
   { logMax }: { logMax: number },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import type { Db } from '../../store/connection/database.ts';
 import {
   endScheduleRun,
   insertScheduleRun,
@@ -7,7 +7,6 @@ import {
   startScheduleRun,
 } from '../../store/schedules/schedule-runs.ts';
 import { findScheduleById } from '../../store/schedules/schedules.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** Runs that are kept of each schedule, besides those that go on. */
 const KEPT = 100;
@@ -24,7 +23,7 @@ export interface BeginScheduleRun {
  * null when there is nothing to do: the schedule is gone or paused, or the run has ended.
  */
 export async function beginScheduleRun(
-  deps: { db: Kysely<Database>; clock(): Date },
+  deps: { db: Db; clock(): Date },
   { scheduleId, scheduledAt, workflowId }: BeginScheduleRun,
 ): Promise<string | null> {
   const now = deps.clock();

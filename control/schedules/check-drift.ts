@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import type { ComponentFilter } from '../../domain/components/schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import type { KeptCheckAnswer } from '../../domain/schedules/drift-check-schema.ts';
 import { addLeftOut, type PlannedCheck, planChecks } from '../../domain/schedules/plan-checks.ts';
 import { readOptions } from '../../store/configurations/options.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { claimCheck, saveCheckAnswer } from '../../store/schedules/drift-checks.ts';
-import type { Database } from '../../store/tables.ts';
 import { selectComponents, selectionOf } from '../components/select-components.ts';
 import { createSession } from '../sessions/create-session.ts';
 import type { Dispatcher } from '../sessions/engine-port.ts';
 
 export interface CheckDriftDependencies {
-  db: Kysely<Database>;
+  db: Db;
   dispatcher: Dispatcher;
   clock(): Date;
   /** The trace in which it is asked for; the sessions join it. */
@@ -94,10 +93,7 @@ async function makeCheck(
   }
 }
 
-async function candidates(
-  db: Kysely<Database>,
-  filter: ComponentFilter,
-): Promise<{ id: string; desired_config: string }[]> {
+async function candidates(db: Db, filter: ComponentFilter): Promise<{ id: string; desired_config: string }[]> {
   const found: { id: string; desired_config: string }[] = [];
   const batches = selectComponents({
     db,

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import { isMusterError } from '../../domain/errors.ts';
 import { scheduleActor } from '../../domain/schedules/schedule-naming.ts';
 import type { KeptRunResult } from '../../domain/schedules/schedule-schema.ts';
@@ -13,12 +12,11 @@ import {
 import { findScheduleById } from '../../store/schedules/schedules.ts';
 import { findSessionEnds } from '../../store/sessions/session-ends.ts';
 import { findSessionById } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import type { Dispatcher } from '../sessions/engine-port.ts';
 
 export interface EndRunDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   dispatcher: Dispatcher;
 }

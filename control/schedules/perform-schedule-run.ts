@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { scheduleActor, scheduledSessionName } from '../../domain/schedules/schedule-naming.ts';
 import type { KeptRunResult, ScheduleAction, ScheduleRunResult } from '../../domain/schedules/schedule-schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { endScheduleRun, findScheduleRun, noteScheduleRunResult } from '../../store/schedules/schedule-runs.ts';
 import { findScheduleById } from '../../store/schedules/schedules.ts';
-import type { Database } from '../../store/tables.ts';
 import { type FilterPatchDependencies, patchComponentsByFilter } from '../components/patch-components-by-filter.ts';
 import { createSession } from '../sessions/create-session.ts';
 import type { Dispatcher } from '../sessions/engine-port.ts';
@@ -14,7 +13,7 @@ import { type RefreshDependencies, refreshConfigurations } from './refresh-confi
 export interface PerformDependencies
   extends Omit<RefreshDependencies, 'actor'>,
     Omit<FilterPatchDependencies, 'actor' | 'alongside'> {
-  db: Kysely<Database>;
+  db: Db;
   dispatcher: Dispatcher;
 }
 

@@ -1,17 +1,16 @@
-import type { Kysely } from 'kysely';
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import type { ScheduleNext, ScheduleRunView, ScheduleView } from '../../domain/schedules/schedule-schema.ts';
 import { wireTime } from '../../domain/text/times.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { findLastScheduleRuns, findScheduleRun, listScheduleRuns } from '../../store/schedules/schedule-runs.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '../../store/schedules/schedules.ts';
-import type { Database } from '../../store/tables.ts';
 import { onePage, type Page } from '../changes/pages.ts';
 import type { ScheduleEngine } from './schedule-port.ts';
 import { scheduleRunView, scheduleView } from './schedule-view.ts';
 import { engineSentence } from './sync-schedule.ts';
 
 interface ReadDependencies {
-  db: Kysely<Database>;
+  db: Db;
 }
 
 export function scheduleNotFound(name: string): MusterError {
@@ -19,7 +18,7 @@ export function scheduleNotFound(name: string): MusterError {
 }
 
 /** The schedule of this name. Throws `schedule_not_found`. */
-export async function requireSchedule(db: Kysely<Database>, name: string): Promise<ScheduleRow> {
+export async function requireSchedule(db: Db, name: string): Promise<ScheduleRow> {
   const row = await findSchedule(db, name);
   if (row === null) throw scheduleNotFound(name);
   return row;

@@ -1,14 +1,13 @@
-import type { Kysely } from 'kysely';
 import { someOf } from '../../domain/some-of.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { endScheduleRun, listOpenScheduleRuns, type ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
 import { findScheduleById, listSchedules, type ScheduleRow } from '../../store/schedules/schedules.ts';
-import type { Database } from '../../store/tables.ts';
 import type { ScheduleEngine } from './schedule-port.ts';
 import { syncSchedule } from './sync-schedule.ts';
 import { deliverScheduleRun } from './trigger-schedule.ts';
 
 export interface ReconcileDependencies {
-  db: Kysely<Database>;
+  db: Db;
   schedules: ScheduleEngine;
   clock(): Date;
 }
@@ -41,7 +40,7 @@ export async function reconcileUserSchedules(
   await reconcileRuns(deps);
 }
 
-async function* allSchedules(db: Kysely<Database>): AsyncGenerator<ScheduleRow> {
+async function* allSchedules(db: Db): AsyncGenerator<ScheduleRow> {
   for (let after = ''; ; ) {
     const page = await listSchedules(db, after, PAGE);
     yield* page;

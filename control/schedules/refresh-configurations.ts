@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely';
 import { layersOf } from '../../domain/configurations/layer-rules.ts';
 import type { Configuration } from '../../domain/configurations/schema.ts';
 import { ERRORS, isMusterError } from '../../domain/errors.ts';
 import type { ScheduleRunResult } from '../../domain/schedules/schedule-schema.ts';
 import { findConfigurations, pageConfigurations } from '../../store/configurations/configurations.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { PutConfigurationDependencies } from '../configurations/put-configuration.ts';
 import { refreshConfiguration } from '../configurations/refresh-configuration.ts';
 
@@ -56,10 +55,7 @@ async function refresh(deps: RefreshDependencies, name: string): Promise<Refresh
 }
 
 /** What is to be refreshed, each with its commits as they are; null for one that there is not. */
-async function commitsBefore(
-  db: Kysely<Database>,
-  names: readonly string[] | undefined,
-): Promise<Map<string, string | null>> {
+async function commitsBefore(db: Db, names: readonly string[] | undefined): Promise<Map<string, string | null>> {
   if (names !== undefined) {
     const found = await findConfigurations(db, names);
     const commits = (name: string) => {

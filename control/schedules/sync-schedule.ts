@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely';
+import type { Db } from '../../store/connection/database.ts';
 import { findSchedule, markScheduleSynced, noteScheduleUnsynced } from '../../store/schedules/schedules.ts';
-import type { Database } from '../../store/tables.ts';
 import type { ScheduleEngine } from './schedule-port.ts';
 
 export interface SyncScheduleDependencies {
-  db: Kysely<Database>;
+  db: Db;
   schedules: ScheduleEngine;
 }
 

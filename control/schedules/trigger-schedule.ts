@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import type { ScheduleTriggered } from '../../domain/schedules/schedule-schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import {
   insertScheduleRun,
   markScheduleRunDelivered,
   type ScheduleRunRow,
 } from '../../store/schedules/schedule-runs.ts';
 import type { ScheduleRow } from '../../store/schedules/schedules.ts';
-import type { Database } from '../../store/tables.ts';
 import { requireSchedule } from './read-schedules.ts';
 import type { ScheduleEngine } from './schedule-port.ts';
 import { scheduleRunView } from './schedule-view.ts';
@@ -41,7 +40,7 @@ async function deliver(deps: WriteScheduleDependencies, schedule: ScheduleRow, r
 
 /** Tells the engine to begin a run that was asked for; it has the schedule already. Doing it twice is harmless. */
 export async function deliverScheduleRun(
-  deps: { db: Kysely<Database>; schedules: ScheduleEngine; clock(): Date },
+  deps: { db: Db; schedules: ScheduleEngine; clock(): Date },
   { name, record }: Pick<ScheduleRow, 'name' | 'record'>,
   run: Pick<ScheduleRunRow, 'id' | 'scheduled_at'>,
 ): Promise<SyncOutcome> {

@@ -1,14 +1,14 @@
 /** What a write of a schedule needs, and what it answers. */
-import type { Kysely } from 'kysely';
+
 import type { ScheduleView } from '../../domain/schedules/schedule-schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { findLastScheduleRuns } from '../../store/schedules/schedule-runs.ts';
 import { findScheduleById, type ScheduleRow } from '../../store/schedules/schedules.ts';
-import type { Database } from '../../store/tables.ts';
 import { scheduleView } from './schedule-view.ts';
 import { type SyncScheduleDependencies, syncSchedule } from './sync-schedule.ts';
 
 export interface WriteScheduleDependencies extends SyncScheduleDependencies {
-  db: Kysely<Database>;
+  db: Db;
   clock(): Date;
   /** Who asks, stored with the record. */
   actor: string | null;

@@ -1,13 +1,12 @@
-import type { Kysely } from 'kysely';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { type Change, insertAuditRow } from '../../store/audit/audit.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 
 /**
  * A store of secrets outside of the database, whose writes are recorded as the database's own are. The record is committed
  * after the write: one that failed leaves none, and a request whose record fails is answered as failed.
  */
-export function recordedSecrets(db: Kysely<Database>, secrets: SecretStore): SecretStore {
+export function recordedSecrets(db: Db, secrets: SecretStore): SecretStore {
   const recorded = (change: Omit<Change, 'kind'>, write: () => Promise<void>) =>
     db.transaction().execute(async (trx) => {
       await insertAuditRow(trx, { ...change, kind: 'secret' });

@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import type { KeyRotation } from '../../domain/secrets/key-rotation.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { finishRotation, readSealedSample, rotateKey } from '../../store/secrets/secret-keys.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** The key of the secrets as this lane needs it. */
 export interface SecretKey {
@@ -21,7 +20,7 @@ const SAMPLE = 20;
  * @param keyFile for people
  * @throws `secret_unreadable`, which no waiting mends
  */
-export async function ensureSecretKey(db: Kysely<Database>, key: SecretKey, keyFile: string): Promise<void> {
+export async function ensureSecretKey(db: Db, key: SecretKey, keyFile: string): Promise<void> {
   const sample = await readSealedSample(db, SAMPLE);
   if (sample.length === 0) {
     if (!key.hasKey()) key.makeKey();
@@ -50,7 +49,7 @@ function lost(what: string, keyFile: string) {
 }
 
 /** Changes the key of the secrets; answers how many values there are. */
-export async function changeSecretKey(db: Kysely<Database>, key: SecretKey | null): Promise<number> {
+export async function changeSecretKey(db: Db, key: SecretKey | null): Promise<number> {
   if (key === null) {
     throw musterError(
       'secret_key_elsewhere',

@@ -1,20 +1,19 @@
 import type { Client } from '@temporalio/client';
-import type { Kysely } from 'kysely';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 import { describeSlotWait } from '../../domain/sessions/slot-wait.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { type AdmissionResult, admit, isWithdrawn } from '../../store/sessions/admission.ts';
 import { writeProgress } from '../../store/sessions/progress.ts';
 import { findSessionById, type SessionRow } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import { jobNameOf } from './cluster/job-name.ts';
 import { recordedEnd } from './recorded-end.ts';
 import { wakeQueue } from './wake-queue.ts';
 
 export interface AdmitDependencies {
-  db: Kysely<Database>;
+  db: Db;
   client: Client;
   readOptions(): Promise<Options>;
   /** Free bytes of the data directory's disk, and how many there must be. */
@@ -68,7 +67,7 @@ export async function admitSession(deps: AdmitDependencies, sessionId: string): 
   return { state: 'admitted', session, options };
 }
 
-async function withdrawn(db: Kysely<Database>, session: SessionRow | null): Promise<AdmitAnswer> {
+async function withdrawn(db: Db, session: SessionRow | null): Promise<AdmitAnswer> {
   if (session === null || session.stage === 'ended') {
     const end = session && (await recordedEnd(db, session.id));
     return { state: 'over', ...(end === null ? {} : { end }) };

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { announceStream } from '../../store/runs/streams.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { requestCancel } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { getSessionLocked, sessionNotFound } from './find-session.ts';
 
@@ -13,7 +12,7 @@ import { getSessionLocked, sessionNotFound } from './find-session.ts';
  * @param id the only one that is meant: another that has taken the name since is `session_not_found`
  */
 export async function cancelSession(
-  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date; actor: string | null },
+  deps: { db: Db; dispatcher: Dispatcher; clock(): Date; actor: string | null },
   name: string,
   reason: string | undefined,
   id?: string,

@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
 import { parseTagFilter } from '../../domain/components/tags.ts';
 import type { SessionsCancel, SessionsCancelled } from '../../domain/sessions/schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { cancelSessionRows, findNames } from '../../store/sessions/session-queries.ts';
-import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
 
 /**
@@ -10,7 +9,7 @@ import type { Dispatcher } from './engine-port.ts';
  * the others when no process of them is left. Repeating it is harmless. Throws `bad_tags`.
  */
 export async function cancelSessions(
-  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date; actor: string | null },
+  deps: { db: Db; dispatcher: Dispatcher; clock(): Date; actor: string | null },
   { reason, status, names, tags }: SessionsCancel,
 ): Promise<SessionsCancelled> {
   const selection = { status, names, tags: parseTagFilter(tags ?? '') };

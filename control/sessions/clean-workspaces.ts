@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely';
+import type { Db } from '../../store/connection/database.ts';
 import { endedSessions } from '../../store/sessions/sweep.ts';
-import type { Database } from '../../store/tables.ts';
 
 export interface CleanWorkspacesDependencies {
-  db: Kysely<Database>;
+  db: Db;
   workspaces: { list(): Promise<string[]>; remove(sessionId: string): Promise<void> };
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
@@ -10,12 +9,12 @@ import type { SessionCreate } from '../../domain/sessions/schema.ts';
 import { buildSnapshot, sourcesOf } from '../../domain/sessions/snapshot.ts';
 import { checkTarget } from '../../domain/sessions/target.ts';
 import { findSources } from '../../store/configurations/sources.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { findSessionById, insertSession, readCreationInputs, type SessionRow } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
 
 export interface CreateSessionDeps {
-  db: Kysely<Database>;
+  db: Db;
   dispatcher: Dispatcher;
   clock(): Date;
   /** Who asks; stored with the record. */

@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
 import { isSessionName } from '../../domain/sessions/naming.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { deleteSessionRows } from '../../store/sessions/session-queries.ts';
-import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { sessionNotFound } from './find-session.ts';
 
@@ -13,7 +12,7 @@ export const DELETED = 'the session was deleted';
  * this returns. Throws `session_not_found`.
  */
 export async function deleteSession(
-  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date; actor: string | null },
+  deps: { db: Db; dispatcher: Dispatcher; clock(): Date; actor: string | null },
   name: string,
 ): Promise<void> {
   if (!isSessionName(name)) throw sessionNotFound(name);

@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely';
+import type { Db } from '../../store/connection/database.ts';
 import { deleteSessionRows } from '../../store/sessions/session-queries.ts';
-import type { Database } from '../../store/tables.ts';
 import { DELETED } from './delete-session.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { type SessionFilterQuery, sessionFilter } from './list-sessions.ts';
@@ -10,7 +9,7 @@ import { type SessionFilterQuery, sessionFilter } from './list-sessions.ts';
  * (cfs-api 10). Answers their names, sorted. Throws `bad_tags`.
  */
 export async function deleteSessions(
-  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date; actor: string | null },
+  deps: { db: Db; dispatcher: Dispatcher; clock(): Date; actor: string | null },
   query: SessionFilterQuery,
 ): Promise<string[]> {
   const now = deps.clock();

@@ -1,12 +1,11 @@
-import type { Kysely } from 'kysely';
 import type { SessionDetail, SessionItem } from '../../domain/sessions/detail-schema.ts';
 import { type LogBases, logsLink, toSession } from '../../domain/sessions/record.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { countHostsByStatus, readFailures } from '../../store/runs/host-result-reads.ts';
 import { listSessionImages } from '../../store/sessions/session-images.ts';
 import { readAttempts, readShownJob } from '../../store/sessions/session-reads.ts';
 import { countQueuedBefore, findRetriesOf, findSessionById, type SessionRow } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import { sessionJob } from './cluster/describe-job.ts';
 import { withSlotWaits } from './slot-waits.ts';
 import type { SummaryReader } from './summary-reader.ts';
@@ -41,7 +40,7 @@ function temporalLink(row: SessionRow, { temporal }: SessionLinkBases): string |
 
 /** Everything about one session. */
 export async function describeSession(
-  deps: { db: Kysely<Database>; summaries: SummaryReader; bases: SessionLinkBases; clock(): Date },
+  deps: { db: Db; summaries: SummaryReader; bases: SessionLinkBases; clock(): Date },
   row: SessionRow,
 ): Promise<SessionDetail> {
   const { db, bases } = deps;

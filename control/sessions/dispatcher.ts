@@ -1,18 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { Kysely } from 'kysely';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import { isUndefinedTable } from '../../store/connection/database.ts';
+import { type Db, isUndefinedTable } from '../../store/connection/database.ts';
 import { type OutboxItem, postponeOutbox, removeFromOutbox, takeFromOutbox } from '../../store/sessions/outbox.ts';
 import { findSessionsById, type SessionRow } from '../../store/sessions/sessions.ts';
 import type { OutboxKind } from '../../store/sessions/tables.ts';
-import type { Database } from '../../store/tables.ts';
 import { cancelSession } from '../../workflows/sessions/messages.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { startSessionWorkflow } from './start-workflow.ts';
 
 export interface DispatcherOptions {
-  db: Kysely<Database>;
+  db: Db;
   client: Client;
   log: { warn(fields: object, message: string): void; info?(message: string): void };
   /** How often the outbox is looked at without a kick, in ms; default 1,000. */

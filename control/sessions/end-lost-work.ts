@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
+import type { Db } from '../../store/connection/database.ts';
 import { markOpenRunsLost, sessionHasRuns } from '../../store/runs/runs.ts';
 import { openSessions } from '../../store/sessions/sweep.ts';
 import { writeEnd } from '../../store/sessions/write-end.ts';
-import type { Database } from '../../store/tables.ts';
 
 export interface LostWork {
   sessions: string[];
@@ -14,7 +13,7 @@ export interface LostWork {
  * and a session that had begun one is `unknown`. No process is looked for or ended. A session without a run begins anew by itself.
  * @param takenAt when the records were saved
  */
-export async function endLostWork(db: Kysely<Database>, takenAt: string): Promise<LostWork> {
+export async function endLostWork(db: Db, takenAt: string): Promise<LostWork> {
   const runs = await markOpenRunsLost(db);
   const sessions: string[] = [];
   for (const session of await openSessions(db, new Date())) {

@@ -1,12 +1,11 @@
 import type { Client } from '@temporalio/client';
-import type { Kysely } from 'kysely';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import { reconfigures } from '../../domain/sessions/check-mode.ts';
 import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { appendEvents } from '../../store/runs/streams.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { type SessionEnd, writeEnd } from '../../store/sessions/write-end.ts';
-import type { Database } from '../../store/tables.ts';
 import { reconfigureDrifted } from '../components/reconfigure-drifted.ts';
 import { hostsWarning } from '../components/record-layer.ts';
 import { recordedEnd } from './recorded-end.ts';
@@ -16,7 +15,7 @@ import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
 
 /** Of a check that is to reconfigure, the layers that drifted are made to count as not configured in the same transaction. */
-async function reconfigure(trx: Kysely<Database>, session: SessionRow, { reason }: SessionEnd): Promise<void> {
+async function reconfigure(trx: Db, session: SessionRow, { reason }: SessionEnd): Promise<void> {
   if (!reconfigures(session, reason)) return;
   const now = new Date();
   const ids = await reconfigureDrifted(trx, session, now);
@@ -39,7 +38,7 @@ async function reconfigure(trx: Kysely<Database>, session: SessionRow, { reason 
  * outside; null where the record is gone.
  */
 export async function endSession(
-  deps: { db: Kysely<Database>; client: Client },
+  deps: { db: Db; client: Client },
   sessionId: string,
   end: SessionEnd,
 ): Promise<RecordedEnd | null> {

@@ -1,11 +1,10 @@
-import type { Kysely } from 'kysely';
 import { timeBefore } from '../../domain/age.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { deleteSessionRows } from '../../store/sessions/session-queries.ts';
-import type { Database } from '../../store/tables.ts';
 
 export interface ExpireDependencies {
-  db: Kysely<Database>;
+  db: Db;
   readOptions(): Promise<Pick<Options, 'session_ttl'>>;
   clock(): Date;
   /** Sessions deleted in one transaction; default 1,000, a fraction of a second. */

@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { noteWriter } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import { recordAs } from '../access/attribute-writes.ts';
 import type { SessionEngine } from './engine-port.ts';
 import { getSession } from './find-session.ts';
@@ -12,7 +11,7 @@ import { getSession } from './find-session.ts';
  * `session_not_holding`, `engine_unavailable`.
  */
 export async function finishDebug(
-  deps: { db: Kysely<Database>; engine: Pick<SessionEngine, 'finishDebug'>; actor: string | null },
+  deps: { db: Db; engine: Pick<SessionEngine, 'finishDebug'>; actor: string | null },
   name: string,
 ): Promise<SessionRow> {
   const row = await getSession(deps.db, name);

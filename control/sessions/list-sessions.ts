@@ -1,12 +1,11 @@
-import type { Kysely } from 'kysely';
 import { timeBefore } from '../../domain/age.ts';
 import { parseTagFilter } from '../../domain/components/tags.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
 import { readOptions } from '../../store/configurations/options.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { listSessionPage, type SessionFilter, type SessionOrder } from '../../store/sessions/session-queries.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import { withSlotWaits } from './slot-waits.ts';
 
 /** The filters of lists and of DELETE many as they come in; empty text is no filter (cfs-api 10). */
@@ -48,7 +47,7 @@ const BATCH = 500;
 
 /** The sessions that match, at most `limit`, without it `default_page_size` (cfs-api 3). Throws `bad_tags`. */
 export async function listSessions(
-  deps: { db: Kysely<Database>; clock(): Date },
+  deps: { db: Db; clock(): Date },
   query: SessionFilterQuery,
   order: SessionOrder,
   limit: number | undefined,

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { requestLeases, takesLeases } from '../../store/components/leases.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { writeAbsentHosts } from '../../store/sessions/progress.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import { rewordLeaseWaits } from './reword-lease-waits.ts';
 
 /**
@@ -12,7 +11,7 @@ import { rewordLeaseWaits } from './reword-lease-waits.ts';
  * those of the hosts that its limit matches which are components; one on images has none.
  */
 export async function noteNeededComponents(
-  { db, readOptions }: { db: Kysely<Database>; readOptions(): Promise<Options> },
+  { db, readOptions }: { db: Db; readOptions(): Promise<Options> },
   session: SessionRow,
   findHosts: () => Promise<string[]>,
 ): Promise<boolean> {
@@ -25,6 +24,6 @@ export async function noteNeededComponents(
 }
 
 /** Notes which hosts of the session's limit its inventory does not have (cfs-flows 8.16). */
-export async function noteAbsentHosts(db: Kysely<Database>, sessionId: string, hosts: string[]): Promise<void> {
+export async function noteAbsentHosts(db: Db, sessionId: string, hosts: string[]): Promise<void> {
   await writeAbsentHosts(db, sessionId, hosts);
 }

@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely';
 import { CLUSTER_HOST } from '../../domain/engine/task-queues.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { noteHostAway, noteHostBack } from '../../store/sessions/progress.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** Says in the records of a machine's sessions that they wait for it: nobody there answers. Their runs may go on. */
-export async function noteMachineAway(db: Kysely<Database>, host: string): Promise<void> {
+export async function noteMachineAway(db: Db, host: string): Promise<void> {
   const message =
     host === CLUSTER_HOST
       ? 'waiting for a worker with a cluster: none answers; its Job may go on there'
@@ -13,6 +12,6 @@ export async function noteMachineAway(db: Kysely<Database>, host: string): Promi
 }
 
 /** Takes that word back: the machine answers, and its sessions go on. */
-export async function noteMachineBack(db: Kysely<Database>, host: string): Promise<void> {
+export async function noteMachineBack(db: Db, host: string): Promise<void> {
   await noteHostBack(db, host);
 }

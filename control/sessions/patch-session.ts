@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely';
 import { applyStatusPatch, readStatusPatch } from '../../domain/sessions/status-patch.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { announceStream } from '../../store/runs/streams.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { requestCancel, updateStatus } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { getSessionLocked } from './find-session.ts';
 
@@ -21,7 +20,7 @@ const COMPLETED_OUTSIDE = 'completed from outside';
  * that is set may be replaced. Throws `bad_request`, `session_not_found`, `session_job_conflict`.
  */
 export async function patchSession(
-  deps: { db: Kysely<Database>; dispatcher: Dispatcher; clock(): Date; actor: string | null },
+  deps: { db: Db; dispatcher: Dispatcher; clock(): Date; actor: string | null },
   name: string,
   body: unknown,
   rules: { overwriteJob?: boolean } = {},

@@ -1,11 +1,10 @@
-import type { Kysely } from 'kysely';
 import { overallResult } from '../../domain/runs/host-progress.ts';
 import type { SessionHost } from '../../domain/sessions/detail-schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { readHostLayers, readHostNames, readHostNamesByResult } from '../../store/runs/host-result-reads.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** What these hosts reached in the session, in the order given. */
-export async function describeHosts(db: Kysely<Database>, sessionId: string, hosts: string[]): Promise<SessionHost[]> {
+export async function describeHosts(db: Db, sessionId: string, hosts: string[]): Promise<SessionHost[]> {
   const byHost = new Map<string, SessionHost['layers']>();
   for (const { host, ...layer } of await readHostLayers(db, sessionId, hosts)) {
     byHost.set(host, [...(byHost.get(host) ?? []), layer]);
@@ -21,7 +20,7 @@ export async function describeHosts(db: Kysely<Database>, sessionId: string, hos
  * not finished or were not reached.
  */
 export async function listHosts(
-  db: Kysely<Database>,
+  db: Db,
   sessionId: string,
   { after, limit, byResult }: { after: string; limit: number; byResult: boolean },
 ): Promise<{ hosts: SessionHost[]; more: boolean }> {

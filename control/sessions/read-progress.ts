@@ -1,13 +1,12 @@
-import type { Kysely } from 'kysely';
 import type { SessionProgress } from '../../domain/sessions/detail-schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import type { SessionStreamState } from '../../store/sessions/session-reads.ts';
-import type { Database } from '../../store/tables.ts';
 import { withSlotWaits } from './slot-waits.ts';
 import type { SummaryReader } from './summary-reader.ts';
 
 /** What the session does now and what its hosts answered so far. A read costs what is new since the last one. */
 export async function readProgress(
-  deps: { db: Kysely<Database>; summaries: SummaryReader; clock(): Date },
+  deps: { db: Db; summaries: SummaryReader; clock(): Date },
   stored: SessionStreamState,
 ): Promise<SessionProgress> {
   const [state = stored] = await withSlotWaits(deps.db, [stored], deps.clock());

@@ -1,10 +1,10 @@
 /** What a run of a layer reached, on the components. */
-import type { Kysely } from 'kysely';
+
 import type { CheckCounts } from '../../domain/components/drift-schema.ts';
 import { recordsDrift, recordsState } from '../../domain/sessions/ansible-arguments.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { runIdOf } from '../../domain/sessions/run-id.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { readCheckCounts } from '../components/read-drift.ts';
 import { recordDrift } from '../components/record-drift.ts';
 import { recordLayer } from '../components/record-layer.ts';
@@ -15,7 +15,7 @@ import { loadSession } from './session-progress.ts';
  * it is a check, else null.
  */
 export async function recordRun(
-  db: Kysely<Database>,
+  db: Db,
   { sessionId, layer, attempt }: { sessionId: string; layer: number; attempt: number },
 ): Promise<CheckCounts | null> {
   const session = await loadSession(db, sessionId);

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { imagesOf } from '../../domain/sessions/images/image-names.ts';
 import { retryName } from '../../domain/sessions/naming.ts';
 import { planRetry, type RetryPlan } from '../../domain/sessions/retry-plan.ts';
 import type { SessionRetry } from '../../domain/sessions/schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { readHostsNotApplied } from '../../store/runs/host-result-reads.ts';
 import { readAttempts } from '../../store/sessions/session-reads.ts';
 import {
@@ -15,7 +15,6 @@ import {
   noteWriter,
   type SessionRow,
 } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import { recordAs } from '../access/attribute-writes.ts';
 import { jobOfSession } from './cluster/record-job.ts';
 import { sessionExists } from './create-session.ts';
@@ -29,7 +28,7 @@ export const RETRY_TAG = 'muster.retry-of';
 const NAME_TRIES = 5;
 
 export interface RetryDeps {
-  db: Kysely<Database>;
+  db: Db;
   dispatcher: Dispatcher;
   engine: Pick<SessionEngine, 'retryInPlace'>;
   clock(): Date;
@@ -84,11 +83,7 @@ export async function retrySession(
 }
 
 /** The images of which no new one came; of a check, which makes none, those that a layer was not applied to. */
-async function failedImages(
-  db: Kysely<Database>,
-  session: SessionRow,
-  notApplied: readonly { host: string }[],
-): Promise<string[]> {
+async function failedImages(db: Db, session: SessionRow, notApplied: readonly { host: string }[]): Promise<string[]> {
   if (session.target.definition !== 'image') return [];
   if (!isCheck(session)) return imagesNotMade(db, session);
   return imagesOf(session.target).filter((image) => notApplied.some(({ host }) => host === image));

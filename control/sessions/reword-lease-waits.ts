@@ -1,8 +1,9 @@
 /** Sessions that wait for components say in their records whom they wait for; that is kept right here. Their workflows are not asked. */
-import type { Kysely } from 'kysely';
+
 import type { ErrorCode } from '../../domain/errors.ts';
 import { leaseWaitsOf } from '../../domain/sessions/lease-holders.ts';
 import { describeLeaseWait } from '../../domain/sessions/lease-wait.ts';
+import type { Db } from '../../store/connection/database.ts';
 import {
   type LeaseWaiter,
   leaseWaiters,
@@ -10,7 +11,6 @@ import {
   writeLeaseWaits,
   wrongLeaseWaiters,
 } from '../../store/sessions/lease-waits.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** Why they wait. */
 export const BUSY: ErrorCode = 'components_busy';
@@ -24,13 +24,13 @@ const REFRESH_MS = 20_000;
  * Says anew whom those wait for whose records are wrong about this session, since it has taken, given back, or asked for components. The oldest
  * first; where thousands wait for thousands of components the rest is left to the sweep. Repeating it is harmless.
  */
-export async function rewordLeaseWaits(db: Kysely<Database>, sessionId: string, pairs = PAIRS): Promise<void> {
+export async function rewordLeaseWaits(db: Db, sessionId: string, pairs = PAIRS): Promise<void> {
   const [part] = parts(await wrongLeaseWaiters(db, sessionId, BUSY), pairs);
   if (part !== undefined) await reword(db, part);
 }
 
 /** Says anew in the records of all that wait whom they wait for, the oldest first; what takes too long is left to the next sweep. */
-export async function refreshLeaseWaits(db: Kysely<Database>, pairs = PAIRS): Promise<void> {
+export async function refreshLeaseWaits(db: Db, pairs = PAIRS): Promise<void> {
   const until = Date.now() + REFRESH_MS;
   for (const part of parts(await leaseWaiters(db, BUSY), pairs)) {
     if (Date.now() > until) return;
@@ -56,7 +56,7 @@ function parts(waiters: readonly LeaseWaiter[], pairs: number): LeaseWaiter[][] 
   return cut;
 }
 
-async function reword(db: Kysely<Database>, waiters: readonly LeaseWaiter[]): Promise<void> {
+async function reword(db: Db, waiters: readonly LeaseWaiter[]): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const ids = waiters.map(({ id }) => id);
     const wanted = await lockLeaseWaits(trx, ids, BUSY);

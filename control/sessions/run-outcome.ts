@@ -1,16 +1,13 @@
 /** The stored end of a run, as the sentence of its session needs it. */
-import type { Kysely } from 'kysely';
+
 import { type LayerOutcome, NAMED_IN_A_SENTENCE } from '../../domain/sessions/outcome.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { commonFailure, countHostsByStatus, readFailedHosts } from '../../store/runs/host-result-reads.ts';
 import { countHostResults } from '../../store/runs/host-results.ts';
 import { findRun } from '../../store/runs/runs.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** Exit status (null: lost or still open), what its hosts and those of its session reached, and why. */
-export async function runOutcome(
-  db: Kysely<Database>,
-  runId: string,
-): Promise<Omit<LayerOutcome, 'index' | 'playbook'>> {
+export async function runOutcome(db: Db, runId: string): Promise<Omit<LayerOutcome, 'index' | 'playbook'>> {
   const run = await findRun(db, runId);
   const counts = await countHostResults(db, runId);
   const outcome = { exitCode: run?.exitCode ?? null, ...counts };

@@ -1,11 +1,10 @@
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Kysely } from 'kysely';
 import { ERRORS, type ErrorCode, musterError } from '../../domain/errors.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { forgetQueueMessages } from '../../store/sessions/admission.ts';
 import { findSessionById } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import { finishDebug, retrySession } from '../../workflows/sessions/messages.ts';
 import type { SessionEngine } from './engine-port.ts';
 import { wakeAllLeaseWaiters } from './wake-lease-waiters.ts';
@@ -15,7 +14,7 @@ import { wakeQueue } from './wake-queue.ts';
 const ANSWER_MS = 5_000;
 
 /** Commands to session workflows; a refusal of the workflow comes back as the catalogue's error. */
-export function createSessionEngine({ db, client }: { db: Kysely<Database>; client: Client }): SessionEngine {
+export function createSessionEngine({ db, client }: { db: Db; client: Client }): SessionEngine {
   const command = async (sessionId: string, send: (workflowId: string) => Promise<void>) => {
     const session = await findSessionById(db, sessionId);
     if (session === null) throw musterError('session_not_found', `Session ${sessionId} could not be found`);

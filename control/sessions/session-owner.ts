@@ -1,11 +1,10 @@
-import type { Kysely } from 'kysely';
 import { type RunOwner, SESSION_KIND } from '../../domain/runs/owner.ts';
 import { sessionOfRun } from '../../domain/sessions/run-id.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { endedSessions, isSessionId } from '../../store/sessions/sweep.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** Sessions as owners of runs: open until they end. */
-export function sessionOwner(db: Kysely<Database>): RunOwner {
+export function sessionOwner(db: Db): RunOwner {
   return {
     kind: SESSION_KIND,
     ownerOfRun: (runId) => (isSessionId(sessionOfRun(runId)) ? sessionOfRun(runId) : null),

@@ -1,29 +1,29 @@
 /** What the engine reads and notes of a session while it works on it. */
-import type { Kysely } from 'kysely';
+
 import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../domain/errors.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { appendEvents } from '../../store/runs/streams.ts';
 import { type Progress, writeProgress, writeSnapshot } from '../../store/sessions/progress.ts';
 import { findSessionById, lockSessionById, type SessionRow } from '../../store/sessions/sessions.ts';
 import { isSessionId } from '../../store/sessions/sweep.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** The session by its id, a deleted one too (its work goes on until it is ended). */
-export async function loadSession(db: Kysely<Database>, sessionId: string): Promise<SessionRow> {
+export async function loadSession(db: Db, sessionId: string): Promise<SessionRow> {
   const session = isSessionId(sessionId) ? await findSessionById(db, sessionId) : null;
   if (session === null) throw musterError('session_not_found', `Session ${sessionId} could not be found`);
   return session;
 }
 
 /** Writes what is being done now, for people. */
-export async function noteProgress(db: Kysely<Database>, sessionId: string, progress: Progress): Promise<void> {
+export async function noteProgress(db: Db, sessionId: string, progress: Progress): Promise<void> {
   await writeProgress(db, sessionId, { ...progress, message: storableText(progress.message) });
 }
 
 /** Adds warnings to the session's events. */
-export async function noteWarnings(db: Kysely<Database>, sessionId: string, warnings: string[]): Promise<void> {
+export async function noteWarnings(db: Db, sessionId: string, warnings: string[]): Promise<void> {
   const time = new Date();
   await appendEvents(
     db,
@@ -42,7 +42,7 @@ export async function noteWarnings(db: Kysely<Database>, sessionId: string, warn
  * Pins the commits that were found, once: what is recorded is what runs. Throws `changed_meanwhile` when another try, from which a worker was
  * cut off, has pinned another commit; the next try uses that.
  */
-export async function pinCommits(db: Kysely<Database>, sessionId: string, snapshot: Snapshot): Promise<void> {
+export async function pinCommits(db: Db, sessionId: string, snapshot: Snapshot): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const pinned = (await lockSessionById(trx, sessionId))?.snapshot;
     const before = pinned === undefined ? [] : repositoriesOf(pinned);

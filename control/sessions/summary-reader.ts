@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
 import { countEvent, type EventSummary, emptySummary } from '../../domain/runs/event-summary.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { readSummaryEvents } from '../../store/runs/event-reads.ts';
-import type { Database } from '../../store/tables.ts';
 
 export interface SummaryReader {
   /** What the stream's events amount to now; the answer changes in place with later reads, so copy what is kept. */
@@ -13,7 +12,7 @@ const KEPT = 64;
 const PAGE = 5_000;
 
 /** Keeps the summaries of the streams read last, so that a read costs only the events that are new since. */
-export function createSummaryReader(db: Kysely<Database>): SummaryReader {
+export function createSummaryReader(db: Db): SummaryReader {
   const kept = new Map<string, { summary: EventSummary; reading: Promise<void> }>();
 
   const readOn = async (streamId: string, summary: EventSummary) => {

@@ -1,13 +1,12 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { Kysely } from 'kysely';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { releaseLeftLeases } from '../../store/components/leases.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { forgetRunMachines, runMachines, SESSION_MACHINES } from '../../store/runs/run-machines.ts';
 import { sessionHasRuns } from '../../store/runs/runs.ts';
 import { addToOutbox, hasOutboxItem } from '../../store/sessions/outbox.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { forgetSessions, openSessions, unpurgedSessions } from '../../store/sessions/sweep.ts';
-import type { Database } from '../../store/tables.ts';
 import { MACHINE_KNOWN_MS, MACHINE_SEEN_MS } from '../runs/announce-machine.ts';
 import { endSession } from './end-session.ts';
 import { purgeSession } from './purge-session.ts';
@@ -40,7 +39,7 @@ export interface SweepReport {
  * else it is ended as `unknown`; one whose workflow was ended from outside is ended too. Wakes the queue, and removes
  * what deleted sessions have left in the database. Repeating it is harmless.
  */
-export async function sweepSessions(deps: { db: Kysely<Database>; client: Client }): Promise<SweepReport> {
+export async function sweepSessions(deps: { db: Db; client: Client }): Promise<SweepReport> {
   const { db, client } = deps;
   const report: SweepReport = { restarted: [], ended: [], purged: 0, hosts: [] };
   const candidates = await openSessions(db, new Date(Date.now() - SETTLE_MS));
@@ -78,7 +77,7 @@ export async function sweepSessions(deps: { db: Kysely<Database>; client: Client
  * Removes events, output and results of deleted sessions, one session after the other: one alone may have a million. Those that have jobs at an image
  * service wait until these are gone, but not for ever: that service may be away.
  */
-async function purge(db: Kysely<Database>): Promise<number> {
+async function purge(db: Db): Promise<number> {
   const until = Date.now() + PURGE_MS;
   for (let purged = 0; ; ) {
     const sessions = await unpurgedSessions(db, PURGES, new Date(Date.now() - KNOWN_MS));

@@ -1,13 +1,12 @@
 import type { Client } from '@temporalio/client';
-import type { Kysely } from 'kysely';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { describeLeaseWait } from '../../domain/sessions/lease-wait.ts';
 import { deleteRequests, requestedLeases } from '../../store/components/leases.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { isWithdrawn } from '../../store/sessions/admission.ts';
 import { writeProgress } from '../../store/sessions/progress.ts';
 import { lockSessionById } from '../../store/sessions/sessions.ts';
-import type { Database } from '../../store/tables.ts';
 import { type LeaseAnswer, takeLeases } from '../components/take-leases.ts';
 import { BUSY, rewordLeaseWaits } from './reword-lease-waits.ts';
 import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
@@ -23,7 +22,7 @@ const RETRY_SECONDS = 900;
  * no longer. Repeating it is harmless. Throws `cancelled` when the record has ended.
  */
 export async function takeSessionLeases(
-  deps: { db: Kysely<Database>; client: Client; readOptions(): Promise<Options> },
+  deps: { db: Db; client: Client; readOptions(): Promise<Options> },
   sessionId: string,
 ): Promise<SessionLeases> {
   const { db } = deps;

@@ -1,12 +1,11 @@
 import type { Client } from '@temporalio/client';
-import type { Kysely } from 'kysely';
 import { freedLeaseWaiters, waitingForLeases } from '../../store/components/leases.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { leasesFree } from '../../workflows/sessions/messages.ts';
 import { signalSession } from './signal-session.ts';
 
 interface WakeDependencies {
-  db: Kysely<Database>;
+  db: Db;
   client: Client;
 }
 

@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { Kysely } from 'kysely';
+import type { Db } from '../../store/connection/database.ts';
 import { queueHead } from '../../store/sessions/admission.ts';
-import type { Database } from '../../store/tables.ts';
 import { slotFree } from '../../workflows/sessions/messages.ts';
 import { signalSession } from './signal-session.ts';
 
@@ -9,7 +8,7 @@ import { signalSession } from './signal-session.ts';
  * Tells the session that is next in line to ask for a slot; admitted, it tells the one after it. A workflow that is not
  * started yet asks by itself when it is.
  */
-export async function wakeQueue({ db, client }: { db: Kysely<Database>; client: Client }): Promise<void> {
+export async function wakeQueue({ db, client }: { db: Db; client: Client }): Promise<void> {
   const head = await queueHead(db);
   if (head !== null) await signalSession(client, head, slotFree);
 }

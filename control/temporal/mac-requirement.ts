@@ -1,7 +1,7 @@
 /** When what has no MAC stops to count: signing comes first, refusing second, so that an upgrade loses no session. */
 import { createHmac } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
+import type { Db } from '../../store/connection/database.ts';
 import {
   dropRequirement,
   hasSessions,
@@ -12,7 +12,6 @@ import {
   requireMacs,
   wasGoneBack,
 } from '../../store/connection/required-macs.ts';
-import type { Database } from '../../store/tables.ts';
 
 /** Between two looks, ms: an older release that comes back is seen before it takes requests. */
 const LOOK_MS = 2_000;
@@ -30,7 +29,7 @@ export interface MacRequirement {
 }
 
 export interface MacRequirementOptions {
-  db: Kysely<Database>;
+  db: Db;
   key: Buffer;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   /** Between two looks, ms; default 2,000. */

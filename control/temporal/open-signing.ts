@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { followMacRequirement, type MacRequirement } from './mac-requirement.ts';
 import type { Signing } from './signing.ts';
 
@@ -19,7 +18,7 @@ export interface OpenSigning {
  * @param findKey null where the process has no key
  */
 export function openSigning(
-  db: Kysely<Database>,
+  db: Db,
   findKey: (() => Buffer) | null,
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void },
 ): OpenSigning {

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { parseCertificate } from '../../domain/trust/ssh-certificate.ts';
 import type { TrustView } from '../../domain/trust/trust-schema.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { listAuthorities } from '../../store/trust/trust.ts';
 import { authorityLines, CERTIFICATE_SECRET } from './trust.ts';
 
 export interface ReadTrustDependencies {
-  db: Kysely<Database>;
+  db: Db;
   secrets: Pick<SecretStore, 'get'>;
 }
 

@@ -1,10 +1,10 @@
 /** Who the sessions are to hosts: a key and a certificate that is always good for a while (cfs-flows 6.3). */
-import type { Kysely } from 'kysely';
+
 import { isMusterError } from '../../domain/errors.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { isRenewalDue, isUsable, lookAgainAfter } from '../../domain/trust/certificate-renewal.ts';
 import { parseCertificate, type SshCertificate } from '../../domain/trust/ssh-certificate.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import {
   findAuthority,
   listAuthorities,
@@ -21,7 +21,7 @@ export const CERTIFICATE_SECRET = 'cfstrustcertificate';
 const TRUST_ACTOR = 'trust';
 
 export interface TrustDependencies {
-  db: Kysely<Database>;
+  db: Db;
   secrets: SecretStore;
   signer: CertificateSigner;
   /** Users that certificates let in. */
@@ -131,6 +131,6 @@ export function createTrust(deps: TrustDependencies) {
 }
 
 /** What hosts are to trust, a key a line, the one that signs now first; empty before there is one. */
-export async function authorityLines(db: Kysely<Database>): Promise<string> {
+export async function authorityLines(db: Db): Promise<string> {
   return (await listAuthorities(db)).map(({ public_key }) => `${public_key}\n`).join('');
 }

@@ -1,11 +1,10 @@
 /** What encrypts the addresses of webhooks. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { ADDRESS_KEY_SECRET } from '../../domain/secrets/secret-uses.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { withSetupLock } from '../../store/connection/setup-lock.ts';
-import type { Database } from '../../store/tables.ts';
 
 const KEY = 'key';
 const KEY_BYTES = 32;
@@ -29,11 +28,7 @@ interface Cipher {
  * The seal of this installation: by the key of the secrets, which `secret rotate-key` changes for addresses too.
  * @param cipher null where secrets are in a cluster: then the key is a secret
  */
-export function openAddressSeal(
-  db: Kysely<Database>,
-  secrets: Pick<SecretStore, 'get' | 'put'>,
-  cipher: Cipher | null,
-): AddressSeal {
+export function openAddressSeal(db: Db, secrets: Pick<SecretStore, 'get' | 'put'>, cipher: Cipher | null): AddressSeal {
   if (cipher === null) return sealBySecret(db, secrets);
   return {
     seal: async (text, place) => cipher.encrypt(text, place),
@@ -42,7 +37,7 @@ export function openAddressSeal(
 }
 
 /** The seal by a key in the store of secrets, which all processes share. It is made when the first address is sealed. */
-function sealBySecret(db: Kysely<Database>, secrets: Pick<SecretStore, 'get' | 'put'>): AddressSeal {
+function sealBySecret(db: Db, secrets: Pick<SecretStore, 'get' | 'put'>): AddressSeal {
   const stored = async (): Promise<Buffer | null> => {
     const key = Buffer.from((await secrets.get(ADDRESS_KEY_SECRET))?.[KEY] ?? '', 'hex');
     return key.length === KEY_BYTES ? key : null;

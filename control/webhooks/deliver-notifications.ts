@@ -1,11 +1,10 @@
-import type { Kysely } from 'kysely';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { maskUrlCredentials } from '../../domain/text/mask-url.ts';
 import { withoutWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
 import { webhookBody } from '../../domain/webhooks/webhook-body.ts';
 import { nextTryMs } from '../../domain/webhooks/webhook-retry.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import {
   findDueNotifications,
   findNextTry,
@@ -20,7 +19,7 @@ import type { WebhookSender } from './webhook-ports.ts';
 import { readWebhookSecret, signatureOf } from './webhook-secret.ts';
 
 export interface DeliveryDependencies {
-  db: Kysely<Database>;
+  db: Db;
   secrets: Pick<SecretStore, 'get'>;
   addressSeal: AddressSeal;
   webhooks: WebhookSender;

@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { Kysely } from 'kysely';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
-import type { Database } from '../../store/tables.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { findDueWebhooks, forgetNotifications } from '../../store/webhooks/webhooks.ts';
 import { notificationsDue } from '../../workflows/webhooks/messages.ts';
 
@@ -11,7 +10,7 @@ const KEPT_MS = 7 * 24 * 3_600_000;
 const SLICE = 5_000;
 
 export interface WakeDependencies {
-  db: Kysely<Database>;
+  db: Db;
   client: Client;
   clock(): Date;
 }

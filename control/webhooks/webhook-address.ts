@@ -1,17 +1,17 @@
 /** Whole addresses of webhooks: sealed in the database, opened where something is sent there. */
-import type { Kysely } from 'kysely';
+
 import { isMusterError } from '../../domain/errors.ts';
 import { webhookAddressPlace } from '../../domain/secrets/sealed-places.ts';
 import { isShownAddress, shownWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { isWithoutUnsealing } from '../../store/connection/process-names.ts';
 import { holdKey } from '../../store/secrets/key-lock.ts';
-import type { Database } from '../../store/tables.ts';
 import { listOpenAddresses, storeSealed } from '../../store/webhooks/webhook-addresses.ts';
 import { findWebhook, type WebhookRow } from '../../store/webhooks/webhooks.ts';
 import type { AddressSeal } from './address-seal.ts';
 
 export interface AddressDependencies {
-  db: Kysely<Database>;
+  db: Db;
   addressSeal: AddressSeal;
 }
 

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely';
 import { musterError } from '../../domain/errors.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { givenWebhookAddress, shownWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
@@ -12,7 +11,6 @@ import {
 } from '../../domain/webhooks/webhook-schema.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { holdKey } from '../../store/secrets/key-lock.ts';
-import type { Database } from '../../store/tables.ts';
 import {
   deleteWebhook,
   findWebhook,
@@ -34,7 +32,7 @@ import { newWebhookSecret, storeWebhookSecret, webhookSecretName } from './webho
 const inTurn = oneAtATime();
 
 export interface WebhookDependencies {
-  db: Kysely<Database>;
+  db: Db;
   secrets: Pick<SecretStore, 'putAll' | 'delete'>;
   addressSeal: AddressSeal;
   clock(): Date;

@@ -1,11 +1,10 @@
 /** What is behind and in no batch, and what is in a batch that is not its own any more; by the statuses of `component-status.ts`. */
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { LayerState } from '../../domain/components/schema.ts';
 import type { StatusOptions } from '../../domain/components/status.ts';
 import type { Canary } from '../../domain/configurations/schema.ts';
 import { exhausted, judgedStandings } from '../components/component-status.ts';
 import type { Db } from '../connection/database.ts';
-import type { Database } from '../tables.ts';
 import { mayBeCanary } from './canaries.ts';
 
 export interface CandidateRow {
@@ -26,7 +25,7 @@ export type CandidateScope = { except: readonly string[] } | { configuration: st
  * answers that it wants no more.
  */
 export async function eachCandidatePage(
-  db: Kysely<Database>,
+  db: Db,
   options: StatusOptions,
   { size, scope }: { size: number; scope: CandidateScope },
   take: (page: CandidateRow[]) => Promise<boolean>,

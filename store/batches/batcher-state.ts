@@ -1,8 +1,7 @@
 /** The batcher's one record, and what it remembers of single keys. */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { GlobalBackOff, KeyBackOff } from '../../domain/batches/back-off.ts';
 import type { Db } from '../connection/database.ts';
-import type { Database } from '../tables.ts';
 
 /** Where changes that may make a component pending are announced; the database does it (migration 0008). */
 export const BATCHER_CHANNEL = 'muster_batcher';
@@ -155,11 +154,7 @@ const PASS_LOCK = 0x6d627463;
  * Runs `work` unless another process does so now; answers null then. The lock goes with its connection, which may stand for a
  * while when its machine is gone: where the last pass began before `staleBefore`, work goes on without the lock.
  */
-export async function withPassLock<T>(
-  db: Kysely<Database>,
-  staleBefore: Date,
-  work: () => Promise<T>,
-): Promise<T | null> {
+export async function withPassLock<T>(db: Db, staleBefore: Date, work: () => Promise<T>): Promise<T | null> {
   return db.connection().execute(async (connection) => {
     const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${PASS_LOCK}) as taken`.execute(
       connection,

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { types } from 'node:util';
-import { Kysely, type Transaction } from 'kysely';
+import { Kysely } from 'kysely';
 import pg from 'pg';
 import type { Database } from '../tables.ts';
 import { AttributingDialect } from './attribution.ts';
 import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
 import { beginConnection } from './vanished-clients.ts';
 
-/** A connection or a transaction: what every repository function takes first. */
-export type Db = Kysely<Database> | Transaction<Database>;
+/** The database, or a transaction of it: what every function of the store takes first, and what those above hand on. */
+export type Db = Kysely<Database>;
 
 const INT8 = 20;
 
@@ -31,14 +31,14 @@ const END_MS = 2_000;
 /** The server is to end a statement that lasts too long; if it cannot, we do after this, ms. */
 const STATEMENT_GRACE = 5_000;
 
-const watches = new WeakMap<Kysely<Database>, DatabaseWatch>();
+const watches = new WeakMap<Db, DatabaseWatch>();
 
 /**
  * Opens a pool. A request that gets no connection within 4 s fails, and so does a query whose server has stopped to answer,
  * so that an API call answers 503 within 5 s when the database is away or frozen; broken connections are dropped quietly and
  * made again.
  */
-export function openDatabase(options: DatabaseOptions): Kysely<Database> {
+export function openDatabase(options: DatabaseOptions): Db {
   const { url, ca, poolSize = 10, name = 'muster', statementMs } = options;
   const parsers = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -80,7 +80,7 @@ export function openDatabase(options: DatabaseOptions): Kysely<Database> {
 }
 
 /** Resolves when the database answers; a pool with much to do does not delay it. */
-export function pingDatabase(db: Kysely<Database>): Promise<void> {
+export function pingDatabase(db: Db): Promise<void> {
   return watches.get(db)?.ping() ?? Promise.reject(new Error('this database was not opened here'));
 }
 

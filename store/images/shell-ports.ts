@@ -1,8 +1,7 @@
 /** Ports of the shells of image jobs, on each machine. */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { ShellPorts } from '../../domain/images/shell-ports.ts';
 import type { Db } from '../connection/database.ts';
-import type { Database } from '../tables.ts';
 
 export interface WantedPort extends ShellPorts {
   queue: string;
@@ -15,7 +14,7 @@ export interface WantedPort extends ShellPorts {
  * Takes a port of a machine for a job: one that nobody has, and nobody had since `freeSince`; the one that was taken for it with its turn
  * first. Null when there is none.
  */
-export async function takeImagePort(db: Kysely<Database>, wanted: WantedPort): Promise<number | null> {
+export async function takeImagePort(db: Db, wanted: WantedPort): Promise<number | null> {
   return db.transaction().execute((trx) => reserveImagePort(trx, wanted));
 }
 

@@ -1,9 +1,8 @@
 /** Everything in the database that the key of the secrets has encrypted, and the change of that key. */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { KeyRotation } from '../../domain/secrets/key-rotation.ts';
 import { webhookAddressPlace } from '../../domain/secrets/sealed-places.ts';
 import type { Db } from '../connection/database.ts';
-import type { Database } from '../tables.ts';
 import { KEY_LOCK, ROTATION_LOCK } from './key-lock.ts';
 
 /** A column of ciphertexts. `place` is what each is bound to, made of the columns of `id`, which name a row. */
@@ -26,7 +25,7 @@ const SEALED: readonly SealedColumn[] = [
  * read and written all the time.
  * @returns how many values there are
  */
-export async function rotateKey(db: Kysely<Database>, rotation: KeyRotation): Promise<number> {
+export async function rotateKey(db: Db, rotation: KeyRotation): Promise<number> {
   return alone(db, async () => {
     // One that was broken off after its keys had changed places is finished as it is.
     if (!rotation.isUnfinished()) rotation.prepare();
@@ -35,7 +34,7 @@ export async function rotateKey(db: Kysely<Database>, rotation: KeyRotation): Pr
 }
 
 /** Finishes a change that was broken off; answers whether there was one. */
-export async function finishRotation(db: Kysely<Database>, rotation: KeyRotation): Promise<boolean> {
+export async function finishRotation(db: Db, rotation: KeyRotation): Promise<boolean> {
   if (!rotation.isUnfinished()) return false;
   return alone(db, async () => {
     if (!rotation.isUnfinished()) return false;
@@ -44,7 +43,7 @@ export async function finishRotation(db: Kysely<Database>, rotation: KeyRotation
   });
 }
 
-async function changeKey(db: Kysely<Database>, rotation: KeyRotation): Promise<number> {
+async function changeKey(db: Db, rotation: KeyRotation): Promise<number> {
   if (rotation.isPrepared()) await renewAll(db, rotation);
   const count = await renewAll(db, rotation, () => rotation.switch());
   rotation.finish();
@@ -52,7 +51,7 @@ async function changeKey(db: Kysely<Database>, rotation: KeyRotation): Promise<n
 }
 
 /** While it works no other process changes the key. */
-function alone<T>(db: Kysely<Database>, work: () => Promise<T>): Promise<T> {
+function alone<T>(db: Db, work: () => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
     await sql`select pg_advisory_lock(${ROTATION_LOCK})`.execute(connection);
     try {
@@ -64,7 +63,7 @@ function alone<T>(db: Kysely<Database>, work: () => Promise<T>): Promise<T> {
 }
 
 /** All values in one transaction, in which no other is written. */
-async function renewAll(db: Kysely<Database>, rotation: KeyRotation, first?: () => void): Promise<number> {
+async function renewAll(db: Db, rotation: KeyRotation, first?: () => void): Promise<number> {
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${KEY_LOCK})`.execute(trx);
     first?.();

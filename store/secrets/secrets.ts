@@ -1,7 +1,7 @@
 /** Secret values in a table, encrypted before they get there: the stand-in for Secrets of a cluster. */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { isMusterError } from '../../domain/errors.ts';
-import type { Database } from '../tables.ts';
+import type { Db } from '../connection/database.ts';
 import { holdKey } from './key-lock.ts';
 
 /** Encrypts a value so that it opens only in its own place (`context`). */
@@ -12,7 +12,7 @@ export interface SecretCipher {
 }
 
 /** The store of secrets over table `secrets`. */
-export function createSecretStore(db: Kysely<Database>, cipher: SecretCipher) {
+export function createSecretStore(db: Db, cipher: SecretCipher) {
   const sealed = (name: string, key: string, value: string, actor: string | null) => ({
     name,
     key,

@@ -1,6 +1,5 @@
 /** Who gets a session slot next. */
 
-import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import { firstStep } from '../../domain/sessions/cluster/cluster-wait.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
@@ -8,7 +7,6 @@ import type { SlotHolder } from '../../domain/sessions/slot-wait.ts';
 import type { Db } from '../connection/database.ts';
 import { addDuration } from '../connection/tallies.ts';
 import { announceStream } from '../runs/streams.ts';
-import type { Database } from '../tables.ts';
 import type { SessionRow } from './sessions.ts';
 
 const slotsOf = ({ free, taken }: { free: number; taken: number }) => ({ free, taken });
@@ -33,7 +31,7 @@ export interface AdmissionResult {
  * @param defaultRunner where layers run of a session that does not say it; its record says what it does first
  */
 export async function admit(
-  db: Kysely<Database>,
+  db: Db,
   id: string,
   job: (admittedAt: Date) => string,
   maxRunning: number,

@@ -1,10 +1,8 @@
 /** What the record of a session says while it is worked on. */
-import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { Snapshot } from '../../domain/sessions/schema.ts';
 import type { Db } from '../connection/database.ts';
 import { announceStream, STREAM_CHANNEL } from '../runs/streams.ts';
-import type { Database } from '../tables.ts';
 
 export interface Progress {
   phase: string;
@@ -42,7 +40,7 @@ export async function writeProgress(db: Db, id: string, progress: Progress): Pro
 const AWAY = 'runner_gone';
 
 /** Writes `message` to the sessions that have an open run on a machine that is away. */
-export async function noteHostAway(db: Kysely<Database>, host: string, message: string): Promise<void> {
+export async function noteHostAway(db: Db, host: string, message: string): Promise<void> {
   await sql`
     with waiting as (
       update sessions set message = ${message}, reason = ${AWAY}, updated_at = now()
@@ -55,7 +53,7 @@ export async function noteHostAway(db: Kysely<Database>, host: string, message: 
 }
 
 /** Takes back what `noteHostAway` wrote. */
-export async function noteHostBack(db: Kysely<Database>, host: string): Promise<void> {
+export async function noteHostBack(db: Db, host: string): Promise<void> {
   await sql`
     with running as (
       update sessions set message = 'running layer ' || (layer + 1), reason = null, updated_at = now()

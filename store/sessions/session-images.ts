@@ -1,8 +1,7 @@
 /** The images of sessions: what was asked of the image service for each, and what came of it. */
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
 import { announceStream } from '../runs/streams.ts';
-import type { Database } from '../tables.ts';
 import type { SessionImagesTable } from './tables.ts';
 
 export type SessionImageRow = Selectable<SessionImagesTable>;
@@ -115,7 +114,7 @@ export async function writeImageKey(db: Db, sessionId: string, keyId: string): P
  * @param sole whether it answers the only request for it: then no other can appear
  */
 export async function writeImageJob(
-  db: Kysely<Database>,
+  db: Db,
   sessionId: string,
   image: string,
   job: string,
@@ -175,12 +174,7 @@ export interface ImageArtifact {
 }
 
 /** Records what came of an image, and once the artifact of the session. */
-export async function writeImageResult(
-  db: Kysely<Database>,
-  sessionId: string,
-  artifact: ImageArtifact,
-  now: Date,
-): Promise<void> {
+export async function writeImageResult(db: Db, sessionId: string, artifact: ImageArtifact, now: Date): Promise<void> {
   const entry = JSON.stringify([artifact]);
   await db.transaction().execute(async (trx) => {
     await trx

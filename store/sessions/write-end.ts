@@ -1,11 +1,10 @@
 /** The end of a session, written once. */
 
-import type { Kysely } from 'kysely';
 import type { Succeeded } from '../../domain/sessions/schema.ts';
 import { deleteRequests, mayBeAtWork, releaseLeases } from '../components/leases.ts';
+import type { Db } from '../connection/database.ts';
 import { addDuration, countOne } from '../connection/tallies.ts';
 import { announceStream } from '../runs/streams.ts';
-import type { Database } from '../tables.ts';
 import type { SessionRow } from './sessions.ts';
 
 export interface SessionEnd {
@@ -19,10 +18,10 @@ export interface SessionEnd {
  * Answers whether this call was the one that ended it; if so, `atEnd` was called in the same transaction.
  */
 export async function writeEnd(
-  db: Kysely<Database>,
+  db: Db,
   id: string,
   end: SessionEnd,
-  atEnd: (trx: Kysely<Database>, session: SessionRow) => Promise<void> = async () => undefined,
+  atEnd: (trx: Db, session: SessionRow) => Promise<void> = async () => undefined,
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const now = new Date();

@@ -1,7 +1,6 @@
 /** Public keys of certificate authorities: the one that signs now, and those whose certificates may still be valid. */
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
-import type { Database } from '../tables.ts';
 import type { TrustAuthoritiesTable } from './tables.ts';
 
 export type TrustAuthorityRow = Selectable<TrustAuthoritiesTable>;
@@ -10,7 +9,7 @@ export type TrustAuthorityRow = Selectable<TrustAuthoritiesTable>;
 const TRUST_LOCK = 7_414_001;
 
 /** Runs `work` while no other process makes an authority or a certificate. Holds one connection meanwhile. */
-export function withTrustLock<T>(db: Kysely<Database>, work: () => Promise<T>): Promise<T> {
+export function withTrustLock<T>(db: Db, work: () => Promise<T>): Promise<T> {
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${TRUST_LOCK})`.execute(trx);
     return work();
@@ -39,7 +38,7 @@ export async function findAuthority(db: Db): Promise<string | null> {
 }
 
 /** Makes this the authority that signs now; the one before stays, as a former one. */
-export async function recordAuthority(db: Kysely<Database>, publicKey: string, now: Date): Promise<void> {
+export async function recordAuthority(db: Db, publicKey: string, now: Date): Promise<void> {
   if ((await findAuthority(db)) === publicKey) return;
   await db.transaction().execute(async (trx) => {
     await trx

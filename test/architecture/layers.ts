@@ -31,11 +31,11 @@ export const LAYERS: Record<string, Layer> = {
   activities: {
     imports: ['domain', 'control', 'store'],
     vendors: ['@temporalio/activity'],
-    // A factory that hands its client or its database on to control functions names its type.
-    vendorTypes: ['@temporalio/client', 'kysely'],
+    // A factory that hands its client on to control functions names its type.
+    vendorTypes: ['@temporalio/client'],
   },
-  // Of workflows only the messages: see `MESSAGES`. Control hands the database on to the store: it knows its type alone.
-  control: { imports: ['domain', 'store', 'workflows'], vendors: TEMPORAL, vendorTypes: ['kysely'] },
+  // Of workflows only the messages: see `MESSAGES`. The database is handed on to the store, by the store's type `Db`.
+  control: { imports: ['domain', 'store', 'workflows'], vendors: TEMPORAL },
   drivers: {
     imports: ['domain'],
     vendors: [
@@ -56,7 +56,7 @@ export const LAYERS: Record<string, Layer> = {
   },
   store: { imports: ['domain'], vendors: ['kysely', 'pg'] },
   config: { imports: [], vendors: ['zod'] },
-  // Of the store only what reads: see `READING`. It hands the database on to control and names its type.
+  // Of the store only what reads: see `READING`.
   api: {
     imports: ['domain', 'control', 'store', 'workflows'],
     vendors: [
@@ -69,7 +69,6 @@ export const LAYERS: Record<string, Layer> = {
       'pino',
       'prom-client',
     ],
-    vendorTypes: ['kysely'],
   },
   worker: {
     imports: ['config', 'domain', 'workflows', 'activities', 'control', 'drivers', 'store'],
@@ -167,7 +166,6 @@ export const TEST_FOLDERS = ['architecture', 'fuzz', 'histories', 'service', 'su
 /** Files outside of lanes that gather what all of them have. */
 export const GATHERING = [
   'workflows/index.ts',
-  'control/database.ts',
   'control/service/secret-users.ts',
   'control/temporal/register-search-attributes.ts',
   'store/tables.ts',

@@ -1,13 +1,11 @@
 /** Sessions with streams and runs as the engine would leave them, for tests of what reads them. */
-import type { Kysely } from 'kysely';
+
 import type { HostResult, HostStatus } from '../../domain/runs/schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { ensureRun, markRunEnded } from '../../store/runs/runs.ts';
 import { appendEvents, appendOutput } from '../../store/runs/streams.ts';
 import { writeEnd } from '../../store/sessions/write-end.ts';
-import type { Database } from '../../store/tables.ts';
-
-type Db = Kysely<Database>;
 
 /** Stores a configuration with so many layers, named l0, l1 ..., each with a commit. */
 export async function addConfiguration(db: Db, name: string, layers = 2): Promise<void> {

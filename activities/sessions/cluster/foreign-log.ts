@@ -1,6 +1,5 @@
 /** The log of a runner that hands in nothing by itself (profile `compatible`), read from its pod as the output of one run. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Kysely, SessionRow } from '../../../control/database.ts';
 import { failureOf } from '../../../control/failures.ts';
 import { closeRun, knownRun, RunOvertaken, shipBatch } from '../../../control/runs/follow-run.ts';
 import { openRun } from '../../../control/runs/open-run.ts';
@@ -11,10 +10,12 @@ import { storableText } from '../../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../../domain/runs/text-chunk.ts';
 import type { ClusterJobs, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { runIdOf } from '../../../domain/sessions/run-id.ts';
+import type { Db } from '../../../store/connection/database.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { lastingSecrets, type SecretDependencies } from './job-secret.ts';
 
 export interface ForeignLogDependencies extends SecretDependencies {
-  db: Kysely<Database>;
+  db: Db;
   cluster: Pick<ClusterJobs, 'followLog'>;
   /** Largest kept log in bytes. */
   logMaxBytes: number;
@@ -106,7 +107,7 @@ function passes(error: unknown): boolean {
  * `signal`: then the log was not read to its end either, and the next try goes on with it.
  */
 export async function closeForeignLog(
-  db: Kysely<Database>,
+  db: Db,
   sessionId: string,
   { runId, done }: FollowedLog,
   view: JobView,
@@ -125,7 +126,7 @@ export async function closeForeignLog(
   await closeRun(db, run, { exit, results: null, warnings: [] });
 }
 
-async function warn(db: Kysely<Database>, sessionId: string, why: string): Promise<void> {
+async function warn(db: Db, sessionId: string, why: string): Promise<void> {
   await noteWarnings(db, sessionId, [`the log of the Job is not complete: ${why}`]);
 }
 

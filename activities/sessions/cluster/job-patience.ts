@@ -1,12 +1,13 @@
 /** How long a session's Job may go on without getting anywhere. */
-import type { Database, Kysely } from '../../../control/database.ts';
+
 import { currentOrder, type SessionJobRow, waitedFor } from '../../../control/sessions/cluster/record-job.ts';
 import type { JobTrouble, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { isLeftRunning, type JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import { preparedJob } from './prepared-job.ts';
 
 export interface PatienceDependencies {
-  db: Kysely<Database>;
+  db: Db;
   /** How long a pod may wait for cpu, memory or its containers, and for what can never be, ms. */
   patience: { waiting: number; impossible: number };
   /** Where pods reach Muster; undefined where no cluster is. */
@@ -56,7 +57,7 @@ export async function timeLeft(
  * gone, be it the one that makes the inventory (cfs-flows 1.7) or, before its work is over, the one that runs the layers; or all that goes
  * on was put into the pod by a cluster.
  */
-async function isHopeless(db: Kysely<Database>, job: SessionJobRow, view: JobView): Promise<boolean> {
+async function isHopeless(db: Db, job: SessionJobRow, view: JobView): Promise<boolean> {
   const hasFailed = (container: string) => {
     const exitCode = view.containers.find(({ name }) => name === container)?.exitCode ?? null;
     return exitCode !== null && exitCode !== 0;
@@ -83,7 +84,7 @@ export async function troubleOfSilence(
  * Whether the repositories are there, and nobody has asked for an inventory yet, or for what to run. That it is asked for may be lost, so an
  * inventory that was made counts as well, where nobody is to say more: a foreign `ansible` says nothing.
  */
-async function isSilent(db: Kysely<Database>, job: SessionJobRow, { phase, containers }: JobView): Promise<boolean> {
+async function isSilent(db: Db, job: SessionJobRow, { phase, containers }: JobView): Promise<boolean> {
   const exitCodeOf = (container: string) => containers.find(({ name }) => name === container)?.exitCode ?? null;
   if (phase !== 'running' || exitCodeOf('git-clone') !== 0) return false;
   if (job.profile === 'compatible' && exitCodeOf('inventory') !== null) return false;

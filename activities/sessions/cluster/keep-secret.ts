@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Kysely } from '../../../control/database.ts';
 import type { SessionJobRow } from '../../../control/sessions/cluster/record-job.ts';
 import { noteWarnings } from '../../../control/sessions/session-progress.ts';
 import type { ClusterJobs } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { secretChange } from '../../../domain/sessions/cluster/secret-change.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import { jobIdentity, type SecretDependencies, trimmed } from './job-secret.ts';
 
 export interface KeepDependencies extends SecretDependencies {
-  db: Kysely<Database>;
+  db: Db;
   cluster: Pick<ClusterJobs, 'updateSecret'>;
 }
 

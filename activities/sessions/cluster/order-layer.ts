@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Kysely, SessionRow } from '../../../control/database.ts';
 import { knownRun, type RunRow } from '../../../control/runs/follow-run.ts';
 import { openRun } from '../../../control/runs/open-run.ts';
 import { closeLeftRuns, currentOrder, orderJob } from '../../../control/sessions/cluster/record-job.ts';
@@ -14,6 +13,8 @@ import { secretChange, secretNumber } from '../../../domain/sessions/cluster/sec
 import type { RunOrder } from '../../../domain/sessions/job-schema.ts';
 import type { LayerOutcome } from '../../../domain/sessions/outcome.ts';
 import { runIdOf } from '../../../domain/sessions/run-id.ts';
+import type { Db } from '../../../store/connection/database.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { finalFailure } from '../../final-failure.ts';
 import type { RunLayer } from '../contract.ts';
 import { type LayerDependencies, layerCommand, namedLayer, placeIn, playbookOf } from '../machine/layer-command.ts';
@@ -75,7 +76,7 @@ export async function orderLayer(deps: OrderDependencies, input: RunLayer, signa
 }
 
 /** Waits until the container that takes orders is there. */
-async function untilReady(db: Kysely<Database>, sessionId: string, signal: AbortSignal): Promise<void> {
+async function untilReady(db: Db, sessionId: string, signal: AbortSignal): Promise<void> {
   for (const began = Date.now(); ; ) {
     const job = await preparedJob(db, sessionId);
     if (job.ended_at !== null) throw endedWith(job.end_code, job.end_message);
@@ -88,12 +89,7 @@ function isOpen({ state }: RunRow): boolean {
   return state !== 'ended' && state !== 'lost';
 }
 
-async function untilEnded(
-  db: Kysely<Database>,
-  sessionId: string,
-  runId: string,
-  signal: AbortSignal,
-): Promise<'ended' | 'lost'> {
+async function untilEnded(db: Db, sessionId: string, runId: string, signal: AbortSignal): Promise<'ended' | 'lost'> {
   let nextJobLook = 0;
   for (const began = Date.now(); ; ) {
     const run = await knownRun(db, runId);
@@ -112,7 +108,7 @@ async function untilEnded(
 }
 
 /** Waits for a moment until the end of the Job is stored; the time does not pass while nobody sees the cluster. */
-async function untilJobEnds(db: Kysely<Database>, sessionId: string, signal: AbortSignal): Promise<void> {
+async function untilJobEnds(db: Db, sessionId: string, signal: AbortSignal): Promise<void> {
   const began = Date.now();
   for (let latest = began + JOB_END_MS; Date.now() < latest; ) {
     if ((await preparedJob(db, sessionId)).ended_at !== null) return;
@@ -126,7 +122,7 @@ async function untilJobEnds(db: Kysely<Database>, sessionId: string, signal: Abo
  * Waits for the end of the playbooks of a pod that runs them by itself; their exit code. Where something else has ended them, or kept them from
  * being run, the end of the Job is the reason.
  */
-export async function awaitPlaybooks(db: Kysely<Database>, sessionId: string, signal: AbortSignal): Promise<number> {
+export async function awaitPlaybooks(db: Db, sessionId: string, signal: AbortSignal): Promise<number> {
   for (;;) {
     const { exit_codes: codes, ended_at: endedAt } = await preparedJob(db, sessionId);
     const code = codes?.ansible ?? null;
@@ -151,7 +147,7 @@ export async function awaitPlaybooks(db: Kysely<Database>, sessionId: string, si
 }
 
 /** What the pod said of a run that it could not begin, or go on with, or the end of the Job that took the run along; null: nothing. */
-async function refusalOf(db: Kysely<Database>, sessionId: string, lost: boolean): Promise<Error | null> {
+async function refusalOf(db: Db, sessionId: string, lost: boolean): Promise<Error | null> {
   const job = await preparedJob(db, sessionId);
   const { ansible } = job.steps;
   if (ansible?.state === 'failed' && isErrorCode(ansible.code))

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { RepositoryAccess } from '../../../control/configurations/ports.ts';
-import type { Database, Kysely } from '../../../control/database.ts';
 import { jobNameOf } from '../../../control/sessions/cluster/job-name.ts';
 import { jobOfSession, recordJob } from '../../../control/sessions/cluster/record-job.ts';
 import { loadSession, noteProgress, noteWarnings, pinCommits } from '../../../control/sessions/session-progress.ts';
@@ -12,6 +11,7 @@ import { COMPATIBLE_IMAGE_KEY, POD_PATHS } from '../../../domain/sessions/cluste
 import { IMAGE_PYTHON, IMAGE_TO_JOB } from '../../../domain/sessions/images/image-inventory.ts';
 import { layerNumber } from '../../../domain/sessions/layer-name.ts';
 import type { Snapshot, SnapshotRepository, TargetDefinition } from '../../../domain/sessions/schema.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import type { PreparedJob } from '../contract.ts';
 import { mayBeElsewhere } from '../machine/taken-from-us.ts';
 import { type InventoryDependencies, type ReadElsewhere, writeInventory } from '../machine/write-inventory.ts';
@@ -27,7 +27,7 @@ const READ_BY: Readonly<Record<RunnerProfile, ReadElsewhere>> = {
 };
 
 export interface PrepareDependencies extends InventoryDependencies {
-  db: Kysely<Database>;
+  db: Db;
   workspaces: Workspaces;
   site: SiteValues;
   clones: Clones;

@@ -1,9 +1,9 @@
-import type { Database, Kysely } from '../../../control/database.ts';
 import { jobOfSession, type SessionJobRow } from '../../../control/sessions/cluster/record-job.ts';
 import { musterError } from '../../../domain/errors.ts';
+import type { Db } from '../../../store/connection/database.ts';
 
 /** The session's Job on record. */
-export async function preparedJob(db: Kysely<Database>, sessionId: string): Promise<SessionJobRow> {
+export async function preparedJob(db: Db, sessionId: string): Promise<SessionJobRow> {
   const job = await jobOfSession(db, sessionId);
   if (job === null) throw musterError('job_lost', `Session ${sessionId} has no Job on record`);
   return job;

@@ -1,4 +1,3 @@
-import type { SessionRow } from '../../../control/database.ts';
 import type { SessionJobRow } from '../../../control/sessions/cluster/record-job.ts';
 import { issueJobToken } from '../../../control/sessions/cluster/session-of-job-token.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../../control/sessions/session-progress.ts';
@@ -18,6 +17,7 @@ import { COMPATIBLE_EXTRA_VARS, EXTRA_VARS_KEY, POD_PATHS } from '../../../domai
 import { checkSecretSize } from '../../../domain/sessions/cluster/secret-size.ts';
 import { layersArgument } from '../../../domain/sessions/layers-argument.ts';
 import { joinShellWords } from '../../../domain/sessions/shell-words.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { jobSecret, type SecretDependencies } from './job-secret.ts';
 import { preparedJob } from './prepared-job.ts';
 import { type RoomDependencies, STARTING, startInRoom } from './start-in-room.ts';

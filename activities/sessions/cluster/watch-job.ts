@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Kysely } from '../../../control/database.ts';
 import {
   closeLeftRuns,
   jobOfSession,
@@ -12,6 +11,7 @@ import { loadSession, noteProgress } from '../../../control/sessions/session-pro
 import { isErrorCode } from '../../../domain/errors.ts';
 import type { ClusterJobs, JobTrouble, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { isJobOver, isLost, type JobOutcome, jobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import type { JobEnd } from '../contract.ts';
 import { closeForeignLog, type FollowedLog, type ForeignLogDependencies, followForeignLog } from './foreign-log.ts';
 import { type PatienceDependencies, type Since, timeLeft, troubleOfSilence, waitedTooLong } from './job-patience.ts';
@@ -200,12 +200,12 @@ async function followToEnd(
 }
 
 /** What the record says of following the Job, when that failed before; '' when it says something else. */
-async function wordsOfTrouble(db: Kysely<Database>, sessionId: string): Promise<string> {
+async function wordsOfTrouble(db: Db, sessionId: string): Promise<string> {
   const { message } = await loadSession(db, sessionId);
   return message?.startsWith(`${FOLLOWING} failed`) ? message : '';
 }
 
-async function tell(db: Kysely<Database>, sessionId: string, trouble: JobTrouble | null): Promise<void> {
+async function tell(db: Db, sessionId: string, trouble: JobTrouble | null): Promise<void> {
   const message = trouble?.message ?? 'the Job goes on';
   const reason = trouble !== null && isErrorCode(trouble.code) ? trouble.code : null;
   const { phase } = await loadSession(db, sessionId);

@@ -1,4 +1,3 @@
-import type { SessionRow } from '../../../control/database.ts';
 import {
   findKnownImageJobs,
   findSessionImage,
@@ -14,6 +13,7 @@ import { ERRORS, isMusterError, musterError } from '../../../domain/errors.ts';
 import type { ImageJob, ImageService } from '../../../domain/images/image-service.ts';
 import { isWantedJob, shellState } from '../../../domain/sessions/images/image-jobs.ts';
 import { serviceImageId } from '../../../domain/sessions/images/image-names.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import type { ImageRef } from '../image-contract.ts';
 import type { ImageDependencies } from '../image-ports.ts';
 import { JOB_PAUSE, LOGIN_PAUSE, notReady, serviceOf, waitIsOver } from './image-waiting.ts';

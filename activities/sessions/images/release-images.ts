@@ -1,4 +1,3 @@
-import type { SessionRow } from '../../../control/database.ts';
 import {
   findKnownImageJobs,
   listSessionImages,
@@ -12,6 +11,7 @@ import { isMusterError } from '../../../domain/errors.ts';
 import type { ImageService } from '../../../domain/images/image-service.ts';
 import { isWantedJob, resultState } from '../../../domain/sessions/images/image-jobs.ts';
 import { imageKeyName } from '../../../domain/sessions/images/image-names.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { deleteEndedJobs } from '../cluster/delete-ended-jobs.ts';
 import type { ImageDependencies } from '../image-ports.ts';
 import { serviceOf } from './image-waiting.ts';

@@ -1,16 +1,16 @@
-import type { Database, Kysely } from '../../../control/database.ts';
 import { loadSession, noteWarnings, pinCommits } from '../../../control/sessions/session-progress.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { labelled } from '../../../domain/labelled.ts';
 import { layerNumber } from '../../../domain/sessions/layer-name.ts';
 import type { Snapshot, SnapshotRepository } from '../../../domain/sessions/schema.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import type { Clones, SiteValues, Workspaces } from '../ports.ts';
 import { type IdentityDependencies, writeIdentity } from './host-identity.ts';
 import { mayBeElsewhere } from './taken-from-us.ts';
 import { placeVaultPassword } from './vault-password.ts';
 
 export interface CloneDependencies extends Pick<IdentityDependencies, 'trust'> {
-  db: Kysely<Database>;
+  db: Db;
   clones: Clones;
   workspaces: Workspaces;
   site: SiteValues;

@@ -1,6 +1,5 @@
 /** What a layer's playbook is run with, whether a worker runs it or the pod of the session's Job. */
 
-import type { Database, Kysely, SessionRow } from '../../../control/database.ts';
 import { failedHostsOf } from '../../../control/sessions/failed-hosts.ts';
 import { imagesNotReached } from '../../../control/sessions/images/judge-images.ts';
 import { maskAddress } from '../../../domain/configurations/address-secrets.ts';
@@ -10,12 +9,14 @@ import { limitOfRun, recordsState, selectArguments } from '../../../domain/sessi
 import { limitFileText, limitNeedsFile } from '../../../domain/sessions/ansible-limit.ts';
 import { isCheck } from '../../../domain/sessions/check-mode.ts';
 import { type LayerCount, layerName, placeOfLayer } from '../../../domain/sessions/layer-name.ts';
+import type { Db } from '../../../store/connection/database.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import type { RunLayer } from '../contract.ts';
 import type { SiteValues } from '../ports.ts';
 import type { IdentityDependencies } from './host-identity.ts';
 
 export interface LayerDependencies extends Pick<IdentityDependencies, 'trust'> {
-  db: Kysely<Database>;
+  db: Db;
   site: SiteValues;
   /** ARA server that runs report to as well, and the JSON file with its credentials; unset: none. */
   ara?: { server: string; credentialsFile: string | undefined } | undefined;

@@ -1,10 +1,11 @@
 /** Which hosts a session's limit means, and which of them its inventory lacks: asked of Ansible where the records do not tell. */
-import type { SessionRow } from '../../../control/database.ts';
+
 import { type LimitHosts, limitHosts } from '../../../domain/components/inventory/inventory-tree.ts';
 import { maskAddress } from '../../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { runEnvironment } from '../../../domain/runs/run-environment.ts';
 import { effectiveLimit } from '../../../domain/sessions/ansible-arguments.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import type { AnsibleHosts, AnsibleWorkspace, SiteValues, Workspaces } from '../ports.ts';
 import { placeVaultPassword } from './vault-password.ts';
 

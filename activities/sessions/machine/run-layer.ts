@@ -1,4 +1,3 @@
-import type { SessionRow } from '../../../control/database.ts';
 import type { ImageKeys } from '../../../control/sessions/images/image-keys.ts';
 import { runOutcome } from '../../../control/sessions/run-outcome.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../../control/sessions/session-progress.ts';
@@ -8,6 +7,7 @@ import { layerNumber } from '../../../domain/sessions/layer-name.ts';
 import { missingRequirements } from '../../../domain/sessions/missing-requirements.ts';
 import type { LayerOutcome } from '../../../domain/sessions/outcome.ts';
 import { runIdOf } from '../../../domain/sessions/run-id.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { type RunToEndDependencies, runToEnd } from '../../runs/run-to-end.ts';
 import type { RunLayer } from '../contract.ts';
 import type { MissingRequirements, TenantVault, Workspaces } from '../ports.ts';

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Database, Kysely } from '../../../control/database.ts';
 import type { ImageKeys } from '../../../control/sessions/images/image-keys.ts';
 import { openImages } from '../../../control/sessions/images/session-images.ts';
 import { noteAbsentHosts, noteNeededComponents } from '../../../control/sessions/needed-components.ts';
@@ -15,12 +14,13 @@ import {
 } from '../../../domain/sessions/images/image-inventory.ts';
 import { groupWarnings, whyNone } from '../../../domain/sessions/limit-warnings.ts';
 import { describeAim } from '../../../domain/sessions/run-summary.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import type { PreparedInventory } from '../contract.ts';
 import type { Inventories } from '../ports.ts';
 import { checkOwnHosts, type LimitDependencies, matchedHosts, settleLimit } from './limit-hosts.ts';
 
 export interface InventoryDependencies extends LimitDependencies {
-  db: Kysely<Database>;
+  db: Db;
   inventories: Inventories;
   readOptions(): Promise<Options>;
   imageKeys: Pick<ImageKeys, 'read'>;

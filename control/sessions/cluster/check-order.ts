@@ -1,26 +1,25 @@
 /** Whether what the engine asks to have ended or removed may be: the records decide, not who asks. */
 import type { Client } from '@temporalio/client';
-import type { Kysely } from 'kysely';
 import type { Options } from '../../../domain/configurations/schema.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { Runner } from '../../../domain/runs/runner.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import { openSessionRuns } from '../../../store/runs/runs.ts';
 import { isWithdrawn } from '../../../store/sessions/admission.ts';
 import { findSessionById, type SessionRow } from '../../../store/sessions/sessions.ts';
 import { isSessionId } from '../../../store/sessions/sweep.ts';
-import type { Database } from '../../../store/tables.ts';
 
 /** Clocks of worker, database and engine may differ by this, ms. */
 const CLOCKS_MS = 10_000;
 
 export interface OrderDependencies {
-  db: Kysely<Database>;
+  db: Db;
   client: Client;
   readOptions(): Promise<Pick<Options, 'session_timeout'>>;
 }
 
-async function sessionOnRecord(db: Kysely<Database>, sessionId: string): Promise<SessionRow> {
+async function sessionOnRecord(db: Db, sessionId: string): Promise<SessionRow> {
   const session = isSessionId(sessionId) ? await findSessionById(db, sessionId) : null;
   if (session === null) throw musterError('session_not_found', `Session ${sessionId} could not be found`);
   return session;
@@ -56,7 +55,7 @@ function isOverdue({ admitted_at: admitted }: SessionRow, timeoutSeconds: number
  * @throws `session_not_found`; `session_not_complete` while a process of it is there
  */
 export async function checkWorkspaceMayGo(
-  { db, runner }: { db: Kysely<Database>; runner: Pick<Runner, 'live'> },
+  { db, runner }: { db: Db; runner: Pick<Runner, 'live'> },
   sessionId: string,
 ): Promise<void> {
   const session = await sessionOnRecord(db, sessionId);

@@ -1,6 +1,6 @@
-import type { Kysely } from 'kysely';
 import type { ClusterJobs, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { isJobOver, type JobOutcome, jobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import {
   type JobOwner,
   jobOwners,
@@ -8,11 +8,10 @@ import {
   unreleasedJobs,
   hasUnsettledJobs as unsettled,
 } from '../../../store/sessions/session-jobs.ts';
-import type { Database } from '../../../store/tables.ts';
 import { jobOfSession, settleJob } from './record-job.ts';
 
 export interface CleanJobsDependencies {
-  db: Kysely<Database>;
+  db: Db;
   cluster: ClusterJobs;
 }
 
@@ -89,7 +88,7 @@ export async function cleanJobs(deps: CleanJobsDependencies, budgetMs = BUDGET_M
 }
 
 /** Whether a cluster has, or may have, Jobs that are not settled. */
-export async function hasUnsettledJobs(db: Kysely<Database>): Promise<boolean> {
+export async function hasUnsettledJobs(db: Db): Promise<boolean> {
   return unsettled(db);
 }
 

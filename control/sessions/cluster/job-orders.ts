@@ -1,6 +1,5 @@
 /** What the pod of a session asks, and what it is told. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
 import { isErrorCode } from '../../../domain/errors.ts';
 import { storableText } from '../../../domain/runs/storable-text.ts';
 import {
@@ -11,10 +10,10 @@ import {
   type TeardownState,
   withoutFiles,
 } from '../../../domain/sessions/job-schema.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import { wasWarnedOf } from '../../../store/runs/streams.ts';
 import { findOrder, noteStep } from '../../../store/sessions/job-orders.ts';
 import { findJobInventory, findSessionJob } from '../../../store/sessions/session-jobs.ts';
-import type { Database } from '../../../store/tables.ts';
 import { noteProgress, noteWarnings } from '../session-progress.ts';
 
 /** Between two looks for news, ms: at first often, since it is part of what a session takes between two layers. */
@@ -24,7 +23,7 @@ export type NextOrder = ({ number: number } & JobOrder) | { action: 'wait' };
 
 /** The newest order after number `after`; waits for one up to `waitMs`. `files`: the pod writes the files that an order names. */
 export async function nextOrder(
-  db: Kysely<Database>,
+  db: Db,
   sessionId: string,
   { after, waitMs, files }: { after: number; waitMs: number; files: boolean },
 ): Promise<NextOrder> {
@@ -37,13 +36,13 @@ export async function nextOrder(
 }
 
 /** Whether the images' work is over; waits for that up to `waitMs`. */
-export async function teardownState(db: Kysely<Database>, sessionId: string, waitMs: number): Promise<TeardownState> {
+export async function teardownState(db: Db, sessionId: string, waitMs: number): Promise<TeardownState> {
   const state = await until(waitMs, async () => (await findSessionJob(db, sessionId))?.teardown ?? null);
   return state ?? { done: false, exit_code: 0 };
 }
 
 /** What the `inventory` container writes. */
-export async function preparedInventory(db: Kysely<Database>, sessionId: string): Promise<PreparedInventoryFiles> {
+export async function preparedInventory(db: Db, sessionId: string): Promise<PreparedInventoryFiles> {
   return (await findJobInventory(db, sessionId)) ?? { files: {} };
 }
 
@@ -56,12 +55,7 @@ const BEGUN: Partial<Record<JobStep, { phase: string; message: string }>> = {
  * Stores what a container says of its step; the session's record shows it, a repetition changes nothing. The `message` of one that has begun says
  * why it tries something again. Why it did, and why it failed, stays among the session's events: the log of its container goes with its pod.
  */
-export async function takeStep(
-  db: Kysely<Database>,
-  sessionId: string,
-  step: JobStep,
-  report: StepReport,
-): Promise<void> {
+export async function takeStep(db: Db, sessionId: string, step: JobStep, report: StepReport): Promise<void> {
   const clean: StepReport = {
     ...report,
     ...(report.message === undefined ? {} : { message: storableText(report.message) }),

@@ -1,9 +1,10 @@
 /** The record of a session's Job, written by the engine. */
-import type { Kysely } from 'kysely';
+
 import { storableText } from '../../../domain/runs/storable-text.ts';
 import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { exitCodesOf, type JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
 import type { JobOrder } from '../../../domain/sessions/job-schema.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import { openSessionRuns } from '../../../store/runs/runs.ts';
 import { findOrder, giveOrder, noteWaiting } from '../../../store/sessions/job-orders.ts';
 import {
@@ -17,39 +18,38 @@ import {
   saveJobEnd,
   saveSessionJob,
 } from '../../../store/sessions/session-jobs.ts';
-import type { Database } from '../../../store/tables.ts';
 import { closeRun } from '../../runs/follow-run.ts';
 
 export type { SessionJobRow };
 
 /** Records what the session's Job is to be. */
-export async function recordJob(db: Kysely<Database>, job: NewSessionJob): Promise<void> {
+export async function recordJob(db: Db, job: NewSessionJob): Promise<void> {
   await saveSessionJob(db, job, new Date());
 }
 
 /** The Job of a session on record, or null. */
-export async function jobOfSession(db: Kysely<Database>, sessionId: string): Promise<SessionJobRow | null> {
+export async function jobOfSession(db: Db, sessionId: string): Promise<SessionJobRow | null> {
   return findSessionJob(db, sessionId);
 }
 
 /** Tells the pod what to do next, and answers whether that is news; the same order again, and a run that is over, change nothing. */
-export async function orderJob(db: Kysely<Database>, sessionId: string, order: JobOrder): Promise<boolean> {
+export async function orderJob(db: Db, sessionId: string, order: JobOrder): Promise<boolean> {
   return giveOrder(db, sessionId, order);
 }
 
 /** Lets the containers that wait for the session's work go, with this exit code. */
-export async function finishJob(db: Kysely<Database>, sessionId: string, exitCode: number): Promise<void> {
+export async function finishJob(db: Db, sessionId: string, exitCode: number): Promise<void> {
   await giveOrder(db, sessionId, { action: 'finish', exit_code: exitCode });
   await noteTeardown(db, sessionId, { done: true, exit_code: exitCode });
 }
 
 /** Stores how the containers of a Job that goes on have ended so far. */
-export async function noteExitCodes(db: Kysely<Database>, sessionId: string, view: JobView): Promise<void> {
+export async function noteExitCodes(db: Db, sessionId: string, view: JobView): Promise<void> {
   await saveExitCodes(db, sessionId, exitCodesOf(view));
 }
 
 /** What the pod was told last, or null. */
-export async function currentOrder(db: Kysely<Database>, sessionId: string): Promise<JobOrder | null> {
+export async function currentOrder(db: Db, sessionId: string): Promise<JobOrder | null> {
   return (await findOrder(db, sessionId))?.order ?? null;
 }
 
@@ -64,7 +64,7 @@ export interface Waited {
  * saw it begin.
  */
 export async function waitedFor(
-  db: Kysely<Database>,
+  db: Db,
   sessionId: string,
   { waits, isImpossible }: { waits: boolean; isImpossible?: boolean | undefined },
   now: Date,
@@ -79,7 +79,7 @@ export async function waitedFor(
  * will end any more; one of which the container's exit status is all that is known ends with that.
  */
 export async function settleJob(
-  db: Kysely<Database>,
+  db: Db,
   sessionId: string,
   { view, outcome, unverified }: { view: JobView; outcome: JobOutcome; unverified: string | null },
 ): Promise<void> {
@@ -98,7 +98,7 @@ const REST_IS_MISSING =
  * Closes the runs of a session whose Job has ended; repeated by whoever takes up what a crash has left between the two. Of one that
  * had begun its events say that the rest of it may be missing, unless its pod has found it lost, which it says after all else.
  */
-export async function closeLeftRuns(db: Kysely<Database>, sessionId: string): Promise<void> {
+export async function closeLeftRuns(db: Db, sessionId: string): Promise<void> {
   const runs = await openSessionRuns(db, sessionId);
   if (runs.length === 0) return;
   const isWhole = (await findSessionJob(db, sessionId))?.steps.ansible?.code === 'run_lost';
@@ -109,6 +109,6 @@ export async function closeLeftRuns(db: Kysely<Database>, sessionId: string): Pr
 }
 
 /** Kubernetes may forget the Job now. */
-export async function noteReleased(db: Kysely<Database>, name: string): Promise<void> {
+export async function noteReleased(db: Db, name: string): Promise<void> {
   await noteJobReleased(db, name, new Date());
 }

@@ -1,14 +1,13 @@
-import type { Kysely } from 'kysely';
 import { tokenKindOf } from '../../../domain/access/token-format.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import { findJobOfToken, saveJobToken } from '../../../store/sessions/job-orders.ts';
-import type { Database } from '../../../store/tables.ts';
 import { hashToken, isHashOf, newToken } from '../../access/token-secret.ts';
 
 /**
  * A new token for the Job of a session: with it its pod asks for orders and hands in the session's runs. Earlier tokens of the
  * Job stay good, since a pod may have one of them already. Shown only here; the Job must be on record.
  */
-export async function issueJobToken(db: Kysely<Database>, sessionId: string): Promise<string> {
+export async function issueJobToken(db: Db, sessionId: string): Promise<string> {
   const token = newToken('job');
   await saveJobToken(db, sessionId, hashToken(token), new Date());
   return token;
@@ -16,7 +15,7 @@ export async function issueJobToken(db: Kysely<Database>, sessionId: string): Pr
 
 /** The session whose Job a token is of; null for anything else, and `spoolSeconds` after that Job ended. */
 export async function sessionOfJobToken(
-  db: Kysely<Database>,
+  db: Db,
   token: string,
   { spoolSeconds, now }: { spoolSeconds: number; now: Date },
 ): Promise<string | null> {

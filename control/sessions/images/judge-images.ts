@@ -1,14 +1,14 @@
 /** Which of a session's images become new ones (cfs-flows 3.4, 8.8). */
-import type { Kysely } from 'kysely';
+
 import type { HostStatus } from '../../../domain/runs/schema.ts';
 import { isCheck } from '../../../domain/sessions/check-mode.ts';
 import { imageGroups, imagesOf } from '../../../domain/sessions/images/image-names.ts';
 import { type ImageLayer, imageFault, isLeftOut, isNotReached } from '../../../domain/sessions/images/image-success.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import { readHostLayers } from '../../../store/runs/host-result-reads.ts';
 import { listSessionImages } from '../../../store/sessions/session-images.ts';
 import { readAttempts } from '../../../store/sessions/session-reads.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
-import type { Database } from '../../../store/tables.ts';
 import { noteImage, type SessionImageRow } from './session-images.ts';
 
 /** Of a limit so much is said in a sentence. */
@@ -20,7 +20,7 @@ const SHOWN_LIMIT = 100;
  * @param exitCode of a pod that runs its layers by itself and reports no results of hosts: it decides over all
  */
 export async function judgeImages(
-  db: Kysely<Database>,
+  db: Db,
   session: SessionRow,
   exitCode: number | null | undefined,
 ): Promise<Record<string, string>> {
@@ -44,7 +44,7 @@ export async function judgeImages(
   return faults;
 }
 
-async function checkedOnly(db: Kysely<Database>, rows: readonly SessionImageRow[]): Promise<Record<string, string>> {
+async function checkedOnly(db: Db, rows: readonly SessionImageRow[]): Promise<Record<string, string>> {
   const message = 'a check makes no image';
   for (const row of rows) await noteImage(db, row, { state: 'dropped', message }, 'teardown');
   return Object.fromEntries(rows.map(({ image_id }) => [image_id, message]));
@@ -53,7 +53,7 @@ async function checkedOnly(db: Kysely<Database>, rows: readonly SessionImageRow[
 /**
  * The images of an ended session of which no new one came though one was to: all but those that did and those that the limit has left out.
  */
-export async function imagesNotMade(db: Kysely<Database>, session: SessionRow): Promise<string[]> {
+export async function imagesNotMade(db: Db, session: SessionRow): Promise<string[]> {
   const images = imagesOf(session.target);
   const rows = await listSessionImages(db, session.id);
   const made = new Set(rows.flatMap(({ state, image_id }) => (state === 'customized' ? [image_id] : [])));
@@ -63,7 +63,7 @@ export async function imagesNotMade(db: Kysely<Database>, session: SessionRow): 
 }
 
 /** The images of a session that a layer which failed on others has still to run on. Empty for sessions on other targets. */
-export async function imagesNotReached(db: Kysely<Database>, session: SessionRow, layer: number): Promise<string[]> {
+export async function imagesNotReached(db: Db, session: SessionRow, layer: number): Promise<string[]> {
   if (session.target.definition !== 'image') return [];
   const images = imagesOf(session.target);
   const { ran } = await layersOf(db, session, images);
@@ -76,7 +76,7 @@ const faultOfAll = (exitCode: number | null): string | null =>
 const limitOf = ({ ansible_limit: limit, target }: SessionRow) => ({ limit, groups: imageGroups(target) });
 
 /** The layers that were to run, and what the images reached in those that ran. */
-async function layersOf(db: Kysely<Database>, session: SessionRow, images: string[]) {
+async function layersOf(db: Db, session: SessionRow, images: string[]) {
   const { layers, debug_playbook } = session.snapshot;
   const selected = debug_playbook === null ? layers.map(({ index }) => index) : [0];
   const [attempts, results] = await Promise.all([readAttempts(db, session.id), readHostLayers(db, session.id, images)]);

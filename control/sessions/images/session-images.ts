@@ -1,15 +1,15 @@
 /** What the engine notes of the images that a session customises. */
-import type { Kysely } from 'kysely';
+
 import { storableText } from '../../../domain/runs/storable-text.ts';
 import type { OpenImage } from '../../../domain/sessions/images/image-inventory.ts';
 import { describeImages } from '../../../domain/sessions/images/image-progress.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import {
   listSessionImages,
   type SessionImageChange,
   type SessionImageRow,
   writeSessionImage,
 } from '../../../store/sessions/session-images.ts';
-import type { Database } from '../../../store/tables.ts';
 import { noteProgress } from '../session-progress.ts';
 
 export type { SessionImageRow } from '../../../store/sessions/session-images.ts';
@@ -35,7 +35,7 @@ export {
  * was something new.
  */
 export async function noteImage(
-  db: Kysely<Database>,
+  db: Db,
   row: SessionImageRow,
   change: SessionImageChange,
   phase: 'images' | 'teardown',
@@ -49,7 +49,7 @@ export async function noteImage(
 }
 
 /** Says in the session's progress how its images are. */
-export async function noteImages(db: Kysely<Database>, sessionId: string, phase: 'images' | 'teardown'): Promise<void> {
+export async function noteImages(db: Db, sessionId: string, phase: 'images' | 'teardown'): Promise<void> {
   const images = await listSessionImages(db, sessionId);
   const steps = images.map(({ result_name, state, message }) => ({ resultName: result_name, state, message }));
   await noteProgress(db, sessionId, {
@@ -59,7 +59,7 @@ export async function noteImages(db: Kysely<Database>, sessionId: string, phase:
 }
 
 /** The images whose shells are open, for the inventory. */
-export async function openImages(db: Kysely<Database>, sessionId: string): Promise<OpenImage[]> {
+export async function openImages(db: Db, sessionId: string): Promise<OpenImage[]> {
   const rows = await listSessionImages(db, sessionId);
   return rows.flatMap(({ image_id: image, result_name: resultName, job_id: job, host, port }) =>
     job === null || host === null || port === null ? [] : [{ image, resultName, job, host, port }],

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { followForeignLog } from '../../../activities/sessions/cluster/foreign-log.ts';
 import { type EndDependencies, endJob } from '../../../activities/sessions/cluster/watch-job.ts';
-import type { Database, Kysely } from '../../../control/database.ts';
 import type { ClusterJobs } from '../../../domain/sessions/cluster/cluster-job.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
 import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
 import { recordedJob } from '../../support/kubernetes/recorded-jobs.ts';
@@ -41,7 +41,7 @@ const reader =
     }
   };
 
-function deps(followLog: ClusterJobs['followLog'], db: Kysely<Database> = database.db): EndDependencies {
+function deps(followLog: ClusterJobs['followLog'], db: Db = database.db): EndDependencies {
   return {
     db,
     cluster: { ...cluster, followLog },
@@ -56,11 +56,7 @@ function deps(followLog: ClusterJobs['followLog'], db: Kysely<Database> = databa
   };
 }
 
-async function follow(
-  followLog: ClusterJobs['followLog'],
-  db: Kysely<Database> = database.db,
-  yields = false,
-): Promise<void> {
+async function follow(followLog: ClusterJobs['followLog'], db: Db = database.db, yields = false): Promise<void> {
   const job = await findSessionJob(database.db, sessionId);
   if (job === null) throw new Error('no Job');
   const session = await sessionNow(database.db, sessionId);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { jobSecret, type SecretDependencies } from '../../../activities/sessions/cluster/job-secret.ts';
-import type { SessionRow } from '../../../control/database.ts';
 import { musterError } from '../../../domain/errors.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 
 const SOURCE = {
   name: 'team',

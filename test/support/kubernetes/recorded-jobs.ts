@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import { recordJob } from '../../../control/sessions/cluster/record-job.ts';
 import type { ContainerState } from '../../../domain/sessions/cluster/cluster-job.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import type { NewSession } from '../../../store/sessions/sessions.ts';
-import type { Database } from '../../../store/tables.ts';
 import { makeSession } from '../temporal/engine-sessions.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 
@@ -15,7 +14,7 @@ const STATES = {
 
 /** A Job that runs, of a session that goes on, or is over, or was deleted as well. */
 export async function recordedJob(
-  db: Kysely<Database>,
+  db: Db,
   cluster: FakeCluster,
   state: keyof typeof STATES = 'open',
   given: Partial<NewSession> = {},

@@ -1,14 +1,11 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database } from '../../../store/tables.ts';
+import { sql } from 'kysely';
+import type { Db } from '../../../store/connection/database.ts';
 
 /**
  * Answers how many statements have been about to change a table since this call, also such as changed nothing or were rolled back: as
  * long as it answers the same, the content is the same. Tables that are named in `without` are left out.
  */
-export async function countWrites(
-  db: Kysely<Database>,
-  without: readonly string[] = [],
-): Promise<() => Promise<number>> {
+export async function countWrites(db: Db, without: readonly string[] = []): Promise<() => Promise<number>> {
   await sql`create sequence writes_seen minvalue 0 start 0`.execute(db);
   // A sequence keeps what a transaction that was rolled back has counted.
   await sql`create function see_write() returns trigger language plpgsql
@@ -22,7 +19,7 @@ export async function countWrites(
 }
 
 /** Hash of each table's content, so that two moments can be compared. Tables that are named in `without` are left out. */
-export async function databaseChecksum(db: Kysely<Database>, without: readonly string[] = []): Promise<string> {
+export async function databaseChecksum(db: Db, without: readonly string[] = []): Promise<string> {
   const sums = (await tableNames(db))
     .filter((name) => !without.includes(name))
     .map(
@@ -39,7 +36,7 @@ export async function databaseChecksum(db: Kysely<Database>, without: readonly s
     .join('\n');
 }
 
-async function tableNames(db: Kysely<Database>): Promise<string[]> {
+async function tableNames(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select tablename as name from pg_tables where schemaname = 'public' order by tablename`.execute(db);
   return rows.map(({ name }) => name);

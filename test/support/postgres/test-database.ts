@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import pg from 'pg';
-import { openDatabase } from '../../../store/connection/database.ts';
-import type { Database } from '../../../store/tables.ts';
+import { type Db, openDatabase } from '../../../store/connection/database.ts';
 import { TEMPLATE } from './postgres-server.ts';
 
 export interface TestDatabase {
   url: string;
-  db: Kysely<Database>;
+  db: Db;
   close(): Promise<void>;
 }
 

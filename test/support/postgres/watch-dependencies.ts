@@ -1,12 +1,11 @@
-import type { Kysely } from 'kysely';
 import type { WatchDependencies } from '../../../activities/sessions/cluster/watch-job.ts';
 import type { ClusterJobs } from '../../../domain/sessions/cluster/cluster-job.ts';
-import type { Database } from '../../../store/tables.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import { SITE } from '../kubernetes/site-stand-ins.ts';
 
 /** What following and ending a Job need, on a cluster that a test moves by hand. */
 export const watchDependencies = (
-  db: Kysely<Database>,
+  db: Db,
   cluster: ClusterJobs,
   patience: WatchDependencies['patience'] = { waiting: 60_000, impossible: 60_000 },
 ): WatchDependencies => ({

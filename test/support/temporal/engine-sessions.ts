@@ -1,10 +1,9 @@
 /** Sessions in the database as the API leaves them for the engine. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import type { Kysely } from 'kysely';
 import type { SnapshotLayer } from '../../../domain/sessions/schema.ts';
+import type { Db } from '../../../store/connection/database.ts';
 import { findSessionById, insertSession, type NewSession, type SessionRow } from '../../../store/sessions/sessions.ts';
-import type { Database } from '../../../store/tables.ts';
 
 export const COMMIT = 'a1b2c3d4e5f60718293a4b5c6d7e8f9012345678';
 
@@ -21,7 +20,7 @@ export const snapshotLayer = (index: number, given: Partial<SnapshotLayer> = {})
 });
 
 /** Makes a queued session with its stream and its start message; the name is one of its own. */
-export async function makeSession(db: Kysely<Database>, given: Partial<NewSession> = {}): Promise<SessionRow> {
+export async function makeSession(db: Db, given: Partial<NewSession> = {}): Promise<SessionRow> {
   const row = await insertSession(db, {
     id: randomUUID(),
     name: `s-${randomUUID().slice(0, 8)}`,
@@ -51,7 +50,7 @@ export async function makeSession(db: Kysely<Database>, given: Partial<NewSessio
 }
 
 /** The session as it stands. */
-export async function sessionNow(db: Kysely<Database>, id: string): Promise<SessionRow> {
+export async function sessionNow(db: Db, id: string): Promise<SessionRow> {
   const row = await findSessionById(db, id);
   if (row === null) throw new Error(`no session ${id}`);
   return row;
