@@ -25,45 +25,15 @@ export class CliFailure extends Error {
     super(detail);
     this.code = code;
     this.exit = exit;
-    this.fix = fix ?? FIXES[code];
+    this.fix = fix ?? (isCode(code) ? ERRORS[code].advice : FIXES[code]);
   }
 }
 
+/** Advice for failures of the command line itself; a code of the catalogue has its own. */
 const FIXES: Record<string, string> = {
   output_not_written: 'make room and ask again; what the command has changed stays changed',
   unreachable: 'start the stack with `./muster up`, or name a running one with --url or MUSTER_URL',
-  unauthenticated:
-    'name a token with MUSTER_TOKEN_FILE or MUSTER_TOKEN; an administrator makes one: `./muster token create`',
-  too_many_failures: 'wrong tokens were sent too often from here: correct MUSTER_TOKEN or MUSTER_TOKEN_FILE, then wait',
-  issuer_unavailable:
-    'the API cannot reach the issuer of the token; a token made by `./muster token create` still works',
   certificate_refused: 'name its CA with MUSTER_CA_FILE, and the API by a name that is in the certificate (MUSTER_URL)',
-  token_not_found: '`./muster token list` shows the tokens',
-  token_exists: 'choose another name, or revoke that one with `./muster token revoke NAME`',
-  storage_unavailable: 'the API cannot reach Postgres; `./muster status` says more',
-  engine_unavailable: 'the API cannot reach Temporal; `./muster status` says more',
-  session_not_found: '`./muster session list` shows the sessions',
-  session_exists: 'choose another name, or leave it away to get a new one',
-  session_complete: '`./muster session retry NAME` makes a new session from it',
-  session_not_complete: '`./muster session get NAME --wait` waits for the end',
-  session_not_holding: 'only a session made with --debug-on-failure holds, and only after a failure',
-  component_not_found: '`./muster component list` shows the components',
-  configuration_not_found: '`./muster configuration list` shows the configurations',
-  configuration_in_use: '`./muster component list --config NAME` shows the components that want it',
-  schedule_not_found: '`./muster schedule list` shows the schedules',
-  batch_not_found: '`./muster batch list --all` shows the batches of the last 7 days',
-  batch_key_not_found: '`./muster batch list --keys` shows the keys',
-  drift_not_found: '`./muster drift list` shows what is known; `./muster drift check` finds it out',
-  rollout_not_found: '`./muster rollout list` shows the rollouts',
-  image_not_found: '`./muster image list` shows the images',
-  webhook_not_found: '`./muster webhook list` shows the webhooks',
-  source_not_found: '`./muster source list` shows the sources',
-  source_unknown: '`./muster source list` shows the sources',
-  secret_not_found: '`./muster secret list` shows the secrets',
-  secret_in_use: '`./muster secret usage NAME` shows by what; `--force` deletes it all the same',
-  repository_auth_failed:
-    'store user, password and the hosts that may have them: `./muster secret set vcs-user-credentials vcs_username=@FILE vcs_password=- vcs_hosts=HOST`',
-  credentials_withheld: '`./muster secret set vcs-user-credentials vcs_hosts=HOST,HOST` names all hosts anew',
 };
 
 const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERRORS, code);

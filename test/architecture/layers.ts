@@ -166,6 +166,7 @@ export const TEST_FOLDERS = ['architecture', 'fuzz', 'histories', 'service', 'su
 /** Files outside of lanes that gather what all of them have. */
 export const GATHERING = [
   'workflows/index.ts',
+  'domain/errors.ts',
   'control/service/secret-users.ts',
   'control/temporal/register-search-attributes.ts',
   'store/tables.ts',

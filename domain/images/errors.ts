@@ -1,0 +1,30 @@
+import { controller, type ErrorTable, kind } from '../error-kind.ts';
+
+/** Images, image jobs and the image services. */
+export const IMAGE_ERRORS = {
+  image_not_found: kind(404, 'Image not found', 3, { advice: '`./muster image list` shows the images' }),
+  image_file_missing: kind(404, 'Image has no file here', 3),
+  image_in_use: kind(409, 'Image is in use', 5),
+  image_key_not_found: kind(404, 'Public key not found', 3),
+  image_job_not_found: kind(404, 'Image job not found', 3),
+  image_job_status: kind(409, 'Image job cannot come to this status', 5),
+  image_request_invalid: kind(422, 'Unprocessable Content', 2),
+  image_reference_unknown: kind(400, 'Bad reference', 2),
+  image_format_unknown: kind(422, 'Format is not known', 2),
+  image_checksum_wrong: kind(422, 'Checksum is another one', 2),
+  image_unknown: controller(400, 'Image does not exist', 1),
+  image_service_unavailable: controller(503, 'Image service is not available', 1, { retryable: true }),
+  image_service_refused: controller(400, 'Image service refused', 1),
+  image_job_failed: controller(502, 'Image job failed', 1),
+  image_wait_timeout: controller(504, 'Image took too long', 6),
+  image_builder_unavailable: controller(503, 'Images cannot be built here', 1),
+  image_root_unsafe: kind(409, 'Root file system is not safe to use', 1),
+  image_archive_invalid: kind(400, 'Image cannot be unpacked', 1),
+  image_too_large: kind(413, 'Image is too large', 1),
+  image_disk_full: controller(507, 'Disk is full', 1, { retryable: true }),
+  image_port_taken: controller(409, 'Port is taken', 1, { retryable: true }),
+  image_environment_failed: controller(500, 'Image could not be opened', 1),
+  image_step_killed: controller(500, 'Work on an image was killed', 1, { retryable: true }),
+  image_pack_failed: controller(500, 'Image could not be packed', 1),
+  image_boot_file_missing: kind(400, 'Image lacks a file', 1),
+} satisfies ErrorTable;
