@@ -30,6 +30,7 @@ import { openSigning } from '../control/temporal/open-signing.ts';
 import { openAddressSeal } from '../control/webhooks/address-seal.ts';
 import { MAIN_QUEUE } from '../domain/engine/task-queues.ts';
 import { isMusterError } from '../domain/errors.ts';
+import { messageOf } from '../domain/text/message-of.ts';
 import { rememberPemFiles } from '../drivers/certificates/follow-renewal.ts';
 import { createGit } from '../drivers/git/create-git.ts';
 import { keepOpeningImages } from '../drivers/image-files/open-images.ts';
@@ -247,7 +248,7 @@ async function main(): Promise<void> {
       } catch (error) {
         // No waiting brings a key back.
         if (isMusterError(error) && error.code === 'secret_unreadable') fail(new EnvironmentError(error.message));
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         setup = { ok: false, reason };
         log.warn({ err: reason }, 'this server is not set up yet');
         await delay(pause);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMusterError } from '../domain/errors.ts';
+import { messageOf } from '../domain/text/message-of.ts';
 
 /** Tries until it works, with growing pauses up to 5 s: servers may come up after us, and go away for a while. */
 export async function again<T>(
@@ -13,7 +14,7 @@ export async function again<T>(
     } catch (error) {
       // No waiting brings a key back.
       if (isMusterError(error) && error.code === 'secret_unreadable') throw error;
-      log.warn({ err: error instanceof Error ? error.message : String(error) }, `${what} is not there yet`);
+      log.warn({ err: messageOf(error) }, `${what} is not there yet`);
       await delay(pause);
     }
   }

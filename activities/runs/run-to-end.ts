@@ -3,6 +3,7 @@ import { closeRun, knownRun, noteRunStarted, type RunRow, shipBatch } from '../.
 import { openRun } from '../../control/runs/open-run.ts';
 import { ERRORS, isMusterError } from '../../domain/errors.ts';
 import type { Runner, RunSpec } from '../../domain/runs/runner.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { NewRun } from '../../store/runs/runs.ts';
 
@@ -127,6 +128,6 @@ async function endLost(runner: Runner, id: string, prefix: string): Promise<stri
     ];
   } catch (error) {
     if (typeof error === 'object' && error !== null && 'code' in error) throw error;
-    return [`${prefix}not all of its run could be ended: ${error instanceof Error ? error.message : error}`];
+    return [`${prefix}not all of its run could be ended: ${messageOf(error)}`];
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { pingDatabase } from '../../store/connection/database.ts';
 import type { ApiDependencies, EngineHealth } from '../dependencies.ts';
 
@@ -18,7 +19,7 @@ export async function readHealth(deps: Pick<ApiDependencies, 'db' | 'engineHealt
     inTime(
       pingDatabase(deps.db).then(
         () => ({ ok: true, reason: null }),
-        (error: unknown) => ({ ok: false, reason: error instanceof Error ? error.message : String(error) }),
+        (error: unknown) => ({ ok: false, reason: messageOf(error) }),
       ),
     ),
     inTime(deps.engineHealth()),

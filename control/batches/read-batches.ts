@@ -8,6 +8,7 @@ import type {
 } from '../../domain/batches/batch-schema.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
+import { isWrittenUuid } from '../../domain/text/uuid.ts';
 import { countHolds } from '../../store/batches/batch-holds.ts';
 import {
   countBatches,
@@ -30,8 +31,6 @@ export interface ReadBatchesDependencies {
   db: Db;
   clock(): Date;
 }
-
-const BATCH_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** How the batcher is; cheap however much it holds. */
 export async function readBatcher({ db, clock }: ReadBatchesDependencies): Promise<Batcher> {
@@ -102,7 +101,7 @@ export async function listBatchKeys(
 
 /** One batch with its components. Throws `batch_not_found`. */
 export async function getBatch({ db, clock }: ReadBatchesDependencies, id: string): Promise<BatchDetail> {
-  const row = BATCH_ID.test(id) ? await findBatch(db, id) : null;
+  const row = isWrittenUuid(id) ? await findBatch(db, id) : null;
   if (row === null) throw musterError('batch_not_found', `Batch ${id} could not be found`);
   const plan = await readPlan(db, await readOptions(db), clock());
   return { ...viewOfBatch(row, plan), members: await membersNowOrThen(db, row) };

@@ -1,4 +1,5 @@
 import { type HardwareEntry, nodeIds } from '../../domain/components/hardware-sync.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import {
   createAbsentComponents,
   forgetHardwareSync,
@@ -63,7 +64,7 @@ async function pass(
     entries = await deps.listHardware(signal);
   } catch (error) {
     signal.throwIfAborted();
-    return { reason: error instanceof Error ? error.message : String(error) };
+    return { reason: messageOf(error) };
   }
   const { ids, leftOut } = nodeIds(entries);
   const created = await createAbsentComponents(deps.db, ids, deps.clock());

@@ -1,4 +1,5 @@
 import type { ImageFiles } from '../../domain/images/image-files.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { type Db, isConnectionError } from '../../store/connection/database.ts';
 import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { foreignDirectory } from './foreign-directory.ts';
@@ -69,6 +70,6 @@ async function whyUnusable(db: Db, imageFiles: AnnounceDependencies['imageFiles'
     return await foreignDirectory({ db, imageFiles });
   } catch (error) {
     if (isConnectionError(error)) throw error;
-    return `the directory of images (MUSTER_IMAGES_DIR) cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+    return `the directory of images (MUSTER_IMAGES_DIR) cannot be used: ${messageOf(error)}`;
   }
 }

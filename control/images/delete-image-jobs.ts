@@ -1,6 +1,6 @@
 import { timeBefore } from '../../domain/age.ts';
 import type { ImageJobDeleteQuery } from '../../domain/images/schema.ts';
-import { isUuid } from '../../domain/text/is-uuid.ts';
+import { isUuid } from '../../domain/text/uuid.ts';
 import { forgetImageJobs, type ImageJobFilter, markImageJobsDeleted } from '../../store/images/image-jobs.ts';
 import type { ActingOnImages } from './ports.ts';
 import { imageJobNotFound } from './read-image-jobs.ts';

@@ -1,5 +1,5 @@
 import { musterError } from '../../domain/errors.ts';
-import { isUuid } from '../../domain/text/is-uuid.ts';
+import { isUuid } from '../../domain/text/uuid.ts';
 import { findReader } from '../../store/images/image-jobs.ts';
 import {
   deleteImage as deleteRow,

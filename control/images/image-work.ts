@@ -2,7 +2,7 @@
 
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
-import { isUuid } from '../../domain/text/is-uuid.ts';
+import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { ImageJobRow } from '../../store/images/image-jobs.ts';
 import { findImageJob } from '../../store/images/image-jobs.ts';

@@ -6,7 +6,7 @@ import {
   METADATA_KEYS,
   metadataSize,
 } from '../../domain/images/schema.ts';
-import { isUuid } from '../../domain/text/is-uuid.ts';
+import { isUuid } from '../../domain/text/uuid.ts';
 import { lockImage, updateImage } from '../../store/images/images.ts';
 import { outerLink } from './create-image.ts';
 import { viewOfImage } from './image-views.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import { readPublicKey } from '../../domain/images/public-key.ts';
 import type { PublicKeyCreate, PublicKeyView } from '../../domain/images/schema.ts';
-import { isUuid } from '../../domain/text/is-uuid.ts';
+import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import {
   deletePublicKey as deleteRow,

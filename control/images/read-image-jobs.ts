@@ -1,6 +1,6 @@
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import type { ImageJobView } from '../../domain/images/schema.ts';
-import { isUuid } from '../../domain/text/is-uuid.ts';
+import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findImageJob, listImageJobs } from '../../store/images/image-jobs.ts';
 import { viewOfImageJob } from './image-views.ts';

@@ -1,6 +1,6 @@
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import type { ImageView, StoredImageView } from '../../domain/images/schema.ts';
-import { isUuid } from '../../domain/text/is-uuid.ts';
+import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findImage, type ImageRow, listImages } from '../../store/images/images.ts';
 import { viewOfImage, viewOfStoredImage } from './image-views.ts';

@@ -3,7 +3,7 @@ import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { imageJobWorkflowId } from '../../domain/images/workflow-id.ts';
-import { isUuid } from '../../domain/text/is-uuid.ts';
+import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { forgetImageJobs, jobsToKeep, liveImageQueues, openImageJobs } from '../../store/images/image-jobs.ts';
 import { forgetImageRemoval, imagesStoredIn, listImageRemovals } from '../../store/images/images.ts';

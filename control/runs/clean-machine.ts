@@ -1,5 +1,6 @@
 import { fateOfRun, type Owner, ownersByName, type RunOwner } from '../../domain/runs/owner.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { markRunEnded, runsOfMachine } from '../../store/runs/runs.ts';
 
@@ -60,7 +61,7 @@ export async function cleanMachine({ db, runner, owners, hostId }: CleanMachineD
         report.removedRuns += 1;
       }
     } catch (error) {
-      report.problems.push(`run ${runId}: ${error instanceof Error ? error.message : String(error)}`);
+      report.problems.push(`run ${runId}: ${messageOf(error)}`);
     }
   }
   return report;

@@ -1,5 +1,6 @@
 import { CLUSTER_HOST } from '../../domain/engine/task-queues.ts';
 import { musterError } from '../../domain/errors.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { insertAuditRow } from '../../store/audit/audit.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { ReadRun } from '../../store/runs/run-reads.ts';
@@ -39,7 +40,7 @@ export async function endRun({ db, runEngine, actor }: EndRunDependencies, id: s
   try {
     await runEngine.end({ id, machine: run.machine });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw musterError('engine_unavailable', `The workflow engine gave no answer for run ${id}: ${why}`);
   }
   await insertAuditRow(db, { actor, action: 'end', kind: 'run', name: id });

@@ -7,6 +7,7 @@ import {
   type SecretUse,
   WEBHOOK_SECRET_PREFIX,
 } from '../../domain/secrets/secret-uses.ts';
+import { isWrittenUuid } from '../../domain/text/uuid.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import { listSourcesOfSecret } from '../../store/configurations/sources.ts';
 import { findSessionById } from '../../store/sessions/sessions.ts';
@@ -28,7 +29,7 @@ async function secretUses(deps: SecretUseDependencies, name: string): Promise<Se
   const { additional_inventory_source: inventory } = sources.length > 0 ? await readOptions(db) : {};
   const webhook = ownerOfSecret(name, WEBHOOK_SECRET_PREFIX);
   const owner = ownerOfSecret(name, IMAGE_KEY_PREFIX) ?? '';
-  const session = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(owner) ? owner : null;
+  const session = isWrittenUuid(owner) ? owner : null;
   return [
     ...builtInUses(name),
     ...(inventory && sources.includes(inventory) ? [use('option', 'additional_inventory_source')] : []),

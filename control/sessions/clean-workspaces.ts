@@ -1,3 +1,4 @@
+import { messageOf } from '../../domain/text/message-of.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { endedSessions } from '../../store/sessions/sweep.ts';
 
@@ -18,7 +19,7 @@ export async function cleanWorkspaces({
       await workspaces.remove(sessionId);
       removed += 1;
     } catch (error) {
-      problems.push(`workspace ${sessionId}: ${error instanceof Error ? error.message : String(error)}`);
+      problems.push(`workspace ${sessionId}: ${messageOf(error)}`);
     }
   }
   return { removed, problems };

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { type Db, isUndefinedTable } from '../../store/connection/database.ts';
 import { type OutboxItem, postponeOutbox, removeFromOutbox, takeFromOutbox } from '../../store/sessions/outbox.ts';
 import { findSessionsById, type SessionRow } from '../../store/sessions/sessions.ts';
@@ -63,7 +64,7 @@ export function createDispatcher({
       await within(session.trace, () => client.withDeadline(Date.now() + deliveryMs, () => send(client, session)));
       return true;
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       log.warn({ sessionId: item.sessionId, kind: item.kind, attempts: item.attempts, err: message }, 'not delivered');
       const delay = Math.min(MAX_DELAY_SECONDS, 2 ** Math.min(10, item.attempts) / 4);
       await postponeOutbox(db, item.id, delay, message).catch(() => undefined);

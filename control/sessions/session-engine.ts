@@ -2,6 +2,7 @@ import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@
 import { ApplicationFailure } from '@temporalio/common';
 import { ERRORS, type ErrorCode, musterError } from '../../domain/errors.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { forgetQueueMessages } from '../../store/sessions/admission.ts';
 import { findSessionById } from '../../store/sessions/sessions.ts';
@@ -47,6 +48,6 @@ function translate(error: unknown, name: string): Error {
     const { type, message } = error.cause;
     if (type && type in ERRORS) return musterError(type as ErrorCode, `Session ${name}: ${message}`);
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return musterError('engine_unavailable', `The workflow engine gave no answer for session ${name}: ${message}`);
 }

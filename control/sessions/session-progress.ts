@@ -4,15 +4,15 @@ import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../domain/errors.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
+import { isWrittenUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { appendEvents } from '../../store/runs/streams.ts';
 import { type Progress, writeProgress, writeSnapshot } from '../../store/sessions/progress.ts';
 import { findSessionById, lockSessionById, type SessionRow } from '../../store/sessions/sessions.ts';
-import { isSessionId } from '../../store/sessions/sweep.ts';
 
 /** The session by its id, a deleted one too (its work goes on until it is ended). */
 export async function loadSession(db: Db, sessionId: string): Promise<SessionRow> {
-  const session = isSessionId(sessionId) ? await findSessionById(db, sessionId) : null;
+  const session = isWrittenUuid(sessionId) ? await findSessionById(db, sessionId) : null;
   if (session === null) throw musterError('session_not_found', `Session ${sessionId} could not be found`);
   return session;
 }

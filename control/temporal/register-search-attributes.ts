@@ -1,5 +1,6 @@
 import type { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../domain/engine/search-attributes.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 
 /** INDEXED_VALUE_TYPE_KEYWORD of Temporal's API. */
 const KEYWORD = 2;
@@ -17,7 +18,7 @@ export async function registerSearchAttributes(connection: Connection, namespace
   try {
     await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = messageOf(error);
     throw new Error(`namespace ${namespace} lacks the search attributes ${missing.join(', ')} (Keyword): ${cause}`);
   }
 }

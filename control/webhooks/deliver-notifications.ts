@@ -1,6 +1,7 @@
 import { storableText } from '../../domain/runs/storable-text.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { maskUrlCredentials } from '../../domain/text/mask-url.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { withoutWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
 import { webhookBody } from '../../domain/webhooks/webhook-body.ts';
 import { nextTryMs } from '../../domain/webhooks/webhook-retry.ts';
@@ -99,7 +100,7 @@ async function attempt(
     const isTaken = status >= 200 && status < 300;
     return { status, error: isTaken ? null : `answers with status ${status}`, retryAfter };
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     const shown = maskUrlCredentials(address === '' ? text : withoutWebhookAddress(text, address));
     return { status: null, error: storableText(shown).slice(0, ERROR_MAX), retryAfter: 0 };
   }

@@ -16,6 +16,7 @@ import {
   ManifestSchema,
   tableOfEntry,
 } from '../../domain/backup-schema.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { readHostId } from '../../drivers/machine/machine-id.ts';
 import { type DatabaseLoad, loadDatabase, unknownMigrations } from '../../store/backup/load-database.ts';
 import { openDatabase } from '../../store/connection/database.ts';
@@ -84,7 +85,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
       await discardRestore(dataDir);
       if (signal.aborted) throw new StackError('The restore was interrupted; the data directory is as it was.', 130);
       if (error instanceof StackError) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new StackError(`The backup was not restored, and the data directory is as it was: ${reason}`, 1);
     }
   } finally {

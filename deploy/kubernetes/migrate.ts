@@ -10,6 +10,7 @@ import { temporalSettings } from '../../config/temporal-settings.ts';
 import { connectTemporal } from '../../control/temporal/connect.ts';
 import { ensureNamespace } from '../../control/temporal/ensure-namespace.ts';
 import { registerSearchAttributes } from '../../control/temporal/register-search-attributes.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { isConnectionError, openDatabase } from '../../store/connection/database.ts';
 import { migrate } from '../../store/migrations/index.ts';
 
@@ -45,7 +46,7 @@ async function main(): Promise<void> {
         return await work();
       } catch (error) {
         if (!passes(error) || Date.now() > until) throw error;
-        log.warn({ err: error instanceof Error ? error.message : String(error) }, `${what} is not there yet`);
+        log.warn({ err: messageOf(error) }, `${what} is not there yet`);
         await delay(PAUSE_MS);
       }
     }

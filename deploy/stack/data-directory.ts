@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { StackError } from './stack-error.ts';
 
 /** Below this much free space (bytes) Postgres would not get through its start. */
@@ -28,7 +29,7 @@ export function prepareDataDirectory(dataDir: string): void {
     accessSync(dataDir, constants.W_OK | constants.X_OK);
     makeFolder(join(dataDir, 'logs'));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new StackError(`The data directory ${dataDir} cannot be used: ${reason}. MUSTER_DATA_DIR names another one.`);
   }
   const { bavail, bsize } = statfsSync(dataDir);

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { StackError } from './stack-error.ts';
 
 const NAME = 'postgres';
@@ -29,7 +30,7 @@ export function postgresUser(): User | undefined {
     const args = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', NAME];
     execFileSync('useradd', args, { stdio: 'pipe' });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new StackError(`Postgres does not run as root, and the user ${NAME} could not be made: ${reason}`);
   }
   const made = lookUp();

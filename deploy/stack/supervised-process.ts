@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { type ComponentPlan, NoAnswer } from './component.ts';
 import { openLog } from './log-file.ts';
 import { identify } from './process-identity.ts';
@@ -41,7 +42,7 @@ async function look(ask: () => Promise<string | null>): Promise<Look> {
     const problem = await Promise.race([ask(), late]);
     return { problem, moved: !/ECONNREFUSED/.test(problem ?? '') };
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error), moved: !(error instanceof NoAnswer) };
+    return { problem: messageOf(error), moved: !(error instanceof NoAnswer) };
   } finally {
     late.catch(() => undefined);
   }
@@ -185,13 +186,13 @@ export class SupervisedProcess {
     try {
       await this.plan.prepare?.();
     } catch (error) {
-      return `could not be prepared: ${error instanceof Error ? error.message : String(error)}`;
+      return `could not be prepared: ${messageOf(error)}`;
     }
     let child: ChildProcess;
     try {
       child = this.spawn();
     } catch (error) {
-      return `could not be started: ${error instanceof Error ? error.message : String(error)}`;
+      return `could not be started: ${messageOf(error)}`;
     }
     this.child = child;
     const over = new AbortController();

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dataPaths } from '../../config/data-paths.ts';
 import type { Environment } from '../../config/environment.ts';
 import { someOf } from '../../domain/some-of.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { collectAfterStart } from '../../drivers/machine/collect-after-start.ts';
 import { makePrivate } from '../../drivers/machine/private-files.ts';
 import type { ComponentPlan } from './component.ts';
@@ -103,7 +104,7 @@ export class Supervisor {
       const interrupted = this.stopped !== null;
       await this.stop();
       if (interrupted) throw new StackError('The start was interrupted.', 130);
-      this.write({ state: 'failed', reason: error instanceof Error ? error.message : String(error) });
+      this.write({ state: 'failed', reason: messageOf(error) });
       throw error;
     }
   }

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { KEY_MAX, text } from '../schema.ts';
+import { isUuid } from '../text/uuid.ts';
 import { ROLES } from './roles.ts';
 
 export const RoleSchema = z.enum(ROLES);
-
-/** Ids and names share a path; a name must not look like an id. */
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Name of a token, part of the actor that is stored with every write. */
 export const TokenNameSchema = z
@@ -14,7 +12,8 @@ export const TokenNameSchema = z
     /^[A-Za-z0-9]([A-Za-z0-9._@-]{0,98}[A-Za-z0-9])?$/,
     'must have 1 to 100 letters, digits or . _ @ -, and begin and end with a letter or digit',
   )
-  .refine((name) => !UUID.test(name), { error: 'must not look like the id of a token' });
+  // Ids and names share a path.
+  .refine((name) => !isUuid(name), { error: 'must not look like the id of a token' });
 
 /** Seconds that a token may live at most: ten years. */
 const LONGEST_LIFE = 10 * 366 * 86_400;

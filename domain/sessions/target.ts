@@ -2,7 +2,7 @@ import { musterError } from '../errors.ts';
 import type { Target, TargetBody } from './schema.ts';
 
 /** A UUID of any version, hyphens optional. */
-function isUuid(text: string): boolean {
+function isImageId(text: string): boolean {
   return /^[0-9a-f]{32}$/i.test(text.replaceAll('-', ''));
 }
 
@@ -16,7 +16,7 @@ function checkGroups(target: Target): void {
     if (group.members.length === 0) throw musterError('bad_request', `Group ${group.name} has no members`, field);
     for (const member of group.members) {
       if (member.trim() === '') throw musterError('bad_request', `Group ${group.name} has an empty member`, field);
-      if (definition === 'image' && !isUuid(member)) {
+      if (definition === 'image' && !isImageId(member)) {
         throw musterError('bad_request', `Member ${member} of group ${group.name} is not an image id (UUID)`, field);
       }
     }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
 import type { FileToKeep, ImageFiles, KeptFile, ReceivedFile } from '../../domain/images/image-files.ts';
 import { ARTIFACT_TYPES, FILE_NAMES } from '../../domain/images/image-format.ts';
+import { isWrittenUuid } from '../../domain/text/uuid.ts';
 import { makeOnce } from '../machine/make-once.ts';
 import { orDiskFull } from './disk-full.ts';
 import { receiveFile } from './receive-file.ts';
@@ -14,7 +15,6 @@ const FOLDERS = { images: 'images', incoming: 'incoming', lost: 'lost' } as cons
 /** File that says whose directory it is. */
 const CLAIM = 'installation-id';
 /** What this store itself has made: nothing else is ever read, moved or removed. */
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Numbers of a user and a group. */
 export interface FileOwner {
@@ -144,7 +144,7 @@ async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
 
 /** An id may become a path; a text of another form never does. */
 function idOf(id: string): string {
-  if (!ID.test(id)) throw new Error('not the id of an image');
+  if (!isWrittenUuid(id)) throw new Error('not the id of an image');
   return id;
 }
 
@@ -187,7 +187,7 @@ async function syncFolder(folder: string): Promise<void> {
 async function idleFolders(dir: string, olderThanMs: number): Promise<string[]> {
   const found: { name: string; idle: number }[] = [];
   for (const name of (await readdir(dir).catch(orNull)) ?? []) {
-    if (!ID.test(name)) continue;
+    if (!isWrittenUuid(name)) continue;
     const idle = await idleMs(join(dir, name));
     if (idle >= olderThanMs) found.push({ name, idle });
   }

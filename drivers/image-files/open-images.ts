@@ -1,6 +1,7 @@
 import { chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { readHostId } from '../machine/machine-id.ts';
 import { type FileOwner, openImageDirectory } from './image-directory.ts';
 
@@ -20,7 +21,7 @@ export async function openImages(
     if (given !== undefined) await chown(join(dir, 'host-id'), given.uid, given.gid);
     return await openImageDirectory(dir, storeId, given);
   } catch (error) {
-    warn(`there are no images here: ${error instanceof Error ? error.message : String(error)}`);
+    warn(`there are no images here: ${messageOf(error)}`);
     return null;
   }
 }

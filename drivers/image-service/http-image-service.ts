@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { musterError } from '../../domain/errors.ts';
 import type { ImageJob, ImageService } from '../../domain/images/image-service.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { askJson } from '../http/ask-json.ts';
 import { readImage, readJob, readJobs, readKey, readKeys, reasonOf } from './read-answer.ts';
 
@@ -120,5 +121,5 @@ export function createHttpImageService(options: HttpImageServiceOptions): ImageS
 const segment = encodeURIComponent;
 
 function unavailable(what: string, error: unknown): Error {
-  return musterError('image_service_unavailable', `${what}: ${error instanceof Error ? error.message : String(error)}`);
+  return musterError('image_service_unavailable', `${what}: ${messageOf(error)}`);
 }

@@ -1,5 +1,6 @@
 import type { HsmRecords } from '../../domain/components/inventory/hsm-inventory.ts';
 import { musterError } from '../../domain/errors.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import {
   getHsm,
   type HsmOptions,
@@ -33,7 +34,7 @@ export function createHsmClient(options: HsmOptions): HsmClient {
           return [read(one)];
         } catch (error) {
           if (!allowPartial) throw error;
-          warnings.push(`The inventory is partial: ${shown}: ${error instanceof Error ? error.message : error}.`);
+          warnings.push(`The inventory is partial: ${shown}: ${messageOf(error)}.`);
           return [];
         }
       });
@@ -44,7 +45,7 @@ export function createHsmClient(options: HsmOptions): HsmClient {
         return read(await getHsm(url, options, both), shown);
       } catch (error) {
         signal.throwIfAborted();
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         if (!allowPartial) {
           giveUp.abort();
           throw musterError('inventory_failed', `The hardware state manager did not answer ${shown}: ${why}.`);

@@ -1,4 +1,5 @@
 import type { HardwareEntry } from '../../domain/components/hardware-sync.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { getHsm, type HsmOptions, hsmUrl, list, member, shownUrl } from './hsm-requests.ts';
 
 export type ListHardware = (signal: AbortSignal) => Promise<HardwareEntry[]>;
@@ -18,7 +19,7 @@ export function createHardwareList(given: HsmOptions): ListHardware {
       }));
     } catch (error) {
       signal.throwIfAborted();
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new Error(`The hardware state manager did not answer ${shownUrl(url)}: ${why}`);
     }
   };

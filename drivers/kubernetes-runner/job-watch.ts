@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { JobView } from '../../domain/sessions/cluster/cluster-job.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { WATCH_SECONDS, type WatchEvent, watchOnce } from '../kubernetes/watch-stream.ts';
 import type { ClusterPaths } from './cluster-paths.ts';
@@ -104,7 +105,7 @@ export function createJobWatch(
         pause = PAUSE_MIN_MS;
       } catch (error) {
         if (signal.aborted) return;
-        const words = error instanceof Error ? error.message : String(error);
+        const words = messageOf(error);
         const since = away.get(kind.path)?.since ?? Date.now();
         away.set(kind.path, { since, words });
         wakeAll();

@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { musterError } from '../../domain/errors.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 
 const execute = promisify(execFile);
 /** The files that a layer says by what its playbook needs; the script knows them too. */
@@ -39,7 +40,7 @@ export function createMissingRequirements({ python, script }: { python: string; 
       } catch (error) {
         signal.throwIfAborted();
         const said = typeof error === 'object' && error !== null && 'stderr' in error ? String(error.stderr) : '';
-        const why = said.trim().split('\n').at(-1) || (error instanceof Error ? error.message : String(error));
+        const why = said.trim().split('\n').at(-1) || messageOf(error);
         throw musterError('run_not_started', `what its layers require could not be looked up: ${why.slice(0, 300)}`);
       }
     },

@@ -1,5 +1,6 @@
 import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose';
 import { musterError } from '../../domain/errors.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { fetchJson } from './fetch-json.ts';
 
 export interface IssuerOptions {
@@ -48,7 +49,7 @@ export function openIssuerKeys(options: IssuerOptions): IssuerKeys {
           failure = null;
         },
         (error: unknown) => {
-          failure = error instanceof Error ? error.message : String(error);
+          failure = messageOf(error);
           options.log?.(`the keys of the issuer ${issuer} cannot be fetched: ${failure}`);
         },
       )

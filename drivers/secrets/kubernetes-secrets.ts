@@ -1,5 +1,6 @@
 import { ApiException, CoreV1Api, KubeConfig, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { musterError } from '../../domain/errors.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 
 /** For one answer of the cluster, ms. */
 const PATIENCE = 4_000;
@@ -157,7 +158,7 @@ export function openKubernetesSecrets({ namespace, kubeconfig }: KubernetesSecre
 
 /** The cluster's status and reason; its message may quote what was sent. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof ApiException)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof ApiException)) return messageOf(error);
   const body: unknown = typeof error.body === 'string' ? parsed(error.body) : error.body;
   const reason = typeof body === 'object' && body !== null && 'reason' in body ? ` ${String(body.reason)}` : '';
   return `the cluster answered ${error.code}${reason}`;

@@ -1,4 +1,5 @@
 import { musterError } from '../../domain/errors.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { askJson } from '../http/ask-json.ts';
 
 /** For one call, ms. */
@@ -22,7 +23,7 @@ export function openBootMetadata({ url, ca }: BootMetadataOptions) {
     try {
       answer = await askJson({ method, url: address, body, ca, timeoutMs: PATIENCE });
     } catch (error) {
-      throw unavailable(error instanceof Error ? error.message : String(error));
+      throw unavailable(messageOf(error));
     }
     const { status } = answer;
     if ((status < 200 || status > 299) && !(method === 'GET' && status === ABSENT)) {

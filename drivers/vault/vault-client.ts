@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { askJson, type JsonRequest } from '../http/ask-json.ts';
 
 /** For one call, ms. */
@@ -26,7 +27,7 @@ export function openVault({ url, jwtFile, ca }: VaultOptions, failure: (detail: 
     try {
       answer = await askJson({ method, url: `${base}/v1/${path}`, body, ca, headers, timeoutMs: PATIENCE });
     } catch (error) {
-      throw wrong(path, error instanceof Error ? error.message : String(error));
+      throw wrong(path, messageOf(error));
     }
     if (answer.status < 200 || answer.status > 299) {
       throw wrong(path, `it answered ${answer.status}${errorsOf(answer.text)}`);

@@ -1,6 +1,7 @@
 /** Sessions that the sweep looks after. */
 
 import { sql } from 'kysely';
+import { isWrittenUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../connection/database.ts';
 import type { SessionRow } from './sessions.ts';
 
@@ -56,14 +57,9 @@ export async function forgetSessions(db: Db, purgedBefore: Date): Promise<void> 
   `.execute(db);
 }
 
-/** Whether a name has the shape of a session's id. */
-export function isSessionId(name: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
-}
-
 /** Of these session ids, those without open work: ended, or not on record at all. Names that are no ids are left out. */
 export async function endedSessions(db: Db, ids: string[]): Promise<string[]> {
-  const plausible = ids.filter(isSessionId);
+  const plausible = ids.filter(isWrittenUuid);
   if (plausible.length === 0) return [];
   const rows = await db
     .selectFrom('sessions')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { type AnswerCheck, createAnswerCheck } from '../support/fakes/answer-check.ts';
 import { servedDocument } from '../support/openapi-files.ts';
 import { countWrites, databaseChecksum } from '../support/postgres/database-checksum.ts';
@@ -99,7 +100,7 @@ test('thousands of mutated requests are refused properly and change nothing', as
         seen = await writes();
         before = await checksum();
         const log = api.logged.filter(({ level }) => Number(level) >= 50).slice(-2);
-        throw new Error(`${one.operation}: ${error instanceof Error ? error.message : error}\n${JSON.stringify(log)}`);
+        throw new Error(`${one.operation}: ${messageOf(error)}\n${JSON.stringify(log)}`);
       } finally {
         api.logged.length = 0;
       }

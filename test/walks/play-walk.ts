@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http';
 import { expect } from '@jest/globals';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Exchange, Pages, Query, Walk } from './walk.ts';
 
@@ -23,7 +24,7 @@ export async function playWalk(url: string, walk: Walk, given: Values): Promise<
       try {
         await Promise.all(exchanges.map((exchange) => exchanged(exchange, values, send)));
       } catch (error) {
-        throw new Error(`${walk.client}: ${step.does}: ${error instanceof Error ? error.message : error}`);
+        throw new Error(`${walk.client}: ${step.does}: ${messageOf(error)}`);
       }
     }
   } finally {

@@ -10,6 +10,7 @@ import { storableText } from '../../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../../domain/runs/text-chunk.ts';
 import type { ClusterJobs, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { runIdOf } from '../../../domain/sessions/run-id.ts';
+import { messageOf } from '../../../domain/text/message-of.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { lastingSecrets, type SecretDependencies } from './job-secret.ts';
@@ -90,7 +91,7 @@ export function followForeignLog(
   const done = shipAll()
     .catch(async (error: unknown) => {
       if (signal.aborted || (yields && error instanceof RunOvertaken)) return;
-      const words = error instanceof Error ? error.message : String(error);
+      const words = messageOf(error);
       await warn(db, sessionId, words).catch(() => undefined);
     })
     .finally(current.resolve);

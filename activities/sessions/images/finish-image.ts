@@ -9,6 +9,7 @@ import { loadSession } from '../../../control/sessions/session-progress.ts';
 import { ERRORS, isMusterError } from '../../../domain/errors.ts';
 import type { ImageJob } from '../../../domain/images/image-service.ts';
 import { resultState, shellState } from '../../../domain/sessions/images/image-jobs.ts';
+import { messageOf } from '../../../domain/text/message-of.ts';
 import type { FinishedImage, FinishImage } from '../image-contract.ts';
 import type { ImageDependencies } from '../image-ports.ts';
 import { isOver, JOB_PAUSE, LOGIN_PAUSE, notReady, serviceOf, waitIsOver } from './image-waiting.ts';
@@ -52,7 +53,7 @@ export async function finishImage(
     throw notReady(result.message, JOB_PAUSE);
   } catch (error) {
     if (signal.aborted) throw error;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (isMusterError(error) && !ERRORS[error.code].retryable) return failed(deps, row, message);
     await noteImage(db, row, { message: fault ?? message }, 'teardown');
     if (fault !== null) {

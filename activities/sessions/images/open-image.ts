@@ -13,6 +13,7 @@ import { ERRORS, isMusterError, musterError } from '../../../domain/errors.ts';
 import type { ImageJob, ImageService } from '../../../domain/images/image-service.ts';
 import { isWantedJob, shellState } from '../../../domain/sessions/images/image-jobs.ts';
 import { serviceImageId } from '../../../domain/sessions/images/image-names.ts';
+import { messageOf } from '../../../domain/text/message-of.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import type { ImageRef } from '../image-contract.ts';
 import type { ImageDependencies } from '../image-ports.ts';
@@ -46,7 +47,7 @@ export async function openImage(deps: ImageDependencies, input: ImageRef, signal
     await noteImage(db, row, { state: 'open', host, port, message: '' }, 'images');
   } catch (error) {
     if (signal.aborted) throw error;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const final = isMusterError(error) && !ERRORS[error.code].retryable;
     await noteImage(db, row, { message, ...(final ? { state: 'failed' } : {}) }, 'images');
     if (final) throw error;

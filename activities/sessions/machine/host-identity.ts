@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionIdentity, Trust } from '../../../control/trust/trust.ts';
 import { isMusterError } from '../../../domain/errors.ts';
+import { messageOf } from '../../../domain/text/message-of.ts';
 import type { SiteValues, Workspaces } from '../ports.ts';
 
 export interface IdentityDependencies {
@@ -64,7 +65,7 @@ export function keepIdentity(
       warning = problemOf(identity);
       if (warning === null) pause = identity.lookAgainMs;
     } catch (error) {
-      warning = notRenewed(error instanceof Error ? error.message : String(error));
+      warning = notRenewed(messageOf(error));
     }
     if (warning !== null && warning !== told && !signal.aborted) await tell(warning).catch(() => undefined);
     told = warning;

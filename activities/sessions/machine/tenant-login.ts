@@ -1,4 +1,5 @@
 import type { Snapshot } from '../../../domain/sessions/schema.ts';
+import { messageOf } from '../../../domain/text/message-of.ts';
 import type { TenantVault } from '../ports.ts';
 
 export interface TenantLogin {
@@ -22,7 +23,7 @@ export async function tenantLogin(vault: TenantVault | undefined, snapshot: Snap
     const token = await vault.tokenOf(tenant);
     return { token, environment: { VAULT_ADDR: vault.address, VAULT_TOKEN: token }, warnings: [] };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { ...NONE, warnings: [`the session has no VAULT_TOKEN of tenant ${tenant}: ${reason}`] };
   }
 }

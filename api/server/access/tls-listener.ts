@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import type { FastifyBaseLogger } from 'fastify';
+import { messageOf } from '../../../domain/text/message-of.ts';
 import type { ApiServer, TlsPair } from '../../dependencies.ts';
 
 /** Older ones are refused. */
@@ -80,7 +81,7 @@ export function followTlsFiles(
       complained = undefined;
       log.info({ file: files.cert }, 'the certificate was renewed');
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       if (reason !== complained) log.warn({ file: files.cert, reason }, 'the new certificate cannot be used');
       complained = reason;
     }

@@ -4,11 +4,11 @@ import type { Options } from '../../../domain/configurations/schema.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { Runner } from '../../../domain/runs/runner.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
+import { isWrittenUuid } from '../../../domain/text/uuid.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { openSessionRuns } from '../../../store/runs/runs.ts';
 import { isWithdrawn } from '../../../store/sessions/admission.ts';
 import { findSessionById, type SessionRow } from '../../../store/sessions/sessions.ts';
-import { isSessionId } from '../../../store/sessions/sweep.ts';
 
 /** Clocks of worker, database and engine may differ by this, ms. */
 const CLOCKS_MS = 10_000;
@@ -20,7 +20,7 @@ export interface OrderDependencies {
 }
 
 async function sessionOnRecord(db: Db, sessionId: string): Promise<SessionRow> {
-  const session = isSessionId(sessionId) ? await findSessionById(db, sessionId) : null;
+  const session = isWrittenUuid(sessionId) ? await findSessionById(db, sessionId) : null;
   if (session === null) throw musterError('session_not_found', `Session ${sessionId} could not be found`);
   return session;
 }

@@ -1,5 +1,6 @@
 import type { ClusterJobs, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { isJobOver, type JobOutcome, jobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
+import { messageOf } from '../../../domain/text/message-of.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import {
   type JobOwner,
@@ -110,7 +111,7 @@ async function workOff(tasks: readonly Task[], budgetMs: number, problems: strin
       try {
         await task.work();
       } catch (error) {
-        problems.push(`Job ${task.name}: ${error instanceof Error ? error.message : String(error)}`);
+        problems.push(`Job ${task.name}: ${messageOf(error)}`);
       }
     }
   };

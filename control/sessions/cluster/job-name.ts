@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { uuidOf } from '../../../domain/text/uuid.ts';
 
 /**
  * Name of a session's job: `cfs-<uuid4>` (cfs-flows 1.3), always the same for one admission of a session, and as random as its id. What clients
@@ -9,7 +10,6 @@ export function jobNameOf(sessionId: string, admittedAt: Date | null): string {
   const digest = createHash('sha256')
     .update(`job of ${sessionId} ${admittedAt?.getTime() ?? ''}`)
     .digest('hex');
-  const [, a, b, c, variant, d, e] = /^(.{8})(.{4})(.{3})(.)(.{3})(.{12})/.exec(digest) ?? [];
-  // Version 4, and one of the variant's four digits.
-  return `cfs-${a}-${b}-4${c}-${'89ab'[Number.parseInt(variant ?? '', 16) % 4]}${d}-${e}`;
+  // No digit is lost to the version: Jobs of earlier releases run under such names.
+  return `cfs-${uuidOf(`${digest.slice(0, 12)}4${digest.slice(12)}`)}`;
 }
