@@ -4,7 +4,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import { isOnLoopback } from '../config/access-variables.ts';
+import { isOnLoopback } from '../config/access.ts';
 import { dataPaths } from '../config/data-paths.ts';
 import { databaseSettings } from '../config/database-settings.ts';
 import { type Environment, EnvironmentError, loadEnvironment } from '../config/environment.ts';

@@ -1,28 +1,43 @@
 /** Everything the environment decides, read once by the composition roots. */
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { ACCESS_VARIABLES, accessMistakes } from './access-variables.ts';
-import { API_VARIABLES } from './api-variables.ts';
-import { BACKEND_VARIABLES } from './backend-variables.ts';
-import { databaseMistakes } from './database-tls.ts';
-import { IMAGE_BUILDER_VARIABLES } from './image-builder-variables.ts';
-import { IMS_VARIABLES, imsMistakes } from './ims-variables.ts';
-import { PROCESS_VARIABLES } from './process-variables.ts';
-import { RUNNER_VARIABLES, runnerMistakes } from './runner-variables.ts';
-import { SESSION_VARIABLES } from './session-variables.ts';
-import { TRUST_VARIABLES } from './trust-variables.ts';
+import { access } from './access.ts';
+import { api } from './api.ts';
+import { audit } from './audit.ts';
+import { cli } from './cli.ts';
+import { components } from './components.ts';
+import { configurations } from './configurations.ts';
+import { images } from './images.ts';
+import { runs } from './runs.ts';
+import { secrets } from './secrets.ts';
+import { service } from './service.ts';
+import { sessions } from './sessions.ts';
+import { sessionJobs } from './sessions-cluster.ts';
+import { joinSettings } from './settings.ts';
+import { stack } from './stack.ts';
+import { trust } from './trust.ts';
+import { worker } from './worker.ts';
 
-const VariablesSchema = z.object({
-  ...API_VARIABLES,
-  ...ACCESS_VARIABLES,
-  ...TRUST_VARIABLES,
-  ...IMAGE_BUILDER_VARIABLES,
-  ...IMS_VARIABLES,
-  ...BACKEND_VARIABLES,
-  ...RUNNER_VARIABLES,
-  ...SESSION_VARIABLES,
-  ...PROCESS_VARIABLES,
-});
+/** The settings of what serves all lanes; then those of each lane. A new lane is one line here. */
+export const GROUPS = {
+  stack,
+  api,
+  cli,
+  worker,
+  service,
+  access,
+  audit,
+  runs,
+  secrets,
+  configurations,
+  components,
+  trust,
+  images,
+  sessions,
+  sessionJobs,
+};
+
+const VariablesSchema = z.object(joinSettings(GROUPS));
 
 /** Names of all settings, in the order in which they are declared. */
 export const SETTINGS: readonly string[] = Object.keys(VariablesSchema.shape);
@@ -45,9 +60,9 @@ const EnvironmentSchema = VariablesSchema.transform((env) => {
     ],
   };
 }).superRefine((env, context) => {
-  const mistakes = [...accessMistakes(env), ...databaseMistakes(env), ...runnerMistakes(env), ...imsMistakes(env)];
-  for (const [name, message] of mistakes) {
-    context.addIssue({ code: 'custom', path: [name], message });
+  for (const group of Object.values(GROUPS)) {
+    const mistakes = 'mistakes' in group ? group.mistakes(env) : [];
+    for (const [name, message] of mistakes) context.addIssue({ code: 'custom', path: [name], message });
   }
 });
 
@@ -75,13 +90,17 @@ export function loadEnvironment(env: Record<string, string | undefined>): Enviro
   return parsed.data;
 }
 
-/** Those that are secret as a whole; a URL may hold a password besides. */
-export const SECRET_SETTINGS: ReadonlySet<string> = new Set([
-  'MUSTER_TOKEN',
-  'MUSTER_IMS_TOKEN',
-  'MUSTER_IMPORT_TOKEN',
-  'MUSTER_TEMPORAL_API_KEY',
-]);
+/** Settings that are secret as a whole; a URL may hold a password besides. */
+export const SECRET_SETTINGS: ReadonlySet<string> = new Set(settingsWith('secret'));
+
+/** Settings that name a file or a folder. */
+export const PATH_SETTINGS: readonly string[] = settingsWith('path');
+
+function settingsWith(mark: 'path' | 'secret'): string[] {
+  return Object.entries<z.ZodType>(VariablesSchema.shape).flatMap(([name, schema]) =>
+    schema.meta()?.[mark] === true ? [name] : [],
+  );
+}
 
 /** The settings for people: secrets and passwords in URLs replaced by ********. */
 export function printableEnvironment(env: Environment): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { SETTINGS } from '../../config/environment.ts';
-import { environmentOfProcesses, PATH_SETTINGS } from '../../config/file-settings.ts';
+import { PATH_SETTINGS, SETTINGS } from '../../config/environment.ts';
+import { environmentOfProcesses } from '../../config/file-settings.ts';
 
 /** Names of what is a path; a key that is no file is a word itself. */
 const PATH_NAME = /_(FILE|DIR|CERT|KEY|CA|BINARY|COMMAND|KUBECONFIG)$/;

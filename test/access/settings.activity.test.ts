@@ -2,7 +2,7 @@ import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { isOnLoopback } from '../../config/access-variables.ts';
+import { isOnLoopback } from '../../config/access.ts';
 import { loadEnvironment, printableEnvironment } from '../../config/environment.ts';
 import { environmentOfProcesses } from '../../config/file-settings.ts';
 import { tlsSettings } from '../../config/tls-settings.ts';

@@ -23,7 +23,7 @@ const SHORT: Record<string, string> = {
   'cli/commands/configurations/option-commands.ts': 'options',
   'cli/commands/import/import-command.ts': 'kinds',
   'cli/commands/sessions/show-session.ts': 'containers of a Job',
-  'config/access-variables.ts': 'roles',
+  'config/access.ts': 'roles',
   'control/temporal/register-search-attributes.ts': 'search attributes of ours',
   'deploy/backup/take-backup.ts': 'settings',
   'deploy/stack/temporal-probe.ts': 'search attributes of ours',

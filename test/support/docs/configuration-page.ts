@@ -1,30 +1,22 @@
 import type { z } from 'zod';
-import { ACCESS_VARIABLES } from '../../../config/access-variables.ts';
-import { API_VARIABLES } from '../../../config/api-variables.ts';
-import { BACKEND_VARIABLES } from '../../../config/backend-variables.ts';
-import { SETTINGS } from '../../../config/environment.ts';
-import { IMAGE_BUILDER_VARIABLES } from '../../../config/image-builder-variables.ts';
-import { IMS_VARIABLES } from '../../../config/ims-variables.ts';
-import { PROCESS_VARIABLES } from '../../../config/process-variables.ts';
-import { RUNNER_VARIABLES } from '../../../config/runner-variables.ts';
-import { SESSION_VARIABLES } from '../../../config/session-variables.ts';
-import { TRUST_VARIABLES } from '../../../config/trust-variables.ts';
+import { GROUPS } from '../../../config/environment.ts';
 import { CHART_VALUES } from './chart-values.ts';
 import { table } from './table.ts';
 
-type Group = Readonly<Record<string, z.ZodType>>;
-
-/** Sections of the page; together they hold every setting. */
-const GROUPS: Readonly<Record<string, Group>> = {
-  'API and command line': API_VARIABLES,
-  Access: ACCESS_VARIABLES,
-  Trust: TRUST_VARIABLES,
-  'Image service': IMAGE_BUILDER_VARIABLES,
-  'Sessions on images': IMS_VARIABLES,
-  'ARA, secrets, Postgres, Temporal': BACKEND_VARIABLES,
-  'Sessions as Jobs': RUNNER_VARIABLES,
-  Sessions: SESSION_VARIABLES,
-  'Ports, records and processes': PROCESS_VARIABLES,
+/** Titles of the sections. */
+const TITLES: Readonly<Record<string, string>> = {
+  stack: 'Folders and the embedded stack',
+  api: "The API's server",
+  cli: 'Command line',
+  worker: 'Worker',
+  service: 'Postgres, Temporal, all processes',
+  runs: 'Runs and the ingest port',
+  secrets: 'Secrets and ConfigMaps',
+  configurations: 'Configurations and tenants',
+  components: 'Components and inventories',
+  images: 'Image service',
+  sessions: 'Sessions, ARA, sessions on images',
+  sessionJobs: 'Sessions as Jobs',
 };
 
 const HEAD = `# Configuration
@@ -44,10 +36,9 @@ const COLUMNS = ['Setting', 'Purpose', 'Unit', 'Default', 'When to change it', '
 
 /** Content of `docs/configuration.md`: what the schema says of each setting. */
 export function configurationPage(): string {
-  const missing = SETTINGS.filter((name) => !Object.values(GROUPS).some((group) => Object.hasOwn(group, name)));
-  if (missing.length > 0) throw new Error(`${missing[0]} and the settings of its group are in no section`);
-  const sections = Object.entries(GROUPS).map(([title, group]) => {
-    const rows = Object.entries(group).map(([name, schema]) => rowOf(name, schema));
+  const sections = Object.entries(GROUPS).map(([group, { settings }]) => {
+    const rows = Object.entries<z.ZodType>(settings).map(([name, schema]) => rowOf(name, schema));
+    const title = TITLES[group] ?? `${group.charAt(0).toUpperCase()}${group.slice(1)}`;
     return `## ${title}\n\n${table(COLUMNS, rows)}\n`;
   });
   return [HEAD, ...sections].join('\n');

@@ -1,6 +1,6 @@
 /** The settings of sessions that run as Jobs of a Kubernetes cluster. */
 import { z } from 'zod';
-import { flag } from './variable-forms.ts';
+import { flag } from './forms.ts';
 
 const base = z.url({ protocol: /^https?$/ });
 const withoutSlash = (value: string) => value.replace(/\/+$/, '');
@@ -48,7 +48,7 @@ const tolerations = z.array(
   }),
 );
 
-export const RUNNER_VARIABLES = {
+const JOB_SETTINGS = {
   MUSTER_RUNNER: z
     .enum(['local', 'kubernetes'])
     .default('local')
@@ -70,6 +70,7 @@ export const RUNNER_VARIABLES = {
     description: 'Kubeconfig of the cluster.',
     fallback: '`KUBECONFIG`, `~/.kube/config`, then the service account of the pod',
     change: 'Set it when the cluster of the Jobs is another one.',
+    path: true,
   }),
   MUSTER_RUNNER_PROFILE: z.enum(['restricted', 'compatible']).default('restricted').meta({
     description: "`restricted`: Muster's own images, without rights. `compatible`: a runner image made for CFS.",
@@ -146,7 +147,7 @@ export const RUNNER_VARIABLES = {
 };
 
 /** What of these settings is missing for Jobs to run, by variable. */
-export function runnerMistakes(env: {
+function runnerMistakes(env: {
   MUSTER_RUNNER: 'local' | 'kubernetes';
   MUSTER_RUNNER_PROFILE: 'restricted' | 'compatible';
   MUSTER_RUNNER_AEE_IMAGE?: string | undefined;
@@ -166,3 +167,5 @@ export function runnerMistakes(env: {
     env[name] === undefined ? [[name, 'is needed for sessions that run as Kubernetes Jobs']] : [],
   );
 }
+
+export const sessionJobs = { settings: JOB_SETTINGS, mistakes: runnerMistakes };

@@ -1,6 +1,6 @@
 /** The settings of access control; then what does not go together. */
 import { z } from 'zod';
-import { flag, list } from './variable-forms.ts';
+import { flag, list } from './forms.ts';
 
 /** Keys that decide who is let in must not come over a line that anybody can change. */
 const secureUrl = z.url().refine((value) => {
@@ -28,7 +28,7 @@ const header = z
   .regex(/^[A-Za-z0-9-]+$/, 'must be the name of a header')
   .transform((name) => name.toLowerCase());
 
-export const ACCESS_VARIABLES = {
+const ACCESS_SETTINGS = {
   MUSTER_AUTH: z
     .enum(['none', 'token'])
     .default('none')
@@ -51,16 +51,7 @@ export const ACCESS_VARIABLES = {
     description: "File with an administrator's token. Muster makes the file when it is missing.",
     fallback: '`admin-token` in the data directory of an embedded stack',
     change: 'Set it when the site brings the token, as a Secret does.',
-  }),
-  MUSTER_TOKEN: z.string().min(1).optional().meta({
-    description: 'Token that the command line sends. Only the command line reads it.',
-    fallback: 'the token of the stack of this machine',
-    change: 'Set it for an API with `MUSTER_AUTH=token`.',
-  }),
-  MUSTER_TOKEN_FILE: z.string().min(1).optional().meta({
-    description: 'File with the token that the command line sends. Only the command line reads it.',
-    fallback: 'the token of the stack of this machine',
-    change: 'Set it in place of `MUSTER_TOKEN`.',
+    path: true,
   }),
   MUSTER_TLS_CERT: z
     .string()
@@ -71,10 +62,12 @@ export const ACCESS_VARIABLES = {
         "PEM file with the API's certificate chain. With certificate and key the API speaks TLS alone. Muster " +
         'reads both again when they change.',
       change: 'Set it together with `MUSTER_TLS_KEY`.',
+      path: true,
     }),
   MUSTER_TLS_KEY: z.string().min(1).optional().meta({
     description: "PEM file with the key of the API's certificate.",
     change: 'Set it together with `MUSTER_TLS_CERT`.',
+    path: true,
   }),
   MUSTER_OIDC_ISSUER: secureUrl.optional().meta({
     description: "Issuer (OpenID Connect) whose tokens the API accepts besides Muster's own.",
@@ -104,7 +97,7 @@ export const ACCESS_VARIABLES = {
   }),
 };
 
-type AccessEnvironment = z.infer<z.ZodObject<typeof ACCESS_VARIABLES>> & { MUSTER_API_HOST: string };
+type AccessEnvironment = z.infer<z.ZodObject<typeof ACCESS_SETTINGS>> & { MUSTER_API_HOST: string };
 type Name = keyof AccessEnvironment;
 
 /** Whether only this machine can reach an API that listens there. */
@@ -117,7 +110,7 @@ function isLoopbackName(host: string): boolean {
 }
 
 /** Settings that need another one, or contradict one, each with what is wrong. */
-export function accessMistakes(env: AccessEnvironment): [name: Name, message: string][] {
+function accessMistakes(env: AccessEnvironment): [name: Name, message: string][] {
   const mistakes: [Name, string][] = [];
   const complain = (name: Name, message: string): void => void mistakes.push([name, message]);
   const needs = (name: Name, other: Name): void => {
@@ -147,3 +140,5 @@ export function accessMistakes(env: AccessEnvironment): [name: Name, message: st
   }
   return mistakes;
 }
+
+export const access = { settings: ACCESS_SETTINGS, mistakes: accessMistakes };

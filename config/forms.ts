@@ -1,18 +1,6 @@
 /** Forms of settings that several groups of them have. */
 import { z } from 'zod';
 
-declare module 'zod' {
-  /** What docs/configuration.md says of a setting, besides its purpose (`description`). */
-  interface GlobalMeta {
-    /** Unit of its number. */
-    unit?: string;
-    /** What counts without the setting, where that is no value of the schema. */
-    fallback?: string;
-    /** When a site changes it. */
-    change?: string;
-  }
-}
-
 export const flag = z.enum(['0', '1', 'true', 'false']).transform((value) => value === '1' || value === 'true');
 
 /** Words with commas between them. */
