@@ -120,7 +120,7 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     ]);
     expect(session.images).toMatchObject([
       { image_id: good, state: 'customized' },
-      { image_id: bad, state: 'failed', result_id: null, message: 'layer 2 failed' },
+      { image_id: bad, state: 'failed', result_id: null, message: 'layer 1 failed' },
     ]);
     expect(jobsOf(name).map(({ artifact_id }) => artifact_id)).toEqual([good]);
     expect([...service.images.values()].map((image) => image.name)).not.toContain('bad_cfs_part');
