@@ -1,6 +1,7 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { sealFor } from '../domain/engine/seal.ts';
 import { MAIN_QUEUE } from '../domain/engine/task-queues.ts';
+import { WORKFLOWS } from '../domain/engine/workflow-names.ts';
 import { isMusterError } from '../domain/errors.ts';
 
 /** A start that is this late is left out: the next one does the same. */
@@ -38,39 +39,39 @@ const schedule = (
 
 const SCHEDULES = [
   schedule('muster-sweep', '1m', {
-    workflowType: 'sweepWorkflow',
+    workflowType: WORKFLOWS.sweep,
     workflowId: 'sweep',
     timeout: '15m',
     summary: 'compares records and workflows, ends what nobody owns',
   }),
   // The worker itself looks each half minute (keep-running.ts). This is for a worker that does not.
   schedule('muster-batcher', '10m', {
-    workflowType: 'ensureBatcherWorkflow',
+    workflowType: WORKFLOWS.ensureBatcher,
     workflowId: 'ensure-batcher',
     timeout: '15m',
     summary: 'starts the batcher where it does not run',
   }),
   schedule('muster-webhooks', '10m', {
-    workflowType: 'wakeWebhooksWorkflow',
+    workflowType: WORKFLOWS.wakeWebhooks,
     workflowId: 'wake-webhooks',
     timeout: '15m',
     summary: 'goes on with what webhooks are to be told',
   }),
   schedule('muster-images', '2m', {
-    workflowType: 'sweepImagesWorkflow',
+    workflowType: WORKFLOWS.sweepImages,
     workflowId: 'sweep-images',
     timeout: '15m',
     summary: 'goes on with image jobs that a crash has left, removes what no record names',
   }),
   // CFS promises five minutes; so one that fails does not break the promise.
   schedule('muster-session-ttl', '2m', {
-    workflowType: 'expireSessionsWorkflow',
+    workflowType: WORKFLOWS.expireSessions,
     workflowId: 'session-ttl',
     timeout: '40m',
     summary: 'deletes complete sessions older than option session_ttl',
   }),
   schedule(TRUST_SCHEDULE, '10m', {
-    workflowType: 'renewTrustWorkflow',
+    workflowType: WORKFLOWS.renewTrust,
     workflowId: 'trust',
     timeout: '15m',
     summary: 'renews the certificate with which sessions log in at hosts',
@@ -78,7 +79,7 @@ const SCHEDULES = [
 ];
 
 const HARDWARE_SYNC = schedule(HARDWARE_SYNC_SCHEDULE, '10m', {
-  workflowType: 'ensureHardwareSyncWorkflow',
+  workflowType: WORKFLOWS.ensureHardwareSync,
   workflowId: 'ensure-hardware-sync',
   timeout: '15m',
   summary: 'starts the hardware sync where it does not run',

@@ -1,5 +1,6 @@
 import { DefaultLogger } from '@temporalio/worker';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { WORKFLOWS } from '../domain/engine/workflow-names.ts';
 
 /** The worker's log. An `error` of the engine's keeps its message, which JSON leaves out of errors. */
 export function openWorkerLog(level: string, to?: DestinationStream): Logger {
@@ -19,7 +20,7 @@ export function engineLogger(log: Pick<Logger, 'warn'>): DefaultLogger {
 
 /** A failure comes from the workflow's thread without its class and its own members: its stack begins with the name of the class. */
 function isFailedSession(message: string, { workflowType, error }: Record<string, unknown>): boolean {
-  if (message !== 'Workflow failed' || workflowType !== 'sessionWorkflow' || !(error instanceof Error)) return false;
+  if (message !== 'Workflow failed' || workflowType !== WORKFLOWS.session || !(error instanceof Error)) return false;
   return error.stack?.startsWith('ApplicationFailure: ') === true;
 }
 

@@ -1,6 +1,7 @@
 /** A burst of sessions that none is admitted of: what taking them in needs, and handing them to the engine. */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { quantile } from '../statistics.ts';
@@ -66,7 +67,7 @@ function post(url: string, agent: Agent, body: object): Promise<number> {
 async function startedWorkflows(stack: MusterStack): Promise<number> {
   const [row] = await stack.sql<{ waiting: string }>('select count(*) as waiting from outbox');
   if (Number(row?.waiting) > 0) return 0;
-  const query = `WorkflowType = 'sessionWorkflow' AND ExecutionStatus = 'Running'`;
+  const query = `WorkflowType = '${WORKFLOWS.session}' AND ExecutionStatus = 'Running'`;
   return stack.temporal(async (client) => (await client.workflow.count(query)).count);
 }
 

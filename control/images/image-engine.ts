@@ -1,4 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { imageJobWorkflowId } from '../../domain/images/workflow-id.ts';
 import { endImageJob } from '../../workflows/images/messages.ts';
 import type { ImageEngine } from './ports.ts';
@@ -24,14 +25,14 @@ export function createImageEngine(
     start: (jobId) =>
       soon(async () => {
         try {
-          await client.workflow.start('imageJobWorkflow', { ...optionsOf(jobId), workflowIdConflictPolicy: 'FAIL' });
+          await client.workflow.start(WORKFLOWS.imageJob, { ...optionsOf(jobId), workflowIdConflictPolicy: 'FAIL' });
         } catch (error) {
           if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
         }
       }),
     end: (jobId) =>
       soon(async () => {
-        await client.workflow.signalWithStart('imageJobWorkflow', { ...optionsOf(jobId), signal: endImageJob });
+        await client.workflow.signalWithStart(WORKFLOWS.imageJob, { ...optionsOf(jobId), signal: endImageJob });
       }),
   };
 }

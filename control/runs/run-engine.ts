@@ -1,4 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { endRunWorkflowId } from '../../domain/runs/workflow-id.ts';
 import type { RunEngine } from './end-run.ts';
 
@@ -11,7 +12,7 @@ export function createRunEngine(client: Client, { taskQueue }: { taskQueue: stri
     end: ({ id, machine }) =>
       client.withDeadline(Date.now() + ANSWER_MS, async () => {
         try {
-          await client.workflow.start('endRunWorkflow', {
+          await client.workflow.start(WORKFLOWS.endRun, {
             workflowId: endRunWorkflowId(id),
             taskQueue,
             args: [{ runId: id, machine }],

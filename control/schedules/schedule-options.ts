@@ -2,6 +2,7 @@
 import type { ScheduleDescription, ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
 import { sealFor } from '../../domain/engine/seal.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
+import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { type CronCalendar, type CronRange, parseCron } from '../../domain/schedules/cron.ts';
 import { engineIdOf } from '../../domain/schedules/schedule-naming.ts';
 import type { OverlapPolicy } from '../../domain/schedules/schedule-schema.ts';
@@ -59,7 +60,7 @@ export function scheduleOptions({ id, name, record, paused, pause_note, paused_b
     },
     action: {
       type: 'startWorkflow',
-      workflowType: 'scheduleRunWorkflow',
+      workflowType: WORKFLOWS.scheduleRun,
       workflowId: engineIdOf(name),
       taskQueue: MAIN_QUEUE,
       args: [{ scheduleId: id }, sealFor('schedule', engineIdOf(name))] as const,

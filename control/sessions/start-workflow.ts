@@ -2,6 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
+import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 
@@ -23,7 +24,7 @@ export async function startSessionWorkflow(client: Client, session: SessionRow):
   const limit = session.ansible_limit ? `, limit ${session.ansible_limit.slice(0, 60)}` : '';
   const batch = session.tags['muster.batch'];
   try {
-    await client.workflow.start('sessionWorkflow', {
+    await client.workflow.start(WORKFLOWS.session, {
       workflowId: sessionWorkflowId(session),
       taskQueue: MAIN_QUEUE,
       args: [{ sessionId: session.id }],

@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import { releaseLeftLeases } from '../../store/components/leases.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -93,7 +94,7 @@ async function purge(db: Db): Promise<number> {
 /** Ids of the session workflows that the engine lists as open; the list may lag, so what is missing is asked for singly. */
 async function runningWorkflows(client: Client): Promise<Set<string>> {
   const ids = new Set<string>();
-  const query = `WorkflowType = 'sessionWorkflow' AND ExecutionStatus = 'Running'`;
+  const query = `WorkflowType = '${WORKFLOWS.session}' AND ExecutionStatus = 'Running'`;
   for await (const { workflowId } of client.workflow.list({ query })) ids.add(workflowId);
   return ids;
 }

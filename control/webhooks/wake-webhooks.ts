@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
+import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findDueWebhooks, forgetNotifications } from '../../store/webhooks/webhooks.ts';
 import { notificationsDue } from '../../workflows/webhooks/messages.ts';
@@ -19,7 +20,7 @@ export interface WakeDependencies {
 export async function wakeWebhooks(deps: WakeDependencies): Promise<string[]> {
   const names = await findDueWebhooks(deps.db, deps.clock());
   for (const name of names) {
-    await deps.client.workflow.signalWithStart('webhookWorkflow', {
+    await deps.client.workflow.signalWithStart(WORKFLOWS.webhook, {
       workflowId: `webhook/${name}`,
       taskQueue: MAIN_QUEUE,
       args: [{ name }],

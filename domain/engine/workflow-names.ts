@@ -1,0 +1,17 @@
+/** The workflows as Temporal knows them: names that histories and Schedules have. */
+export const WORKFLOWS = {
+  batcher: 'batcherWorkflow',
+  endRun: 'endRunWorkflow',
+  ensureBatcher: 'ensureBatcherWorkflow',
+  ensureHardwareSync: 'ensureHardwareSyncWorkflow',
+  expireSessions: 'expireSessionsWorkflow',
+  hardwareSync: 'hardwareSyncWorkflow',
+  imageJob: 'imageJobWorkflow',
+  renewTrust: 'renewTrustWorkflow',
+  scheduleRun: 'scheduleRunWorkflow',
+  session: 'sessionWorkflow',
+  sweep: 'sweepWorkflow',
+  sweepImages: 'sweepImagesWorkflow',
+  wakeWebhooks: 'wakeWebhooksWorkflow',
+  webhook: 'webhookWorkflow',
+} as const;
