@@ -45,6 +45,19 @@ export function isErrorCode(word: string | null | undefined): word is ErrorCode 
   return typeof word === 'string' && Object.hasOwn(ERRORS, word);
 }
 
+/** One of several mistakes of a request, or the place of a single one. */
+export interface Mistake {
+  code: ErrorCode;
+  message: string;
+  /** Path of the offending member. */
+  field?: string;
+  /** Place in a text, counted from 1. */
+  line?: number;
+  column?: number;
+  /** What the mistake is about, sorted: the members of a loop. */
+  names?: readonly string[];
+}
+
 /** An expected refusal or failure: a code of the catalogue and a sentence that names the value and the fix. */
 export class MusterError extends Error {
   readonly code: ErrorCode;
@@ -52,19 +65,22 @@ export class MusterError extends Error {
   readonly detail: string;
   /** Path of the offending field (`layers.0.commit`), where there is one. */
   readonly field: string | undefined;
+  /** Every mistake, where a refusal has several or says where they are. */
+  readonly errors: readonly Mistake[] | undefined;
 
-  constructor(code: ErrorCode, detail: string, field?: string) {
+  constructor(code: ErrorCode, detail: string, field?: string, errors?: readonly Mistake[]) {
     super(detail);
     this.name = 'MusterError';
     this.code = code;
     this.detail = detail;
     this.field = field;
+    this.errors = errors;
   }
 }
 
 /** Makes the error for `code`; `detail` must name the offending value. */
-export function musterError(code: ErrorCode, detail: string, field?: string): MusterError {
-  return new MusterError(code, detail, field);
+export function musterError(code: ErrorCode, detail: string, field?: string, errors?: readonly Mistake[]): MusterError {
+  return new MusterError(code, detail, field, errors);
 }
 
 /** Whether `error` is an expected one (works across module instances, unlike `instanceof`). */
@@ -79,11 +95,16 @@ export interface Problem {
   status: number;
   detail: string;
   code: ErrorCode;
+  /** Every mistake, where there are several or where their places are known. */
+  errors?: readonly Mistake[];
 }
 
 /** Problem document of an expected error; the field, where known, ends the sentence as ` - 'path'`. */
-export function problemOf(error: Pick<MusterError, 'code' | 'detail' | 'field'>): Problem {
+export function problemOf(
+  error: Pick<MusterError, 'code' | 'detail' | 'field'> & Partial<Pick<MusterError, 'errors'>>,
+): Problem {
   const { status, title } = ERRORS[error.code];
   const detail = error.field ? `${error.detail} - '${error.field}'` : error.detail;
-  return { type: 'about:blank', title, status, detail, code: error.code };
+  const problem = { type: 'about:blank' as const, title, status, detail, code: error.code };
+  return error.errors === undefined ? problem : { ...problem, errors: error.errors };
 }
