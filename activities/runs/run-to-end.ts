@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeRun, knownRun, noteRunStarted, type RunRow, shipBatch } from '../../control/runs/follow-run.ts';
+import { closeRun, shipBatch } from '../../control/runs/follow-run.ts';
 import { openRun } from '../../control/runs/open-run.ts';
 import { ERRORS, isMusterError } from '../../domain/errors.ts';
 import type { Runner, RunSpec } from '../../domain/runs/runner.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { NewRun } from '../../store/runs/runs.ts';
+import { findRun, markRunStarted, type RunRow } from '../../store/runs/runs.ts';
 
 export interface RunToEndDependencies {
   db: Db;
@@ -45,7 +46,7 @@ const START_PAUSES = [250, 500, 1_000, 2_000, 4_000, 8_000];
 export async function runToEnd(deps: RunToEndDependencies, owned: OwnedRun, signal: AbortSignal): Promise<void> {
   const { db, runner, hostId } = deps;
   const { id } = owned.run;
-  let run = await knownRun(db, id);
+  let run = await findRun(db, id);
   // A run that was started and whose claim is gone lost its disk: it must not start a second time.
   if (run === null || (run.state === 'created' && !(await runner.isStarted(id)))) {
     const spec = await owned.spec();
@@ -90,7 +91,7 @@ async function followRun(
     const warnings = [`${prefix}the files of its run are gone`, ...(await endLost(runner, run.id, prefix))];
     return closeRun(db, run, { exit: null, results: null, warnings });
   }
-  await noteRunStarted(db, run.id);
+  await markRunStarted(db, run.id);
   await tell({ step: 'running' });
   let { cursor } = run;
   const stop = whileRunning?.();

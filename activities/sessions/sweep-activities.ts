@@ -3,12 +3,13 @@ import { type TrimAuditDependencies, trimAudit } from '../../control/audit/trim-
 import { type CleanMachineDependencies, cleanMachine } from '../../control/runs/clean-machine.ts';
 import type { AdmitDependencies } from '../../control/sessions/admit-session.ts';
 import { type CleanWorkspacesDependencies, cleanWorkspaces } from '../../control/sessions/clean-workspaces.ts';
-import { hasUnsettledJobs } from '../../control/sessions/cluster/clean-jobs.ts';
 import { type ExpireDependencies, expireSessions } from '../../control/sessions/expire-sessions.ts';
-import { noteMachineAway, noteMachineBack } from '../../control/sessions/note-machine.ts';
+import { noteMachineAway } from '../../control/sessions/note-machine.ts';
 import { sweepSessions } from '../../control/sessions/sweep-sessions.ts';
 import { CLUSTER_HOST } from '../../domain/engine/task-queues.ts';
 import { MachineRefSchema } from '../../domain/sessions/activity-schema.ts';
+import { noteHostBack } from '../../store/sessions/progress.ts';
+import { hasUnsettledJobs } from '../../store/sessions/session-jobs.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import type { CleaningActivities, ExpiryActivities, SweepActivities } from './contract.ts';
@@ -77,7 +78,7 @@ export function createSweepActivities(
       }),
     cleanHost: () =>
       withHeartbeat(async (signal) => {
-        await noteMachineBack(deps.db, deps.hostId);
+        await noteHostBack(deps.db, deps.hostId);
         const runs = await cleanMachine(deps);
         const { removed, problems } = await cleanWorkspaces(deps);
         const report = { ...runs, removedWorkspaces: removed, problems: [...runs.problems, ...problems] };

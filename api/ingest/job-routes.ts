@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { nextOrder, preparedInventory, takeStep, teardownState } from '../../control/sessions/cluster/job-orders.ts';
+import { nextOrder, takeStep, teardownState } from '../../control/sessions/cluster/job-orders.ts';
 import { JOB_STEPS, StepReportSchema } from '../../domain/sessions/job-schema.ts';
+import { findJobInventory } from '../../store/sessions/session-jobs.ts';
 import type { ApiServer } from '../dependencies.ts';
 import type { IngestDependencies } from './dependencies.ts';
 
@@ -25,9 +26,10 @@ export async function jobRoutes(app: ApiServer, { db }: IngestDependencies): Pro
     },
   );
 
-  app.get('/jobs/:session_id/inventory', { schema: { params } }, async (request) =>
-    preparedInventory(db, request.params.session_id),
-  );
+  app.get('/jobs/:session_id/inventory', { schema: { params } }, async (request) => {
+    const files = await findJobInventory(db, request.params.session_id);
+    return files ?? { files: {} };
+  });
 
   app.get('/jobs/:session_id/next', { schema: { params, querystring: nextQuery } }, async (request) => {
     const { after = 0, wait: seconds = 0, files } = request.query;

@@ -1,19 +1,13 @@
 import {
-  type CheckCounts,
   DRIFT_STATUSES,
   type DriftDetail,
   type DriftItem,
   type DriftListQuery,
 } from '../../domain/components/drift-schema.ts';
 import { musterError } from '../../domain/errors.ts';
-import { countChecked, type DriftRow, findDrift, listDriftIds } from '../../store/components/drift.ts';
+import { type DriftRow, findDrift, listDriftIds } from '../../store/components/drift.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import type { Db } from '../../store/connection/database.ts';
-
-/** What the hosts of a check were found to be, until now. */
-export function readCheckCounts(db: Db, sessionId: string): Promise<CheckCounts> {
-  return countChecked(db, sessionId);
-}
 
 /** Components read at once. */
 const BATCH = 500;

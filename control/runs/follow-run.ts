@@ -9,28 +9,8 @@ import type { Db } from '../../store/connection/database.ts';
 import { insertResultsFromEvents, insertUnreachedHosts, noteHostMessages } from '../../store/runs/event-results.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { readOutputEnd } from '../../store/runs/output-reads.ts';
-import {
-  findRun,
-  markRunEnded,
-  markRunStarted,
-  moveRunCursor,
-  noteRunError,
-  type RunRow,
-} from '../../store/runs/runs.ts';
-
-export type { RunRow };
-
+import { markRunEnded, moveRunCursor, noteRunError, type RunRow } from '../../store/runs/runs.ts';
 import { appendEvents, appendOutput, type NewEvent } from '../../store/runs/streams.ts';
-
-/** The run as it stands, or null when it was never opened. */
-export async function knownRun(db: Db, runId: string): Promise<RunRow | null> {
-  return findRun(db, runId);
-}
-
-/** Its process was seen. */
-export async function noteRunStarted(db: Db, runId: string): Promise<void> {
-  await markRunStarted(db, runId);
-}
 
 /** Another watcher of the same run was quicker: go on from the stored cursor. */
 export class RunOvertaken extends Error {

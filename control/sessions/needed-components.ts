@@ -1,7 +1,6 @@
 import type { Options } from '../../domain/configurations/schema.ts';
 import { requestLeases, takesLeases } from '../../store/components/leases.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { writeAbsentHosts } from '../../store/sessions/progress.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { rewordLeaseWaits } from './reword-lease-waits.ts';
 
@@ -21,9 +20,4 @@ export async function noteNeededComponents(
   if (has) await rewordLeaseWaits(db, session.id);
   if (has || session.target.definition === 'image' || (await readOptions()).allow_overlap) return false;
   return (await requestLeases(db, session.id, await findHosts())) > 0;
-}
-
-/** Notes which hosts of the session's limit its inventory does not have (cfs-flows 8.16). */
-export async function noteAbsentHosts(db: Db, sessionId: string, hosts: string[]): Promise<void> {
-  await writeAbsentHosts(db, sessionId, hosts);
 }

@@ -4,8 +4,8 @@ import type { CheckCounts } from '../../domain/components/drift-schema.ts';
 import { recordsDrift, recordsState } from '../../domain/sessions/ansible-arguments.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { runIdOf } from '../../domain/sessions/run-id.ts';
+import { countChecked } from '../../store/components/drift.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { readCheckCounts } from '../components/read-drift.ts';
 import { recordDrift } from '../components/record-drift.ts';
 import { recordLayer } from '../components/record-layer.ts';
 import { loadSession } from './session-progress.ts';
@@ -44,5 +44,5 @@ export async function recordRun(
       });
     }
   }
-  return check ? readCheckCounts(db, sessionId) : null;
+  return check ? countChecked(db, sessionId) : null;
 }

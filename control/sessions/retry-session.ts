@@ -7,6 +7,7 @@ import { planRetry, type RetryPlan } from '../../domain/sessions/retry-plan.ts';
 import type { SessionRetry } from '../../domain/sessions/schema.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { readHostsNotApplied } from '../../store/runs/host-result-reads.ts';
+import { findSessionJob } from '../../store/sessions/session-jobs.ts';
 import { readAttempts } from '../../store/sessions/session-reads.ts';
 import {
   findRootName,
@@ -16,7 +17,6 @@ import {
   type SessionRow,
 } from '../../store/sessions/sessions.ts';
 import { recordAs } from '../access/attribute-writes.ts';
-import { jobOfSession } from './cluster/record-job.ts';
 import { sessionExists } from './create-session.ts';
 import type { Dispatcher, SessionEngine } from './engine-port.ts';
 import { getSession } from './find-session.ts';
@@ -72,7 +72,7 @@ export async function retrySession(
     limitOfHosts: original.limit_of_hosts,
     target: original.target,
     runs: await readAttempts(deps.db, original.id),
-    isOneRun: (await jobOfSession(deps.db, original.id))?.profile === 'compatible',
+    isOneRun: (await findSessionJob(deps.db, original.id))?.profile === 'compatible',
     notApplied,
     imagesNotMade: hosts === 'failed' ? await failedImages(deps.db, original, notApplied) : [],
     hosts,

@@ -53,6 +53,7 @@ export async function ensureRun(db: Db, run: NewRun): Promise<RunRow> {
   return row;
 }
 
+/** Returns the run as it stands, or null when it was never opened. */
 export async function findRun(db: Db, id: string): Promise<RunRow | null> {
   const row = await db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst();
   if (row === undefined) return null;

@@ -12,7 +12,7 @@ export interface Progress {
   reason?: string | null;
 }
 
-/** Notes which hosts of its limit the inventory of the session does not have. */
+/** Notes which hosts of its limit the inventory of the session does not have (cfs-flows 8.16). */
 export async function writeAbsentHosts(db: Db, id: string, hosts: string[]): Promise<void> {
   await db.updateTable('sessions').set({ absent_hosts: hosts }).where('id', '=', id).execute();
 }

@@ -56,6 +56,7 @@ export async function clearSessionJob(db: Db, sessionId: string): Promise<void> 
     .execute();
 }
 
+/** Returns the Job of a session on record, or null. */
 export async function findSessionJob(db: Db, sessionId: string): Promise<SessionJobRow | null> {
   const row = await db.selectFrom('session_jobs').select(SMALL).where('session_id', '=', sessionId).executeTakeFirst();
   return row ?? null;

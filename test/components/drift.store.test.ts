@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createSessionRecords } from '../../activities/sessions/activities.ts';
-import { getDrift, listDrift, readCheckCounts } from '../../control/components/read-drift.ts';
+import { getDrift, listDrift } from '../../control/components/read-drift.ts';
 import { recordDrift } from '../../control/components/record-drift.ts';
 import { recordLayer } from '../../control/components/record-layer.ts';
 import { takeExit } from '../../control/runs/take-exit.ts';
@@ -9,6 +9,7 @@ import { takeResults } from '../../control/runs/take-results.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import { ResultsFileSchema, type TaskChange } from '../../domain/runs/schema.ts';
+import { countChecked } from '../../store/components/drift.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { COMMIT, makeSession, signalClient, snapshotLayer } from '../support/temporal/engine-sessions.ts';
@@ -193,7 +194,7 @@ describe('what a check records', () => {
         },
       ],
     });
-    expect(await readCheckCounts(database.db, session.id)).toEqual({ hosts: 6, drifted: 2, unclear: 3 });
+    expect(await countChecked(database.db, session.id)).toEqual({ hosts: 6, drifted: 2, unclear: 3 });
     const events = await database.db.selectFrom('events').select('data').where('stream_id', '=', session.id).execute();
     expect(events.map(({ data }) => data.message)).toEqual(['not recorded, no such component: nobody']);
     await recordDrift(database.db, { ...record, sessionName: 'again' });

@@ -2,10 +2,10 @@
 
 import { type CleanJobsDependencies, cleanJobs } from '../../../control/sessions/cluster/clean-jobs.ts';
 import { finishJob } from '../../../control/sessions/cluster/record-job.ts';
-import { noteMachineBack } from '../../../control/sessions/note-machine.ts';
 import { CLUSTER_HOST } from '../../../domain/engine/task-queues.ts';
 import { FinishJobSchema, RunLayerSchema, SessionRefSchema } from '../../../domain/sessions/activity-schema.ts';
 import { layerNumber } from '../../../domain/sessions/layer-name.ts';
+import { noteHostBack } from '../../../store/sessions/progress.ts';
 import { stillWaiting } from '../../final-failure.ts';
 import { withHeartbeat } from '../../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../../parse-inputs.ts';
@@ -63,7 +63,7 @@ export function createClusterActivities(deps: ClusterActivityDependencies): Clus
       doing(sessionId, { phase: 'teardown', what: 'ending the Job' }, (signal) => endJob(deps, sessionId, signal)),
     cleanHost: () =>
       withHeartbeat(async () => {
-        await noteMachineBack(deps.db, CLUSTER_HOST);
+        await noteHostBack(deps.db, CLUSTER_HOST);
         const report = await cleanJobs(deps);
         if (report.ended.length + report.problems.length > 0) deps.log.info({ ...report }, 'clean-up of the cluster');
       }),

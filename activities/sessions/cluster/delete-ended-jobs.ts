@@ -1,7 +1,7 @@
-import { deletedSessionsWithJobs, forgetSessionJobs } from '../../../control/sessions/images/session-images.ts';
 import { purgeSession, removeSessionRecords } from '../../../control/sessions/purge-session.ts';
 import { isMusterError } from '../../../domain/errors.ts';
 import type { ImageService } from '../../../domain/images/image-service.ts';
+import { deletedSessionsWithJobs, forgetSessionJobs } from '../../../store/sessions/session-images.ts';
 import type { ImageDependencies } from '../image-ports.ts';
 
 /** Deleted sessions that one sweep looks after, and for how long, ms. */

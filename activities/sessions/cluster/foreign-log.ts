@@ -1,9 +1,8 @@
 /** The log of a runner that hands in nothing by itself (profile `compatible`), read from its pod as the output of one run. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { failureOf } from '../../../control/failures.ts';
-import { closeRun, knownRun, RunOvertaken, shipBatch } from '../../../control/runs/follow-run.ts';
+import { closeRun, RunOvertaken, shipBatch } from '../../../control/runs/follow-run.ts';
 import { openRun } from '../../../control/runs/open-run.ts';
-import type { SessionJobRow } from '../../../control/sessions/cluster/record-job.ts';
 import { noteWarnings } from '../../../control/sessions/session-progress.ts';
 import { CLUSTER_HOST } from '../../../domain/engine/task-queues.ts';
 import { storableText } from '../../../domain/runs/storable-text.ts';
@@ -12,6 +11,8 @@ import type { ClusterJobs, JobView } from '../../../domain/sessions/cluster/clus
 import { runIdOf } from '../../../domain/sessions/run-id.ts';
 import { messageOf } from '../../../domain/text/message-of.ts';
 import type { Db } from '../../../store/connection/database.ts';
+import { findRun } from '../../../store/runs/runs.ts';
+import type { SessionJobRow } from '../../../store/sessions/session-jobs.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { lastingSecrets, type SecretDependencies } from './job-secret.ts';
 
@@ -120,7 +121,7 @@ export async function closeForeignLog(
   over.abort();
   signal?.throwIfAborted();
   if (!isWhole) await warn(db, sessionId, `its end was not there ${patienceMs / 1000} s after the Job's`);
-  const run = await knownRun(db, runId);
+  const run = await findRun(db, runId);
   if (run === null) return;
   const code = view.containers.find(({ name }) => name === 'ansible')?.exitCode ?? null;
   const exit = code === null ? null : { code, signal: null, ended_at: new Date().toISOString() };

@@ -1,9 +1,11 @@
 /** How long a session's Job may go on without getting anywhere. */
 
-import { currentOrder, type SessionJobRow, waitedFor } from '../../../control/sessions/cluster/record-job.ts';
+import { waitedFor } from '../../../control/sessions/cluster/record-job.ts';
 import type { JobTrouble, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { isLeftRunning, type JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
 import type { Db } from '../../../store/connection/database.ts';
+import { findOrder } from '../../../store/sessions/job-orders.ts';
+import type { SessionJobRow } from '../../../store/sessions/session-jobs.ts';
 import { preparedJob } from './prepared-job.ts';
 
 export interface PatienceDependencies {
@@ -64,7 +66,7 @@ async function isHopeless(db: Db, job: SessionJobRow, view: JobView): Promise<bo
   };
   if (view.trouble?.kind === 'over' || hasFailed('inventory') || isLeftRunning(view)) return true;
   if (job.profile === 'compatible' || !hasFailed('ansible')) return false;
-  return (await currentOrder(db, job.session_id))?.action !== 'finish';
+  return (await findOrder(db, job.session_id))?.order.action !== 'finish';
 }
 
 /** What is wrong with a pod that runs and has not asked for anything; null: it has, or has only just begun. */

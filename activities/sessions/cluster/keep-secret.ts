@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SessionJobRow } from '../../../control/sessions/cluster/record-job.ts';
 import { noteWarnings } from '../../../control/sessions/session-progress.ts';
 import type { ClusterJobs } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { secretChange } from '../../../domain/sessions/cluster/secret-change.ts';
 import type { Db } from '../../../store/connection/database.ts';
+import type { SessionJobRow } from '../../../store/sessions/session-jobs.ts';
 import { jobIdentity, type SecretDependencies, trimmed } from './job-secret.ts';
 
 export interface KeepDependencies extends SecretDependencies {

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { knownRun, type RunRow } from '../../../control/runs/follow-run.ts';
 import { openRun } from '../../../control/runs/open-run.ts';
-import { closeLeftRuns, currentOrder, orderJob } from '../../../control/sessions/cluster/record-job.ts';
+import { closeLeftRuns } from '../../../control/sessions/cluster/record-job.ts';
 import { recordRun } from '../../../control/sessions/record-run.ts';
 import { runOutcome } from '../../../control/sessions/run-outcome.ts';
 import { loadSession, noteProgress } from '../../../control/sessions/session-progress.ts';
@@ -14,6 +13,8 @@ import type { RunOrder } from '../../../domain/sessions/job-schema.ts';
 import type { LayerOutcome } from '../../../domain/sessions/outcome.ts';
 import { runIdOf } from '../../../domain/sessions/run-id.ts';
 import type { Db } from '../../../store/connection/database.ts';
+import { findRun, type RunRow } from '../../../store/runs/runs.ts';
+import { findOrder, giveOrder } from '../../../store/sessions/job-orders.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { finalFailure } from '../../final-failure.ts';
 import type { RunLayer } from '../contract.ts';
@@ -49,15 +50,15 @@ export async function orderLayer(deps: OrderDependencies, input: RunLayer, signa
   const session = await loadSession(db, sessionId);
   const runId = runIdOf(sessionId, attempt, layer);
   const playbook = playbookOf(session, layer);
-  let run = await knownRun(db, runId);
+  let run = await findRun(db, runId);
   if (run === null) {
     await untilReady(db, sessionId, signal);
     run = await openRun(db, { id: runId, sessionId, streamId: sessionId, layer, attempt, host: CLUSTER_HOST });
   }
-  const current = await currentOrder(db, sessionId);
+  const current = (await findOrder(db, sessionId))?.order;
   // Of a run that is over somebody may have gone on to the next: an order for it would take the place of that one's.
   if (isOpen(run) && (current?.action !== 'run' || current.run.id !== runId)) {
-    const given = await orderJob(db, sessionId, { action: 'run', run: await runOrder(deps, session, input, runId) });
+    const given = await giveOrder(db, sessionId, { action: 'run', run: await runOrder(deps, session, input, runId) });
     const message = `running ${namedLayer(session, layer)}`;
     if (given) await noteProgress(db, sessionId, { phase: 'layer', layer, attempt, message });
   }
@@ -92,7 +93,7 @@ function isOpen({ state }: RunRow): boolean {
 async function untilEnded(db: Db, sessionId: string, runId: string, signal: AbortSignal): Promise<'ended' | 'lost'> {
   let nextJobLook = 0;
   for (const began = Date.now(); ; ) {
-    const run = await knownRun(db, runId);
+    const run = await findRun(db, runId);
     if (run === null) throw musterError('run_lost', 'the record of its run is gone');
     if (run.state === 'ended' || run.state === 'lost') return run.state;
     if (Date.now() >= nextJobLook) {

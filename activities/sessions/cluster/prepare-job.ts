@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { RepositoryAccess } from '../../../control/configurations/ports.ts';
 import { jobNameOf } from '../../../control/sessions/cluster/job-name.ts';
-import { jobOfSession, recordJob } from '../../../control/sessions/cluster/record-job.ts';
 import { loadSession, noteProgress, noteWarnings, pinCommits } from '../../../control/sessions/session-progress.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { labelled } from '../../../domain/labelled.ts';
@@ -12,6 +11,7 @@ import { IMAGE_PYTHON, IMAGE_TO_JOB } from '../../../domain/sessions/images/imag
 import { layerNumber } from '../../../domain/sessions/layer-name.ts';
 import type { Snapshot, SnapshotRepository, TargetDefinition } from '../../../domain/sessions/schema.ts';
 import type { Db } from '../../../store/connection/database.ts';
+import { findSessionJob, saveSessionJob } from '../../../store/sessions/session-jobs.ts';
 import type { PreparedJob } from '../contract.ts';
 import { mayBeElsewhere } from '../machine/taken-from-us.ts';
 import { type InventoryDependencies, type ReadElsewhere, writeInventory } from '../machine/write-inventory.ts';
@@ -38,6 +38,7 @@ export interface PrepareDependencies extends InventoryDependencies {
     ): Promise<string>;
   };
   profile: RunnerProfile;
+  clock(): Date;
 }
 
 /**
@@ -53,7 +54,7 @@ export async function prepareJob(
   const session = await loadSession(db, sessionId);
   if (session.job === null) throw musterError('session_not_found', `Session ${session.name} was not admitted`);
   // What a try before has recorded may be running already, whatever this worker's setting is.
-  const profile = (await jobOfSession(db, sessionId))?.profile ?? deps.profile;
+  const profile = (await findSessionJob(db, sessionId))?.profile ?? deps.profile;
   await noteProgress(db, sessionId, { phase: 'inventory', message: 'preparing the Job' });
   const snapshot = await withCommits(deps, session.snapshot, signal);
   await pinCommits(db, sessionId, snapshot);
@@ -70,7 +71,7 @@ export async function prepareJob(
     // What another try has recorded meanwhile stays.
     signal.throwIfAborted();
     const name = jobNameOf(sessionId, session.admitted_at);
-    await recordJob(db, { sessionId, name, profile, inventory: { files }, leases });
+    await saveSessionJob(db, { sessionId, name, profile, inventory: { files }, leases }, deps.clock());
     return { leases, ...told, drivesItself: profile === 'compatible' };
   } finally {
     if (!mayBeElsewhere(signal)) await workspaces.remove(sessionId).catch(() => undefined);

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type SessionJobRow, settleJob, waitedFor } from '../../../control/sessions/cluster/record-job.ts';
+import { settleJob, waitedFor } from '../../../control/sessions/cluster/record-job.ts';
 import { noteProgress } from '../../../control/sessions/session-progress.ts';
 import type { ClusterJobs, JobSpec, JobTrouble, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
+import type { SessionJobRow } from '../../../store/sessions/session-jobs.ts';
 import { finalFailure } from '../../final-failure.ts';
 import { type PatienceDependencies, timeLeft, waitedTooLong } from './job-patience.ts';
 import { preparedJob } from './prepared-job.ts';

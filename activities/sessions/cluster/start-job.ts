@@ -1,4 +1,3 @@
-import type { SessionJobRow } from '../../../control/sessions/cluster/record-job.ts';
 import { issueJobToken } from '../../../control/sessions/cluster/session-of-job-token.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../../control/sessions/session-progress.ts';
 import { ageSeconds } from '../../../domain/age.ts';
@@ -17,6 +16,7 @@ import { COMPATIBLE_EXTRA_VARS, EXTRA_VARS_KEY, POD_PATHS } from '../../../domai
 import { checkSecretSize } from '../../../domain/sessions/cluster/secret-size.ts';
 import { layersArgument } from '../../../domain/sessions/layers-argument.ts';
 import { joinShellWords } from '../../../domain/sessions/shell-words.ts';
+import type { SessionJobRow } from '../../../store/sessions/session-jobs.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { jobSecret, type SecretDependencies } from './job-secret.ts';
 import { preparedJob } from './prepared-job.ts';

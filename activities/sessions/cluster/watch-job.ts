@@ -1,17 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  closeLeftRuns,
-  jobOfSession,
-  noteExitCodes,
-  noteReleased,
-  type SessionJobRow,
-  settleJob,
-} from '../../../control/sessions/cluster/record-job.ts';
+import { closeLeftRuns, settleJob } from '../../../control/sessions/cluster/record-job.ts';
 import { loadSession, noteProgress } from '../../../control/sessions/session-progress.ts';
 import { isErrorCode } from '../../../domain/errors.ts';
 import type { ClusterJobs, JobTrouble, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
-import { isJobOver, isLost, type JobOutcome, jobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
+import {
+  exitCodesOf,
+  isJobOver,
+  isLost,
+  type JobOutcome,
+  jobOutcome,
+} from '../../../domain/sessions/cluster/job-outcome.ts';
 import type { Db } from '../../../store/connection/database.ts';
+import {
+  findSessionJob,
+  noteJobReleased,
+  type SessionJobRow,
+  saveExitCodes,
+} from '../../../store/sessions/session-jobs.ts';
 import type { JobEnd } from '../contract.ts';
 import { closeForeignLog, type FollowedLog, type ForeignLogDependencies, followForeignLog } from './foreign-log.ts';
 import { type PatienceDependencies, type Since, timeLeft, troubleOfSilence, waitedTooLong } from './job-patience.ts';
@@ -20,6 +25,7 @@ import { preparedJob } from './prepared-job.ts';
 
 export interface EndDependencies extends ForeignLogDependencies {
   cluster: ClusterJobs;
+  clock(): Date;
 }
 
 export type WatchDependencies = EndDependencies & PatienceDependencies;
@@ -91,7 +97,7 @@ export async function endJob(
   logPatience = { before: LOG_BEFORE_END, rest: LOG_REST },
 ): Promise<{ unverified: string | null }> {
   const { db, cluster } = deps;
-  const job = await jobOfSession(db, sessionId);
+  const job = await findSessionJob(db, sessionId);
   if (job === null) return { unverified: null };
   if (job.ended_at !== null && job.unverified === null) {
     await finishSettling(deps, job);
@@ -129,14 +135,14 @@ async function takeUpLog(
 }
 
 /** What follows the stored end of a Job, should who stored it have died right after. */
-async function finishSettling(deps: Pick<WatchDependencies, 'db' | 'cluster'>, job: SessionJobRow): Promise<void> {
+async function finishSettling(deps: EndDependencies, job: SessionJobRow): Promise<void> {
   await closeLeftRuns(deps.db, job.session_id);
   if (job.unverified === null && job.released_at === null) await release(deps, job);
 }
 
-async function release({ db, cluster }: Pick<WatchDependencies, 'db' | 'cluster'>, job: SessionJobRow): Promise<void> {
+async function release({ db, cluster, clock }: EndDependencies, job: SessionJobRow): Promise<void> {
   await cluster.release(job.name, job.session_id);
-  await noteReleased(db, job.name);
+  await noteJobReleased(db, job.name, clock());
 }
 
 function storedEnd({ end_code, end_message, unverified }: SessionJobRow): JobEnd {
@@ -179,7 +185,7 @@ async function followToEnd(
       async (view) => {
         last = view;
         if (isJobOver(view)) return true;
-        if (job.profile === 'compatible') await noteExitCodes(deps.db, job.session_id, view);
+        if (job.profile === 'compatible') await saveExitCodes(deps.db, job.session_id, exitCodesOf(view));
         await look(view);
         return false;
       },

@@ -1,15 +1,11 @@
-import {
-  listSessionImages,
-  noteImage,
-  type SessionImageRow,
-  writeImageQueued,
-  writeImageResult,
-} from '../../../control/sessions/images/session-images.ts';
+import { noteImage } from '../../../control/sessions/images/session-images.ts';
 import { loadSession } from '../../../control/sessions/session-progress.ts';
 import { ERRORS, isMusterError } from '../../../domain/errors.ts';
 import type { ImageJob } from '../../../domain/images/image-service.ts';
 import { resultState, shellState } from '../../../domain/sessions/images/image-jobs.ts';
 import { messageOf } from '../../../domain/text/message-of.ts';
+import type { SessionImageRow } from '../../../store/sessions/session-images.ts';
+import { listSessionImages, writeImageQueued, writeImageResult } from '../../../store/sessions/session-images.ts';
 import type { FinishedImage, FinishImage } from '../image-contract.ts';
 import type { ImageDependencies } from '../image-ports.ts';
 import { isOver, JOB_PAUSE, LOGIN_PAUSE, notReady, serviceOf, waitIsOver } from './image-waiting.ts';

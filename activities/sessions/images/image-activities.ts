@@ -1,12 +1,6 @@
 /** The activities of a session's images as Temporal calls them. */
 import { judgeImages } from '../../../control/sessions/images/judge-images.ts';
-import {
-  listSessionImages,
-  noteImages,
-  saveSessionImages,
-  writeImageKey,
-  writeImageKeyPosted,
-} from '../../../control/sessions/images/session-images.ts';
+import { noteImages } from '../../../control/sessions/images/session-images.ts';
 import { loadSession, noteProgress } from '../../../control/sessions/session-progress.ts';
 import {
   FinishImageSchema,
@@ -24,6 +18,12 @@ import {
   resultNameOf,
   serviceImageId,
 } from '../../../domain/sessions/images/image-names.ts';
+import {
+  listSessionImages,
+  saveSessionImages,
+  writeImageKey,
+  writeImageKeyPosted,
+} from '../../../store/sessions/session-images.ts';
 import { withHeartbeat } from '../../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../../parse-inputs.ts';
 import type { ImageActivities, PlannedImages } from '../image-contract.ts';

@@ -1,19 +1,19 @@
-import {
-  findKnownImageJobs,
-  findSessionImage,
-  listSessionImages,
-  noteImage,
-  type SessionImageRow,
-  writeImageJob,
-  writeImagePosted,
-  writeImageQueued,
-} from '../../../control/sessions/images/session-images.ts';
+import { noteImage } from '../../../control/sessions/images/session-images.ts';
 import { loadSession } from '../../../control/sessions/session-progress.ts';
 import { ERRORS, isMusterError, musterError } from '../../../domain/errors.ts';
 import type { ImageJob, ImageService } from '../../../domain/images/image-service.ts';
 import { isWantedJob, shellState } from '../../../domain/sessions/images/image-jobs.ts';
 import { serviceImageId } from '../../../domain/sessions/images/image-names.ts';
 import { messageOf } from '../../../domain/text/message-of.ts';
+import type { SessionImageRow } from '../../../store/sessions/session-images.ts';
+import {
+  findKnownImageJobs,
+  findSessionImage,
+  listSessionImages,
+  writeImageJob,
+  writeImagePosted,
+  writeImageQueued,
+} from '../../../store/sessions/session-images.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import type { ImageRef } from '../image-contract.ts';
 import type { ImageDependencies } from '../image-ports.ts';

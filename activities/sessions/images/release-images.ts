@@ -1,16 +1,16 @@
-import {
-  findKnownImageJobs,
-  listSessionImages,
-  type SessionImageRow,
-  sessionsWithLeftImages,
-  writeImageReleased,
-  writeImageResult,
-} from '../../../control/sessions/images/session-images.ts';
 import { loadSession } from '../../../control/sessions/session-progress.ts';
 import { isMusterError } from '../../../domain/errors.ts';
 import type { ImageService } from '../../../domain/images/image-service.ts';
 import { isWantedJob, resultState } from '../../../domain/sessions/images/image-jobs.ts';
 import { imageKeyName } from '../../../domain/sessions/images/image-names.ts';
+import type { SessionImageRow } from '../../../store/sessions/session-images.ts';
+import {
+  findKnownImageJobs,
+  listSessionImages,
+  sessionsWithLeftImages,
+  writeImageReleased,
+  writeImageResult,
+} from '../../../store/sessions/session-images.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { deleteEndedJobs } from '../cluster/delete-ended-jobs.ts';
 import type { ImageDependencies } from '../image-ports.ts';

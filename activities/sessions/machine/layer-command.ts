@@ -1,6 +1,5 @@
 /** What a layer's playbook is run with, whether a worker runs it or the pod of the session's Job. */
 
-import { failedHostsOf } from '../../../control/sessions/failed-hosts.ts';
 import { imagesNotReached } from '../../../control/sessions/images/judge-images.ts';
 import { maskAddress } from '../../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../../domain/errors.ts';
@@ -10,6 +9,7 @@ import { limitFileText, limitNeedsFile } from '../../../domain/sessions/ansible-
 import { isCheck } from '../../../domain/sessions/check-mode.ts';
 import { type LayerCount, layerName, placeOfLayer } from '../../../domain/sessions/layer-name.ts';
 import type { Db } from '../../../store/connection/database.ts';
+import { unsuccessfulHosts } from '../../../store/runs/host-results.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import type { RunLayer } from '../contract.ts';
 import type { SiteValues } from '../ports.ts';
@@ -128,7 +128,7 @@ export async function layerCommand(
 async function limitOf({ db }: LayerDependencies, session: SessionRow, input: RunLayer): Promise<string> {
   if (input.hosts === 'failed') {
     const { sessionId, layer, attempt } = input;
-    const failed = await failedHostsOf(db, { sessionId, layer, before: attempt });
+    const failed = await unsuccessfulHosts(db, { sessionId, layer, before: attempt });
     if (failed.length > 0) return [...failed, ...(await imagesNotReached(db, session, input.layer))].join(',');
   }
   return limitOfRun(session) ?? '';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ImageKeys } from '../../../control/sessions/images/image-keys.ts';
 import { openImages } from '../../../control/sessions/images/session-images.ts';
-import { noteAbsentHosts, noteNeededComponents } from '../../../control/sessions/needed-components.ts';
+import { noteNeededComponents } from '../../../control/sessions/needed-components.ts';
 import { loadSession, noteProgress, noteWarnings } from '../../../control/sessions/session-progress.ts';
 import type { Options } from '../../../domain/configurations/schema.ts';
 import { musterError } from '../../../domain/errors.ts';
@@ -15,6 +15,7 @@ import {
 import { groupWarnings, whyNone } from '../../../domain/sessions/limit-warnings.ts';
 import { describeAim } from '../../../domain/sessions/run-summary.ts';
 import type { Db } from '../../../store/connection/database.ts';
+import { writeAbsentHosts } from '../../../store/sessions/progress.ts';
 import type { PreparedInventory } from '../contract.ts';
 import type { Inventories } from '../ports.ts';
 import { checkOwnHosts, type LimitDependencies, matchedHosts, settleLimit } from './limit-hosts.ts';
@@ -68,7 +69,7 @@ export async function writeInventory(
   const isOfHosts = session.limit_of_hosts && snapshot.debug_playbook === null;
   if (names !== null) {
     const missing = isOfHosts ? [...names.absent, ...names.groups] : names.absent;
-    await noteAbsentHosts(db, sessionId, missing);
+    await writeAbsentHosts(db, sessionId, missing);
     await noteWarnings(db, sessionId, groupWarnings(names, isOfHosts));
   }
   const ofHosts = isOfHosts ? names : null;

@@ -4,11 +4,11 @@ import type { Options } from '../../../domain/configurations/schema.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { Runner } from '../../../domain/runs/runner.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
-import { isWrittenUuid } from '../../../domain/text/uuid.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { openSessionRuns } from '../../../store/runs/runs.ts';
 import { isWithdrawn } from '../../../store/sessions/admission.ts';
-import { findSessionById, type SessionRow } from '../../../store/sessions/sessions.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
+import { loadSession } from '../session-progress.ts';
 
 /** Clocks of worker, database and engine may differ by this, ms. */
 const CLOCKS_MS = 10_000;
@@ -17,12 +17,6 @@ export interface OrderDependencies {
   db: Db;
   client: Client;
   readOptions(): Promise<Pick<Options, 'session_timeout'>>;
-}
-
-async function sessionOnRecord(db: Db, sessionId: string): Promise<SessionRow> {
-  const session = isWrittenUuid(sessionId) ? await findSessionById(db, sessionId) : null;
-  if (session === null) throw musterError('session_not_found', `Session ${sessionId} could not be found`);
-  return session;
 }
 
 /**
@@ -35,7 +29,7 @@ export async function checkRunMayEnd(
   sessionId: string,
   timeoutSeconds?: number,
 ): Promise<void> {
-  const session = await sessionOnRecord(db, sessionId);
+  const session = await loadSession(db, sessionId);
   if (isWithdrawn(session)) return;
   // A worker of before names no limit.
   if (isOverdue(session, timeoutSeconds ?? (await readOptions()).session_timeout)) return;
@@ -58,7 +52,7 @@ export async function checkWorkspaceMayGo(
   { db, runner }: { db: Db; runner: Pick<Runner, 'live'> },
   sessionId: string,
 ): Promise<void> {
-  const session = await sessionOnRecord(db, sessionId);
+  const session = await loadSession(db, sessionId);
   const open = await openSessionRuns(db, sessionId);
   if (open.length === 0) return;
   const live = new Set(await runner.live());

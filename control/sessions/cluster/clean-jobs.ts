@@ -3,13 +3,13 @@ import { isJobOver, type JobOutcome, jobOutcome } from '../../../domain/sessions
 import { messageOf } from '../../../domain/text/message-of.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import {
+  findSessionJob,
   type JobOwner,
   jobOwners,
   noteJobReleased,
   unreleasedJobs,
-  hasUnsettledJobs as unsettled,
 } from '../../../store/sessions/session-jobs.ts';
-import { jobOfSession, settleJob } from './record-job.ts';
+import { settleJob } from './record-job.ts';
 
 export interface CleanJobsDependencies {
   db: Db;
@@ -88,11 +88,6 @@ export async function cleanJobs(deps: CleanJobsDependencies, budgetMs = BUDGET_M
   return report;
 }
 
-/** Whether a cluster has, or may have, Jobs that are not settled. */
-export async function hasUnsettledJobs(db: Db): Promise<boolean> {
-  return unsettled(db);
-}
-
 /** What was tried in vain before, and may be again, comes last; by chance among its like, so that each gets its turn. */
 function fairly(tasks: readonly Task[]): Task[] {
   const rank = ({ owner }: Task) => (owner === undefined || owner.unverified ? 1 : 0) + Math.random();
@@ -144,7 +139,7 @@ async function cleanJob(deps: CleanJobsDependencies, view: JobView, owner: JobOw
   if (owner.released && owner.ended) return false;
   // The list knows nothing of pods, whose exit codes go with the finalizers.
   const last = owner.ended && !owner.unverified ? view : await cluster.view(name);
-  const steps = (await jobOfSession(db, owner.sessionId))?.steps ?? {};
+  const steps = (await findSessionJob(db, owner.sessionId))?.steps ?? {};
   await settleJob(db, owner.sessionId, { view: last, outcome: jobOutcome(last, steps), unverified: null });
   await release(deps, name, owner);
   return false;

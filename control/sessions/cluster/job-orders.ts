@@ -5,7 +5,6 @@ import { storableText } from '../../../domain/runs/storable-text.ts';
 import {
   type JobOrder,
   type JobStep,
-  type PreparedInventoryFiles,
   type StepReport,
   type TeardownState,
   withoutFiles,
@@ -13,7 +12,7 @@ import {
 import type { Db } from '../../../store/connection/database.ts';
 import { wasWarnedOf } from '../../../store/runs/streams.ts';
 import { findOrder, noteStep } from '../../../store/sessions/job-orders.ts';
-import { findJobInventory, findSessionJob } from '../../../store/sessions/session-jobs.ts';
+import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
 import { noteProgress, noteWarnings } from '../session-progress.ts';
 
 /** Between two looks for news, ms: at first often, since it is part of what a session takes between two layers. */
@@ -39,11 +38,6 @@ export async function nextOrder(
 export async function teardownState(db: Db, sessionId: string, waitMs: number): Promise<TeardownState> {
   const state = await until(waitMs, async () => (await findSessionJob(db, sessionId))?.teardown ?? null);
   return state ?? { done: false, exit_code: 0 };
-}
-
-/** What the `inventory` container writes. */
-export async function preparedInventory(db: Db, sessionId: string): Promise<PreparedInventoryFiles> {
-  return (await findJobInventory(db, sessionId)) ?? { files: {} };
 }
 
 const BEGUN: Partial<Record<JobStep, { phase: string; message: string }>> = {

@@ -1,56 +1,18 @@
-/** The record of a session's Job, written by the engine. */
+/** How a session's Job goes on, waits and ends, on record. */
 
 import { storableText } from '../../../domain/runs/storable-text.ts';
 import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { exitCodesOf, type JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
-import type { JobOrder } from '../../../domain/sessions/job-schema.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { openSessionRuns } from '../../../store/runs/runs.ts';
-import { findOrder, giveOrder, noteWaiting } from '../../../store/sessions/job-orders.ts';
-import {
-  addExitCodes,
-  findSessionJob,
-  type NewSessionJob,
-  noteJobReleased,
-  noteTeardown,
-  type SessionJobRow,
-  saveExitCodes,
-  saveJobEnd,
-  saveSessionJob,
-} from '../../../store/sessions/session-jobs.ts';
+import { giveOrder, noteWaiting } from '../../../store/sessions/job-orders.ts';
+import { addExitCodes, findSessionJob, noteTeardown, saveJobEnd } from '../../../store/sessions/session-jobs.ts';
 import { closeRun } from '../../runs/follow-run.ts';
-
-export type { SessionJobRow };
-
-/** Records what the session's Job is to be. */
-export async function recordJob(db: Db, job: NewSessionJob): Promise<void> {
-  await saveSessionJob(db, job, new Date());
-}
-
-/** The Job of a session on record, or null. */
-export async function jobOfSession(db: Db, sessionId: string): Promise<SessionJobRow | null> {
-  return findSessionJob(db, sessionId);
-}
-
-/** Tells the pod what to do next, and answers whether that is news; the same order again, and a run that is over, change nothing. */
-export async function orderJob(db: Db, sessionId: string, order: JobOrder): Promise<boolean> {
-  return giveOrder(db, sessionId, order);
-}
 
 /** Lets the containers that wait for the session's work go, with this exit code. */
 export async function finishJob(db: Db, sessionId: string, exitCode: number): Promise<void> {
   await giveOrder(db, sessionId, { action: 'finish', exit_code: exitCode });
   await noteTeardown(db, sessionId, { done: true, exit_code: exitCode });
-}
-
-/** Stores how the containers of a Job that goes on have ended so far. */
-export async function noteExitCodes(db: Db, sessionId: string, view: JobView): Promise<void> {
-  await saveExitCodes(db, sessionId, exitCodesOf(view));
-}
-
-/** What the pod was told last, or null. */
-export async function currentOrder(db: Db, sessionId: string): Promise<JobOrder | null> {
-  return (await findOrder(db, sessionId))?.order ?? null;
 }
 
 /** For how long a Job has waited, and for what can never be, ms; 0: it does not. */
@@ -106,9 +68,4 @@ export async function closeLeftRuns(db: Db, sessionId: string): Promise<void> {
     const warnings = run.state === 'started' && !isWhole ? [REST_IS_MISSING] : [];
     await closeRun(db, run, { exit: null, results: null, warnings });
   }
-}
-
-/** Kubernetes may forget the Job now. */
-export async function noteReleased(db: Db, name: string): Promise<void> {
-  await noteJobReleased(db, name, new Date());
 }

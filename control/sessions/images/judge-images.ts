@@ -6,10 +6,10 @@ import { imageGroups, imagesOf } from '../../../domain/sessions/images/image-nam
 import { type ImageLayer, imageFault, isLeftOut, isNotReached } from '../../../domain/sessions/images/image-success.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { readHostLayers } from '../../../store/runs/host-result-reads.ts';
-import { listSessionImages } from '../../../store/sessions/session-images.ts';
+import { listSessionImages, type SessionImageRow } from '../../../store/sessions/session-images.ts';
 import { readAttempts } from '../../../store/sessions/session-reads.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
-import { noteImage, type SessionImageRow } from './session-images.ts';
+import { noteImage } from './session-images.ts';
 
 /** Of a limit so much is said in a sentence. */
 const SHOWN_LIMIT = 100;

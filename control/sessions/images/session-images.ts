@@ -12,24 +12,6 @@ import {
 } from '../../../store/sessions/session-images.ts';
 import { noteProgress } from '../session-progress.ts';
 
-export type { SessionImageRow } from '../../../store/sessions/session-images.ts';
-export {
-  deletedSessionsWithJobs,
-  findKnownImageJobs,
-  findSessionImage,
-  forgetSessionJobs,
-  listSessionImages,
-  saveSessionImages,
-  sessionsWithLeftImages,
-  writeImageJob,
-  writeImageKey,
-  writeImageKeyPosted,
-  writeImagePosted,
-  writeImageQueued,
-  writeImageReleased,
-  writeImageResult,
-} from '../../../store/sessions/session-images.ts';
-
 /**
  * Notes how one image is, and says so in the session's progress. What the row says already is not noted again: its `updated_at` is when there
  * was something new.

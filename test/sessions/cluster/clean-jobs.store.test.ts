@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { cleanJobs } from '../../../control/sessions/cluster/clean-jobs.ts';
-import { noteExitCodes } from '../../../control/sessions/cluster/record-job.ts';
 import { issueJobToken, sessionOfJobToken } from '../../../control/sessions/cluster/session-of-job-token.ts';
+import { exitCodesOf } from '../../../domain/sessions/cluster/job-outcome.ts';
 import { ensureRun, findRun } from '../../../store/runs/runs.ts';
-import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
+import { findSessionJob, saveExitCodes } from '../../../store/sessions/session-jobs.ts';
 import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
 import { ansible, recordedJob } from '../../support/kubernetes/recorded-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
@@ -161,7 +161,11 @@ describe('the clean-up', () => {
     const { name, sessionId } = await makeJob('over');
     const token = await issueJobToken(database.db, sessionId);
     const run = await openRunOf(sessionId);
-    await noteExitCodes(database.db, sessionId, { ...(await cluster.view(name)), containers: [ansible(0)] });
+    await saveExitCodes(
+      database.db,
+      sessionId,
+      exitCodesOf({ ...(await cluster.view(name)), containers: [ansible(0)] }),
+    );
     cluster = fakeCluster();
     await cleanJobs({ db: database.db, cluster });
     expect(await findSessionJob(database.db, sessionId)).toMatchObject({

@@ -44,6 +44,7 @@ const reader =
 function deps(followLog: ClusterJobs['followLog'], db: Db = database.db): EndDependencies {
   return {
     db,
+    clock: () => new Date(),
     cluster: { ...cluster, followLog },
     site: SITE,
     trust: {

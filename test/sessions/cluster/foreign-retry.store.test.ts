@@ -1,8 +1,8 @@
 /** A complete session whose pod ran all layers by itself, in one run, is run again. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { recordJob } from '../../../control/sessions/cluster/record-job.ts';
 import { retrySession } from '../../../control/sessions/retry-session.ts';
+import { saveSessionJob } from '../../../store/sessions/session-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { makeSession, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
 import { addRun, endSession } from '../session-fixtures.ts';
@@ -28,7 +28,11 @@ test.each([
     },
   });
   const name = `cfs-${randomUUID()}`;
-  await recordJob(db, { sessionId: session.id, name, profile, inventory: { files: {} }, leases: false });
+  await saveSessionJob(
+    db,
+    { sessionId: session.id, name, profile, inventory: { files: {} }, leases: false },
+    new Date(),
+  );
   await addRun(db, session.id, { layer: 0, exitCode, results: [] });
   await endSession(db, session.id, exitCode === 0 ? 'true' : 'false');
   const deps = {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { recordJob, settleJob, waitedFor } from '../../../control/sessions/cluster/record-job.ts';
+import { settleJob, waitedFor } from '../../../control/sessions/cluster/record-job.ts';
 import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import type { JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
+import { saveSessionJob } from '../../../store/sessions/session-jobs.ts';
 import { createTestApi, type TestApi } from '../../support/stack/test-api.ts';
 import { addConfiguration, sessionId } from '../session-fixtures.ts';
 
@@ -23,7 +24,17 @@ async function makeWithJob(): Promise<{ name: string; id: string; job: string }>
   const session = await make();
   const job = `cfs-${randomUUID()}`;
   const inventory = { files: { 'hosts/01-cfs-generated.yaml': 'all: {}\n' } };
-  await recordJob(api.deps.db, { sessionId: session.id, name: job, profile: 'restricted', inventory, leases: false });
+  await saveSessionJob(
+    api.deps.db,
+    {
+      sessionId: session.id,
+      name: job,
+      profile: 'restricted',
+      inventory,
+      leases: false,
+    },
+    new Date(),
+  );
   return { ...session, job };
 }
 

@@ -9,9 +9,8 @@ import {
 } from '../../../activities/sessions/cluster/cluster-activities.ts';
 import { type StartDependencies, startJob } from '../../../activities/sessions/cluster/start-job.ts';
 import { jobNameOf } from '../../../control/sessions/cluster/job-name.ts';
-import { recordJob } from '../../../control/sessions/cluster/record-job.ts';
 import type { Options } from '../../../domain/configurations/schema.ts';
-import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
+import { findSessionJob, saveSessionJob } from '../../../store/sessions/session-jobs.ts';
 import { findSessionById } from '../../../store/sessions/sessions.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type PlainCluster, quota, startPlainCluster } from '../../support/kubernetes/plain-cluster.ts';
@@ -42,7 +41,7 @@ beforeEach(async () => {
   ({ id: sessionId } = await makeSession(database.db));
   name = jobNameOf(sessionId, null);
   const inventory = { files: {} };
-  await recordJob(database.db, { sessionId, name, profile: 'restricted', inventory, leases: false });
+  await saveSessionJob(database.db, { sessionId, name, profile: 'restricted', inventory, leases: false }, new Date());
 });
 afterEach(() => cluster.close());
 

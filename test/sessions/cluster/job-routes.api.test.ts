@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pino from 'pino';
 import type { ApiServer } from '../../../api/dependencies.ts';
 import { createIngestApp } from '../../../api/ingest/ingest-app.ts';
-import { finishJob, orderJob, recordJob, settleJob } from '../../../control/sessions/cluster/record-job.ts';
+import { finishJob, settleJob } from '../../../control/sessions/cluster/record-job.ts';
 import { issueJobToken } from '../../../control/sessions/cluster/session-of-job-token.ts';
 import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import type { RunOrder } from '../../../domain/sessions/job-schema.ts';
 import { ensureRun, findRun } from '../../../store/runs/runs.ts';
-import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
+import { giveOrder } from '../../../store/sessions/job-orders.ts';
+import { findSessionJob, saveSessionJob } from '../../../store/sessions/session-jobs.ts';
 import { findSessionById } from '../../../store/sessions/sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
@@ -40,13 +41,17 @@ async function makeJob() {
   const { db } = database;
   const session = await makeSession(db);
   const name = `cfs-${randomUUID()}`;
-  await recordJob(db, {
-    sessionId: session.id,
-    name,
-    profile: 'restricted',
-    inventory: { files: FILES },
-    leases: false,
-  });
+  await saveSessionJob(
+    db,
+    {
+      sessionId: session.id,
+      name,
+      profile: 'restricted',
+      inventory: { files: FILES },
+      leases: false,
+    },
+    new Date(),
+  );
   return { sessionId: session.id, name, token: await issueJobToken(db, session.id) };
 }
 
@@ -107,8 +112,8 @@ describe("a session's pod", () => {
     const order = { action: 'run', run: run(`${sessionId}-1-0`) } as const;
     const { id, layer, attempt } = order.run;
     await ensureRun(db, { id, sessionId, streamId: sessionId, layer, attempt, host: 'pod' });
-    expect(await orderJob(db, sessionId, order)).toBe(true);
-    expect(await orderJob(db, sessionId, order)).toBe(false);
+    expect(await giveOrder(db, sessionId, order)).toBe(true);
+    expect(await giveOrder(db, sessionId, order)).toBe(false);
     expect((await next(0)).body).toEqual({ number: 1, ...order });
     expect((await next(1)).body).toEqual({ action: 'wait' });
     await finishJob(db, sessionId, 1);
@@ -123,7 +128,7 @@ describe("a session's pod", () => {
     const order = { action: 'run' as const, run: { ...run(`${sessionId}-1-0`), arguments: ['-v', word], files } };
     const { id, layer, attempt } = order.run;
     await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer, attempt, host: 'pod' });
-    expect(await orderJob(database.db, sessionId, order)).toBe(true);
+    expect(await giveOrder(database.db, sessionId, order)).toBe(true);
     expect((await call('GET', `/jobs/${sessionId}/next?after=0&files=1`, token)).body).toEqual({ number: 1, ...order });
     const { run: older } = (await call('GET', `/jobs/${sessionId}/next?after=0`, token)).body;
     expect(older).toEqual({ ...run(id), arguments: ['-v', '--extra-vars={"a":"1"}'] });

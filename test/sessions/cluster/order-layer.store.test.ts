@@ -7,20 +7,15 @@ import {
   orderLayer,
 } from '../../../activities/sessions/cluster/order-layer.ts';
 import { preparedJob } from '../../../activities/sessions/cluster/prepared-job.ts';
-import { closeRun, knownRun } from '../../../control/runs/follow-run.ts';
-import { preparedInventory, takeStep } from '../../../control/sessions/cluster/job-orders.ts';
-import {
-  currentOrder,
-  finishJob,
-  noteExitCodes,
-  orderJob,
-  recordJob,
-  settleJob,
-} from '../../../control/sessions/cluster/record-job.ts';
+import { closeRun } from '../../../control/runs/follow-run.ts';
+import { takeStep } from '../../../control/sessions/cluster/job-orders.ts';
+import { finishJob, settleJob } from '../../../control/sessions/cluster/record-job.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
-import type { JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
-import { findOrder } from '../../../store/sessions/job-orders.ts';
+import { exitCodesOf, type JobOutcome } from '../../../domain/sessions/cluster/job-outcome.ts';
+import { findRun } from '../../../store/runs/runs.ts';
+import { findOrder, giveOrder } from '../../../store/sessions/job-orders.ts';
+import { findJobInventory, saveExitCodes, saveSessionJob } from '../../../store/sessions/session-jobs.ts';
 import { findSessionById } from '../../../store/sessions/sessions.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
@@ -59,7 +54,11 @@ async function makeJob(): Promise<{ sessionId: string; name: string }> {
   const { id: sessionId } = await makeSession(db);
   await db.updateTable('sessions').set({ stage: 'admitted', status: 'running' }).where('id', '=', sessionId).execute();
   const name = `cfs-${randomUUID()}`;
-  await recordJob(db, { sessionId, name, profile: 'restricted', inventory: { files: {} }, leases: false });
+  await saveSessionJob(
+    db,
+    { sessionId, name, profile: 'restricted', inventory: { files: {} }, leases: false },
+    new Date(),
+  );
   return { sessionId, name };
 }
 
@@ -79,13 +78,13 @@ const view = (name: string): JobView => ({
 /** The run of an order, once it is given. */
 async function ordered(sessionId: string, attempt = 1): Promise<string> {
   return await eventually('it is ordered', async () => {
-    const current = await currentOrder(database.db, sessionId);
+    const current = (await findOrder(database.db, sessionId))?.order;
     return current?.action === 'run' && current.run.attempt === attempt ? current.run.id : null;
   });
 }
 
 async function end(runId: string, code: number): Promise<void> {
-  const run = await knownRun(database.db, runId);
+  const run = await findRun(database.db, runId);
   if (run === null) throw new Error('no run');
   const exit = { code, signal: null, ended_at: new Date().toISOString() };
   await closeRun(database.db, run, { exit, results: null, warnings: [] });
@@ -95,7 +94,7 @@ describe('a layer as an order', () => {
   test('is given when the pod is there, and its end is answered', async () => {
     const { sessionId } = await makeJob();
     const running = order(sessionId);
-    expect(await currentOrder(database.db, sessionId)).toBeNull();
+    expect(await findOrder(database.db, sessionId)).toBeNull();
     await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
     await end(await ordered(sessionId), 0);
     expect(await running).toMatchObject({ index: 0, exitCode: 0 });
@@ -110,7 +109,7 @@ describe('a layer as an order', () => {
       certificate: `${CERTIFICATE}\n`,
       certificate_until: `${UNTIL}\n`,
     });
-    expect(await currentOrder(database.db, sessionId)).toMatchObject({ run: { certificate_until: UNTIL } });
+    expect(await findOrder(database.db, sessionId)).toMatchObject({ order: { run: { certificate_until: UNTIL } } });
     await end(runId, 0);
     await running;
   });
@@ -127,7 +126,7 @@ describe('a layer as an order', () => {
     const input = { sessionId, layer: 0, attempt: 1, hosts: 'all' } as const;
     const running = orderLayer(changed(deps()), input, AbortSignal.timeout(30_000));
     const runId = await ordered(sessionId);
-    const current = await currentOrder(database.db, sessionId);
+    const current = (await findOrder(database.db, sessionId))?.order;
     expect(current?.action === 'run' ? current.run : {}).not.toHaveProperty('certificate_until');
     await end(runId, 0);
     await running;
@@ -143,7 +142,7 @@ describe('a layer as an order', () => {
     async function failed(sessionId: string, attempt: number, password: string | null) {
       const running = attempted(sessionId, attempt, password);
       const runId = await ordered(sessionId, attempt);
-      const current = await currentOrder(database.db, sessionId);
+      const current = (await findOrder(database.db, sessionId))?.order;
       await end(runId, 2);
       await running;
       if (current?.action !== 'run') throw new Error('no order');
@@ -176,7 +175,7 @@ describe('a layer as an order', () => {
       cluster.updateSecret = async () => Promise.reject(musterError('cluster_unavailable', 'no answer within 8 s'));
       expect(await failed(sessionId, 1, 'wrong')).toEqual([undefined, file]);
       await expect(attempted(sessionId, 2, 'right')).rejects.toMatchObject({ code: 'cluster_unavailable' });
-      expect(await currentOrder(database.db, sessionId)).toMatchObject({ run: { attempt: 1 } });
+      expect(await findOrder(database.db, sessionId)).toMatchObject({ order: { run: { attempt: 1 } } });
       cluster.updateSecret = inCluster;
       expect(await failed(sessionId, 2, 'right')).toEqual([UNTIL, file]);
     });
@@ -185,10 +184,10 @@ describe('a layer as an order', () => {
   test('is waited for without its inventory, which may be megabytes', async () => {
     const { sessionId, name } = await makeJob();
     const inventory = { files: { 'hosts/01-cfs-generated.yaml': 'all: {}' } };
-    await recordJob(database.db, { sessionId, name, profile: 'restricted', inventory, leases: false });
+    await saveSessionJob(database.db, { sessionId, name, profile: 'restricted', inventory, leases: false }, new Date());
     const job = await preparedJob(database.db, sessionId);
     expect(JSON.stringify(job)).not.toContain('01-cfs-generated.yaml');
-    expect(await preparedInventory(database.db, sessionId)).toEqual(inventory);
+    expect(await findJobInventory(database.db, sessionId)).toEqual(inventory);
   });
 
   test.each<[JobOutcome['code'], string]>([
@@ -221,7 +220,7 @@ describe('a layer as an order', () => {
       ...{ name: container, state: 'terminated' as const, exitCode, reason: 'Error', message: '' },
     }));
     // Told while the Job goes on.
-    await noteExitCodes(database.db, sessionId, { ...view(name), containers });
+    await saveExitCodes(database.db, sessionId, exitCodesOf({ ...view(name), containers }));
     const waiting = awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(30_000));
     const outcome = { succeeded: 'false', code, message: 'why' } as const;
     const expected = expect(waiting).rejects.toMatchObject({ type: code, message: 'why', nonRetryable: true });
@@ -233,7 +232,7 @@ describe('a layer as an order', () => {
     const { sessionId, name } = await makeJob();
     const containers = [{ name: 'ansible', state: 'terminated' as const, exitCode: 2, reason: 'Error', message: '' }];
     const told = { ...view(name), containers };
-    await noteExitCodes(database.db, sessionId, told);
+    await saveExitCodes(database.db, sessionId, exitCodesOf(told));
     const playbooks = () => awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(30_000));
     expect(await playbooks()).toBe(2);
     const outcome = { succeeded: 'false', code: 'layer_failed', message: 'container ansible ended' } as const;
@@ -267,7 +266,7 @@ describe('a layer as an order', () => {
     const running = order(sessionId);
     const runId = await ordered(sessionId);
     await takeStep(db, sessionId, 'ansible', { state: 'failed', code: 'disk_low', message: 'the disk is full' });
-    const run = await knownRun(db, runId);
+    const run = await findRun(db, runId);
     if (run === null) throw new Error('no run');
     const { host: _host, ...result } = hostResult(host, 'failed');
     const exit = { code: 2, signal: null, ended_at: new Date().toISOString() };
@@ -290,19 +289,19 @@ describe('a layer as an order', () => {
     await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
     const first = order(sessionId);
     const runId = await ordered(sessionId);
-    const firstOrder = await currentOrder(database.db, sessionId);
+    const firstOrder = (await findOrder(database.db, sessionId))?.order;
     await end(runId, 2);
     expect(await first).toMatchObject({ exitCode: 2 });
     const second = order(sessionId, 2);
     const secondRun = await ordered(sessionId, 2);
     // A worker that was stopped for a while takes up the first attempt once more.
     expect(await order(sessionId)).toMatchObject({ exitCode: 2 });
-    expect(await currentOrder(database.db, sessionId)).toMatchObject({ run: { id: secondRun } });
+    expect(await findOrder(database.db, sessionId)).toMatchObject({ order: { run: { id: secondRun } } });
     await end(secondRun, 0);
     expect(await second).toMatchObject({ exitCode: 0 });
     await finishJob(database.db, sessionId, 0);
     expect(await order(sessionId, 2)).toMatchObject({ exitCode: 0 });
-    expect(await currentOrder(database.db, sessionId)).toMatchObject({ action: 'finish' });
+    expect(await findOrder(database.db, sessionId)).toMatchObject({ order: { action: 'finish' } });
     expect(firstOrder).toMatchObject({ run: { id: runId } });
   });
 
@@ -360,7 +359,7 @@ describe('a layer as an order', () => {
     // A run that a crash has left open ends the same way, and is not ordered any more.
     await db.updateTable('runs').set({ state: 'created' }).where('session_id', '=', sessionId).execute();
     await expect(order(sessionId)).rejects.toMatchObject(reason);
-    expect(await currentOrder(db, sessionId)).toBeNull();
+    expect(await findOrder(db, sessionId)).toBeNull();
   });
 
   test('given before a crash is followed, not given again', async () => {
@@ -371,10 +370,10 @@ describe('a layer as an order', () => {
     const runId = await ordered(sessionId);
     stop.abort();
     await expect(first).rejects.toThrow();
-    const before = await currentOrder(database.db, sessionId);
-    if (before === null) throw new Error('no order');
+    const before = (await findOrder(database.db, sessionId))?.order;
+    if (before === undefined) throw new Error('no order');
     const second = order(sessionId);
-    await orderJob(database.db, sessionId, before);
+    await giveOrder(database.db, sessionId, before);
     await end(runId, 0);
     expect(await second).toMatchObject({ exitCode: 0 });
     const { order_number } = await database.db

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pino from 'pino';
 import type { ApiServer } from '../../../api/dependencies.ts';
 import { createIngestApp } from '../../../api/ingest/ingest-app.ts';
-import { orderJob, recordJob } from '../../../control/sessions/cluster/record-job.ts';
 import { issueJobToken } from '../../../control/sessions/cluster/session-of-job-token.ts';
 import type { RunOrder } from '../../../domain/sessions/job-schema.ts';
 import { runIdOf } from '../../../domain/sessions/run-id.ts';
 import { ensureRun, findRun } from '../../../store/runs/runs.ts';
-import { findSessionJob, noteTeardown } from '../../../store/sessions/session-jobs.ts';
+import { giveOrder } from '../../../store/sessions/job-orders.ts';
+import { findSessionJob, noteTeardown, saveSessionJob } from '../../../store/sessions/session-jobs.ts';
 import { ansibleBin, ansibleMissing } from '../../support/ansible/ansible.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -92,18 +92,22 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
   /** A session with a Job on record, and the folders of its pod. */
   beforeEach(async () => {
     sessionId = (await makeSession(database.db)).id;
-    await recordJob(database.db, {
-      sessionId,
-      name: `cfs-${randomUUID()}`,
-      profile: 'restricted',
-      leases: false,
-      inventory: {
-        files: {
-          'hosts/01-cfs-generated.yaml':
-            '"all":\n  "hosts":\n    "n1":\n      "ansible_connection": local\n    "n2":\n      "ansible_connection": local\n',
+    await saveSessionJob(
+      database.db,
+      {
+        sessionId,
+        name: `cfs-${randomUUID()}`,
+        profile: 'restricted',
+        leases: false,
+        inventory: {
+          files: {
+            'hosts/01-cfs-generated.yaml':
+              '"all":\n  "hosts":\n    "n1":\n      "ansible_connection": local\n    "n2":\n      "ansible_connection": local\n',
+          },
         },
       },
-    });
+      new Date(),
+    );
     const token = await issueJobToken(database.db, sessionId);
     pod = join(dir, sessionId);
     const clone = { layer: 0, url: `${git.origin}/site`, commit, dest: 'layer0', ...ACCOUNT };
@@ -174,7 +178,7 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
     const given = order(attempt, more);
     const { id, layer } = given;
     await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer, attempt, host: 'pod' });
-    await orderJob(database.db, sessionId, { action: 'run', run: given });
+    await giveOrder(database.db, sessionId, { action: 'run', run: given });
     return id;
   }
 
@@ -232,7 +236,7 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
       expect(output).toContain('PLAY RECAP');
       expect(output + JSON.stringify(events)).not.toContain('said by n2');
     }
-    await orderJob(database.db, sessionId, { action: 'finish', exit_code: 0 });
+    await giveOrder(database.db, sessionId, { action: 'finish', exit_code: 0 });
     const [code] = ansible.exitCode === null ? await once(ansible, 'exit') : [ansible.exitCode];
     expect(code).toBe(0);
   }, 120_000);
@@ -252,7 +256,7 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
     const id = await give(1, { playbook: 'other.yml' });
     expect(await ended(id)).toMatchObject({ exitCode: 127 });
     expect((await job()).steps.ansible).toMatchObject({ state: 'failed', code: 'playbook_missing' });
-    await orderJob(database.db, sessionId, { action: 'finish', exit_code: 1 });
+    await giveOrder(database.db, sessionId, { action: 'finish', exit_code: 1 });
     const [code] = ansible.exitCode === null ? await once(ansible, 'exit') : [ansible.exitCode];
     expect(code).toBe(1);
   }, 60_000);

@@ -47,6 +47,7 @@ describeNeeding(
       },
       heads: { resolveHead: async () => COMMIT },
       profile: 'restricted',
+      clock: () => new Date(),
       readOptions: async () => ({ ...DEFAULT_OPTIONS, allow_overlap: overlap }),
       inventories: createInventories({
         kind: 'components',

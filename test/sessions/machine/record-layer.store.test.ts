@@ -3,11 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { type LayerRecord, recordLayer } from '../../../control/components/record-layer.ts';
-import { failedHostsOf } from '../../../control/sessions/failed-hosts.ts';
 import type { StateLayer } from '../../../domain/components/schema.ts';
 import type { HostStatus } from '../../../domain/runs/schema.ts';
 import { sessionOfRun } from '../../../domain/sessions/run-id.ts';
-import { insertHostResults } from '../../../store/runs/host-results.ts';
+import { insertHostResults, unsuccessfulHosts } from '../../../store/runs/host-results.ts';
 import { ensureRun } from '../../../store/runs/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { COMMIT, makeSession } from '../../support/temporal/engine-sessions.ts';
@@ -221,7 +220,7 @@ describe('many reports', () => {
 
 test('hosts that did not succeed, for a retry', async () => {
   const record = await runWith({ c: 'failed', a: 'incomplete', b: 'applied' });
-  expect(await failedHostsOf(database.db, { sessionId: sessionOfRun(record.runId), layer: 0, before: 2 })).toEqual([
+  expect(await unsuccessfulHosts(database.db, { sessionId: sessionOfRun(record.runId), layer: 0, before: 2 })).toEqual([
     'a',
     'c',
   ]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { recordJob } from '../../../control/sessions/cluster/record-job.ts';
 import type { ContainerState } from '../../../domain/sessions/cluster/cluster-job.ts';
 import type { Db } from '../../../store/connection/database.ts';
+import { saveSessionJob } from '../../../store/sessions/session-jobs.ts';
 import type { NewSession } from '../../../store/sessions/sessions.ts';
 import { makeSession } from '../temporal/engine-sessions.ts';
 import type { FakeCluster } from './fake-cluster.ts';
@@ -22,7 +22,17 @@ export async function recordedJob(
   const session = await makeSession(db, given);
   await db.updateTable('sessions').set(STATES[state]).where('id', '=', session.id).execute();
   const name = `cfs-${randomUUID()}`;
-  await recordJob(db, { sessionId: session.id, name, profile: 'restricted', inventory: { files: {} }, leases: false });
+  await saveSessionJob(
+    db,
+    {
+      sessionId: session.id,
+      name,
+      profile: 'restricted',
+      inventory: { files: {} },
+      leases: false,
+    },
+    new Date(),
+  );
   cluster.put(name, { sessionId: session.id });
   return { sessionId: session.id, name };
 }
