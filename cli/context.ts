@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { RestoreReport } from '../deploy/backup/restore-backup.ts';
 import type { BackupReport } from '../deploy/backup/take-backup.ts';
+import type { ValidateOptions, WatchesReport } from '../deploy/operator/validate-watches.ts';
 import type { StopResult } from '../deploy/stack/background.ts';
 import type { StackState } from '../deploy/stack/stack-state.ts';
 import { manyLines } from './terminal/neutralise.ts';
@@ -39,6 +40,13 @@ export interface CliContext {
   exit: number;
   /** Starts and stops the embedded stack; absent where only the HTTP client is wanted. */
   stack?: StackCommands;
+  /** What a folder with a `watches.yaml` is asked on this machine; absent where only the HTTP client is wanted. */
+  operatorHome?: OperatorHomeCommands;
+}
+
+/** A folder with a `watches.yaml`, as the command line needs it; no server is asked. */
+export interface OperatorHomeCommands {
+  validate(options: ValidateOptions): Promise<{ file: string; report: WatchesReport }>;
 }
 
 /** The embedded stack of this machine as the command line needs it. */

@@ -5,6 +5,7 @@ import { ownCertificates, readOwnStack } from '../deploy/stack/own-stack.ts';
 import { trustCertificates } from '../deploy/stack/trusted-certificates.ts';
 import type { CliContext } from './context.ts';
 import { EXIT } from './failure.ts';
+import { operatorHome } from './operator-home.ts';
 import { outputNotWritten, processSink } from './process-sink.ts';
 import { printFailure, runCli } from './program.ts';
 import { embeddedStack } from './stack.ts';
@@ -88,6 +89,7 @@ const context: CliContext = {
     dataDir,
     releaseSignals: interrupts.release,
   }),
+  operatorHome: operatorHome(env),
 };
 status = await runCli(process.argv.slice(2), context);
 interrupts.commandEnded();

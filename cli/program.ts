@@ -10,6 +10,7 @@ import { optionCommands } from './commands/configurations/option-commands.ts';
 import { sourceCommands } from './commands/configurations/source-commands.ts';
 import { imageCommands } from './commands/images/image-commands.ts';
 import { importCommand } from './commands/import/import-command.ts';
+import { operatorCommands } from './commands/operator/operator-commands.ts';
 import { runCommands } from './commands/runs/run-commands.ts';
 import { driftCommands } from './commands/schedules/drift-commands.ts';
 import { scheduleCommands } from './commands/schedules/schedule-commands.ts';
@@ -56,6 +57,7 @@ function program(context: CliContext): Command {
   trustCommands(root, context);
   webhookCommands(root, context);
   runCommands(root, context);
+  operatorCommands(root, context);
   return root;
 }
 

@@ -8,6 +8,7 @@ import { COMPONENT_ERRORS } from './components/errors.ts';
 import { CONFIGURATION_ERRORS } from './configurations/errors.ts';
 import { joinTables } from './error-kind.ts';
 import { IMAGE_ERRORS } from './images/errors.ts';
+import { OPERATOR_ERRORS } from './operator/errors.ts';
 import { PROPAGATION_ERRORS } from './propagation/errors.ts';
 import { REQUEST_ERRORS } from './requests/errors.ts';
 import { RUN_ERRORS } from './runs/errors.ts';
@@ -34,6 +35,7 @@ export const ERROR_TABLES = {
   batches: BATCH_ERRORS,
   images: IMAGE_ERRORS,
   propagation: PROPAGATION_ERRORS,
+  operator: OPERATOR_ERRORS,
 };
 
 export const ERRORS = joinTables(ERROR_TABLES);

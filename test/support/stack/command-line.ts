@@ -1,5 +1,5 @@
 import { PassThrough, Readable } from 'node:stream';
-import type { CliContext, Sink, StackCommands } from '../../../cli/context.ts';
+import type { CliContext, OperatorHomeCommands, Sink, StackCommands } from '../../../cli/context.ts';
 import { runCli } from '../../../cli/program.ts';
 
 export interface CommandLineOptions {
@@ -12,6 +12,7 @@ export interface CommandLineOptions {
   /** What a person types: stdin is a terminal then. */
   typed?: string;
   stack?: StackCommands;
+  operatorHome?: OperatorHomeCommands;
   /** Sent with every request. */
   token?: string;
   /** Sent to this machine's stack when it is meant. */
@@ -48,6 +49,7 @@ export function startCli(args: string[], options: CommandLineOptions = {}): Comm
     now: options.now ?? (() => Date.now()),
     exit: 0,
     ...(options.stack ? { stack: options.stack } : {}),
+    ...(options.operatorHome ? { operatorHome: options.operatorHome } : {}),
   };
   return {
     ended: runCli(args, context),
