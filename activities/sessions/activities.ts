@@ -4,7 +4,6 @@ import type { Client } from '@temporalio/client';
 import { type AdmitDependencies, admitSession } from '../../control/sessions/admit-session.ts';
 import { checkRunMayEnd, checkWorkspaceMayGo } from '../../control/sessions/cluster/check-order.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
-import { noteCancelInEngine } from '../../control/sessions/note-engine-cancel.ts';
 import { recordRun } from '../../control/sessions/record-run.ts';
 import { noteProgress } from '../../control/sessions/session-progress.ts';
 import { takeSessionLeases } from '../../control/sessions/take-session-leases.ts';
@@ -41,7 +40,6 @@ const RECORD_INPUTS: InputSchemas<SessionRecords> = {
   recordLayer: RunRefSchema,
   recordHold: HoldingSchema,
   recordEnd: SessionEndingSchema,
-  recordCancel: SessionRefSchema,
 };
 
 const HOST_INPUTS: InputSchemas<WorkspaceActivities & HostActivities> = {
@@ -86,7 +84,6 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
     },
     recordHold: ({ sessionId, layer, message }) => noteProgress(db, sessionId, { phase: 'hold', layer, message }),
     recordEnd: ({ sessionId, ...end }) => endSession(deps, sessionId, end),
-    recordCancel: ({ sessionId }) => noteCancelInEngine(db, sessionId),
   });
 }
 

@@ -81,8 +81,6 @@ export interface SessionRecords {
   recordHold(input: Holding): Promise<void>;
   /** Answers the end that the record has, which somebody else may have written before; null where the record is gone. */
   recordEnd(input: SessionEnding): Promise<RecordedEnd | null>;
-  /** Says in the record, and so in the audit, that somebody has cancelled the session in the engine itself. */
-  recordCancel(input: SessionRef): Promise<void>;
 }
 
 /** First work on a disk: any runner machine may take it. */

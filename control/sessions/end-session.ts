@@ -8,6 +8,7 @@ import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { type SessionEnd, writeEnd } from '../../store/sessions/write-end.ts';
 import { reconfigureDrifted } from '../components/reconfigure-drifted.ts';
 import { hostsWarning } from '../components/record-layer.ts';
+import { noteCancelInEngine } from './note-engine-cancel.ts';
 import { recordedEnd } from './recorded-end.ts';
 import { rewordLeaseWaits } from './reword-lease-waits.ts';
 import { settleRuns } from './settle-runs.ts';
@@ -43,6 +44,8 @@ export async function endSession(
   end: SessionEnd,
 ): Promise<RecordedEnd | null> {
   await settleRuns(deps.db, sessionId);
+  // The command writes its cancel before the workflow hears of it: where none is on record, the cancel came to the engine itself.
+  if (end.reason === 'cancelled') await noteCancelInEngine(deps.db, sessionId);
   await writeEnd(deps.db, sessionId, { ...end, message: storableText(end.message) }, (trx, session) =>
     reconfigure(trx, session, end),
   );

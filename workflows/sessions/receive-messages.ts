@@ -1,6 +1,5 @@
 /** What a session's workflow does with each message: it notes it, and the work goes by that. */
 import { ApplicationFailure, CancellationScope, setHandler } from '@temporalio/workflow';
-import type { SessionRef } from '../../activities/sessions/contract.ts';
 import {
   cancelSession,
   finishDebug,
@@ -10,10 +9,9 @@ import {
   retrySession,
   slotFree,
 } from './messages.ts';
-import { records, requestCancel, type State } from './session-state.ts';
+import { requestCancel, type State } from './session-state.ts';
 
-/** `notesCancel`: whether a cancellation in the engine itself is to be on record. */
-export function receiveMessages(input: SessionRef, state: State, { notesCancel }: { notesCancel: boolean }): void {
+export function receiveMessages(state: State): void {
   const refuseUnlessHolding = () => {
     if (!state.holding) {
       throw ApplicationFailure.nonRetryable('the session does not hold after a failure', 'session_not_holding');
@@ -60,13 +58,6 @@ export function receiveMessages(input: SessionRef, state: State, { notesCancel }
   setHandler(getProgress, () => state.progress, {
     description: 'Phase, layer and attempt of the session, with a sentence on what it does or waits for.',
   });
-  CancellationScope.current().cancelRequested.catch(() => cancelInEngine(input, state, notesCancel));
-}
-
-/** A cancellation of the workflow itself, from Temporal's web UI, means the same as the command, and is on record like it. */
-function cancelInEngine(input: SessionRef, state: State, notesCancel: boolean): void {
-  const isNews = state.cancel === null;
-  requestCancel(state, 'cancelled in Temporal', 'cancelled');
-  if (!isNews || !notesCancel) return;
-  state.cancelNoted = CancellationScope.nonCancellable(() => records.recordCancel(input)).catch(() => undefined);
+  // A cancellation of the workflow itself, from Temporal's web UI, means the same as the command. Its record comes with the end.
+  CancellationScope.current().cancelRequested.catch(() => requestCancel(state, 'cancelled in Temporal', 'cancelled'));
 }

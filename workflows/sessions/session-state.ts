@@ -25,8 +25,6 @@ export interface State {
   progress: SessionProgress;
   /** `timeoutSeconds`: where that is why. */
   cancel: { reason: string; code: string; timeoutSeconds?: number } | null;
-  /** Until the record says that the session was cancelled in the engine itself. */
-  cancelNoted: Promise<void>;
   slot: boolean;
   leases: boolean;
   holding: boolean;
@@ -42,7 +40,6 @@ export function newState(): State {
   return {
     progress: { phase: 'queued', layer: null, attempt: 1, message: 'waiting for a session slot' },
     cancel: null,
-    cancelNoted: Promise.resolve(),
     slot: false,
     leases: false,
     holding: false,

@@ -24,7 +24,6 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  patched,
   proxyActivities,
   sleep,
   upsertSearchAttributes,
@@ -65,19 +64,18 @@ const { cloneLayers } = proxyActivities<WorkspaceActivities>({
 
 /**
  * Ends as the session did: with its result, failed as `session_failed`, or cancelled. Undefined where there was no session any more,
- * and for one that ended in a release which said nothing to the engine.
+ * and for a session whose end an older release recorded. What the record answers decides that, not a marker of its own: a release that knows
+ * no such marker can take the session over again.
  */
 export async function sessionWorkflow(input: SessionRef): Promise<SessionResult | undefined> {
-  // Asked at the start and not at the end: behind a local activity a replay may be further than the markers that it has heard of.
-  const endsAsSession = patched('ends-as-its-session');
   const state = newState();
-  receiveMessages(input, state, { notesCancel: endsAsSession });
+  receiveMessages(state);
   const end = await CancellationScope.nonCancellable(async () => {
     const ended = await runSession(input, state);
     await condition(allHandlersFinished);
     return ended;
   });
-  return end === null || !endsAsSession ? undefined : closeAs(end);
+  return end === null ? undefined : closeAs(end);
 }
 
 /** Answers the end that is on record; null where there is no record. */
@@ -101,13 +99,14 @@ async function runSession(input: SessionRef, state: State): Promise<RecordedEnd 
   return end(input, state, ending);
 }
 
-/** Answers the end that the record has; of a record that is gone, and of one that an older release wrote, what was to be written. */
-async function end(input: SessionRef, state: State, ending: Ending): Promise<RecordedEnd> {
-  await state.cancelNoted;
-  const recorded = await records.recordEnd({ ...input, ...ending });
+/** Returns the end that the record has: what was to be written where the record is gone, null where an older release wrote it. */
+async function end(input: SessionRef, state: State, ending: Ending): Promise<RecordedEnd | null> {
+  // An older release answers nothing.
+  const recorded: RecordedEnd | null | undefined = await records.recordEnd({ ...input, ...ending });
   show(state, { phase: 'done', message: ending.message });
   upsertSearchAttributes({ MusterStatus: [`complete-${ending.succeeded}`] });
-  if (!recorded) return { ...ending, hosts: null };
+  if (recorded === undefined) return null;
+  if (recorded === null) return { ...ending, hosts: null };
   return { ...recorded, reason: recorded.reason ?? ending.reason };
 }
 

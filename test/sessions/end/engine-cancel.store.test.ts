@@ -48,6 +48,21 @@ test('a cancel in the engine is in record and audit, once', async () => {
   ]);
 });
 
+test('the end of a session that was cancelled in the engine says so in record and audit, of one that the command cancelled as before', async () => {
+  const [engine, command] = [await makeSession(database.db), await makeSession(database.db)];
+  await cancelSession(commands(), command.name, 'wrong night');
+  for (const { id } of [engine, command])
+    for (let time = 0; time < 2; time += 1)
+      await endSession(ending(), id, { succeeded: 'false', message: 'cancelled', reason: 'cancelled' });
+  expect(await sessionNow(database.db, engine.id)).toMatchObject({
+    stage: 'ended',
+    message: 'cancelled',
+    cancel_reason: 'cancelled in Temporal',
+  });
+  expect((await cancelsOf(engine.name)).map(({ actor }) => actor)).toEqual(['temporal']);
+  expect((await cancelsOf(command.name)).map(({ actor }) => actor)).toEqual(['ann']);
+});
+
 test('it takes nothing from a cancel before it, nor from an end', async () => {
   const [cancelled, ended] = [await makeSession(database.db), await makeSession(database.db)];
   await cancelSession(commands(), cancelled.name, 'wrong night');

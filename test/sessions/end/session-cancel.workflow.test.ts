@@ -249,7 +249,6 @@ describeNeeding(temporalMissing(), 'cancel of a session', () => {
     await session.inPhase('done');
     expect(session.fake.inputs('endRun')).toEqual([{ layer: 0, attempt: 1 }]);
     expect(session.fake.names().slice(-3)).toEqual(['recordLayer', 'removeWorkspace', 'recordEnd']);
-    expect(session.fake.inputs('recordCancel')).toEqual([{}]);
     expect(session.fake.end()).toEqual({ succeeded: 'false', message: 'cancelled in Temporal', reason: 'cancelled' });
     expect(await session.result()).toEqual({ state: 'cancelled' });
     expect((await session.handle.describe()).status.name).toBe('CANCELLED');

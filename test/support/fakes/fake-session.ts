@@ -79,7 +79,6 @@ export function fakeSession(queue: string, instead: Partial<SessionActivities> =
     recordLayer: async () => null,
     recordHold: async () => undefined,
     recordEnd: async ({ sessionId: _, ...end }) => ({ ...end, hosts: HOSTS }),
-    recordCancel: async () => undefined,
     cloneLayers: async () => ({ hostQueue: queue, folder: '/data/workspaces/one' }),
     writeInventory: async () => ({ leases: false }),
     runLayer: async ({ layer }) => layerOutcome(layer, 0),
