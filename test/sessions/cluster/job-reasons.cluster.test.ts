@@ -76,15 +76,19 @@ async function evict(pod: string): Promise<void> {
   await kubectl(['create', '--raw', path, '-f', '-'], JSON.stringify(eviction));
 }
 
+/** Waits until a session that goes on says why it waits: for as long as the session goes on. */
 async function shown(name: string, code: string, message: RegExp): Promise<void> {
-  await eventually(
-    `${name} says ${code}`,
+  const said = await eventually(
+    `${name} says why it waits, or ends`,
     async () => {
       const { reason, status } = await cluster.stack.session(name);
-      return status.session.status === 'running' && reason?.code === code && message.test(reason.message);
+      const { status: phase } = status.session;
+      const isSaid = phase === 'running' && reason?.code === code && message.test(reason.message);
+      return isSaid || phase === 'complete' ? [phase, reason?.code] : null;
     },
-    60_000,
+    120_000,
   );
+  expect([name, ...said]).toEqual([name, 'running', code]);
 }
 
 describe('a session whose Job cannot do its work says why, while it waits and at its end', () => {
@@ -141,7 +145,7 @@ describe('a session whose Job cannot do its work says why, while it waits and at
     Object.assign(stack.env, {
       MUSTER_RUNNER_AEE_IMAGE: imageName('aee'),
       MUSTER_RUNNER_INGEST_URL: wrong,
-      MUSTER_RUNNER_WAIT: '20',
+      MUSTER_RUNNER_WAIT: '40',
     });
     await stack.start();
     await stack.create('silent', 'ping', { ansible_limit: 'a' });
