@@ -1,6 +1,4 @@
 import type { Client } from '@temporalio/client';
-import type { ImageWorkDependencies } from '../../control/images/image-work.ts';
-import { openForJob } from '../../control/images/open-for-job.ts';
 import type { ImageEngine } from '../../control/images/ports.ts';
 import {
   closeImageRun,
@@ -10,8 +8,7 @@ import {
   readImageRun,
   takeImageRunTurn,
 } from '../../control/images/run-image-job.ts';
-import { cleanImageHost, sweepImageJobs } from '../../control/images/sweep-images.ts';
-import { cleanJob, packForJob, unpackForJob, watchForJob } from '../../control/images/work-on-image.ts';
+import { sweepImageJobs } from '../../control/images/sweep-images.ts';
 import {
   ImageJobRefSchema,
   ImageJobWordSchema,
@@ -20,7 +17,11 @@ import {
 } from '../../domain/images/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
+import { cleanImageHost } from './clean-machine.ts';
 import type { ImageJobRecords, ImageSweepActivities, ImageWork } from './contract.ts';
+import type { ImageWorkDependencies } from './machine-work.ts';
+import { openRoot } from './open-root.ts';
+import { cleanRoot, packRoot, unpackRoot, watchRoot } from './pack-root.ts';
 
 const RECORD_INPUTS: InputSchemas<ImageJobRecords> = {
   readImageJob: ReadImageJobSchema,
@@ -67,11 +68,11 @@ export function createImageWork(
   deps: ImageWorkDependencies & Pick<Parameters<typeof cleanImageHost>[0], 'log'>,
 ): ImageMachineWork {
   return parseInputs(WORK_INPUTS, {
-    unpackRoot: ({ jobId }) => withHeartbeat((signal) => unpackForJob(deps, jobId, signal)),
-    openRoot: ({ jobId }) => withHeartbeat((signal) => openForJob(deps, jobId, signal)),
-    watchRoot: ({ jobId }) => withHeartbeat((signal) => watchForJob(deps, jobId, signal)),
-    packRoot: ({ jobId }) => withHeartbeat((signal) => packForJob(deps, jobId, signal)),
-    cleanRoot: ({ jobId }) => withHeartbeat(() => cleanJob(deps, jobId)),
+    unpackRoot: ({ jobId }) => withHeartbeat((signal) => unpackRoot(deps, jobId, signal)),
+    openRoot: ({ jobId }) => withHeartbeat((signal) => openRoot(deps, jobId, signal)),
+    watchRoot: ({ jobId }) => withHeartbeat((signal) => watchRoot(deps, jobId, signal)),
+    packRoot: ({ jobId }) => withHeartbeat((signal) => packRoot(deps, jobId, signal)),
+    cleanRoot: ({ jobId }) => withHeartbeat(() => cleanRoot(deps, jobId)),
     cleanImageHost: () => withHeartbeat(() => cleanImageHost(deps)),
   });
 }

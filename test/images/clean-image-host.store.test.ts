@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { cleanImageHost } from '../../control/images/sweep-images.ts';
+import { cleanImageHost } from '../../activities/images/clean-machine.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';

@@ -1,9 +1,9 @@
 /** A port rests after its job: what finds none waits for one, in its place in line. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ImageWorkDependencies } from '../../activities/images/machine-work.ts';
+import { openRoot } from '../../activities/images/open-root.ts';
 import { createImageJob } from '../../control/images/create-image-job.ts';
-import type { ImageWorkDependencies } from '../../control/images/image-work.ts';
-import { openForJob } from '../../control/images/open-for-job.ts';
 import { takeImageRunTurn } from '../../control/images/run-image-job.ts';
 import { waitsForTurn } from '../../domain/images/job-turn.ts';
 import {
@@ -59,7 +59,7 @@ async function turn(id: string, status: 'fetching_image' | 'packaging_artifacts'
 /** Opens the environment of a job that has its turn; `asked` are the ports. */
 async function open(id: string, clock = () => now) {
   const asked: number[] = [];
-  await openForJob(
+  await openRoot(
     {
       db: database.db,
       clock,

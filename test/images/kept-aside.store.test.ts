@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { cleanImageHost } from '../../activities/images/clean-machine.ts';
 import { createAnnouncement } from '../../control/images/announce-machine.ts';
 import { newImage } from '../../control/images/create-image.ts';
 import { deleteImage } from '../../control/images/delete-image.ts';
 import { foreignDirectory } from '../../control/images/foreign-directory.ts';
 import { importImage } from '../../control/images/import-image.ts';
-import { cleanImageHost } from '../../control/images/sweep-images.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';

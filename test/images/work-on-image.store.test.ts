@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Client } from '@temporalio/client';
-import type { ImageWorkDependencies } from '../../control/images/image-work.ts';
-import { openForJob } from '../../control/images/open-for-job.ts';
+import type { ImageWorkDependencies } from '../../activities/images/machine-work.ts';
+import { openRoot } from '../../activities/images/open-root.ts';
+import { watchRoot } from '../../activities/images/pack-root.ts';
 import { sweepImageJobs } from '../../control/images/sweep-images.ts';
-import { watchForJob } from '../../control/images/work-on-image.ts';
 import { musterError } from '../../domain/errors.ts';
 import {
   findImageJob,
@@ -84,16 +84,16 @@ describe('the port of a job', () => {
   test('stays its own when it could not be opened again at once', async () => {
     const { deps, asked, state, now } = machine();
     const job = await unpacked();
-    await openForJob(deps, job.id, never);
+    await openRoot(deps, job.id, never);
     expect(await portOf(job)).toBe(100);
     state.trouble = () => musterError('image_environment_failed', 'the login did not come up');
-    await expect(openForJob(deps, job.id, never)).rejects.toMatchObject({ code: 'image_environment_failed' });
+    await expect(openRoot(deps, job.id, never)).rejects.toMatchObject({ code: 'image_environment_failed' });
     state.trouble = () => null;
-    await openForJob(deps, job.id, never);
+    await openRoot(deps, job.id, never);
     expect(asked).toEqual([100, 100, 100]);
     now.value = new Date(now.value.getTime() + 3_600_000);
     const other = await unpacked();
-    await openForJob(deps, other.id, never);
+    await openRoot(deps, other.id, never);
     expect(await ports()).toEqual([
       { port: 100, job: job.id, resting: false },
       { port: 101, job: other.id, resting: false },
@@ -103,18 +103,18 @@ describe('the port of a job', () => {
   test('is its own again when it rested', async () => {
     const { deps } = machine();
     const job = await unpacked();
-    await openForJob(deps, job.id, never);
+    await openRoot(deps, job.id, never);
     await database.db.updateTable('image_ports').set({ released_at: new Date() }).where('queue', '=', queue).execute();
-    await openForJob(deps, job.id, never);
+    await openRoot(deps, job.id, never);
     expect(await ports()).toEqual([{ port: 100, job: job.id, resting: false }]);
   });
 
   test('is given up when another program took it, and then rests', async () => {
     const { deps, asked, state } = machine();
     const job = await unpacked();
-    await openForJob(deps, job.id, never);
+    await openRoot(deps, job.id, never);
     state.trouble = (port) => (port === 101 ? null : musterError('image_port_taken', `port ${port} is taken`));
-    await openForJob(deps, job.id, never);
+    await openRoot(deps, job.id, never);
     expect(asked).toEqual([100, 100, 101]);
     expect(await portOf(job)).toBe(101);
     expect(await ports()).toEqual([
@@ -130,7 +130,7 @@ describe('the port of a job', () => {
     const other = randomUUID();
     const wanted = { queue, jobId: other, from: 100, to: 100, freeSince: new Date(), avoid: [] };
     expect(await takeImagePort(database.db, wanted)).toBe(100);
-    await openForJob(deps, job.id, never);
+    await openRoot(deps, job.id, never);
     expect(asked).toEqual([101]);
     expect(await ports()).toEqual([
       { port: 100, job: other, resting: false },
@@ -141,10 +141,10 @@ describe('the port of a job', () => {
   test('is given back by the sweep when a late try took it again for a job that is over', async () => {
     const { deps, state } = machine();
     const [job, open] = [await unpacked(), await unpacked()];
-    await openForJob(deps, job.id, never);
-    await openForJob(deps, open.id, never);
+    await openRoot(deps, job.id, never);
+    await openRoot(deps, open.id, never);
     const { db, hasRead, letGo } = stalledDatabase();
-    const late = openForJob({ ...deps, db }, job.id, never);
+    const late = openRoot({ ...deps, db }, job.id, never);
     late.catch(() => undefined);
     await hasRead;
     await moveImageJob(database.db, job.id, 'error');
@@ -168,7 +168,7 @@ describe('the port of a job', () => {
     const { deps, state } = machine();
     const job = await unpacked();
     state.trouble = () => musterError('image_environment_failed', 'the login did not come up');
-    await expect(openForJob(deps, job.id, never)).rejects.toMatchObject({ code: 'image_environment_failed' });
+    await expect(openRoot(deps, job.id, never)).rejects.toMatchObject({ code: 'image_environment_failed' });
     expect(await ports()).toEqual([{ port: 100, job: job.id, resting: true }]);
   });
 });
@@ -215,7 +215,7 @@ describe('a full disk while jobs wait for their users', () => {
       };
       const imageBuilder = { ...deps.imageBuilder, state, size, free: async () => free() } as typeof deps.imageBuilder;
       const imageLimits = { working: 1, open: 10, stepSeconds: 60, userSeconds: 86_400, queueSeconds: 60 };
-      return watchForJob({ ...deps, imageBuilder, imageLimits, minFreeDisk: 100 }, jobId, never);
+      return watchRoot({ ...deps, imageBuilder, imageLimits, minFreeDisk: 100 }, jobId, never);
     };
     return { ids: [...jobs.keys()], watch };
   }

@@ -1,17 +1,17 @@
 /** The work of an image job on the machine that has the directory of images. */
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { newImage } from '../../control/images/create-image.ts';
+import { foreignDirectory } from '../../control/images/foreign-directory.ts';
 import { isMusterError, type MusterError, musterError } from '../../domain/errors.ts';
 import type { BuildLimits, ImageState } from '../../domain/images/image-builder.ts';
 import type { ImageFormat } from '../../domain/images/image-words.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { type ImageJobRow, lockImageJob, moveImageJob, noteOnImageJob } from '../../store/images/image-jobs.ts';
 import { findImage, type ImageRow, insertImage } from '../../store/images/images.ts';
-import { newImage } from './create-image.ts';
-import { foreignDirectory } from './foreign-directory.ts';
-import type { ImageWorkDependencies } from './image-work.ts';
-import { openJob } from './image-work.ts';
-import { watchDisk } from './make-room.ts';
+import type { ImageWorkDependencies } from './machine-work.ts';
+import { openJob } from './machine-work.ts';
+import { watchDisk } from './watch-root.ts';
 
 /** Between two looks at an environment, ms. */
 const LOOK_MS = 1_000;
@@ -20,7 +20,7 @@ const NOTE_MS = 5_000;
 const GIB = 2 ** 30;
 
 /** Unpacks the image of a job, from the beginning. Throws `image_disk_full` before anything is written when there is no room. */
-export async function unpackForJob(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
+export async function unpackRoot(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
   const job = await openJob(deps, jobId);
   if (job === null || job.status !== 'fetching_image') return;
   const image = await fileOfImage(deps, job);
@@ -49,7 +49,7 @@ async function toldIfFull({ db }: ImageWorkDependencies, jobId: string, error: u
  * Waits until the user has left a marker or the environment is gone. A job that has to go since the disk is full ends in `error`. Throws
  * `image_wait_timeout`.
  */
-export async function watchForJob(
+export async function watchRoot(
   deps: ImageWorkDependencies,
   jobId: string,
   signal: AbortSignal,
@@ -80,7 +80,7 @@ export async function watchForJob(
  * meanwhile it keeps nothing, and what an earlier try has recorded stays as it is. Throws `image_service_unavailable`, for another try, where the
  * directory is another installation's.
  */
-export async function packForJob(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
+export async function packRoot(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
   const job = await openJob(deps, jobId);
   if (job === null || job.status !== 'packaging_artifacts') return;
   const { imageBuilder: builder, imageFiles: files, db } = deps;
@@ -139,7 +139,7 @@ async function requireOwnDirectory({ db, imageFiles }: ImageWorkDependencies, jo
  * Ends every process of a job that is over, and removes its files.
  * @throws `bad_data` for a job that goes on
  */
-export async function cleanJob(deps: ImageWorkDependencies, jobId: string): Promise<void> {
+export async function cleanRoot(deps: ImageWorkDependencies, jobId: string): Promise<void> {
   const job = await openJob(deps, jobId);
   if (job !== null && !isEnd(job.status)) {
     throw musterError('bad_data', `Image job ${jobId} is not over, its status is ${job.status}: its files stay`);

@@ -8,8 +8,8 @@ import type { ImageJobRow } from '../../store/images/image-jobs.ts';
 import { moveImageJob, noteOnImageJob } from '../../store/images/image-jobs.ts';
 import { endImageTurn } from '../../store/images/image-turns.ts';
 import { keepImagePort, releaseImagePort, takeImagePort } from '../../store/images/shell-ports.ts';
-import type { ImageWorkDependencies } from './image-work.ts';
-import { openJob } from './image-work.ts';
+import type { ImageWorkDependencies } from './machine-work.ts';
+import { openJob } from './machine-work.ts';
 
 /** Ports that are tried before one gives up: others on this machine may have some. */
 const PORT_TRIES = 20;
@@ -20,7 +20,7 @@ const PORT_LOOK_MS = 2_000;
 const PORT_WAIT_MS = 8 * 60_000;
 
 /** Opens the environment on the job's port, or finds it open, and tells the user that it is his turn. */
-export async function openForJob(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
+export async function openRoot(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
   const job = await openJob(deps, jobId);
   if (job === null || (job.status !== 'fetching_image' && job.status !== 'waiting_on_user')) return;
   const { db, imageShells: shells } = deps;

@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ImageWorkDependencies } from '../../activities/images/machine-work.ts';
+import { packRoot, unpackRoot } from '../../activities/images/pack-root.ts';
 import { newImage } from '../../control/images/create-image.ts';
-import type { ImageWorkDependencies } from '../../control/images/image-work.ts';
-import { packForJob, unpackForJob } from '../../control/images/work-on-image.ts';
 import { musterError } from '../../domain/errors.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
 import { installationId } from '../../store/connection/installation.ts';
@@ -84,7 +84,7 @@ const fileOf = (job: ImageJobRow) => readFile(join(dir, 'images', job.result_id,
 describe('packing', () => {
   test('makes the image and the success of the job in one', async () => {
     const job = await jobIn('packaging_artifacts');
-    await packForJob((await machine()).deps, job.id, never);
+    await packRoot((await machine()).deps, job.id, never);
     expect(await recorded(job)).toMatchObject({ status: 'success', resultant_image_id: job.result_id, working: false });
     const metadata = { a: '1' };
     expect(await newOne(job)).toMatchObject({ name: 'new', made_by: job.id, made_from: job.image_id, metadata });
@@ -97,7 +97,7 @@ describe('packing', () => {
       const job = await jobIn('packaging_artifacts');
       await database.db.updateTable('image_jobs').set({ format }).where('id', '=', job.id).execute();
       await deleteImage(database.db, job.image_id);
-      await packForJob((await machine()).deps, job.id, never);
+      await packRoot((await machine()).deps, job.id, never);
       expect(await newOne(job)).toMatchObject({ format, made_from: job.image_id });
     },
   );
@@ -108,7 +108,7 @@ describe('packing', () => {
     ['is forgotten', ({ id }) => database.db.deleteFrom('image_jobs').where('id', '=', id).execute()],
   ])('for a job that %s meanwhile leaves neither image nor file', async (_what, end) => {
     const job = await jobIn('packaging_artifacts');
-    await packForJob((await machine(() => end(job))).deps, job.id, never);
+    await packRoot((await machine(() => end(job))).deps, job.id, never);
     expect(await newOne(job)).toBeNull();
     expect(await files()).toEqual({ images: [], incoming: [] });
     expect((await recorded(job))?.resultant_image_id ?? null).toBeNull();
@@ -118,7 +118,7 @@ describe('packing', () => {
     const job = await jobIn('packaging_artifacts');
     const full = musterError('image_disk_full', 'only 5 bytes are free');
     const { deps } = await machine(() => Promise.reject(full));
-    await expect(packForJob(deps, job.id, never)).rejects.toBe(full);
+    await expect(packRoot(deps, job.id, never)).rejects.toBe(full);
     expect(await recorded(job)).toMatchObject({ status: 'packaging_artifacts', message: 'only 5 bytes are free' });
   });
 
@@ -131,9 +131,9 @@ describe('packing', () => {
       detail: expect.stringContaining('belongs to the installation'),
     };
     const { deps, did } = await machine(() => writeFile(claim, other));
-    await expect(packForJob(deps, job.id, never)).rejects.toMatchObject(refusal);
+    await expect(packRoot(deps, job.id, never)).rejects.toMatchObject(refusal);
     expect(did).toEqual(['closed', 'packed']);
-    await expect(packForJob(deps, job.id, never)).rejects.toMatchObject(refusal);
+    await expect(packRoot(deps, job.id, never)).rejects.toMatchObject(refusal);
     expect(did).toEqual(['closed', 'packed']);
     expect((await files()).images).toEqual([]);
     expect(await recorded(job)).toMatchObject({
@@ -141,15 +141,15 @@ describe('packing', () => {
       message: expect.stringMatching(/^The new image cannot be kept: .*installation-id$/),
     });
     await writeFile(claim, mine);
-    await packForJob((await machine()).deps, job.id, never);
+    await packRoot((await machine()).deps, job.id, never);
     expect(await recorded(job)).toMatchObject({ status: 'success', message: '' });
   });
 
   test('again, after an earlier try has recorded the image meanwhile, leaves that as it is', async () => {
     const job = await jobIn('packaging_artifacts');
     const earlier = (await machine()).deps;
-    const { deps } = await machine(() => packForJob({ ...earlier, clock: () => new Date(0) }, job.id, never));
-    await packForJob(deps, job.id, never);
+    const { deps } = await machine(() => packRoot({ ...earlier, clock: () => new Date(0) }, job.id, never));
+    await packRoot(deps, job.id, never);
     expect(await recorded(job)).toMatchObject({ status: 'success' });
     expect(await fileOf(job)).toBe(CONTENT);
     const manifest = await readFile(join(dir, 'images', job.result_id, 'manifest.json'));
@@ -166,10 +166,10 @@ describe('packing', () => {
       await imageFiles.fileForJob(job.id, 'tar');
       return imageFiles.keep(file);
     };
-    await expect(packForJob({ ...deps, imageFiles: { ...imageFiles, keep } }, job.id, never)).rejects.toThrow('bytes');
+    await expect(packRoot({ ...deps, imageFiles: { ...imageFiles, keep } }, job.id, never)).rejects.toThrow('bytes');
     expect(await recorded(job)).toMatchObject({ status: 'packaging_artifacts', resultant_image_id: null });
     expect(await files()).toEqual({ images: [], incoming: [] });
-    await packForJob(deps, job.id, never);
+    await packRoot(deps, job.id, never);
     expect(await recorded(job)).toMatchObject({ status: 'success' });
     expect(await fileOf(job)).toBe(CONTENT);
   });
@@ -177,9 +177,9 @@ describe('packing', () => {
   test('again, after the image that came of it was removed, makes nothing', async () => {
     const job = await jobIn('packaging_artifacts');
     const { deps, did } = await machine();
-    await packForJob(deps, job.id, never);
+    await packRoot(deps, job.id, never);
     await deleteImage(database.db, job.result_id);
-    await packForJob(deps, job.id, never);
+    await packRoot(deps, job.id, never);
     expect([await newOne(job), did]).toEqual([null, ['closed', 'packed']]);
   });
 
@@ -187,7 +187,7 @@ describe('packing', () => {
     const job = await jobIn('packaging_artifacts');
     const off = new AbortController();
     const { deps } = await machine(async () => off.abort(new Error('called off')));
-    await expect(packForJob(deps, job.id, off.signal)).rejects.toThrow('called off');
+    await expect(packRoot(deps, job.id, off.signal)).rejects.toThrow('called off');
     expect([await newOne(job), (await files()).images]).toEqual([null, []]);
   });
 });
@@ -196,26 +196,26 @@ describe('unpacking', () => {
   test('is for a job that waits for it, and removes what was there before', async () => {
     const job = await jobIn('fetching_image');
     const { deps, did } = await machine();
-    await unpackForJob(deps, job.id, never);
+    await unpackRoot(deps, job.id, never);
     expect(did).toEqual(['removed', 'unpacked']);
     const done = await jobIn('packaging_artifacts');
-    await unpackForJob(deps, done.id, never);
+    await unpackRoot(deps, done.id, never);
     await markImageJobsDeleted(database.db, { id: job.id }, clock());
-    await unpackForJob(deps, job.id, never);
+    await unpackRoot(deps, job.id, never);
     expect(did).toEqual(['removed', 'unpacked']);
   });
 
   test('for a job that ends meanwhile says nothing about it', async () => {
     const job = await jobIn('fetching_image');
     const end = () => moveImageJob(database.db, job.id, 'error', { message: 'why', ended_at: clock() });
-    await unpackForJob((await machine(end)).deps, job.id, never);
+    await unpackRoot((await machine(end)).deps, job.id, never);
     expect(await recorded(job)).toMatchObject({ status: 'error', message: 'why' });
   });
 
   test('begins only where there is room, and says so in the record', async () => {
     const job = await jobIn('fetching_image', 901);
     const { deps, did } = await machine();
-    await expect(unpackForJob(deps, job.id, never)).rejects.toMatchObject({ code: 'image_disk_full' });
+    await expect(unpackRoot(deps, job.id, never)).rejects.toMatchObject({ code: 'image_disk_full' });
     expect((await recorded(job))?.message).toContain('1001 are needed');
     expect(did).toEqual(['removed']);
   });
@@ -224,7 +224,7 @@ describe('unpacking', () => {
     const job = await jobIn('fetching_image');
     const full = musterError('image_disk_full', 'only 5 bytes are free');
     const { deps, did } = await machine(() => Promise.reject(full));
-    await expect(unpackForJob(deps, job.id, never)).rejects.toBe(full);
+    await expect(unpackRoot(deps, job.id, never)).rejects.toBe(full);
     expect(did).toEqual(['removed', 'removed']);
     expect((await recorded(job))?.message).toBe('only 5 bytes are free');
   });
@@ -236,7 +236,7 @@ describe('unpacking', () => {
       over.abort();
       over.signal.throwIfAborted();
     });
-    await expect(unpackForJob(deps, job.id, over.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(unpackRoot(deps, job.id, over.signal)).rejects.toMatchObject({ name: 'AbortError' });
     expect(did).toEqual(['removed']);
   });
 
@@ -244,6 +244,6 @@ describe('unpacking', () => {
     const job = await jobIn('fetching_image');
     await database.db.updateTable('images').set({ store_id: randomUUID() }).where('id', '=', job.image_id).execute();
     const { deps } = await machine();
-    await expect(unpackForJob(deps, job.id, never)).rejects.toMatchObject({ code: 'image_file_missing' });
+    await expect(unpackRoot(deps, job.id, never)).rejects.toMatchObject({ code: 'image_file_missing' });
   });
 });

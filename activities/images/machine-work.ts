@@ -1,12 +1,12 @@
 /** What the parts of the work on an image share. */
 
+import type { ImageLimits } from '../../control/images/run-image-job.ts';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { ImageJobRow } from '../../store/images/image-jobs.ts';
 import { findImageJob } from '../../store/images/image-jobs.ts';
-import type { ImageLimits } from './run-image-job.ts';
 
 export interface ImageWorkDependencies {
   db: Db;
