@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../domain/errors.ts';
+import { ERRORS, type ErrorCode, type Mistake } from '../domain/errors.ts';
 
 /** Exit statuses of the command line; scripts may rely on them. */
 export const EXIT = {
@@ -20,10 +20,13 @@ export class CliFailure extends Error {
   readonly exit: number;
   /** What the user can do about it, where that is known. */
   readonly fix: string | undefined;
+  /** Every mistake, where there are several or where their places are known. */
+  readonly mistakes: readonly Partial<Mistake>[];
 
-  constructor(code: string, detail: string, exit: number, fix?: string) {
+  constructor(code: string, detail: string, exit: number, fix?: string, mistakes: readonly Partial<Mistake>[] = []) {
     super(detail);
     this.code = code;
+    this.mistakes = mistakes;
     this.exit = exit;
     this.fix = fix ?? (isCode(code) ? ERRORS[code].advice : FIXES[code]);
   }
@@ -57,8 +60,24 @@ export function failureOfAnswer(status: number, body: unknown): CliFailure {
   const detail = String(problem.detail ?? problem.title ?? `the server answered ${status}`);
   const unknown = problem.code === 'configuration_invalid' && UNKNOWN_CONFIGURATION.exec(detail)?.[1];
   if (unknown) return new CliFailure('configuration_not_found', `there is no configuration ${unknown}`, EXIT.notFound);
-  if (isCode(problem.code)) return new CliFailure(problem.code, detail, ERRORS[problem.code].exit);
+  const mistakes = Array.isArray(problem.errors) ? (problem.errors as Partial<Mistake>[]) : [];
+  if (isCode(problem.code)) {
+    return new CliFailure(problem.code, detail, ERRORS[problem.code].exit, undefined, mistakes);
+  }
   return new CliFailure(`http_${status}`, detail, exitOfStatus(status));
+}
+
+/** Mistakes that are shown. */
+const SHOWN = 100;
+
+/** Returns a line for each of several mistakes, with its place and code. */
+export function mistakeLines(mistakes: readonly Partial<Mistake>[]): string[] {
+  if (mistakes.length < 2) return [];
+  const lines = mistakes.slice(0, SHOWN).map(({ code, message, field, line, column }) => {
+    const places = [line && `line ${line}`, column && `column ${column}`, line ? undefined : field].filter(Boolean);
+    return `  ${[places.join(', '), code, message].filter(Boolean).join(': ')}`;
+  });
+  return mistakes.length > SHOWN ? [...lines, `  and ${mistakes.length - SHOWN} more`] : lines;
 }
 
 /** A mistake in the arguments or in a given file. */

@@ -11,6 +11,7 @@ import { sourceCommands } from './commands/configurations/source-commands.ts';
 import { imageCommands } from './commands/images/image-commands.ts';
 import { importCommand } from './commands/import/import-command.ts';
 import { operatorCommands } from './commands/operator/operator-commands.ts';
+import { planCommands } from './commands/propagation/plan-commands.ts';
 import { runCommands } from './commands/runs/run-commands.ts';
 import { driftCommands } from './commands/schedules/drift-commands.ts';
 import { scheduleCommands } from './commands/schedules/schedule-commands.ts';
@@ -21,7 +22,7 @@ import { stackCommands } from './commands/stack/stack-commands.ts';
 import { trustCommands } from './commands/trust/trust-commands.ts';
 import { webhookCommands } from './commands/webhooks/webhook-commands.ts';
 import { type CliContext, say } from './context.ts';
-import { CliFailure, EXIT, interrupted } from './failure.ts';
+import { CliFailure, EXIT, interrupted, mistakeLines } from './failure.ts';
 
 const EXIT_STATUSES = `
 Exit status: 0 done, 1 finished but failed, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 timed out,
@@ -58,6 +59,7 @@ function program(context: CliContext): Command {
   webhookCommands(root, context);
   runCommands(root, context);
   operatorCommands(root, context);
+  planCommands(root, context);
   return root;
 }
 
@@ -78,5 +80,6 @@ export async function runCli(args: string[], context: CliContext): Promise<numbe
 /** Says on stderr what failed, and what the user can do about it. */
 export function printFailure(context: Pick<CliContext, 'err'>, failure: CliFailure): void {
   say(context, `error: ${failure.code}: ${failure.message}`);
+  for (const line of mistakeLines(failure.mistakes)) say(context, line);
   if (failure.fix !== undefined) say(context, `  ${failure.fix}`);
 }

@@ -3,6 +3,9 @@ import { text } from 'node:stream/consumers';
 import type { CliContext } from '../context.ts';
 import { usage } from '../failure.ts';
 
+/** How often an alias of YAML may be unfolded, with all that is in it. */
+const MOST_ALIASES = 100;
+
 export type Document = Record<string, unknown>;
 
 /**
@@ -29,7 +32,16 @@ async function valuesOf(content: string, source: string): Promise<unknown[]> {
     const documents = Array.isArray(parsed) ? parsed : [];
     const mistake = documents.flatMap((document) => document.errors)[0];
     if (mistake) throw usage(`${source} is neither JSON nor YAML: ${mistake.message.split('\n')[0]}`);
-    return documents.map((document) => document.toJS({ maxAliasCount: 100 }));
+    return documents.map((document) => plainOf(document, source));
+  }
+}
+
+/** The value of a document. Aliases are bounded: a small file could unfold into any size. */
+function plainOf(document: { toJS(options: { maxAliasCount: number }): unknown }, source: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: MOST_ALIASES });
+  } catch (error) {
+    throw usage(`${source} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
 }
 

@@ -53,7 +53,8 @@ export function refuseMistakes(mistakes: readonly Mistake[]): void {
   if (first === undefined) return;
   const place =
     first.line === undefined ? '' : ` (line ${first.line}${first.column ? `, column ${first.column}` : ''})`;
-  const more = mistakes.length > 1 ? `, and ${mistakes.length - 1} more mistakes` : '';
+  const others = mistakes.length - 1;
+  const more = others === 0 ? '' : `, and ${others} more mistake${others === 1 ? '' : 's'}`;
   throw musterError(first.code, `${first.message}${place}${more}`, first.field, mistakes);
 }
 

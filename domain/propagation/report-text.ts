@@ -45,8 +45,8 @@ export function summaryLine(counts: Summary): string {
   return present.map((status) => `${statusWord(status)}: ${counts[status]}`).join(' ');
 }
 
-/** Returns how a loop was resolved: which action goes first and why, a way around it, and the pairs that closed it. */
-export function cycleText({ head, repeated, rule, path, closed_by }: ExplainedCycle): string {
+/** Returns lines on how a loop was resolved: which action goes first and why, a way around it, and the pairs that closed it. */
+export function cycleText({ head, repeated, rule, path, closed_by }: ExplainedCycle): string[] {
   const again = repeated.length === 0 ? 'nothing runs twice' : `run twice: ${someOf(repeated)}`;
   const way =
     path.length > LONGEST_WAY
@@ -57,6 +57,5 @@ export function cycleText({ head, repeated, rule, path, closed_by }: ExplainedCy
     `${head} goes first: ${RULES[rule]}; ${again}`,
     `  way round: ${way.join(' -> ')}`,
     `  closed by: ${someOf(pairs)}`,
-    '',
-  ].join('\n');
+  ];
 }

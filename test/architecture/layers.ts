@@ -85,6 +85,12 @@ export const LAYERS: Record<string, Layer> = {
   test: { imports: ['*'], vendors: ['*'] },
 };
 
+/** Rules that the command line applies itself, and where: a simulation needs no server and is the same function everywhere. */
+export const LOCAL_RULES = {
+  by: 'cli/commands/propagation/simulate-file.ts',
+  of: /^domain\/(errors|propagation\/(simulate|simulation-text))\.ts$/,
+};
+
 /** Where everything is put together: these may load any folder but `cli`, `web` and each other's. */
 export const COMPOSITION_ROOTS = [
   'api/main.ts',
