@@ -51,3 +51,8 @@ function formMistake(value: unknown): string | null {
   }
   return null;
 }
+
+/** Whether two JSON values are the same, whatever the order of their members. */
+export function isDeepEqual(one: unknown, other: unknown): boolean {
+  return canonicalText(one) === canonicalText(other);
+}

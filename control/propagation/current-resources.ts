@@ -1,0 +1,74 @@
+/** Resources as they are now: their values along the connections, and what leads into them. */
+import { type Address, renderAddress } from '../../domain/propagation/address.ts';
+import { type InputConnection, modelOf, type ResolvableResource, resolver } from '../../domain/propagation/resolve-inputs.ts';
+import type { CommittedResource, ConnectionTuple, CurrentResource } from '../../domain/propagation/stage.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { type ConnectionRow, findSources } from '../../store/propagation/connections.ts';
+import { type CommittedRow, findResources, type ResourceRow } from '../../store/propagation/resources.ts';
+
+/** Returns where a stored connection leads. */
+export function addressOf({ receiver_input, receiver_key }: ConnectionRow): Address {
+  return { input: receiver_input, key: receiver_key === '' ? null : receiver_key };
+}
+
+/** Returns a stored connection as diffs show it. */
+export function tupleOf(row: ConnectionRow): ConnectionTuple {
+  return [row.emitter, row.emitter_input, row.receiver, renderAddress(addressOf(row))];
+}
+
+/** Returns the path by which items name the definition of a resource. */
+export function basePathOf({ repository, definition, version }: ResourceRow): string {
+  return `${repository}/${definition}/${version}`;
+}
+
+export interface CurrentResources {
+  rows: Map<string, ResourceRow>;
+  current: Map<string, CurrentResource>;
+  /** Connections into the resources that were asked for. */
+  into: Map<string, ConnectionRow[]>;
+}
+
+/** Reads resources with their values. Only what hands a value on to them is read besides. */
+export async function readCurrent(db: Db, names: readonly string[]): Promise<CurrentResources> {
+  const wanted = new Set(names);
+  const sources = await findSources(db, names);
+  const emitters = sources.map(({ emitter }) => emitter).filter((name) => !wanted.has(name));
+  const all = await findResources(db, [...new Set([...names, ...emitters])]);
+  const values = resolver(modelOf(all.map(resolvable), sources.map(inputConnection)));
+  const rows = new Map(all.filter(({ name }) => wanted.has(name)).map((row) => [row.name, row]));
+  const into = new Map<string, ConnectionRow[]>();
+  for (const row of sources) {
+    if (!wanted.has(row.receiver)) continue;
+    const known = into.get(row.receiver);
+    if (known === undefined) into.set(row.receiver, [row]);
+    else known.push(row);
+  }
+  const current = [...rows.values()].map((row): [string, CurrentResource] => [
+    row.name,
+    {
+      name: row.name,
+      state: row.state,
+      resolved: values.inputs(row.name),
+      connections: (into.get(row.name) ?? []).map(tupleOf),
+      tags: row.tags,
+      base_path: basePathOf(row),
+    },
+  ]);
+  return { rows, current: new Map(current), into };
+}
+
+function resolvable({ name, inputs, meta_inputs }: ResourceRow): ResolvableResource {
+  const kinds = Object.entries(meta_inputs).map(([input, { kind }]) => [input, kind]);
+  return { name, inputs, kinds: Object.fromEntries(kinds) };
+}
+
+function inputConnection(row: ConnectionRow): InputConnection {
+  return { emitter: row.emitter, emitter_input: row.emitter_input, receiver: row.receiver, to: addressOf(row) };
+}
+
+/** Returns a committed record in the form of the rules. */
+export function committedOf(row: CommittedRow | undefined): CommittedResource | undefined {
+  if (row === undefined) return undefined;
+  const { inputs, connections, tags, base_path, state } = row;
+  return { inputs, connections, tags, base_path, state };
+}

@@ -1,0 +1,25 @@
+import { updateResource } from '../../store/propagation/resources.ts';
+import { storedTags } from './create-resource.ts';
+import type { ModelDependencies } from './dependencies.ts';
+import { editable } from './stage-edit.ts';
+import { writeOne } from './write-model.ts';
+
+/**
+ * Adds tags to a resource, or takes them away. Tags are no input: nothing is staged.
+ * Throws `resource_not_found`, `validation_failed`.
+ *
+ * Returns all tags of the resource.
+ */
+export async function tagResource(
+  deps: ModelDependencies,
+  name: string,
+  change: { add?: readonly string[]; remove?: readonly string[] },
+): Promise<string[]> {
+  const [added, removed] = [storedTags(change.add ?? []), new Set(storedTags(change.remove ?? []))];
+  return writeOne(deps, async (write) => {
+    const row = await editable(write, name);
+    const tags = [...new Set([...row.tags, ...added])].filter((tag) => !removed.has(tag)).sort();
+    if (tags.join(' ') !== row.tags.join(' ')) await updateResource(write.trx, name, { tags }, write.now, write.actor);
+    return tags;
+  });
+}
