@@ -31,7 +31,11 @@ export async function createRepository(deps: ModelDependencies, { name, url }: N
     throw musterError('not_supported', 'A repository that is read from git (url) is not supported', 'url');
   }
   if (!isDefinitionName(name)) {
-    throw musterError('validation_failed', `${JSON.stringify(name.slice(0, 300))} cannot be the name of a repository`, 'name');
+    throw musterError(
+      'validation_failed',
+      `${JSON.stringify(name.slice(0, 300))} cannot be the name of a repository`,
+      'name',
+    );
   }
   const now = deps.clock();
   const stated = { kind: 'uploaded', state: 'ready', created_at: now, updated_at: now, actor: deps.actor } as const;

@@ -1,6 +1,11 @@
 /** Resources as they are now: their values along the connections, and what leads into them. */
 import { type Address, renderAddress } from '../../domain/propagation/address.ts';
-import { type InputConnection, modelOf, type ResolvableResource, resolver } from '../../domain/propagation/resolve-inputs.ts';
+import {
+  type InputConnection,
+  modelOf,
+  type ResolvableResource,
+  resolver,
+} from '../../domain/propagation/resolve-inputs.ts';
 import type { CommittedResource, ConnectionTuple, CurrentResource } from '../../domain/propagation/stage.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { type ConnectionRow, findSources } from '../../store/propagation/connections.ts';

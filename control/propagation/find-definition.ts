@@ -5,7 +5,12 @@ import { canonicalText } from '../../domain/propagation/freeze.ts';
 import { SHIPPED_DEFINITIONS, SHIPPED_REPOSITORY } from '../../domain/propagation/shipped-definitions.ts';
 import { type DefinitionSpec, highestVersion, LOOKED_UP, parseSpec } from '../../domain/propagation/version-spec.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { type DefinitionKey, findRepository, holdDefinition, listDefinitions } from '../../store/propagation/definitions.ts';
+import {
+  type DefinitionKey,
+  findRepository,
+  holdDefinition,
+  listDefinitions,
+} from '../../store/propagation/definitions.ts';
 import { repositoryNotFound, sha256 } from './put-definition.ts';
 
 export interface FoundDefinition extends DefinitionKey {

@@ -47,7 +47,8 @@ export async function putDefinition(deps: DefinitionDependencies, put: PutDefini
   const { repository, name, version } = put;
   const key = { repository, name, version };
   refuseShipped(repository);
-  if (!isDefinitionName(name)) throw musterError('invalid_spec', `${name.slice(0, 300)} cannot be the name of a definition`);
+  if (!isDefinitionName(name))
+    throw musterError('invalid_spec', `${name.slice(0, 300)} cannot be the name of a definition`);
   const files = new Map(Object.entries(put.files).map(([path, file]) => [path, bytesOf(path, file)]));
   checkFiles(new Map([...files].map(([path, bytes]) => [path, bytes.length])));
   const meta = deps.readYaml(new TextDecoder().decode(files.get(META_FILE)), META_FILE);
@@ -76,7 +77,10 @@ interface Content {
 async function store(deps: ModelDependencies, key: DefinitionKey, content: Content): Promise<boolean> {
   return deps.db.transaction().execute(async (trx) => {
     if (!(await holdRepository(trx, key.repository))) throw repositoryNotFound(key.repository);
-    await insertContents(trx, new Map([...content.files].map(([path, bytes]) => [content.hashes.get(path) ?? '', bytes])));
+    await insertContents(
+      trx,
+      new Map([...content.files].map(([path, bytes]) => [content.hashes.get(path) ?? '', bytes])),
+    );
     const row = {
       ...key,
       hash: content.hash,

@@ -1,7 +1,13 @@
 /** What an edit leaves behind: the state of the edited resources, and their staged items. */
 import { musterError } from '../../domain/errors.ts';
 import { actionOfEdit, stateAfterEdit } from '../../domain/propagation/item-state.ts';
-import { findCommitted, findResources, lockResource, type ResourceRow, updateStates } from '../../store/propagation/resources.ts';
+import {
+  findCommitted,
+  findResources,
+  lockResource,
+  type ResourceRow,
+  updateStates,
+} from '../../store/propagation/resources.ts';
 import { findItemsOf, insertItems, type NewItem, type StagedItemRow } from '../../store/propagation/staged-items.ts';
 import { basePathOf } from './current-resources.ts';
 import type { ModelWrite } from './dependencies.ts';

@@ -7,17 +7,25 @@ export type EventRow = Selectable<EventsTable>;
 
 /** Adds events; those that are there stay. An event that a user adds is the user's from then on. */
 export async function insertEvents(trx: Db, events: readonly Insertable<EventsTable>[]): Promise<void> {
-  if (events.length === 0) return;
-  await trx
-    .insertInto('propagation_events')
-    .values([...events])
-    .onConflict((conflict) =>
-      conflict
-        .column('id')
-        .doUpdateSet((eb) => ({ source: eb.ref('excluded.source'), connection: eb.ref('excluded.connection') }))
-        .where(sql<boolean>`excluded.source = 'user' and propagation_events.source <> 'user'`),
-    )
-    .execute();
+  for (let at = 0; at < events.length; at += 1_000) {
+    await trx
+      .insertInto('propagation_events')
+      .values(events.slice(at, at + 1_000))
+      .onConflict((conflict) =>
+        conflict
+          .column('id')
+          .doUpdateSet((eb) => ({ source: eb.ref('excluded.source'), connection: eb.ref('excluded.connection') }))
+          .where(sql<boolean>`excluded.source = 'user' and propagation_events.source <> 'user'`),
+      )
+      .execute();
+  }
+}
+
+/** Returns the events with these ids. */
+export async function findEvents(db: Db, ids: readonly string[]): Promise<EventRow[]> {
+  if (ids.length === 0) return [];
+  const query = db.selectFrom('propagation_events').selectAll();
+  return query.where('id', '=', sql<string>`any(${ids}::text[])`).orderBy('id').execute();
 }
 
 export async function findEvent(db: Db, id: string): Promise<EventRow | null> {

@@ -21,12 +21,7 @@ export interface NewItem {
  * Stages items. An item of the same resource and action that is staged stays; it is asked for from now on where the new item is. All in
  * one statement, in the order given.
  */
-export async function insertItems(
-  trx: Db,
-  items: readonly NewItem[],
-  now: Date,
-  actor: string | null,
-): Promise<void> {
+export async function insertItems(trx: Db, items: readonly NewItem[], now: Date, actor: string | null): Promise<void> {
   if (items.length === 0) return;
   const rows = items.map(({ diff = [], connections_diff = [], ...item }) => ({ ...item, diff, connections_diff }));
   await sql`
@@ -60,10 +55,7 @@ export async function findItemsOf(db: Db, resource: string): Promise<StagedItemR
 /** Returns the staged items of these uids, oldest first. */
 export async function findItems(db: Db, uids: readonly string[]): Promise<StagedItemRow[]> {
   const query = db.selectFrom('propagation_staged_items').selectAll();
-  return query
-    .where('uid', '=', sql<string>`any(${uids}::uuid[])`)
-    .orderBy('place')
-    .execute();
+  return query.where('uid', '=', sql<string>`any(${uids}::uuid[])`).orderBy('place').execute();
 }
 
 export interface ItemDifference {

@@ -1,6 +1,11 @@
 /** The tables of lane propagation, as Kysely sees them. */
 import type { ColumnType, Generated } from 'kysely';
-import type { ActionDefinition, Definition, Handler, InputDefinition } from '../../domain/propagation/definition-schema.ts';
+import type {
+  ActionDefinition,
+  Definition,
+  Handler,
+  InputDefinition,
+} from '../../domain/propagation/definition-schema.ts';
 import type { DiffEntry } from '../../domain/propagation/diff.ts';
 import type { CommittedState, ItemState, ResourceState } from '../../domain/propagation/item-state.ts';
 import type { ConnectionTuple } from '../../domain/propagation/stage.ts';
