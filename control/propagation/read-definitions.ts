@@ -39,7 +39,9 @@ export function viewOfRepository({ name, kind, state, created_at }: RepositoryRo
  */
 export async function getRepository(db: Db, name: string): Promise<RepositoryView> {
   if (name === SHIPPED_REPOSITORY) {
-    const definitions = [...SHIPPED_DEFINITIONS].map(([definition, { version }]) => [definition, [version]] as [string, string[]]);
+    const definitions = [...SHIPPED_DEFINITIONS].map(
+      ([definition, { version }]) => [definition, [version]] as [string, string[]],
+    );
     return { ...SHIPPED, definitions: Object.fromEntries(definitions) };
   }
   const row = await findRepository(db, name);

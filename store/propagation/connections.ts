@@ -1,4 +1,7 @@
-/** Connections between inputs, and the walks along them. */
+/**
+ * Connections between inputs, and the walks along them. Each step of a walk is a look into an index: as a join the planner may read the
+ * whole table at each step, hence `lateral` with `offset 0`.
+ */
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
 import type { ConnectionsTable } from './tables.ts';
@@ -91,8 +94,8 @@ export async function findSources(db: Db, resources: readonly string[]): Promise
     with recursive up as (
       select c.* from propagation_connections c where c.receiver = any(${resources}::text[])
       union
-      select c.* from up join propagation_connections c
-        on c.receiver = up.emitter and c.receiver_input = up.emitter_input
+      select c.* from up, lateral (select * from propagation_connections c
+        where c.receiver = up.emitter and c.receiver_input = up.emitter_input offset 0) as c
     )
     select * from up order by place`.execute(db);
   return rows;
@@ -104,8 +107,8 @@ export async function findSourcesOfInput(db: Db, resource: string, input: string
     with recursive up as (
       select c.* from propagation_connections c where c.receiver = ${resource} and c.receiver_input = ${input}
       union
-      select c.* from up join propagation_connections c
-        on c.receiver = up.emitter and c.receiver_input = up.emitter_input
+      select c.* from up, lateral (select * from propagation_connections c
+        where c.receiver = up.emitter and c.receiver_input = up.emitter_input offset 0) as c
     )
     select * from up order by place`.execute(db);
   return rows;
@@ -118,7 +121,8 @@ export async function findReceivers(db: Db, resources: readonly string[]): Promi
     with recursive down(name) as (
       select c.receiver from propagation_connections c where c.emitter = any(${resources}::text[])
       union
-      select c.receiver from down join propagation_connections c on c.emitter = down.name
+      select c.receiver from down, lateral (select c.receiver from propagation_connections c
+        where c.emitter = down.name offset 0) as c
     )
     select name from down order by name`.execute(db);
   return rows.map(({ name }) => name);
