@@ -1,5 +1,6 @@
 /** Resources as they are now: their values along the connections, and what leads into them. */
 import { type Address, renderAddress } from '../../domain/propagation/address.ts';
+import type { InputKind } from '../../domain/propagation/input-kind.ts';
 import {
   type InputConnection,
   modelOf,
@@ -9,7 +10,13 @@ import {
 import type { CommittedResource, ConnectionTuple, CurrentResource } from '../../domain/propagation/stage.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { type ConnectionRow, findSources } from '../../store/propagation/connections.ts';
-import { type CommittedRow, findResources, type ResourceRow } from '../../store/propagation/resources.ts';
+import {
+  type CommittedRow,
+  findOwnValues,
+  findResources,
+  type OwnValue,
+  type ResourceRow,
+} from '../../store/propagation/resources.ts';
 
 /** Returns where a stored connection leads. */
 export function addressOf({ receiver_input, receiver_key }: ConnectionRow): Address {
@@ -37,10 +44,19 @@ export interface CurrentResources {
 export async function readCurrent(db: Db, names: readonly string[]): Promise<CurrentResources> {
   const wanted = new Set(names);
   const sources = await findSources(db, names);
-  const emitters = sources.map(({ emitter }) => emitter).filter((name) => !wanted.has(name));
-  const all = await findResources(db, [...new Set([...names, ...emitters])]);
-  const values = resolver(modelOf(all.map(resolvable), sources.map(inputConnection)));
-  const rows = new Map(all.filter(({ name }) => wanted.has(name)).map((row) => [row.name, row]));
+  const found = await findResources(db, names);
+  const handedOn = new Map(
+    sources
+      .filter(({ emitter }) => !wanted.has(emitter))
+      .map(({ emitter, emitter_input }) => [
+        `${emitter}::${emitter_input}`,
+        { resource: emitter, input: emitter_input },
+      ]),
+  );
+  const emitters = await findOwnValues(db, [...handedOn.values()]);
+  const known = [...found.map(resolvable), ...emittersOf(emitters)];
+  const values = resolver(modelOf(known, sources.map(inputConnection)));
+  const rows = new Map(found.map((row) => [row.name, row]));
   const into = new Map<string, ConnectionRow[]>();
   for (const row of sources) {
     if (!wanted.has(row.receiver)) continue;
@@ -65,6 +81,18 @@ export async function readCurrent(db: Db, names: readonly string[]): Promise<Cur
 function resolvable({ name, inputs, meta_inputs }: ResourceRow): ResolvableResource {
   const kinds = Object.entries(meta_inputs).map(([input, { kind }]) => [input, kind]);
   return { name, inputs, kinds: Object.fromEntries(kinds) };
+}
+
+/** Emitters, as far as their values are handed on. */
+function emittersOf(values: readonly OwnValue[]): ResolvableResource[] {
+  const emitters = new Map<string, { inputs: Record<string, unknown>; kinds: Record<string, InputKind> }>();
+  for (const { resource, input, value, kind } of values) {
+    const emitter = emitters.get(resource) ?? { inputs: {}, kinds: {} };
+    emitter.inputs[input] = value;
+    emitter.kinds[input] = kind;
+    emitters.set(resource, emitter);
+  }
+  return [...emitters].map(([name, emitter]) => ({ name, ...emitter }));
 }
 
 function inputConnection(row: ConnectionRow): InputConnection {

@@ -1,5 +1,6 @@
 /** Resources, and what is committed of them. */
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
+import type { InputKind } from '../../domain/propagation/input-kind.ts';
 import type { ResourceState } from '../../domain/propagation/item-state.ts';
 import type { TagExpression } from '../../domain/propagation/tags.ts';
 import type { Db } from '../connection/database.ts';
@@ -36,6 +37,27 @@ export async function findResources(db: Db, names: readonly string[]): Promise<R
     .where('name', '=', sql<string>`any(${names}::text[])`)
     .orderBy('name')
     .execute();
+}
+
+export interface OwnValue {
+  resource: string;
+  input: string;
+  value: unknown;
+  kind: InputKind;
+}
+
+/** Returns the own values of single inputs. Inputs and resources that are not there are left out. */
+export async function findOwnValues(
+  db: Db,
+  places: readonly { resource: string; input: string }[],
+): Promise<OwnValue[]> {
+  if (places.length === 0) return [];
+  const { rows } = await sql<OwnValue>`
+    select r.name as resource, p.input, r.inputs -> p.input as value, r.meta_inputs -> p.input ->> 'kind' as kind
+    from unnest(${places.map(({ resource }) => resource)}::text[], ${places.map(({ input }) => input)}::text[]) as p(name, input)
+    join propagation_resources r on r.name = p.name
+    where r.meta_inputs ? p.input`.execute(db);
+  return rows;
 }
 
 /** Returns the resource, locked against every other writer until the transaction ends. */
