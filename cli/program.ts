@@ -1,33 +1,31 @@
 import { type Command, CommanderError } from 'commander';
 import { CheckedCommand } from './checked-command.ts';
-import { tokenCommands } from './commands/access/token-commands.ts';
-import { auditCommands } from './commands/audit/audit-commands.ts';
-import { batchCommands } from './commands/batches/batch-commands.ts';
-import { rolloutCommands } from './commands/batches/rollout-commands.ts';
-import { componentCommands } from './commands/components/component-commands.ts';
-import { configurationCommands } from './commands/configurations/configuration-commands.ts';
-import { optionCommands } from './commands/configurations/option-commands.ts';
-import { sourceCommands } from './commands/configurations/source-commands.ts';
-import { imageCommands } from './commands/images/image-commands.ts';
-import { importCommand } from './commands/import/import-command.ts';
-import { operatorCommands } from './commands/operator/operator-commands.ts';
-import { planCommands } from './commands/propagation/plan-commands.ts';
-import { runCommands } from './commands/runs/run-commands.ts';
-import { driftCommands } from './commands/schedules/drift-commands.ts';
-import { scheduleCommands } from './commands/schedules/schedule-commands.ts';
-import { secretCommands } from './commands/secrets/secret-commands.ts';
-import { sessionCommands } from './commands/sessions/session-commands.ts';
-import { backupCommands } from './commands/stack/backup-commands.ts';
-import { stackCommands } from './commands/stack/stack-commands.ts';
-import { trustCommands } from './commands/trust/trust-commands.ts';
-import { webhookCommands } from './commands/webhooks/webhook-commands.ts';
+import type { CliLane } from './cli-lane.ts';
 import { type CliContext, say } from './context.ts';
 import { CliFailure, EXIT, interrupted, mistakeLines } from './failure.ts';
+import { LANES } from './lanes.ts';
 
 const EXIT_STATUSES = `
 Exit status: 0 done, 1 finished but failed, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 timed out,
 7 unreachable, 130 interrupted.
 Data goes to stdout, messages go to stderr.`;
+
+/** Nouns in the order of the help; a noun that is not named here comes last. */
+const HELP_ORDER = [
+  ...['stack', 'backup', 'session', 'component', 'drift', 'configuration', 'source', 'image', 'batch', 'rollout'],
+  ...['option', 'secret', 'schedule', 'import', 'token', 'audit', 'trust', 'webhook', 'run'],
+];
+
+/** Returns what adds the nouns of all lanes, in the order of the help. Throws when two lanes have the same noun. */
+function inOrder(lanes: readonly CliLane[]): CliLane[string][] {
+  const nouns = new Map<string, CliLane[string]>();
+  for (const [noun, add] of lanes.flatMap((lane) => Object.entries(lane))) {
+    if (nouns.has(noun)) throw new Error(`two lanes have commands of the noun ${noun}`);
+    nouns.set(noun, add);
+  }
+  const place = (noun: string) => (HELP_ORDER.includes(noun) ? HELP_ORDER.indexOf(noun) : HELP_ORDER.length);
+  return [...nouns].sort(([one], [other]) => place(one) - place(other)).map(([, add]) => add);
+}
 
 /** The whole command line; its commands act through `context`. */
 function program(context: CliContext): Command {
@@ -39,27 +37,7 @@ function program(context: CliContext): Command {
     .showHelpAfterError('(--help shows how it is used)')
     .addHelpText('after', EXIT_STATUSES)
     .exitOverride();
-  stackCommands(root, context);
-  backupCommands(root, context);
-  sessionCommands(root, context);
-  componentCommands(root, context);
-  driftCommands(root, context);
-  configurationCommands(root, context);
-  sourceCommands(root, context);
-  imageCommands(root, context);
-  batchCommands(root, context);
-  rolloutCommands(root, context);
-  optionCommands(root, context);
-  secretCommands(root, context);
-  scheduleCommands(root, context);
-  importCommand(root, context);
-  tokenCommands(root, context);
-  auditCommands(root, context);
-  trustCommands(root, context);
-  webhookCommands(root, context);
-  runCommands(root, context);
-  operatorCommands(root, context);
-  planCommands(root, context);
+  for (const add of inOrder(Object.values(LANES))) add(root, context);
   return root;
 }
 
