@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { ApiDependencies, ApiServer } from './dependencies.ts';
+import type { ApiServer } from './server/api-server.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,8 +16,8 @@ export function requestActor(app: ApiServer): void {
   app.decorateRequest('trace', null);
 }
 
-/** What a write needs: the dependencies, and who asks for it. */
-export interface Acting extends ApiDependencies {
+/** Who asks for a write, beside what the write works with. */
+export interface Acting {
   actor: string | null;
   /** Id of the work under an `Idempotency-Key`, by which a create that is tried again after a crash knows its own record. */
   operation: string | null;
@@ -25,6 +25,7 @@ export interface Acting extends ApiDependencies {
   trace: string | null;
 }
 
-export function acting(deps: ApiDependencies, request: FastifyRequest): Acting {
+/** Returns `deps` with the caller of the request. */
+export function acting<Deps extends object>(deps: Deps, request: FastifyRequest): Deps & Acting {
   return { ...deps, actor: request.actor, operation: request.operation?.id ?? null, trace: request.trace };
 }

@@ -1,33 +1,10 @@
 import fastify from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { requestActor } from './acting.ts';
-import { cfsRoutes } from './cfs-routes.ts';
-import type { ApiDependencies, ApiServer } from './dependencies.ts';
+import { LANES } from './lanes.ts';
 import { parseQuery } from './query.ts';
-import { tokenRoutes } from './routes/access/token-routes.ts';
-import { auditRoutes } from './routes/audit/audit-routes.ts';
-import { batchRoutes } from './routes/batches/batch-routes.ts';
-import { rolloutRoutes } from './routes/batches/rollout-routes.ts';
-import { componentImportRoutes } from './routes/components/import-routes.ts';
-import { componentResetRoutes } from './routes/components/reset-routes.ts';
-import { timelineRoutes } from './routes/components/timeline-routes.ts';
-import { configurationImportRoutes } from './routes/configurations/import-routes.ts';
-import { musterOptionRoutes } from './routes/configurations/option-routes.ts';
-import { imageRoutes } from './routes/images/image-routes.ts';
-import { imsRoutes } from './routes/images/ims-routes.ts';
-import { runRoutes } from './routes/runs/run-routes.ts';
-import { driftRoutes } from './routes/schedules/drift-routes.ts';
-import { scheduleCommandRoutes } from './routes/schedules/schedule-command-routes.ts';
-import { scheduleRoutes } from './routes/schedules/schedule-routes.ts';
-import { secretRoutes } from './routes/secrets/secret-routes.ts';
-import { metrics } from './routes/service/metrics-routes.ts';
-import { probes } from './routes/service/probe-routes.ts';
-import { statusRoutes } from './routes/service/status-routes.ts';
-import { temporalUi } from './routes/service/temporal-ui-routes.ts';
-import { musterSessionRoutes } from './routes/sessions/session-routes.ts';
-import { trustRoutes } from './routes/trust/trust-routes.ts';
-import { webhookRoutes } from './routes/webhooks/webhook-routes.ts';
 import { listenerOptions } from './server/access/tls-listener.ts';
+import type { ApiServer } from './server/api-server.ts';
 import { access, nodeReports } from './server/plugins/access.ts';
 import { addressMask } from './server/plugins/address-mask.ts';
 import { attribution } from './server/plugins/attribution.ts';
@@ -43,30 +20,14 @@ import { quietLog, requestId, requestLog } from './server/plugins/request-log.ts
 import { slowReaders } from './server/plugins/slow-readers.ts';
 import { traceRequests } from './server/plugins/trace-requests.ts';
 import { optionsOfPaths, unknownPaths } from './server/plugins/unknown-paths.ts';
-import { answerError, answerUnreadable } from './server/problems.ts';
+import { answerError, answerUnreadable, answerV2Error } from './server/problems.ts';
+import type { ApiParts, ApiShared, Routes } from './shared/api-shared.ts';
 
-type Routes = (app: ApiServer, deps: ApiDependencies) => Promise<void>;
-
-const MUSTER_ROUTES: readonly Routes[] = [
-  statusRoutes,
-  musterOptionRoutes,
-  secretRoutes,
-  musterSessionRoutes,
-  driftRoutes,
-  scheduleRoutes,
-  scheduleCommandRoutes,
-  tokenRoutes,
-  webhookRoutes,
-  trustRoutes,
-  configurationImportRoutes,
-  componentImportRoutes,
-  componentResetRoutes,
-  auditRoutes,
-  timelineRoutes,
-  batchRoutes,
-  rolloutRoutes,
-  imageRoutes,
-  runRoutes,
+/** Order of Muster's own routes in the documents; a group that is not named here comes last. */
+const MUSTER_ORDER = [
+  ...['status', 'options', 'secrets', 'sessions', 'drift', 'schedules', 'tokens', 'webhooks', 'trust'],
+  ...['import of configurations', 'import of components', 'reset', 'audit', 'timeline', 'batches', 'rollouts'],
+  ...['images', 'runs'],
 ];
 
 /** Prefixes of the image service: with and without its version (cfs-flows 7). */
@@ -86,14 +47,15 @@ const REQUEST_MS = 24 * 3_600_000;
  * run in this order: host, cross-site write, who asks and may, path and query, content type, JSON, schema, then the rules of
  * the route.
  */
-export function createApp(deps: ApiDependencies): ApiServer {
+export function createApp(shared: ApiShared): ApiServer {
+  const { settings, log } = shared;
   const app: ApiServer = fastify({
-    loggerInstance: deps.log,
+    loggerInstance: log,
     logController: quietLog,
     genReqId: requestId,
-    bodyLimit: deps.maxBody,
+    bodyLimit: settings.maxBody,
     routerOptions: { maxParamLength: MAX_HEADER, querystringParser: parseQuery },
-    ...listenerOptions(deps.tls, MAX_HEADER),
+    ...listenerOptions(settings.tls, MAX_HEADER),
     requestTimeout: REQUEST_MS,
     forceCloseConnections: 'idle',
     frameworkErrors: answerError,
@@ -114,50 +76,77 @@ export function createApp(deps: ApiDependencies): ApiServer {
   addressMask(app);
   requestActor(app);
   requestLog(app);
-  traceRequests(app, deps);
-  overload(app, deps);
-  slowReaders(app, deps);
-  hostCheck(app, deps);
+  traceRequests(app, shared);
+  overload(app, { log, ...settings });
+  slowReaders(app, settings);
+  hostCheck(app, settings);
   crossSiteCheck(app);
   optionsOfPaths(app);
-  access(app, deps);
+  access(app, { ...shared, prefixes: settings.prefixes });
   unknownPaths(app);
-  requestBodies(app, deps);
-  idempotency(app, deps);
+  requestBodies(app, settings);
+  idempotency(app, { ...shared, secrets: shared.site.secrets });
   requestChecks(app);
   nodeReports(app);
   attribution(app);
   maskedAnswers(app);
 
-  documentation(app, deps);
-  metrics(app, deps);
-  probes(app, deps);
-  app.register(temporalUi, deps);
-  for (const prefix of deps.prefixes) {
-    app.register(
-      async (scope: ApiServer) => {
-        if (prefix !== deps.prefixes[0]) hideFromDocumentation(scope);
-        await cfsRoutes(scope, deps);
-      },
-      { prefix },
-    );
-  }
-  for (const prefix of IMS_PREFIXES) {
-    app.register(
-      async (scope: ApiServer) => {
-        if (prefix !== IMS_PREFIXES[0]) hideFromDocumentation(scope);
-        await imsRoutes(scope, deps);
-      },
-      { prefix },
-    );
-  }
-  app.register(
-    async (scope: ApiServer) => {
-      for (const routes of MUSTER_ROUTES) await routes(scope, deps);
-    },
-    { prefix: '/api/v1' },
+  documentation(app, settings);
+  declareRoutes(
+    app,
+    settings.prefixes,
+    Object.values(LANES).map((lane) => lane(shared)),
   );
   return app;
+}
+
+/** Declares the routes of all lanes, each surface below its prefixes. */
+function declareRoutes(app: ApiServer, prefixes: readonly string[], lanes: readonly ApiParts[]): void {
+  const each = async (scope: ApiServer, routes: readonly (Routes | undefined)[]) => {
+    for (const declare of routes) await declare?.(scope);
+  };
+  for (const { root } of lanes) void root?.(app);
+  const below = (several: readonly string[], declare: (scope: ApiServer) => Promise<unknown>) => {
+    for (const prefix of several) {
+      const declareOnce = async (scope: ApiServer) => {
+        if (prefix !== several[0]) hideFromDocumentation(scope);
+        await declare(scope);
+      };
+      app.register(declareOnce, { prefix });
+    }
+  };
+  // Both versions of CFS are the same routes with other names.
+  below(prefixes, async (scope) => {
+    await each(
+      scope,
+      lanes.map(({ v3 }) => v3),
+    );
+    await scope.register(async (v2: ApiServer) => {
+      v2.setErrorHandler(answerV2Error);
+      await each(
+        v2,
+        lanes.map((lane) => lane.v2),
+      );
+    });
+  });
+  below(IMS_PREFIXES, (scope) =>
+    each(
+      scope,
+      lanes.map(({ ims }) => ims),
+    ),
+  );
+  below(['/api/v1'], (scope) => each(scope, inOrder(lanes)));
+}
+
+/** Returns the groups of Muster's own routes as the documents have them. Throws when two lanes have a group of one name. */
+function inOrder(lanes: readonly ApiParts[]): Routes[] {
+  const groups = new Map<string, Routes>();
+  for (const [name, routes] of lanes.flatMap(({ muster = {} }) => Object.entries(muster))) {
+    if (groups.has(name)) throw new Error(`two lanes have routes of the name ${name}`);
+    groups.set(name, routes);
+  }
+  const place = (name: string) => (MUSTER_ORDER.includes(name) ? MUSTER_ORDER.indexOf(name) : MUSTER_ORDER.length);
+  return [...groups].sort(([one], [other]) => place(one) - place(other)).map(([, routes]) => routes);
 }
 
 /** The same routes under another prefix are described once. */

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Db } from '../../store/connection/database.ts';
-import type { TlsPair } from '../dependencies.ts';
+import type { TlsPair } from '../shared/api-shared.ts';
 
 /** What the ingest port is made of. */
 export interface IngestDependencies {

@@ -1,9 +1,9 @@
 import fastify from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { requestActor } from '../acting.ts';
-import type { ApiServer } from '../dependencies.ts';
 import { parseQuery } from '../query.ts';
 import { listenerOptions } from '../server/access/tls-listener.ts';
+import type { ApiServer } from '../server/api-server.ts';
 import { overload } from '../server/plugins/overload.ts';
 import { requestBodies } from '../server/plugins/request-bodies.ts';
 import { requestChecks } from '../server/plugins/request-checks.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nextOrder, takeStep, teardownState } from '../../control/sessions/cluster/job-orders.ts';
 import { JOB_STEPS, StepReportSchema } from '../../domain/sessions/job-schema.ts';
 import { findJobInventory } from '../../store/sessions/session-jobs.ts';
-import type { ApiServer } from '../dependencies.ts';
+import type { ApiServer } from '../server/api-server.ts';
 import type { IngestDependencies } from './dependencies.ts';
 
 /** Longest wait for news in one request, seconds: shorter than what proxies allow. */

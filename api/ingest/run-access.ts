@@ -6,9 +6,9 @@ import { bearerOf } from '../../domain/access/bearer.ts';
 import { musterError } from '../../domain/errors.ts';
 import { RUNNER_PROTOCOL_HEADER, RUNNER_PROTOCOLS } from '../../domain/sessions/job-schema.ts';
 import { sessionOfRun } from '../../domain/sessions/run-id.ts';
-import type { ApiServer } from '../dependencies.ts';
 import { DOUBTFUL_AT_ONCE, openFailureBook, tooManyFailures } from '../server/access/failure-book.ts';
 import { createTurns } from '../server/admission/turns.ts';
+import type { ApiServer } from '../server/api-server.ts';
 import type { IngestDependencies } from './dependencies.ts';
 
 /** What a token lets its bearer write. */

@@ -7,7 +7,7 @@ import { takeOutput } from '../../control/runs/take-output.ts';
 import { takeResults } from '../../control/runs/take-results.ts';
 import { musterError } from '../../domain/errors.ts';
 import { ExitFileSchema, ResultsFileSchema } from '../../domain/runs/schema.ts';
-import type { ApiServer } from '../dependencies.ts';
+import type { ApiServer } from '../server/api-server.ts';
 import type { IngestDependencies } from './dependencies.ts';
 
 /** Largest part of events or output in one request, bytes. */

@@ -1,5 +1,5 @@
 import type { FastifySchema, RouteOptions } from 'fastify';
-import type { ApiServer } from '../dependencies.ts';
+import type { ApiServer } from '../server/api-server.ts';
 
 declare module 'fastify' {
   interface FastifySchema {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { messageOf } from '../../domain/text/message-of.ts';
 import { pingDatabase } from '../../store/connection/database.ts';
-import type { ApiDependencies, EngineHealth } from '../dependencies.ts';
+import type { ApiShared, EngineHealth } from '../shared/api-shared.ts';
 
 /** For one part to answer, ms: the engine's own question ends after 3 s and says more; probes wait longer. */
 const PATIENCE = 3_500;
@@ -14,7 +14,9 @@ export interface Health {
 }
 
 /** Whether the parts answer, with the reason when one does not; never rejects and takes 3.5 s at most. */
-export async function readHealth(deps: Pick<ApiDependencies, 'db' | 'engineHealth' | 'setup'>): Promise<Health> {
+export async function readHealth(
+  deps: Pick<ApiShared, 'db' | 'setup'> & { engineHealth(): Promise<EngineHealth> },
+): Promise<Health> {
   const [database, engine] = await Promise.all([
     inTime(
       pingDatabase(deps.db).then(

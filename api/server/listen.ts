@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { ApiServer } from '../dependencies.ts';
+import type { ApiServer } from './api-server.ts';
 
 /**
  * Sockets that listen on the port. Node takes one connection from each in a turn of its event loop, so that with one alone a

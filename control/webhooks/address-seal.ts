@@ -19,7 +19,7 @@ export interface AddressSeal {
 }
 
 /** The key of the secrets as this lane needs it. */
-interface Cipher {
+export interface AddressCipher {
   encrypt(text: string, place: string): Buffer;
   decrypt(sealed: Buffer, place: string): string;
 }
@@ -28,7 +28,11 @@ interface Cipher {
  * The seal of this installation: by the key of the secrets, which `secret rotate-key` changes for addresses too.
  * @param cipher null where secrets are in a cluster: then the key is a secret
  */
-export function openAddressSeal(db: Db, secrets: Pick<SecretStore, 'get' | 'put'>, cipher: Cipher | null): AddressSeal {
+export function openAddressSeal(
+  db: Db,
+  secrets: Pick<SecretStore, 'get' | 'put'>,
+  cipher: AddressCipher | null,
+): AddressSeal {
   if (cipher === null) return sealBySecret(db, secrets);
   return {
     seal: async (text, place) => cipher.encrypt(text, place),

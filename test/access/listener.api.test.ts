@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect, type SecureVersion } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createApp } from '../../api/app.ts';
-import type { ApiDependencies, ApiServer } from '../../api/dependencies.ts';
 import { followTlsFiles } from '../../api/server/access/tls-listener.ts';
+import type { ApiServer } from '../../api/server/api-server.ts';
 import { revokeToken } from '../../control/access/revoke-token.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeCertificates } from '../support/git/git-http-server.ts';
+import { createTestApp, type TestDependencies } from '../support/stack/test-api.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let api: TokenApi;
@@ -23,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => api.close());
 afterEach(() => app?.close());
 
-async function listen(more: Partial<ApiDependencies> = {}, host = '127.0.0.1'): Promise<number> {
-  app = createApp({ ...api.deps, ...more });
+async function listen(more: Partial<TestDependencies> = {}, host = '127.0.0.1'): Promise<number> {
+  app = createTestApp({ ...api.deps, ...more });
   await app.listen({ host, port: 0 });
   return (app.server.address() as AddressInfo).port;
 }

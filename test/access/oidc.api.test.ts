@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { exportSPKI, importJWK, SignJWT } from 'jose';
-import { createApp } from '../../api/app.ts';
-import type { ApiServer } from '../../api/dependencies.ts';
+import type { ApiServer } from '../../api/server/api-server.ts';
 import type { ClaimRules } from '../../domain/access/claims.ts';
 import { createJwtVerifier } from '../../drivers/oidc/verify-jwt.ts';
 import { AUDIENCE, type OidcIssuer, startOidcIssuer } from '../support/fakes/oidc-issuer.ts';
+import { createTestApp } from '../support/stack/test-api.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 const RULES: ClaimRules = { rolesClaim: 'roles', roleMap: undefined, componentClaim: 'component' };
@@ -39,7 +39,7 @@ async function start(rules: Partial<ClaimRules> = {}, more: Partial<Parameters<t
     now: () => now,
     ...more,
   });
-  app = createApp({ ...api.deps, access: { mode: 'token', issuer: { verify, rules: { ...RULES, ...rules } } } });
+  app = createTestApp({ ...api.deps, access: { mode: 'token', issuer: { verify, rules: { ...RULES, ...rules } } } });
 }
 async function ask(token: string, method: 'GET' | 'PUT' | 'PATCH' = 'GET', url = '/v3/options', body?: object) {
   const headers = { authorization: `Bearer ${token}` };

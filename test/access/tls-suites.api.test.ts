@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createApp } from '../../api/app.ts';
-import type { ApiDependencies, ApiServer, TlsPair } from '../../api/dependencies.ts';
 import { followTlsFiles } from '../../api/server/access/tls-listener.ts';
+import type { ApiServer } from '../../api/server/api-server.ts';
+import type { TlsPair } from '../../api/shared/api-shared.ts';
 import { eventually } from '../support/eventually.ts';
 import { selfSigned } from '../support/fakes/self-signed.ts';
+import { createTestApp, type TestDependencies } from '../support/stack/test-api.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let api: TokenApi;
@@ -33,8 +34,8 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function listen(more: Partial<ApiDependencies>): Promise<number> {
-  app = createApp({ ...api.deps, ...more });
+async function listen(more: Partial<TestDependencies>): Promise<number> {
+  app = createTestApp({ ...api.deps, ...more });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return portOf(app.server);
 }
@@ -93,7 +94,7 @@ describe('suites of TLS 1.2', () => {
 });
 
 test('a browser is told to stay with TLS where it is on, and only there', async () => {
-  const told = async (path: string, more: Partial<ApiDependencies>, get: typeof plainRequest) => {
+  const told = async (path: string, more: Partial<TestDependencies>, get: typeof plainRequest) => {
     const port = await listen(more);
     const options = { port, host: '127.0.0.1', path, rejectUnauthorized: false, agent: false as const };
     const { headers } = await new Promise<IncomingMessage>((resolve, reject) => {

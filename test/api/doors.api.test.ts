@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { expect, test } from '@jest/globals';
 import Fastify from 'fastify';
-import type { ApiServer } from '../../api/dependencies.ts';
+import type { ApiServer } from '../../api/server/api-server.ts';
 import { listen } from '../../api/server/listen.ts';
 import { freePort } from '../support/free-port.ts';
 

@@ -69,6 +69,8 @@ export const LAYERS: Record<string, Layer> = {
       'pino',
       'prom-client',
     ],
+    // What is told to Temporal is handed on to control.
+    vendorTypes: ['@temporalio/client'],
   },
   worker: {
     imports: ['config', 'domain', 'workflows', 'activities', 'control', 'drivers', 'store'],
@@ -94,6 +96,11 @@ export const LOCAL_RULES = {
 /** Where everything is put together: these may load any folder but `cli`, `web` and each other's. */
 export const COMPOSITION_ROOTS = [
   'api/main.ts',
+  'api/ingest/open-ingest.ts',
+  'api/shared/access-settings.ts',
+  'api/shared/api-settings.ts',
+  'api/shared/open-shared.ts',
+  'api/shared/set-up.ts',
   'worker/main.ts',
   'deploy/backup/restore-backup.ts',
   'deploy/backup/take-backup.ts',

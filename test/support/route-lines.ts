@@ -1,6 +1,6 @@
-import type { ApiServer } from '../../api/dependencies.ts';
 import { accessOf } from '../../api/server/access/route-roles.ts';
 import { type BodyShape, classOfRequest } from '../../api/server/admission/request-class.ts';
+import type { ApiServer } from '../../api/server/api-server.ts';
 
 /** Bodies that can move a request into another class, by their names in the lines. */
 const BODIES: Record<string, BodyShape> = {

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { openAddressSeal } from '../../control/webhooks/address-seal.ts';
 import { deliverNotifications } from '../../control/webhooks/deliver-notifications.ts';
 import { forgetOldNotifications } from '../../control/webhooks/wake-webhooks.ts';
 import type { WebhookSender } from '../../control/webhooks/webhook-ports.ts';
@@ -60,7 +61,9 @@ function deliver(name: string, signal = new AbortController().signal): Promise<D
       return answer(request);
     },
   };
-  return deliverNotifications({ ...api.deps, webhooks }, name, signal);
+  const { db, secrets, cipher } = api.deps;
+  const addressSeal = openAddressSeal(db, secrets, cipher);
+  return deliverNotifications({ ...api.deps, addressSeal, webhooks }, name, signal);
 }
 
 const deliveries = async (name: string, query = '') =>

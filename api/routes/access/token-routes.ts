@@ -10,16 +10,17 @@ import {
 } from '../../../domain/access/schema.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
+import type { ApiShared } from '../../shared/api-shared.ts';
 
 const params = z.object({ token: z.string() });
 const tags = ['tokens'];
 
 /** Tokens of this API: made once, never shown again, revoked at once. */
-export async function tokenRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function tokenRoutes(app: ApiServer, deps: ApiShared): Promise<void> {
   app.get(
     '/tokens',
     {

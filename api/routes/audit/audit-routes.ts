@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { listAudit } from '../../../control/audit/list-audit.ts';
 import { AuditListQuerySchema, AuditRecordSchema } from '../../../domain/audit/schema.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
+import type { ApiServer } from '../../server/api-server.ts';
+import type { ApiShared } from '../../shared/api-shared.ts';
 
 /** Who changed what, when. */
-export async function auditRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function auditRoutes(app: ApiServer, deps: ApiShared): Promise<void> {
   app.get(
     '/audit',
     {

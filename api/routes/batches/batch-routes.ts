@@ -11,15 +11,16 @@ import {
   BatchSchema,
 } from '../../../domain/batches/batch-schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
 import { optionalBody } from '../../optional-body.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
+import type { BatchApi } from './dependencies.ts';
 
 const tags = ['batches'];
 
 /** What the batcher holds, why it is not sent yet, and the batcher's commands. */
-export async function batchRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function batchRoutes(app: ApiServer, deps: BatchApi): Promise<void> {
   app.get(
     '/batches',
     {

@@ -8,16 +8,17 @@ import {
   RolloutStopSchema,
 } from '../../../domain/batches/rollout-schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
 import { optionalBody } from '../../optional-body.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
+import type { BatchApi } from './dependencies.ts';
 
 const tags = ['rollouts'];
 const params = z.object({ configuration: z.string().describe('name of the configuration') });
 
 /** How changes of configurations go over their components. */
-export async function rolloutRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function rolloutRoutes(app: ApiServer, deps: BatchApi): Promise<void> {
   app.get(
     '/rollouts',
     {

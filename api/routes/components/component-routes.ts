@@ -7,16 +7,17 @@ import { putComponent, putComponents } from '../../../control/components/put-com
 import { getComponent } from '../../../control/components/read-components.ts';
 import { KEY_MAX, text } from '../../../domain/schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import type { ComponentWire } from './component-wires.ts';
+import type { ComponentApi } from './dependencies.ts';
 
 const ParamsSchema = z.object({ component_id: z.string() });
 const NewIdParamsSchema = z.object({ component_id: text(1, KEY_MAX) });
 const tags = ['components'];
 
 /** CFS's components in one version of the API (cfs-api 6). */
-export function componentRoutes(app: ApiServer, deps: ApiDependencies, wire: ComponentWire): void {
+export function componentRoutes(app: ApiServer, deps: ComponentApi, wire: ComponentWire): void {
   bulkRoutes(app, deps, wire);
   const path = `${wire.path}/:component_id`;
 
@@ -74,7 +75,7 @@ export function componentRoutes(app: ApiServer, deps: ApiDependencies, wire: Com
   );
 }
 
-function bulkRoutes(app: ApiServer, deps: ApiDependencies, wire: ComponentWire): void {
+function bulkRoutes(app: ApiServer, deps: ComponentApi, wire: ComponentWire): void {
   app.get(
     wire.path,
     { schema: { tags, summary: 'List components', querystring: wire.query, response: { 200: wire.answers.list } } },

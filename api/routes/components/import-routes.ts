@@ -2,14 +2,15 @@ import { z } from 'zod';
 import { importComponents } from '../../../control/components/import-components.ts';
 import { ImportAnswerSchema, ImportBodySchema, ImportQuerySchema } from '../../../domain/import-schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
+import type { ComponentApi } from './dependencies.ts';
 
 const ComponentsQuerySchema = ImportQuerySchema.extend({
   enable: z.boolean().optional().describe('false: components are disabled, so that nothing starts by itself'),
 });
 
 /** Components of another CFS, taken over as they are (what `muster import` sends). */
-export async function componentImportRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function componentImportRoutes(app: ApiServer, deps: ComponentApi): Promise<void> {
   app.post(
     '/import/components',
     {

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { resetErrors } from '../../../control/components/reset-errors.ts';
 import { ResetErrorsSchema } from '../../../domain/components/schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
+import type { ComponentApi } from './dependencies.ts';
 
 /** What makes components be tried again. */
-export async function componentResetRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function componentResetRoutes(app: ApiServer, deps: ComponentApi): Promise<void> {
   app.post(
     '/components/reset-errors',
     {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { readTimeline } from '../../../control/components/read-timeline.ts';
 import { TimelineEntrySchema, TimelineQuerySchema } from '../../../domain/audit/schema.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
+import type { ApiServer } from '../../server/api-server.ts';
+import type { ComponentApi } from './dependencies.ts';
 
 /** What happened to a component. */
-export async function timelineRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function timelineRoutes(app: ApiServer, deps: ComponentApi): Promise<void> {
   app.get(
     '/components/:component_id/timeline',
     {

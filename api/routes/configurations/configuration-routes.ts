@@ -3,15 +3,16 @@ import { putConfiguration } from '../../../control/configurations/put-configurat
 import { getConfigurationFor } from '../../../control/configurations/read-configuration.ts';
 import { refreshConfiguration } from '../../../control/configurations/refresh-configuration.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { TenantHeadersSchema as headers, tenantOf } from '../../tenant.ts';
 import type { ConfigurationWire } from './configuration-wires.ts';
+import type { ConfigurationApi } from './dependencies.ts';
 
 const tags = ['configurations'];
 
 /** CFS's configurations in one version of the API (cfs-api 11). */
-export function configurationRoutes(app: ApiServer, deps: ApiDependencies, wire: ConfigurationWire): void {
+export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire: ConfigurationWire): void {
   const { params, answers } = wire;
   const path = `${wire.path}/:configuration_id`;
 

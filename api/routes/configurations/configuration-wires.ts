@@ -18,10 +18,10 @@ import {
   V2ConfigurationListQuery,
   V2ConfigurationNameSchema,
 } from '../../../domain/configurations/v2-schema.ts';
-import type { ApiDependencies } from '../../dependencies.ts';
 import { NextSchema, nextByName } from '../../next-page.ts';
 import { listTooLarge, pageAnswer } from '../../server/list-answer.ts';
 import { TenantHeadersSchema, tenantOf } from '../../tenant.ts';
+import type { ConfigurationApi } from './dependencies.ts';
 
 type IdParams = z.ZodType<{ configuration_id: string }>;
 
@@ -39,7 +39,7 @@ export interface ConfigurationWire {
   /** The tenant whose configurations a reader sees: v2 shows all to everybody. */
   readerOf(request: FastifyRequest): Tenant;
   readerHeaders: z.ZodObject;
-  sendPage(reply: FastifyReply, deps: ApiDependencies, query: InUseListQuery, tenant: Tenant): Promise<FastifyReply>;
+  sendPage(reply: FastifyReply, deps: ConfigurationApi, query: InUseListQuery, tenant: Tenant): Promise<FastifyReply>;
 }
 
 const limited = z.object({ configuration_id: ConfigurationNameSchema });

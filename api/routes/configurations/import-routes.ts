@@ -4,7 +4,8 @@ import { importOptions } from '../../../control/configurations/import-options.ts
 import { importSources } from '../../../control/configurations/import-sources.ts';
 import { ImportAnswerSchema, ImportBodySchema, ImportQuerySchema } from '../../../domain/import-schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
+import type { ConfigurationApi } from './dependencies.ts';
 
 const tags = ['import'];
 const response = { 200: ImportAnswerSchema };
@@ -20,7 +21,7 @@ const importMode = ({ dry_run = false, keep = false }: z.infer<typeof ImportQuer
 });
 
 /** Records of another CFS, taken over as they are (what `muster import` sends). */
-export async function configurationImportRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function configurationImportRoutes(app: ApiServer, deps: ConfigurationApi): Promise<void> {
   app.post(
     '/import/sources',
     { schema: { tags, summary: 'Import sources', querystring: ImportQuerySchema, body: ImportBodySchema, response } },

@@ -12,8 +12,9 @@ import {
 import { V2Options, V2OptionsPatch } from '../../../domain/configurations/v2-schema.ts';
 import { readOptions } from '../../../store/configurations/options.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { warn } from '../../server/warnings.ts';
+import type { ConfigurationApi } from './dependencies.ts';
 
 export interface OptionWire {
   path: string;
@@ -49,12 +50,12 @@ export const OPTIONS_V2: OptionWire = {
 const tags = ['options'];
 
 /** The options with those of Muster's own. */
-export async function musterOptionRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function musterOptionRoutes(app: ApiServer, deps: ConfigurationApi): Promise<void> {
   optionRoutes(app, deps, MUSTER_OPTIONS);
 }
 
 /** CFS's options in one version of the API (cfs-api 5). */
-export function optionRoutes(app: ApiServer, deps: ApiDependencies, wire: OptionWire): void {
+export function optionRoutes(app: ApiServer, deps: ConfigurationApi, wire: OptionWire): void {
   const response = { 200: wire.record };
   app.get(wire.path, { schema: { tags, summary: 'Read the options', response } }, async () =>
     wire.show(await readOptions(deps.db)),

@@ -14,18 +14,19 @@ import {
 import { sourceNameOfPath } from '../../../domain/configurations/source-rules.ts';
 import { isMusterError, musterError, problemOf } from '../../../domain/errors.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema, nextByName } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { isStorable } from '../../server/json-body.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import { sendProblem } from '../../server/problems.ts';
+import type { ConfigurationApi } from './dependencies.ts';
 
 const params = z.object({ source_id: z.string() });
 const tags = ['sources'];
 
 /** CFS's sources (cfs-api 12). Credentials go to the secret store and never come back. */
-export async function sourceRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function sourceRoutes(app: ApiServer, deps: ConfigurationApi): Promise<void> {
   collectionRoutes(app, deps);
 
   app.get(
@@ -78,7 +79,7 @@ export async function sourceRoutes(app: ApiServer, deps: ApiDependencies): Promi
   );
 }
 
-function collectionRoutes(app: ApiServer, deps: ApiDependencies): void {
+function collectionRoutes(app: ApiServer, deps: ConfigurationApi): void {
   app.get(
     '/v3/sources',
     {

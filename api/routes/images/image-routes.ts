@@ -10,17 +10,18 @@ import {
   StoredImageSchema,
 } from '../../../domain/images/schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { sendList } from '../../server/list-answer.ts';
+import type { ImageApi } from './dependencies.ts';
 import { takeUpload } from './uploads.ts';
 
 const params = z.object({ image: z.string().describe('id of the image') });
 const tags = ['images'];
 
 /** Images with their files: what the contract of the image service leaves to a store of its own. */
-export async function imageRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function imageRoutes(app: ApiServer, deps: ImageApi): Promise<void> {
   app.get(
     '/images',
     {

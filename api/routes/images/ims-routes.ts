@@ -25,9 +25,10 @@ import {
   PublicKeySchema,
 } from '../../../domain/images/schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { sendArray } from '../../server/list-answer.ts';
+import type { ImageApi } from './dependencies.ts';
 import { refuseAsUnprocessable } from './unprocessable.ts';
 
 const idOf = (what: string) => z.object({ id: z.string().describe(`id of the ${what}`) });
@@ -37,14 +38,14 @@ const job = idOf('image job');
 const tags = ['image service'];
 
 /** The image service's contract (cfs-flows 7), below one of its prefixes. */
-export async function imsRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function imsRoutes(app: ApiServer, deps: ImageApi): Promise<void> {
   refuseAsUnprocessable(app);
   imageRecords(app, deps);
   publicKeys(app, deps);
   imageJobs(app, deps);
 }
 
-function imageRecords(app: ApiServer, deps: ApiDependencies): void {
+function imageRecords(app: ApiServer, deps: ImageApi): void {
   app.get(
     '/images',
     { schema: { tags, summary: 'List all images by name', response: { 200: z.array(ImageSchema) } } },
@@ -90,7 +91,7 @@ function imageRecords(app: ApiServer, deps: ApiDependencies): void {
   );
 }
 
-function publicKeys(app: ApiServer, deps: ApiDependencies): void {
+function publicKeys(app: ApiServer, deps: ImageApi): void {
   app.get(
     '/public-keys',
     { schema: { tags, summary: 'List all public keys by name', response: { 200: z.array(PublicKeySchema) } } },
@@ -123,7 +124,7 @@ function publicKeys(app: ApiServer, deps: ApiDependencies): void {
   );
 }
 
-function imageJobs(app: ApiServer, deps: ApiDependencies): void {
+function imageJobs(app: ApiServer, deps: ImageApi): void {
   app.get(
     '/jobs',
     { schema: { tags, summary: 'List all image jobs, oldest first', response: { 200: z.array(ImageJobSchema) } } },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type MusterError, musterError } from '../../../domain/errors.ts';
-import type { ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { bodyMistake } from '../../server/schema-mistakes.ts';
 
 /** In this scope a body that its schema refuses is 422; that there is none, whatever its type, or no JSON, is 400 (cfs-flows 7). */

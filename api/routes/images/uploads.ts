@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { isMusterError, musterError } from '../../../domain/errors.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { letBy } from '../../server/plugins/request-bodies.ts';
+import type { ImageApi } from './dependencies.ts';
 
 /** Files that come in at once; each costs a part of the disk's and the network's time. */
 const UPLOADS = 4;
@@ -15,7 +16,7 @@ type TakeIn<T> = (bytes: AsyncIterable<Uint8Array>) => Promise<T>;
  */
 export function takeUpload(
   scope: ApiServer,
-  { imageSettings, stallMs }: Pick<ApiDependencies, 'imageSettings' | 'stallMs'>,
+  { imageSettings, stallMs }: Pick<ImageApi, 'imageSettings' | 'stallMs'>,
 ): <T>(request: FastifyRequest, takeIn: TakeIn<T>) => Promise<T> {
   let open = 0;
   scope.removeAllContentTypeParsers();

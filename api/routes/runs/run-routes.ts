@@ -5,12 +5,13 @@ import { eventSource, logSource } from '../../../control/runs/row-sources.ts';
 import { RunSchema } from '../../../domain/runs/run-schema.ts';
 import { LogEntrySchema, SessionEventSchema } from '../../../domain/runs/stream-schema.ts';
 import { type ReadRun, readRunState } from '../../../store/runs/run-reads.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { preferredType } from '../../server/streaming/accept.ts';
 import { sendLiveRows } from '../../server/streaming/live-rows.ts';
 import { createLiveStreams, type LiveSource } from '../../server/streaming/live-stream.ts';
 import { RowQuerySchema, rowPage, sendText, startOf } from '../../server/streaming/row-pages.ts';
+import type { RunApi } from './dependencies.ts';
 
 const tags = ['runs'];
 const LIVE = 'text/event-stream';
@@ -21,7 +22,7 @@ const RunRowQuerySchema = RowQuerySchema.omit({ layer: true, attempt: true });
  * Single runs of any owner: what a run is, its events and its output as pages, as text or live until it is over, and its end. A run of a
  * session shows the part of the session's stream that is its own.
  */
-export async function runRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function runRoutes(app: ApiServer, deps: RunApi): Promise<void> {
   const { db } = deps;
   const live = createLiveStreams(app, deps);
   const streamOf = ({ id, streamId }: ReadRun): LiveSource<NonNullable<Awaited<ReturnType<typeof readRunState>>>> => ({

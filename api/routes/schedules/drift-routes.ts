@@ -9,15 +9,16 @@ import {
 } from '../../../domain/components/drift-schema.ts';
 import { DriftCheckAnswerSchema, DriftCheckSchema } from '../../../domain/schedules/drift-check-schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { sendList } from '../../server/list-answer.ts';
+import type { ScheduleApi } from './dependencies.ts';
 
 const tags = ['drift'];
 const params = z.object({ component_id: z.string() });
 
 /** What the last check found of every component, and new checks. */
-export async function driftRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function driftRoutes(app: ApiServer, deps: ScheduleApi): Promise<void> {
   app.get(
     '/drift',
     {

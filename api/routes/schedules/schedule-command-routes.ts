@@ -12,16 +12,17 @@ import {
   ScheduleTriggeredSchema,
 } from '../../../domain/schedules/schedule-schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
+import type { ScheduleApi } from './dependencies.ts';
 
 const params = z.object({ schedule: z.string() });
 const runParams = params.extend({ run: z.uuid() });
 const tags = ['schedules'];
 
 /** Commands to schedules, and what became of their runs. */
-export async function scheduleCommandRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function scheduleCommandRoutes(app: ApiServer, deps: ScheduleApi): Promise<void> {
   for (const [verb, paused, summary] of [
     ['pause', true, 'Pause a schedule: times that come are let pass'],
     ['resume', false, 'Let a paused schedule go on'],

@@ -13,17 +13,18 @@ import {
   ScheduleSchema,
 } from '../../../domain/schedules/schedule-schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
+import type { ScheduleApi } from './dependencies.ts';
 
 const params = z.object({ schedule: z.string() });
 const newParams = z.object({ schedule: ScheduleNameSchema });
 const tags = ['schedules'];
 
 /** Schedules of the user. A write is committed first; `synced` says whether the engine has it already. */
-export async function scheduleRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function scheduleRoutes(app: ApiServer, deps: ScheduleApi): Promise<void> {
   collectionRoutes(app, deps);
 
   app.get(
@@ -77,7 +78,7 @@ export async function scheduleRoutes(app: ApiServer, deps: ApiDependencies): Pro
   );
 }
 
-function collectionRoutes(app: ApiServer, deps: ApiDependencies): void {
+function collectionRoutes(app: ApiServer, deps: ScheduleApi): void {
   app.get(
     '/schedules',
     {

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { deleteSecret, putSecretValue, readSecretUses } from '../../../control/secrets/write-secret.ts';
 import { SecretKeySchema, SecretNameSchema, SecretValueSchema } from '../../../domain/secrets/schema.ts';
 import { SECRET_USE_KINDS } from '../../../domain/secrets/secret-uses.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import type { ApiServer } from '../../server/api-server.ts';
+import type { SecretApi } from './dependencies.ts';
 
 const tags = ['secrets'];
 const ForceSchema = z.object({
@@ -12,10 +13,7 @@ const ForceSchema = z.object({
 const SecretUseSchema = z.object({ kind: z.enum(SECRET_USE_KINDS), name: z.string() });
 
 /** Secrets of the embedded stack: set, never read back. */
-export async function secretRoutes(
-  app: ApiServer,
-  deps: Pick<ApiDependencies, 'secrets' | 'secretUsers' | 'changeSecretKey'>,
-): Promise<void> {
+export async function secretRoutes(app: ApiServer, deps: SecretApi): Promise<void> {
   const { secrets, secretUsers: users } = deps;
   app.get(
     '/secrets',

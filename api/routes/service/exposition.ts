@@ -2,8 +2,8 @@ import { Gauge, Registry } from 'prom-client';
 import { isConnectionError } from '../../../store/connection/database.ts';
 import { readTallies } from '../../../store/connection/tallies.ts';
 import { readGauges } from '../../../store/fleet/gauges.ts';
-import type { ApiDependencies } from '../../dependencies.ts';
 import { databaseMetrics, durationsText } from './database-metrics.ts';
+import type { ServiceApi } from './dependencies.ts';
 import { type CountRequest, processMetrics } from './process-metrics.ts';
 
 export interface Exposition {
@@ -13,7 +13,7 @@ export interface Exposition {
 }
 
 /** All metrics of an API process. Without a database those of the process are told, and that there is none. */
-export function createExposition(deps: Pick<ApiDependencies, 'db' | 'clock'>): Exposition {
+export function createExposition(deps: Pick<ServiceApi, 'db' | 'clock'>): Exposition {
   const ofProcess = new Registry();
   const ofDatabase = new Registry();
   const countRequest = processMetrics(ofProcess);
@@ -38,7 +38,7 @@ export function createExposition(deps: Pick<ApiDependencies, 'db' | 'clock'>): E
 }
 
 /** What the database says, or null when it is away. */
-async function readStored({ db, clock }: Pick<ApiDependencies, 'db' | 'clock'>) {
+async function readStored({ db, clock }: Pick<ServiceApi, 'db' | 'clock'>) {
   try {
     return { gauges: await readGauges(db, clock()), tallies: await readTallies(db) };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { readHealth } from '../../server/health.ts';
+import type { ServiceApi } from './dependencies.ts';
 
 const HealthWordSchema = z.enum(['ok', 'not_available']);
 const HealthSchema = z.object({ db_status: HealthWordSchema, kafka_status: HealthWordSchema });
@@ -9,7 +10,7 @@ const HealthSchema = z.object({ db_status: HealthWordSchema, kafka_status: Healt
  * Readiness and liveness; `kafka_status` is the workflow engine's health under CFS's name for it. 500 when both answer but
  * this process is not set up (cfs-api 4); the reason is in the status and in the log.
  */
-export async function healthRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function healthRoutes(app: ApiServer, deps: ServiceApi): Promise<void> {
   app.get(
     '/healthz',
     {

@@ -1,11 +1,12 @@
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
+import type { ServiceApi } from './dependencies.ts';
 import type { Exposition } from './exposition.ts';
 
 /**
  * `/metrics` for Prometheus. Its library is loaded, and requests are counted, from the first time that somebody asks: a
  * stack that nobody measures does not pay for it.
  */
-export function metrics(app: ApiServer, deps: ApiDependencies): void {
+export function metrics(app: ApiServer, deps: ServiceApi): void {
   let asked: Promise<Exposition> | undefined;
   let loaded: Exposition | undefined;
   const load = () => {

@@ -6,8 +6,9 @@ import { BatcherSchema } from '../../../domain/batches/batch-schema.ts';
 import { HardwareSyncSchema } from '../../../domain/components/hardware-sync-schema.ts';
 import { isConnectionError } from '../../../store/connection/database.ts';
 import { countWork } from '../../../store/connection/service.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { readHealth } from '../../server/health.ts';
+import type { ServiceApi } from './dependencies.ts';
 import { CFS_VERSION } from './version-routes.ts';
 
 const PartSchema = z.object({ ok: z.boolean(), reason: z.string().nullable() });
@@ -33,7 +34,7 @@ const StatusSchema = z.object({
 });
 
 /** What an administrator asks first: what runs, what waits, what is broken and why. Answers without a database too. */
-export async function statusRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function statusRoutes(app: ApiServer, deps: ServiceApi): Promise<void> {
   const links = {
     docs: `${deps.publicUrl}/docs`,
     openapi: `${deps.publicUrl}/openapi.json`,

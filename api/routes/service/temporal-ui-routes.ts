@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { musterError } from '../../../domain/errors.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
+import type { ServiceApi } from './dependencies.ts';
 
 /** Headers of a client that are the API's matter alone: who asks, and from which page. */
 const OWN_HEADERS = ['authorization', 'origin', 'referer', 'sec-fetch-site', 'x-forwarded-host', 'x-forwarded-for'];
@@ -14,7 +15,7 @@ const CHANGES = ['POST', 'PUT', 'PATCH', 'DELETE'];
  */
 export async function temporalUi(
   app: ApiServer,
-  { temporalUiUpstream }: Pick<ApiDependencies, 'temporalUiUpstream'>,
+  { temporalUiUpstream }: Pick<ServiceApi, 'temporalUiUpstream'>,
 ): Promise<void> {
   if (temporalUiUpstream !== undefined) {
     const { default: replyFrom } = await import('@fastify/reply-from');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 
 /** The level of CFS that this API is compatible with, not Muster's own version (cfs-api 4). */
 export const CFS_VERSION = { major: '1', minor: '31', patch: '1' };

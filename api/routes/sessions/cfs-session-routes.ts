@@ -6,16 +6,17 @@ import { patchSession } from '../../../control/sessions/patch-session.ts';
 import { withSlotWaits } from '../../../control/sessions/slot-waits.ts';
 import { readOptions } from '../../../store/configurations/options.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { readJsonBody } from '../../server/json-body.ts';
+import type { SessionApi } from './dependencies.ts';
 import { SessionNameParamsSchema as params } from './session-queries.ts';
 import type { SessionWire } from './session-wires.ts';
 
 const tags = ['sessions'];
 
 /** CFS's sessions in one version of the API (cfs-api 8, 9, 10). */
-export function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies, wire: SessionWire): void {
+export function cfsSessionRoutes(app: ApiServer, deps: SessionApi, wire: SessionWire): void {
   collectionRoutes(app, deps, wire);
   const path = `${wire.path}/:session_name`;
 
@@ -58,7 +59,7 @@ export function cfsSessionRoutes(app: ApiServer, deps: ApiDependencies, wire: Se
   );
 }
 
-function collectionRoutes(app: ApiServer, deps: ApiDependencies, wire: SessionWire): void {
+function collectionRoutes(app: ApiServer, deps: SessionApi, wire: SessionWire): void {
   app.post(
     wire.path,
     {

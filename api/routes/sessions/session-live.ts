@@ -1,10 +1,10 @@
 import { readStreamState, type SessionStreamState } from '../../../store/sessions/session-reads.ts';
-import type { ApiDependencies } from '../../dependencies.ts';
 import type { LiveSource } from '../../server/streaming/live-stream.ts';
+import type { SessionApi } from './dependencies.ts';
 
 /** The live stream of a session. */
 export function sessionStream(
-  db: ApiDependencies['db'],
+  db: SessionApi['db'],
   { id, name }: { id: string; name: string },
 ): LiveSource<SessionStreamState> {
   return {

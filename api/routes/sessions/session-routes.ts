@@ -17,11 +17,12 @@ import {
 } from '../../../domain/sessions/schema.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
 import { optionalBody } from '../../optional-body.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { mapBatches, sendList } from '../../server/list-answer.ts';
 import { createLiveStreams } from '../../server/streaming/live-stream.ts';
+import type { SessionApi } from './dependencies.ts';
 import { nextPage, SessionListQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
 import { sessionStateRoutes } from './session-state-routes.ts';
 import { sessionStreamRoutes } from './session-stream-routes.ts';
@@ -30,7 +31,7 @@ import { sessionStreamRoutes } from './session-stream-routes.ts';
 const ListQuerySchema = SessionListQuerySchema.extend({ order: z.enum(['name', 'newest']).default('name') });
 
 /** Muster's own session routes: what is known of a session, live data, and its commands. */
-export async function musterSessionRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Promise<void> {
   const summaries = createSummaryReader(deps.db);
   const live = createLiveStreams(app, deps);
   const bases = {

@@ -12,13 +12,14 @@ import {
   readRunsWithResults,
 } from '../../../store/runs/host-result-reads.ts';
 import { readStreamState } from '../../../store/sessions/session-reads.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import { preferredType } from '../../server/streaming/accept.ts';
 import { type LiveStreams, lastEventId } from '../../server/streaming/live-stream.ts';
 import { MAX_PAGE } from '../../server/streaming/row-pages.ts';
 import { type HostStream, hostPass, progressPass, STREAM_PAGE } from '../../server/streaming/session-passes.ts';
+import type { SessionApi } from './dependencies.ts';
 import { sessionStream } from './session-live.ts';
 import { SessionNameParamsSchema } from './session-queries.ts';
 
@@ -29,7 +30,7 @@ const OFFERED = ['application/json', 'text/event-stream'] as const;
 /** Hosts and progress of a session: as they are now, or live with `Accept: text/event-stream`. */
 export function sessionStateRoutes(
   app: ApiServer,
-  { db, clock }: ApiDependencies,
+  { db, clock }: SessionApi,
   live: LiveStreams,
   summaries: SummaryReader,
 ): void {

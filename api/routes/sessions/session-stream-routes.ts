@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { eventSource, logSource } from '../../../control/runs/row-sources.ts';
 import { getSession } from '../../../control/sessions/find-session.ts';
 import { LogEntrySchema, SessionEventSchema } from '../../../domain/runs/stream-schema.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { preferredType } from '../../server/streaming/accept.ts';
 import { sendLiveRows } from '../../server/streaming/live-rows.ts';
 import type { LiveStreams } from '../../server/streaming/live-stream.ts';
 import { RowQuerySchema, rowPage, sendText, startOf } from '../../server/streaming/row-pages.ts';
+import type { SessionApi } from './dependencies.ts';
 import { sessionStream } from './session-live.ts';
 import { SessionNameParamsSchema } from './session-queries.ts';
 
@@ -20,7 +21,7 @@ const pageOf = <Row extends z.ZodType>(kind: string, row: Row) =>
  * Events and logs of a session: pages of JSON, logs also as plain text, or with `Accept: text/event-stream` live, with
  * resume by `Last-Event-ID`, until a last message `end` when the session is over and everything was sent.
  */
-export function sessionStreamRoutes(app: ApiServer, { db }: ApiDependencies, live: LiveStreams): void {
+export function sessionStreamRoutes(app: ApiServer, { db }: SessionApi, live: LiveStreams): void {
   app.get(
     '/sessions/:session_name/events',
     {

@@ -8,10 +8,10 @@ import { logsLink, type SessionRecord, toSession } from '../../../domain/session
 import { type SessionCreate, SessionCreateSchema, SessionSchema } from '../../../domain/sessions/schema.ts';
 import { V2Session, V2SessionCreate } from '../../../domain/sessions/v2-schema.ts';
 import { fromV2StatusPatch } from '../../../domain/sessions/v2-status-patch.ts';
-import type { ApiDependencies } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
 import { mapBatches, sendList, sendWholeList } from '../../server/list-answer.ts';
+import type { SessionApi } from './dependencies.ts';
 import {
   nextPage,
   SessionFilterQuerySchema,
@@ -36,13 +36,13 @@ export interface SessionWire {
   /** A patch in v3's names, and whether it may replace a job that is set. */
   patch(body: unknown): unknown;
   overwriteJob: boolean;
-  record(session: SessionRecord, options: Options, deps: ApiDependencies): unknown;
+  record(session: SessionRecord, options: Options, deps: SessionApi): unknown;
   patched(session: SessionRecord): unknown;
-  sendPage(reply: FastifyReply, deps: ApiDependencies, query: SessionListQuery): Promise<FastifyReply>;
+  sendPage(reply: FastifyReply, deps: SessionApi, query: SessionListQuery): Promise<FastifyReply>;
   sendDeleted(reply: FastifyReply, names: string[]): FastifyReply;
 }
 
-function withLogs(session: SessionRecord, options: Options, deps: ApiDependencies) {
+function withLogs(session: SessionRecord, options: Options, deps: SessionApi) {
   const bases = { ara: deps.araUrl, api: deps.publicUrl };
   return toSession(session, options.include_ara_links ? logsLink(session.name, bases) : null);
 }

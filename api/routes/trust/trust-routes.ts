@@ -1,12 +1,16 @@
 import { z } from 'zod';
 import { readAuthorityLines, readTrust } from '../../../control/trust/read-trust.ts';
 import { TrustSchema } from '../../../domain/trust/trust-schema.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../../server/api-server.ts';
+import type { ApiShared, ApiSite } from '../../shared/api-shared.ts';
 
 const tags = ['trust'];
 
 /** What hosts must know to let sessions in. The authority's key is public, and asked for by nodes that have no token yet. */
-export async function trustRoutes(app: ApiServer, deps: Pick<ApiDependencies, 'db' | 'secrets'>): Promise<void> {
+export async function trustRoutes(
+  app: ApiServer,
+  deps: Pick<ApiShared, 'db'> & Pick<ApiSite, 'secrets'>,
+): Promise<void> {
   app.get(
     '/trust',
     { schema: { tags, summary: 'Read who signs for sessions, and their certificate', response: { 200: TrustSchema } } },

@@ -11,16 +11,17 @@ import {
   WebhookSchema,
 } from '../../../domain/webhooks/webhook-schema.ts';
 import { acting } from '../../acting.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { NextSchema } from '../../next-page.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
+import type { WebhookApi } from './dependencies.ts';
 
 const params = z.object({ webhook: z.string().describe('name of the webhook') });
 const tags = ['webhooks'];
 
 /** Who is told when sessions end, components fail and rollouts stop. */
-export async function webhookRoutes(app: ApiServer, deps: ApiDependencies): Promise<void> {
+export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<void> {
   app.get(
     '/webhooks',
     {

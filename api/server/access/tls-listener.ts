@@ -4,7 +4,8 @@ import { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import type { FastifyBaseLogger } from 'fastify';
 import { messageOf } from '../../../domain/text/message-of.ts';
-import type { ApiServer, TlsPair } from '../../dependencies.ts';
+import type { TlsPair } from '../../shared/api-shared.ts';
+import type { ApiServer } from '../api-server.ts';
 
 /** Older ones are refused. */
 const OLDEST = 'TLSv1.2';

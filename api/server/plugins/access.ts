@@ -4,11 +4,12 @@ import { hashToken } from '../../../control/access/token-secret.ts';
 import { bearerOf } from '../../../domain/access/bearer.ts';
 import { type Caller, membersDeniedToNode, type RouteAccess, refusal } from '../../../domain/access/roles.ts';
 import { isMusterError, musterError } from '../../../domain/errors.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiSettings, ApiShared } from '../../shared/api-shared.ts';
 import { DOUBTFUL_AT_ONCE, openFailureBook, tooManyFailures } from '../access/failure-book.ts';
 import { watchOpenStreams } from '../access/open-streams.ts';
 import { accessOf, routeKey } from '../access/route-roles.ts';
 import { createTurns } from '../admission/turns.ts';
+import type { ApiServer } from '../api-server.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,7 +26,7 @@ declare module 'fastify' {
   }
 }
 
-type AccessDependencies = Pick<ApiDependencies, 'access' | 'db' | 'clock' | 'log' | 'prefixes'>;
+type AccessDependencies = Pick<ApiShared, 'access' | 'db' | 'clock' | 'log'> & Pick<ApiSettings, 'prefixes'>;
 
 /**
  * Lets in whom the table of roles lets in, before anything of path, query or body is looked at. Without a token even an
@@ -127,4 +128,4 @@ function checkTokens(app: ApiServer, deps: AccessDependencies, { issuer, lookAga
   }
 }
 
-type TokenAccess = Extract<ApiDependencies['access'], { mode: 'token' }>;
+type TokenAccess = Extract<ApiShared['access'], { mode: 'token' }>;

@@ -1,5 +1,5 @@
 import { maskAddresses } from '../../../domain/configurations/address-secrets.ts';
-import type { ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../api-server.ts';
 
 /** No JSON answer shows a password in an address, whatever record of an older release it comes from. */
 export function addressMask(app: ApiServer): void {

@@ -1,5 +1,5 @@
 import { attributeWrites } from '../../../control/access/attribute-writes.ts';
-import type { ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../api-server.ts';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { musterError } from '../../../domain/errors.ts';
-import type { ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../api-server.ts';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
 import { buildDocument } from '../../openapi/build-document.ts';
 import { collectRoutes } from '../../openapi/described-routes.ts';
 import { DOCUMENT_PATHS, DOCUMENTS } from '../../openapi/surfaces.ts';
+import type { ApiSettings } from '../../shared/api-shared.ts';
+import type { ApiServer } from '../api-server.ts';
 
 const PAGE = fileURLToPath(new URL('../../openapi/page', import.meta.url));
 const LIBRARY = fileURLToPath(new URL('static', import.meta.resolve('@fastify/swagger-ui')));
@@ -30,7 +31,7 @@ const POLICY = [
  * `/openapi/v3.json`, `/openapi/muster.json`, `/openapi/ims.json`), and an interactive page of them at `/docs`, from own files
  * only; all under every prefix.
  */
-export function documentation(app: ApiServer, deps: Pick<ApiDependencies, 'version' | 'prefixes'>): void {
+export function documentation(app: ApiServer, deps: Pick<ApiSettings, 'version' | 'prefixes'>): void {
   const routes = collectRoutes(app, deps.prefixes);
   const built = new Map<string, Buffer>();
   for (const prefix of deps.prefixes) {

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { musterError } from '../../../domain/errors.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiSettings } from '../../shared/api-shared.ts';
+import type { ApiServer } from '../api-server.ts';
 
 /** Names that no resolver gives to another machine: browsers answer `*.localhost` themselves. */
 const LOOPBACK = /^(localhost|([a-z0-9-]+\.)+localhost|127(\.[0-9]{1,3}){3}|::1)$/;
@@ -10,7 +11,7 @@ const LOOPBACK = /^(localhost|([a-z0-9-]+\.)+localhost|127(\.[0-9]{1,3}){3}|::1)
  * Answers only requests that name this API in `Host`: a loopback name, the address the connection came in by, or a listed
  * name. Else a page of another site could point a name of its own at this machine and read answers as its own.
  */
-export function hostCheck(app: ApiServer, { allowedHosts }: Pick<ApiDependencies, 'allowedHosts'>): void {
+export function hostCheck(app: ApiServer, { allowedHosts }: Pick<ApiSettings, 'allowedHosts'>): void {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
   app.addHook('onRequest', async (request) => {
     if (countOf(request, 'host') > 1) throw musterError('bad_request', 'The request has more than one Host header');

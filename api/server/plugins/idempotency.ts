@@ -8,7 +8,8 @@ import {
 } from '../../../control/requests/answer-once.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { isIdempotencyKey } from '../../../domain/requests/idempotency.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiShared, ApiSite } from '../../shared/api-shared.ts';
+import type { ApiServer } from '../api-server.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,7 +31,10 @@ const SWEEP_MS = 10 * 60_000;
  * `Idempotency-Key`: a write that comes again with the same key within 24 h gets the first answer again and changes nothing.
  * The body's bytes are kept for comparison until the request's checks are done, so it comes before what parses them.
  */
-export function idempotency(app: ApiServer, deps: ApiDependencies): void {
+export function idempotency(
+  app: ApiServer,
+  deps: Pick<ApiShared, 'db' | 'clock' | 'log'> & Pick<ApiSite, 'secrets'>,
+): void {
   const once = createAnswerOnce(deps);
   const bodies = new WeakMap<FastifyRequest, Uint8Array>();
   app.decorateRequest('operation', null);
@@ -93,7 +97,7 @@ function answerOf(reply: FastifyReply, payload: unknown): KeptAnswer | null {
   return { status: reply.statusCode, headers, body: isBytes ? Buffer.from(payload) : null };
 }
 
-function sweepNowAndThen(app: ApiServer, { log }: Pick<ApiDependencies, 'log'>, once: AnswerOnce): void {
+function sweepNowAndThen(app: ApiServer, { log }: Pick<ApiShared, 'log'>, once: AnswerOnce): void {
   let timer: NodeJS.Timeout;
   const sweep = () =>
     once.sweep().catch((error) => log.warn({ err: String(error) }, 'expired answers are not removed'));

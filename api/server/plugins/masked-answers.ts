@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { withMaskedPassthrough } from '../../../domain/sessions/passthrough-mask.ts';
-import type { ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../api-server.ts';
 
 /** Who may make sessions sees what they are made of; readers see no value that looks like a secret, wherever a record is answered. */
 const seesAll = ({ caller }: FastifyRequest): boolean =>

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { musterError } from '../../../domain/errors.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiSettings, ApiShared } from '../../shared/api-shared.ts';
 import { tenantOf } from '../../tenant.ts';
 import { type BodyShape, classOfRequest, gateLimits } from '../admission/request-class.ts';
 import { createRequestGate, type RequestGate } from '../admission/request-gate.ts';
+import type { ApiServer } from '../api-server.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,7 +23,10 @@ const SPACE = ' '.charCodeAt(0);
  * back when its answer is made: slow senders and readers hold none. Who would not even be allowed to wait is refused before
  * anything is done for the request; the service's own health is always told.
  */
-export function overload(app: ApiServer, { log, maxRequests }: Pick<ApiDependencies, 'log' | 'maxRequests'>): void {
+export function overload(
+  app: ApiServer,
+  { log, maxRequests }: Pick<ApiShared, 'log'> & Pick<ApiSettings, 'maxRequests'>,
+): void {
   const limits = gateLimits(maxRequests);
   const gates = {
     quick: createRequestGate(limits.quick),
@@ -66,7 +70,7 @@ function shapeOf(body: unknown): BodyShape {
   return { length: body.length, isObject: body.find((byte) => byte > SPACE) === OPENING_BRACE };
 }
 
-function refusalsTold(log: Pick<ApiDependencies['log'], 'warn'>): (kind: string) => void {
+function refusalsTold(log: Pick<ApiShared['log'], 'warn'>): (kind: string) => void {
   let refused: Record<string, number> = {};
   let isDue = false;
   return (kind) => {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { musterError } from '../../../domain/errors.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiSettings } from '../../shared/api-shared.ts';
+import type { ApiServer } from '../api-server.ts';
 
 /** Bodies that are held at once, in largest bodies: what each becomes when it is parsed takes several times its size. */
 const HELD_BODIES = 4;
@@ -18,7 +19,7 @@ const LINGER_SILENT_MS = 2_000;
  * (415), a large one while many are held (503), and one of which nothing comes for `stallMs`, or which is not there after
  * `bodyMs` (408). Only what has arrived is held, so that announcing a large body costs nothing.
  */
-export function requestBodies(app: ApiServer, deps: Pick<ApiDependencies, 'maxBody' | 'stallMs' | 'bodyMs'>): void {
+export function requestBodies(app: ApiServer, deps: Pick<ApiSettings, 'maxBody' | 'stallMs' | 'bodyMs'>): void {
   const { maxBody, stallMs, bodyMs } = deps;
   const sizes = new WeakMap<FastifyRequest, number>();
   let held = 0;

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isMusterError, type MusterError, musterError } from '../../../domain/errors.ts';
-import type { ApiServer } from '../../dependencies.ts';
 import { convertQuery, NO_PARAMETERS, refusesUnknown } from '../../query.ts';
+import type { ApiServer } from '../api-server.ts';
 import { isStorable } from '../json-body.ts';
 import { checkInSlices, isLargeList, parseLargeJson } from '../large-lists.ts';
 import { bodyMistake, parameterMistake } from '../schema-mistakes.ts';

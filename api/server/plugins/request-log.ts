@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LogController } from 'fastify';
-import type { ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../api-server.ts';
 
 /** What asks every few seconds and tells nothing when it is answered well. */
 const PROBE = /^\/(livez|readyz)$/;

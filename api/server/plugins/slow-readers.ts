@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { musterError } from '../../../domain/errors.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiSettings } from '../../shared/api-shared.ts';
 import { classOfRequest } from '../admission/request-class.ts';
+import type { ApiServer } from '../api-server.ts';
 
 /** Answers below this size, bytes, fit the buffers of a connection and are not counted. */
 const SMALL_ANSWER = 64 * 1024;
@@ -14,7 +15,7 @@ const HELD_ANSWERS = 256 * 2 ** 20;
  * Bounds what is held for readers that take their time, and gives up one that takes nothing for `stallMs`: its connection is
  * cut in the middle, which no reader takes for a whole answer.
  */
-export function slowReaders(app: ApiServer, { stallMs }: Pick<ApiDependencies, 'stallMs'>): void {
+export function slowReaders(app: ApiServer, { stallMs }: Pick<ApiSettings, 'stallMs'>): void {
   let held = 0;
   app.addHook('onRequest', async (request) => {
     if (held < HELD_ANSWERS || classOfRequest(request.method, request.routeOptions.url ?? '') !== 'list') return;

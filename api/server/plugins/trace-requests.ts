@@ -1,7 +1,8 @@
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiShared } from '../../shared/api-shared.ts';
+import type { ApiServer } from '../api-server.ts';
 
 /** One span a request, where tracing is on: method, route and status; neither path nor query, which may hold secrets. */
-export function traceRequests(app: ApiServer, { tracing }: Pick<ApiDependencies, 'tracing'>): void {
+export function traceRequests(app: ApiServer, { tracing }: Pick<ApiShared, 'tracing'>): void {
   if (tracing === undefined) return;
   const spans = new WeakMap<object, ReturnType<typeof tracing.beginRequest>>();
   app.addHook('onRequest', async (request) => {

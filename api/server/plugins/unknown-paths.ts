@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { musterError, problemOf } from '../../../domain/errors.ts';
-import type { ApiServer } from '../../dependencies.ts';
+import type { ApiServer } from '../api-server.ts';
 import { sendProblem } from '../problems.ts';
 
 /**

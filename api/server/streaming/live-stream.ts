@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StreamState } from '../../../domain/runs/stream-schema.ts';
-import type { ApiDependencies, ApiServer } from '../../dependencies.ts';
+import type { ApiShared } from '../../shared/api-shared.ts';
+import type { ApiServer } from '../api-server.ts';
 import { eventStream, type Pass, sendEventStream } from './event-stream.ts';
 import { createSharedReads, type SharedReads } from './shared-reads.ts';
 
@@ -28,7 +29,7 @@ export interface LiveStreams {
   ): FastifyReply;
 }
 
-export function createLiveStreams(app: ApiServer, deps: Pick<ApiDependencies, 'streams'>): LiveStreams {
+export function createLiveStreams(app: ApiServer, deps: Pick<ApiShared, 'streams'>): LiveStreams {
   const shared = createSharedReads();
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());

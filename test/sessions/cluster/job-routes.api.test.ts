@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pino from 'pino';
-import type { ApiServer } from '../../../api/dependencies.ts';
 import { createIngestApp } from '../../../api/ingest/ingest-app.ts';
+import type { ApiServer } from '../../../api/server/api-server.ts';
 import { finishJob, settleJob } from '../../../control/sessions/cluster/record-job.ts';
 import { issueJobToken } from '../../../control/sessions/cluster/session-of-job-token.ts';
 import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { createApp } from '../../../api/app.ts';
-import type { ApiDependencies, ApiServer } from '../../../api/dependencies.ts';
+import type { ApiServer } from '../../../api/server/api-server.ts';
+import type { ApiSettings, ApiShared, ApiSite, ApiTemporal } from '../../../api/shared/api-shared.ts';
 import type { RefRequest } from '../../../control/configurations/ports.ts';
-import { changeSecretKey } from '../../../control/secrets/secret-key.ts';
-import { createSecretUsers } from '../../../control/service/secret-users.ts';
-import { openAddressSeal } from '../../../control/webhooks/address-seal.ts';
 import { musterError } from '../../../domain/errors.ts';
+import type { ImageFiles } from '../../../domain/images/image-files.ts';
 import { openImageDirectory } from '../../../drivers/image-files/image-directory.ts';
 import { openSecretCipher } from '../../../drivers/secrets/secret-cipher.ts';
 import { openStreamFeed } from '../../../store/runs/stream-feed.ts';
@@ -20,9 +19,44 @@ import { fakeSchedules } from '../temporal/fake-schedules.ts';
 /** Id of the directory of images of every test API. */
 export const IMAGE_STORE = '11111111-2222-4333-8444-555555555555';
 
+/** What a test API is made of: all that the lanes stand on, one beside the other, so that tests change single parts. */
+export interface TestDependencies
+  extends Omit<ApiShared, 'settings' | 'site' | 'temporal' | 'imageFiles'>,
+    ApiSettings,
+    ApiSite {
+  engine: ApiTemporal['sessions'];
+  dispatcher: ApiTemporal['dispatcher'];
+  runEngine: ApiTemporal['runs'];
+  imageEngine: ApiTemporal['images'];
+  schedules: ApiTemporal['schedules'];
+  engineHealth: ApiTemporal['health'];
+  readWorkers: ApiTemporal['workers'];
+  imageFiles: ImageFiles | null;
+}
+
+/** The API of these parts. */
+export function createTestApp(deps: TestDependencies): ApiServer {
+  const { engine, dispatcher, runEngine, imageEngine, schedules, engineHealth, readWorkers, imageFiles } = deps;
+  const temporal = { sessions: engine, dispatcher, runs: runEngine, images: imageEngine, schedules };
+  return createApp({
+    ...deps,
+    settings: deps,
+    site: deps,
+    temporal: { client: NO_CLIENT, health: engineHealth, workers: readWorkers, ...temporal },
+    imageFiles: () => imageFiles,
+  });
+}
+
+/** A client of Temporal with which nothing can be done. */
+const NO_CLIENT = new Proxy({} as ApiTemporal['client'], {
+  get: (_, name) => {
+    throw new Error(`a test without Temporal asked its client for ${String(name)}`);
+  },
+});
+
 export interface TestApi {
   app: ApiServer;
-  deps: ApiDependencies;
+  deps: TestDependencies;
   database: TestDatabase;
   /** Commits that the fake remotes answer, by `url ref`; others are `branch_not_found`. */
   refs: Map<string, string>;
@@ -46,7 +80,7 @@ export interface Answer {
 }
 
 /** The API on a database of its own with fakes for git and the engine; no listener. */
-export async function createTestApi(overrides: Partial<ApiDependencies> = {}): Promise<TestApi> {
+export async function createTestApi(overrides: Partial<TestDependencies> = {}): Promise<TestApi> {
   const database = await createTestDatabase();
   const dir = await mkdtemp(join(tmpdir(), `muster-test-api-${randomBytes(4).toString('hex')}-`));
   const cipher = openSecretCipher(join(dir, 'secret.key'));
@@ -56,7 +90,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
   const logged: Record<string, unknown>[] = [];
   const now = { value: new Date('2026-11-21T10:00:00Z') };
   let pokes = 0;
-  const deps: ApiDependencies = {
+  const deps: TestDependencies = {
     db: database.db,
     git: {
       resolveRef: async (request) => {
@@ -72,9 +106,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
       return '';
     },
     secrets,
-    secretUsers: createSecretUsers({ db: database.db, secrets }),
-    addressSeal: openAddressSeal(database.db, secrets, cipher),
-    changeSecretKey: () => changeSecretKey(database.db, cipher),
+    cipher,
     tenants: { hasTenant: async (name) => name.startsWith('known') },
     engine: {
       finishDebug: async () => undefined,
@@ -112,7 +144,7 @@ export async function createTestApi(overrides: Partial<ApiDependencies> = {}): P
     version: '0.0.0-test',
     ...overrides,
   };
-  const app = createApp(deps);
+  const app = createTestApp(deps);
   await app.ready();
   return {
     app,

@@ -1,7 +1,6 @@
-import type { ApiDependencies } from '../../../api/dependencies.ts';
 import { createToken } from '../../../control/access/create-token.ts';
 import type { TokenCreate } from '../../../domain/access/schema.ts';
-import type { Answer, TestApi } from './test-api.ts';
+import type { Answer, TestApi, TestDependencies } from './test-api.ts';
 import { createTestApi } from './test-api.ts';
 
 export interface TokenApi extends TestApi {
@@ -14,7 +13,7 @@ export interface TokenApi extends TestApi {
 }
 
 /** The API with access control. */
-export async function createTokenApi(overrides: Partial<ApiDependencies> = {}): Promise<TokenApi> {
+export async function createTokenApi(overrides: Partial<TestDependencies> = {}): Promise<TokenApi> {
   const api = await createTestApi({ access: { mode: 'token', issuer: undefined }, ...overrides });
   const deps = { db: api.database.db, clock: () => api.now.value, actor: null };
   const make = async (token: TokenCreate) => (await createToken(deps, token)).token;

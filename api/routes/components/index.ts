@@ -1,0 +1,20 @@
+import type { ApiLane } from '../../shared/api-shared.ts';
+import { componentRoutes } from './component-routes.ts';
+import { COMPONENTS_V2, COMPONENTS_V3 } from './component-wires.ts';
+import { componentApi } from './dependencies.ts';
+import { componentImportRoutes } from './import-routes.ts';
+import { componentResetRoutes } from './reset-routes.ts';
+import { timelineRoutes } from './timeline-routes.ts';
+
+export const components: ApiLane = (shared) => {
+  const deps = componentApi(shared);
+  return {
+    v3: (app) => componentRoutes(app, deps, COMPONENTS_V3),
+    v2: (app) => componentRoutes(app, deps, COMPONENTS_V2),
+    muster: {
+      'import of components': (app) => componentImportRoutes(app, deps),
+      reset: (app) => componentResetRoutes(app, deps),
+      timeline: (app) => timelineRoutes(app, deps),
+    },
+  };
+};

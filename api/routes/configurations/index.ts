@@ -1,0 +1,27 @@
+import type { ApiLane } from '../../shared/api-shared.ts';
+import { configurationRoutes } from './configuration-routes.ts';
+import { CONFIGURATIONS_V2, CONFIGURATIONS_V3 } from './configuration-wires.ts';
+import { configurationApi } from './dependencies.ts';
+import { configurationImportRoutes } from './import-routes.ts';
+import { musterOptionRoutes, OPTIONS_V2, OPTIONS_V3, optionRoutes } from './option-routes.ts';
+import { sourceRoutes } from './source-routes.ts';
+
+/** Configurations, sources and options. */
+export const configurations: ApiLane = (shared) => {
+  const deps = configurationApi(shared);
+  return {
+    v3: async (app) => {
+      optionRoutes(app, deps, OPTIONS_V3);
+      configurationRoutes(app, deps, CONFIGURATIONS_V3);
+      await sourceRoutes(app, deps);
+    },
+    v2: (app) => {
+      optionRoutes(app, deps, OPTIONS_V2);
+      configurationRoutes(app, deps, CONFIGURATIONS_V2);
+    },
+    muster: {
+      options: (app) => musterOptionRoutes(app, deps),
+      'import of configurations': (app) => configurationImportRoutes(app, deps),
+    },
+  };
+};

@@ -1,0 +1,13 @@
+import type { ApiLane } from '../../shared/api-shared.ts';
+import { imageApi } from './dependencies.ts';
+import { imageRoutes } from './image-routes.ts';
+import { imsRoutes } from './ims-routes.ts';
+
+/** Images, and the built-in image service. */
+export const images: ApiLane = (shared) => {
+  const deps = imageApi(shared);
+  return {
+    ims: (app) => imsRoutes(app, deps),
+    muster: { images: (app) => imageRoutes(app, deps) },
+  };
+};

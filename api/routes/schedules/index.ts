@@ -1,0 +1,19 @@
+import type { ApiLane } from '../../shared/api-shared.ts';
+import { scheduleApi } from './dependencies.ts';
+import { driftRoutes } from './drift-routes.ts';
+import { scheduleCommandRoutes } from './schedule-command-routes.ts';
+import { scheduleRoutes } from './schedule-routes.ts';
+
+/** The user's schedules, and drift checks. */
+export const schedules: ApiLane = (shared) => {
+  const deps = scheduleApi(shared);
+  return {
+    muster: {
+      drift: (app) => driftRoutes(app, deps),
+      schedules: async (app) => {
+        await scheduleRoutes(app, deps);
+        await scheduleCommandRoutes(app, deps);
+      },
+    },
+  };
+};

@@ -1,0 +1,5 @@
+import type { ApiLane } from '../../shared/api-shared.ts';
+import { secretApi } from './dependencies.ts';
+import { secretRoutes } from './secret-routes.ts';
+
+export const secrets: ApiLane = (shared) => ({ muster: { secrets: (app) => secretRoutes(app, secretApi(shared)) } });

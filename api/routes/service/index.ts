@@ -1,0 +1,25 @@
+import type { ApiLane } from '../../shared/api-shared.ts';
+import { serviceApi } from './dependencies.ts';
+import { healthRoutes } from './health-routes.ts';
+import { metrics } from './metrics-routes.ts';
+import { probes } from './probe-routes.ts';
+import { statusRoutes } from './status-routes.ts';
+import { temporalUi } from './temporal-ui-routes.ts';
+import { versionRoutes } from './version-routes.ts';
+
+/** Status, probes, versions, metrics, and Temporal's web UI. */
+export const service: ApiLane = (shared) => {
+  const deps = serviceApi(shared);
+  return {
+    v3: async (app) => {
+      await versionRoutes(app);
+      await healthRoutes(app, deps);
+    },
+    muster: { status: (app) => statusRoutes(app, deps) },
+    root: (app) => {
+      metrics(app, deps);
+      probes(app, deps);
+      app.register(temporalUi, deps);
+    },
+  };
+};

@@ -1,0 +1,14 @@
+import type { ApiLane } from '../../shared/api-shared.ts';
+import { cfsSessionRoutes } from './cfs-session-routes.ts';
+import { sessionApi } from './dependencies.ts';
+import { musterSessionRoutes } from './session-routes.ts';
+import { SESSIONS_V2, SESSIONS_V3 } from './session-wires.ts';
+
+export const sessions: ApiLane = (shared) => {
+  const deps = sessionApi(shared);
+  return {
+    v3: (app) => cfsSessionRoutes(app, deps, SESSIONS_V3),
+    v2: (app) => cfsSessionRoutes(app, deps, SESSIONS_V2),
+    muster: { sessions: (app) => musterSessionRoutes(app, deps) },
+  };
+};

@@ -1,0 +1,8 @@
+import type { ApiLane } from '../../shared/api-shared.ts';
+import { webhookApi } from './dependencies.ts';
+import { webhookRoutes } from './webhook-routes.ts';
+
+export const webhooks: ApiLane = (shared) => {
+  const deps = webhookApi(shared);
+  return { muster: { webhooks: (app) => webhookRoutes(app, deps) } };
+};

@@ -1,0 +1,130 @@
+/** Opens what all lanes of the API stand on: database, site, Temporal, git, live streams, the directory of images. */
+import type { FastifyBaseLogger } from 'fastify';
+import { dataPaths } from '../../config/data-paths.ts';
+import { databaseSettings } from '../../config/database-settings.ts';
+import type { Environment } from '../../config/environment.ts';
+import { temporalSettings } from '../../config/temporal-settings.ts';
+import { createImageEngine } from '../../control/images/image-engine.ts';
+import { createRunEngine } from '../../control/runs/run-engine.ts';
+import { createScheduleEngine } from '../../control/schedules/schedule-engine.ts';
+import { createDispatcher } from '../../control/sessions/dispatcher.ts';
+import { readWorkers } from '../../control/sessions/read-workers.ts';
+import { createSessionEngine } from '../../control/sessions/session-engine.ts';
+import { connectTemporal } from '../../control/temporal/connect.ts';
+import { openSigning } from '../../control/temporal/open-signing.ts';
+import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
+import { createGit } from '../../drivers/git/create-git.ts';
+import { keepOpeningImages } from '../../drivers/image-files/open-images.ts';
+import { findMacKey } from '../../drivers/secrets/mac-key.ts';
+import { openHttpRegistry } from '../../drivers/tenants/http-registry.ts';
+import { withoutRegistry } from '../../drivers/tenants/no-registry.ts';
+import type { loadTracing } from '../../drivers/tracing/load-tracing.ts';
+import { type Db, openDatabase } from '../../store/connection/database.ts';
+import { connectionName } from '../../store/connection/process-names.ts';
+import { openStreamFeed } from '../../store/runs/stream-feed.ts';
+import { openSite, signsMessages } from '../../worker/shared/open-site.ts';
+import { accessSettings } from './access-settings.ts';
+import { apiSettings } from './api-settings.ts';
+import type { ApiShared, ApiTemporal, TlsPair } from './api-shared.ts';
+
+/** Longest time for one statement of a request, ms; as long as CFS tries again when others are in the way. */
+const STATEMENT_MS = 60_000;
+
+type Tracing = Awaited<ReturnType<typeof loadTracing>> | undefined;
+
+export interface Process {
+  /** The environment of this process, for git. */
+  environment: Record<string, string | undefined>;
+  log: FastifyBaseLogger;
+  version: string;
+  tls: TlsPair | undefined;
+  tracing: Tracing;
+  setup: ApiShared['setup'];
+}
+
+export type Opened = Awaited<ReturnType<typeof openShared>>;
+
+/** Returns what is shared, what sets the installation up, and the stops of both. */
+export async function openShared(env: Environment, { environment, log, version, tls, tracing, setup }: Process) {
+  const paths = dataPaths(env.MUSTER_DATA_DIR);
+  const database = databaseSettings(env);
+  const name = connectionName('muster-api', { signs: signsMessages(env) });
+  const db = openDatabase({ ...database, name, statementMs: STATEMENT_MS });
+  const site = await openSite(env, db, paths);
+  const registry = env.MUSTER_TENANT_REGISTRY_URL;
+  const engine = openTemporal(env, { db, log, tracing });
+  const streams = openStreamFeed(database);
+  const images = env.MUSTER_IMAGE_SERVICE
+    ? await keepOpeningImages(env.MUSTER_IMAGES_DIR ?? paths.images, (message) => log.warn(message))
+    : undefined;
+  const { cipher, secrets } = site;
+  const { repositoryAccess, ansibleConfig } = site.values;
+  const shared: ApiShared = {
+    db,
+    log,
+    clock: () => new Date(),
+    settings: apiSettings(env, tls, version),
+    access: accessSettings(env, site.platformCa, (message) => log.warn(message)),
+    site: { secrets, cipher, repositoryAccess, ansibleConfig },
+    temporal: engine.temporal,
+    git: createGit({
+      mirrorsDir: paths.mirrors,
+      allowedSchemes: env.MUSTER_REPOSITORY_SCHEMES,
+      tempDir: paths.temporary.api,
+      environment,
+      log: (message) => log.info(message),
+    }),
+    tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: site.platformCa }),
+    streams,
+    imageFiles: () => images?.current() ?? null,
+    setup,
+    tracing,
+  };
+  return {
+    shared,
+    ...{ database, paths, site, follow: engine.follow },
+    /** Ends what works by itself. */
+    stopWork: () => images?.stop(),
+    /** Ends what requests use, when all of them are answered. */
+    close: async () => {
+      await engine.close();
+      await db.destroy();
+    },
+  };
+}
+
+/** The connection to Temporal, what signs the messages on it, and what is told by it. */
+function openTemporal(env: Environment, { db, log, tracing }: { db: Db; log: FastifyBaseLogger; tracing: Tracing }) {
+  const paths = dataPaths(env.MUSTER_DATA_DIR);
+  const keyFiles = { given: env.MUSTER_MAC_KEY_FILE, own: paths.macKey, secretKey: paths.secretKey };
+  const signing = openSigning(db, signsMessages(env) ? () => findMacKey(keyFiles) : null, log);
+  const { client, connection, health, close } = connectTemporal(
+    temporalSettings(env, 'api'),
+    tracing ? tracing.clientInterceptors : {},
+    signing.signing && { ...signing.signing, log },
+  );
+  const dispatcher = createDispatcher({ db, client, log, ...(tracing ? { within: tracing.within } : {}) });
+  const place = { namespace: env.MUSTER_TEMPORAL_NAMESPACE, queue: MAIN_QUEUE };
+  const temporal: ApiTemporal = {
+    client,
+    health: async () => {
+      const reason = await health();
+      return { ok: reason === null, reason };
+    },
+    workers: () => readWorkers(connection, { ...place, now: new Date() }),
+    sessions: createSessionEngine({ db, client }),
+    dispatcher,
+    runs: createRunEngine(client, { taskQueue: MAIN_QUEUE }),
+    images: createImageEngine(client, { taskQueue: MAIN_QUEUE }),
+    schedules: createScheduleEngine(client),
+  };
+  return {
+    temporal,
+    follow: signing.follow,
+    close: async () => {
+      await dispatcher.stop();
+      await signing.stop();
+      await close();
+    },
+  };
+}
