@@ -4,7 +4,6 @@ import {
   closeImageRun,
   failImageRun,
   type ImageRunDependencies,
-  noteOnImageRun,
   readImageRun,
   takeImageRunTurn,
 } from '../../control/images/run-image-job.ts';
@@ -15,13 +14,16 @@ import {
   ReadImageJobSchema,
   TakeImageTurnSchema,
 } from '../../domain/images/activity-schema.ts';
+import { noteOnImageJob } from '../../store/images/image-jobs.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
-import { cleanImageHost } from './clean-machine.ts';
+import { cleanImageHost, cleanRoot } from './clean-machine.ts';
 import type { ImageJobRecords, ImageSweepActivities, ImageWork } from './contract.ts';
 import type { ImageWorkDependencies } from './machine-work.ts';
 import { openRoot } from './open-root.ts';
-import { cleanRoot, packRoot, unpackRoot, watchRoot } from './pack-root.ts';
+import { packRoot } from './pack-root.ts';
+import { unpackRoot } from './unpack-root.ts';
+import { watchRoot } from './watch-root.ts';
 
 const RECORD_INPUTS: InputSchemas<ImageJobRecords> = {
   readImageJob: ReadImageJobSchema,
@@ -47,7 +49,7 @@ export function createImageRecords(deps: ImageRunDependencies): ImageJobRecords 
   return parseInputs(RECORD_INPUTS, {
     readImageJob: ({ jobId, untakenSeconds }) => readImageRun(deps, jobId, untakenSeconds),
     takeImageTurn: ({ jobId, status }) => takeImageRunTurn(deps, jobId, status),
-    noteOnImageJob: ({ jobId, message }) => noteOnImageRun(deps, jobId, message),
+    noteOnImageJob: ({ jobId, message }) => noteOnImageJob(deps.db, jobId, message),
     failImageJob: ({ jobId, message }) => failImageRun(deps, jobId, message),
     closeImageJob: ({ jobId }) => closeImageRun(deps, jobId),
   });

@@ -1,6 +1,7 @@
 /** What is removed from a machine that has a directory of images. */
 
 import { foreignDirectory } from '../../control/images/foreign-directory.ts';
+import { checkFilesMayGo } from '../../control/images/job-work.ts';
 import type { ImageBuilder } from '../../domain/images/image-builder.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
@@ -21,6 +22,19 @@ interface HostDependencies {
   /** Bytes that are to stay free on the disk. */
   minFreeDisk: number;
   log: { warn(fields: object, message: string): void };
+}
+
+/**
+ * Ends every process of a job that is over, and removes its files.
+ * @throws `bad_data` for a job that goes on
+ */
+export async function cleanRoot(
+  deps: Pick<HostDependencies, 'db' | 'imageBuilder' | 'imageFiles'>,
+  jobId: string,
+): Promise<void> {
+  await checkFilesMayGo(deps.db, jobId);
+  await deps.imageBuilder.remove(jobId);
+  await deps.imageFiles.discard(jobId);
 }
 
 /**

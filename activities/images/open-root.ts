@@ -1,6 +1,7 @@
 /** The shell of an image job: opened on a port that is free. */
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { jobToWorkOn } from '../../control/images/job-work.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import { WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
 import { noPortFree, PORT_REST_MS } from '../../domain/images/shell-ports.ts';
@@ -9,7 +10,6 @@ import { moveImageJob, noteOnImageJob } from '../../store/images/image-jobs.ts';
 import { endImageTurn } from '../../store/images/image-turns.ts';
 import { keepImagePort, releaseImagePort, takeImagePort } from '../../store/images/shell-ports.ts';
 import type { ImageWorkDependencies } from './machine-work.ts';
-import { openJob } from './machine-work.ts';
 
 /** Ports that are tried before one gives up: others on this machine may have some. */
 const PORT_TRIES = 20;
@@ -21,8 +21,8 @@ const PORT_WAIT_MS = 8 * 60_000;
 
 /** Opens the environment on the job's port, or finds it open, and tells the user that it is his turn. */
 export async function openRoot(deps: ImageWorkDependencies, jobId: string, signal: AbortSignal): Promise<void> {
-  const job = await openJob(deps, jobId);
-  if (job === null || (job.status !== 'fetching_image' && job.status !== 'waiting_on_user')) return;
+  const job = await jobToWorkOn(deps.db, jobId, 'fetching_image', 'waiting_on_user');
+  if (job === null) return;
   const { db, imageShells: shells } = deps;
   const { port, warnings } = await openOnSomePort(deps, job, signal);
   const now = deps.clock();

@@ -15,9 +15,9 @@ import {
   listImageWorkers,
   markImageJobCleaned,
   moveImageJob,
-  noteOnImageJob as noteOnRow,
+  noteOnImageJob,
 } from '../../store/images/image-jobs.ts';
-import { keepImagePlace, type OthersFirst, takeImageTurn as takeTurn } from '../../store/images/image-turns.ts';
+import { keepImagePlace, type OthersFirst, takeImageTurn } from '../../store/images/image-turns.ts';
 import { WORKER_SILENT_MS } from './create-image-job.ts';
 
 export interface ImageRunDependencies {
@@ -100,7 +100,7 @@ export async function takeImageRunTurn(
   const lapsed = now.getTime() - deps.since.getTime() < LINE_BACK_MS ? new Date(0) : now;
   const others = await deps.db
     .transaction()
-    .execute((trx) => takeTurn(trx, { id: jobId, queue, status, limits: { working, open }, ports, now, lapsed }));
+    .execute((trx) => takeImageTurn(trx, { id: jobId, queue, status, limits: { working, open }, ports, now, lapsed }));
   if (others === null) return { state: 'go', queue };
   const first = whoIsFirst(others, deps.imageLimits, ports);
   if (mayEndJobs(deps, now) && queuedTooLong(others.since, queueSeconds, now)) {
@@ -124,7 +124,7 @@ function whoIsFirst(
 }
 
 async function wait({ db }: ImageRunDependencies, jobId: string, message: string, retrySeconds: number): Promise<Turn> {
-  await noteOnRow(db, jobId, message);
+  await noteOnImageJob(db, jobId, message);
   return { state: 'wait', message, retrySeconds };
 }
 
@@ -179,10 +179,6 @@ async function hasEnded(
   );
   if (reason === null) return false;
   return moveImageJob(deps.db, job.id, 'error', { message: reason, ended_at: now });
-}
-
-export async function noteOnImageRun({ db }: ImageRunDependencies, jobId: string, message: string): Promise<void> {
-  await noteOnRow(db, jobId, message);
 }
 
 /** The job ends in `error` with the reason, unless it has ended. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Client } from '@temporalio/client';
 import type { ImageWorkDependencies } from '../../activities/images/machine-work.ts';
 import { openRoot } from '../../activities/images/open-root.ts';
-import { watchRoot } from '../../activities/images/pack-root.ts';
+import { watchRoot } from '../../activities/images/watch-root.ts';
 import { sweepImageJobs } from '../../control/images/sweep-images.ts';
 import { musterError } from '../../domain/errors.ts';
 import {
