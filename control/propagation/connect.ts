@@ -15,7 +15,7 @@ import {
 import {
   type ConnectionRow,
   deleteConnections,
-  findConnectionsInto,
+  findConnectionsIntoInput,
   findConnectionsOfPair,
   findSourcesOfInput,
   insertConnection,
@@ -23,7 +23,7 @@ import {
 import type { EventRow } from '../../store/propagation/resource-events.ts';
 import type { ResourceRow } from '../../store/propagation/resources.ts';
 import { addDefaultEvents, addUserEvents } from './connection-events.ts';
-import { addressOf, readCurrent } from './current-resources.ts';
+import { addressOf, readInputValue } from './current-resources.ts';
 import type { ModelDependencies, ModelWrite } from './dependencies.ts';
 import { forgetConnections } from './disconnect.ts';
 import { editable, stageEdited } from './stage-edit.ts';
@@ -108,18 +108,26 @@ async function automaticPairs(
   named: readonly MappedPair[],
 ): Promise<MappedPair[]> {
   if (emitter.name === receiver.name) return [];
-  const { current } = await readCurrent(write.trx, [emitter.name, receiver.name]);
-  const held = (name: string, input: string) => current.get(name)?.resolved[input] ?? '';
-  const connected = await findConnectionsInto(write.trx, [receiver.name]);
   const pairs: MappedPair[] = [];
   for (const input of AUTOMATIC_INPUTS) {
-    const isNamed = named.some(({ to }) => to.input === input);
-    const isConnected = connected.some(({ receiver_input }) => receiver_input === input);
-    if (isNamed || isConnected || held(emitter.name, input) === '' || held(receiver.name, input) !== '') continue;
+    if (named.some(({ to }) => to.input === input)) continue;
+    if (![emitter, receiver].every((end) => isPlainValue(end, input))) continue;
+    if ((await findConnectionsIntoInput(write.trx, receiver.name, input)).length > 0) continue;
+    if (!isNothing(await readInputValue(write.trx, receiver.name, input))) continue;
+    if (isNothing(await readInputValue(write.trx, emitter.name, input))) continue;
     const pair = { from: input, to: { input, key: null } };
     if ((await cycleOf(write, emitter.name, receiver.name, pair)) === null) pairs.push(pair);
   }
   return pairs;
+}
+
+/** A definition may have given the input another form: then there is nothing to take along. */
+function isPlainValue({ meta_inputs }: ResourceRow, input: string): boolean {
+  return meta_inputs[input]?.kind === 'simple' && !meta_inputs[input].secret;
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === undefined || value === '';
 }
 
 /** Returns whether the connections of the receiver are others now. */
@@ -141,7 +149,7 @@ async function joinPair(
     throw musterError('input_cycle', text, 'mapping', [{ code: 'input_cycle', message: text, names: cycle }]);
   }
   const kind = inputOf(receiver, to.input).kind;
-  const old = (await findConnectionsInto(write.trx, [receiver.name])).filter((row) =>
+  const old = (await findConnectionsIntoInput(write.trx, receiver.name, to.input)).filter((row) =>
     replaces(kind, to, addressOf(row)),
   );
   const isSame = (row: ConnectionRow) =>

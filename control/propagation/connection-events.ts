@@ -99,6 +99,8 @@ async function add(
       },
     ]),
   );
-  await insertEvents(trx, [...rows.values()]);
+  // In one order: two calls that add the same events do not wait for one another.
+  const ordered = [...rows.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  await insertEvents(trx, ordered);
   return findEvents(trx, [...rows.keys()]);
 }

@@ -9,7 +9,7 @@ import {
 } from '../../domain/propagation/resolve-inputs.ts';
 import type { CommittedResource, ConnectionTuple, CurrentResource } from '../../domain/propagation/stage.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { type ConnectionRow, findSources } from '../../store/propagation/connections.ts';
+import { type ConnectionRow, findSources, findSourcesOfInput } from '../../store/propagation/connections.ts';
 import {
   type CommittedRow,
   findOwnValues,
@@ -81,6 +81,17 @@ export async function readCurrent(db: Db, names: readonly string[]): Promise<Cur
 function resolvable({ name, inputs, meta_inputs }: ResourceRow): ResolvableResource {
   const kinds = Object.entries(meta_inputs).map(([input, { kind }]) => [input, kind]);
   return { name, inputs, kinds: Object.fromEntries(kinds) };
+}
+
+/** Reads the value of one input along its connections, and nothing else. */
+export async function readInputValue(db: Db, resource: string, input: string): Promise<unknown> {
+  const sources = await findSourcesOfInput(db, resource, input);
+  const places = new Map([[`${resource}::${input}`, { resource, input }]]);
+  for (const row of sources) {
+    places.set(`${row.emitter}::${row.emitter_input}`, { resource: row.emitter, input: row.emitter_input });
+  }
+  const known = emittersOf(await findOwnValues(db, [...places.values()]));
+  return resolver(modelOf(known, sources.map(inputConnection))).value(resource, input);
 }
 
 /** Emitters, as far as their values are handed on. */

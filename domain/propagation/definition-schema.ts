@@ -89,7 +89,7 @@ export const MetaSchema = z.strictObject({
   input: z.record(z.string().refine(isInputName, 'this is no name of an input'), Input).default({}),
   tags: z.array(tag).max(100).default([]),
   outcomes: Outcomes.optional(),
-  limits: z.strictObject({ type_limit: z.int().min(1).optional() }).default({}),
+  limits: z.strictObject({ type_limit: z.int().min(1).max(1_000_000).optional() }).default({}),
 });
 export type Meta = z.infer<typeof MetaSchema>;
 

@@ -35,8 +35,11 @@ export function checkValues(inputs: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/** Level by level, since foreign values may be as deep as they like. */
-function formMistake(value: unknown): string | null {
+/**
+ * Returns what keeps a foreign value from being stored, or null: it is too deep, or has text that the database cannot hold. Looks level by
+ * level, since foreign values may be as deep as they like.
+ */
+export function formMistake(value: unknown): string | null {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > DEEPEST) return `is deeper than ${DEEPEST} levels`;

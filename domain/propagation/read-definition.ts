@@ -13,6 +13,7 @@ import {
   MetaSchema,
   PLACE_INPUTS,
 } from './definition-schema.ts';
+import { checkValues, formMistake } from './freeze.ts';
 import { CANONICAL_ACTIONS } from './item-state.ts';
 import { isActionName } from './resource-name.ts';
 import { storedTag } from './tags.ts';
@@ -73,6 +74,8 @@ function foldersOf(path: string): string[] {
  * @param files paths of all files
  */
 export function readDefinition(meta: unknown, files: Iterable<string>, name: string): Definition {
+  const mistake = formMistake(meta);
+  if (mistake !== null) throw musterError('validation_failed', `${META_FILE} ${mistake}`, META_FILE);
   refuseLaterParts(meta);
   const read = MetaSchema.safeParse(meta ?? {});
   if (!read.success) {
@@ -82,12 +85,14 @@ export function readDefinition(meta: unknown, files: Iterable<string>, name: str
     throw musterError('validation_failed', `${META_FILE} has another form: ${someOf(mistakes, '; ')}`, META_FILE);
   }
   const { id = name, version, handler, tags, limits } = read.data;
+  const inputs = inputsOf(read.data.input);
+  checkValues(Object.fromEntries(Object.entries(inputs).map(([input, { value }]) => [input, value])));
   return {
     id,
     version,
     handler,
     actions: actionsOf(read.data, new Set(files)),
-    inputs: inputsOf(read.data.input),
+    inputs,
     tags: [...new Set(tags.map((tag) => storedTag(tag) ?? tag))].sort(),
     type_limit: limits.type_limit ?? null,
   };

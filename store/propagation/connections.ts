@@ -34,6 +34,17 @@ export async function findConnectionsInto(db: Db, receivers: readonly string[]):
     .execute();
 }
 
+/** Returns the connections into one input, in the order in which they were made. */
+export async function findConnectionsIntoInput(db: Db, receiver: string, input: string): Promise<ConnectionRow[]> {
+  return db
+    .selectFrom('propagation_connections')
+    .selectAll()
+    .where('receiver', '=', receiver)
+    .where('receiver_input', '=', input)
+    .orderBy('place')
+    .execute();
+}
+
 /** Returns the connections from one resource to another, in the order in which they were made. */
 export async function findConnectionsOfPair(db: Db, emitter: string, receiver: string): Promise<ConnectionRow[]> {
   return db

@@ -73,6 +73,12 @@ export async function updateDifferences(trx: Db, differences: readonly ItemDiffe
     where i.uid = d.uid and (i.diff, i.connections_diff) is distinct from (d.diff, d.connections_diff)`.execute(trx);
 }
 
+/** Gives the staged items of a resource its tags, but for those that a plan has. */
+export async function updateItemTags(trx: Db, resource: string, tags: string[]): Promise<void> {
+  const query = trx.updateTable('propagation_staged_items').set({ tags });
+  await query.where('resource', '=', resource).where('plan', 'is', null).execute();
+}
+
 /** Removes items that have come to nothing. */
 export async function deleteItems(trx: Db, uids: readonly string[]): Promise<void> {
   if (uids.length === 0) return;

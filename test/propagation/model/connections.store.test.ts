@@ -100,6 +100,13 @@ describe('a connection', () => {
   });
 });
 
+test('that joins 200 values in one list reads no other values for it', async () => {
+  const names = Array.from({ length: 200 }, (_, index) => `m${index}`);
+  await model.create(...names);
+  for (const name of names) await model.connect(name, 'c', { v: 'list' }, 'none');
+  expect(await model.value('c', 'list')).toHaveLength(200);
+});
+
 describe('a cycle', () => {
   test('of inputs is refused with its path, also where place would close it by itself', async () => {
     await model.connect('a', 'b', ['v']);

@@ -90,6 +90,18 @@ describe('a definition', () => {
     await expect(put({ 'meta.yaml': bomb })).rejects.toEqual(refusal('validation_failed', 'aliases'));
   });
 
+  test('that is deep or long is refused', async () => {
+    await repository();
+    for (const depth of [200, 200_000]) {
+      const deep = `a: ${'['.repeat(depth)}${']'.repeat(depth)}`;
+      await expect(put({ 'meta.yaml': deep })).rejects.toEqual(refusal('validation_failed', 'deep'));
+    }
+    await expect(put({ 'meta.yaml': `# ${'x'.repeat(1_048_576)}` })).rejects.toEqual(refusal('value_too_large'));
+    for (const text of ['"\\0"', '"\\ud800"']) {
+      await expect(put({ 'meta.yaml': `id: ${text}` })).rejects.toEqual(refusal('validation_failed'));
+    }
+  });
+
   test('has a version that is text, whatever YAML takes it for', async () => {
     await repository();
     await expect(put({ 'meta.yaml': 'version: 1.0' })).rejects.toEqual(refusal('validation_failed', 'version'));

@@ -81,6 +81,14 @@ describe('staging', () => {
     expect(await model.staged({ tags: ['nothing'] })).toEqual(['a.reload', 'b.update']);
     expect(await model.staged()).toEqual(['a.reload', 'b.update']);
     expect(await stateOf('b')).toBe('operational');
+    expect((await model.items()).find(({ resource }) => resource === 'b')?.tags).toContain('site=x');
+    await tagResource(model.deps, 'b', { remove: ['blue'], add: ['red'] });
+    expect((await model.items()).find(({ resource }) => resource === 'b')?.tags).toEqual([
+      'name=b',
+      'red=',
+      'resource=part',
+      'site=x',
+    ]);
   });
 
   test('asks for run where a resource was never committed, and refuses what is not there', async () => {
