@@ -32,6 +32,7 @@ import { measureIdleWorkflows } from './measurements/idle-workflows.ts';
 import { measureIngest } from './measurements/ingest.ts';
 import { measureLive } from './measurements/live-events.ts';
 import { measureMac } from './measurements/mac.ts';
+import { measurePlanBuild } from './measurements/plan-build.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
 import { measureSoak } from './measurements/soak.ts';
@@ -129,6 +130,7 @@ const ALONE: Record<string, () => Promise<Measurement>> = {
   backup: measureBackup,
   hung: measureHung,
   mac: measureMac,
+  plans: measurePlanBuild,
 };
 
 /** Only when asked for by name: they take a quarter of an hour, or hours. */
