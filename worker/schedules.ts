@@ -1,104 +1,54 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { sealFor } from '../domain/engine/seal.ts';
 import { MAIN_QUEUE } from '../domain/engine/task-queues.ts';
-import { WORKFLOWS } from '../domain/engine/workflow-names.ts';
 import { isMusterError } from '../domain/errors.ts';
 
 /** A start that is this late is left out: the next one does the same. */
 const CATCH_UP = '1m';
 
-const TRUST_SCHEDULE = 'muster-trust';
-const HARDWARE_SYNC_SCHEDULE = 'muster-hardware-sync';
+type Every = '1m' | '2m' | '10m';
 
-const schedule = (
-  scheduleId: string,
-  every: '1m' | '2m' | '10m',
-  {
-    workflowType,
-    workflowId,
-    timeout,
-    summary,
-  }: Record<'workflowType' | 'workflowId' | 'summary', string> & {
-    timeout: '15m' | '40m';
-  },
-) =>
-  ({
-    scheduleId,
-    spec: { intervals: [{ every }] },
-    policies: { overlap: 'SKIP', catchupWindow: CATCH_UP },
-    action: {
-      type: 'startWorkflow',
-      workflowType,
-      workflowId,
-      taskQueue: MAIN_QUEUE,
-      args: [sealFor('schedule', workflowId)],
-      workflowExecutionTimeout: timeout,
-      staticSummary: summary,
-    },
-  }) satisfies ScheduleOptions;
-
-const SCHEDULES = [
-  schedule('muster-sweep', '1m', {
-    workflowType: WORKFLOWS.sweep,
-    workflowId: 'sweep',
-    timeout: '15m',
-    summary: 'compares records and workflows, ends what nobody owns',
-  }),
-  // The worker itself looks each half minute (keep-running.ts). This is for a worker that does not.
-  schedule('muster-batcher', '10m', {
-    workflowType: WORKFLOWS.ensureBatcher,
-    workflowId: 'ensure-batcher',
-    timeout: '15m',
-    summary: 'starts the batcher where it does not run',
-  }),
-  schedule('muster-webhooks', '10m', {
-    workflowType: WORKFLOWS.wakeWebhooks,
-    workflowId: 'wake-webhooks',
-    timeout: '15m',
-    summary: 'goes on with what webhooks are to be told',
-  }),
-  schedule('muster-images', '2m', {
-    workflowType: WORKFLOWS.sweepImages,
-    workflowId: 'sweep-images',
-    timeout: '15m',
-    summary: 'goes on with image jobs that a crash has left, removes what no record names',
-  }),
-  // CFS promises five minutes; so one that fails does not break the promise.
-  schedule('muster-session-ttl', '2m', {
-    workflowType: WORKFLOWS.expireSessions,
-    workflowId: 'session-ttl',
-    timeout: '40m',
-    summary: 'deletes complete sessions older than option session_ttl',
-  }),
-  schedule(TRUST_SCHEDULE, '10m', {
-    workflowType: WORKFLOWS.renewTrust,
-    workflowId: 'trust',
-    timeout: '15m',
-    summary: 'renews the certificate with which sessions log in at hosts',
-  }),
-];
-
-const HARDWARE_SYNC = schedule(HARDWARE_SYNC_SCHEDULE, '10m', {
-  workflowType: WORKFLOWS.ensureHardwareSync,
-  workflowId: 'ensure-hardware-sync',
-  timeout: '15m',
-  summary: 'starts the hardware sync where it does not run',
-});
-
-/** What there is only in some installations. */
-export interface ScheduledParts {
-  /** Whether a hardware manager is set. Default: no. */
-  hardwareSync?: boolean;
+interface Started {
+  workflowType: string;
+  workflowId: string;
+  timeout: '15m' | '40m';
+  summary: string;
 }
 
-/** The schedules of an installation. Each start of a schedule is a workflow more in Temporal's web UI, between those of sessions. */
-export const wantedSchedules = ({ hardwareSync = false }: ScheduledParts) =>
-  hardwareSync ? [...SCHEDULES, HARDWARE_SYNC] : SCHEDULES;
+/** A schedule that a lane needs. */
+export type LaneSchedule = ReturnType<typeof every>;
+
+/**
+ * Returns a schedule of a workflow without input. Each start is a workflow more in Temporal's web UI, between those of sessions.
+ * `wanted`: false where this installation has none, so that a schedule of before is removed; default: true.
+ */
+export function every(scheduleId: string, interval: Every, started: Started, { wanted = true } = {}) {
+  const { workflowType, workflowId, timeout, summary } = started;
+  return {
+    wanted,
+    options: {
+      scheduleId,
+      spec: { intervals: [{ every: interval }] },
+      policies: { overlap: 'SKIP', catchupWindow: CATCH_UP },
+      action: {
+        type: 'startWorkflow',
+        workflowType,
+        workflowId,
+        taskQueue: MAIN_QUEUE,
+        args: [sealFor('schedule', workflowId)],
+        workflowExecutionTimeout: timeout,
+        staticSummary: summary,
+      },
+    } satisfies ScheduleOptions,
+  };
+}
 
 /** Makes the schedules, or brings those that exist to what the code says, and removes what is switched off. */
-export async function reconcileSchedules(client: Client, parts: ScheduledParts = {}): Promise<void> {
-  for (const wanted of wantedSchedules(parts)) await reconcile(client, wanted);
-  if (!parts.hardwareSync) await remove(client, HARDWARE_SYNC_SCHEDULE);
+export async function reconcileSchedules(client: Client, schedules: readonly LaneSchedule[]): Promise<void> {
+  for (const { wanted, options } of schedules) {
+    if (wanted) await reconcile(client, options);
+    else await remove(client, options.scheduleId);
+  }
 }
 
 async function remove(client: Client, scheduleId: string): Promise<void> {
@@ -109,12 +59,7 @@ async function remove(client: Client, scheduleId: string): Promise<void> {
   }
 }
 
-/** Renews what sessions show to hosts now, and not only in some minutes: hosts ask for the authority's key. */
-export async function renewTrustNow(client: Client): Promise<void> {
-  await client.schedule.getHandle(TRUST_SCHEDULE).trigger();
-}
-
-async function reconcile(client: Client, wanted: (typeof SCHEDULES)[number]): Promise<void> {
+async function reconcile(client: Client, wanted: LaneSchedule['options']): Promise<void> {
   try {
     await client.schedule.create(wanted);
   } catch (error) {
@@ -136,14 +81,14 @@ async function reconcile(client: Client, wanted: (typeof SCHEDULES)[number]): Pr
 export function keepSchedules(
   client: Client,
   log: { warn(fields: object, message: string): void },
-  parts: ScheduledParts = {},
+  schedules: readonly LaneSchedule[],
 ): () => void {
   const check = async () => {
-    for (const wanted of wantedSchedules(parts)) {
+    for (const { options } of schedules.filter(({ wanted }) => wanted)) {
       try {
-        await client.schedule.getHandle(wanted.scheduleId).describe();
+        await client.schedule.getHandle(options.scheduleId).describe();
       } catch {
-        await reconcile(client, wanted).catch((error) => log.warn({ err: String(error) }, 'schedule not reconciled'));
+        await reconcile(client, options).catch((error) => log.warn({ err: String(error) }, 'schedule not reconciled'));
       }
     }
   };

@@ -10,6 +10,7 @@ import { pokeBatcher } from '../../workflows/batches/messages.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { replayHistories, startTestWorker } from '../support/stack/session-bench.ts';
+import { laneSchedules } from '../support/temporal/lane-schedules.ts';
 import { temporalMissing } from '../support/temporal/temporal-binary.ts';
 import { openDevServer, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 
@@ -138,7 +139,7 @@ describeNeeding(temporalMissing(), 'the workflow of the batcher', () => {
 
   test('is started by its schedule', async () => {
     const { client } = server.environment;
-    await reconcileSchedules(client);
+    await reconcileSchedules(client, laneSchedules());
     const schedule = client.schedule.getHandle('muster-batcher');
     const { spec, policies } = await schedule.describe();
     expect(spec.intervals).toMatchObject([{ every: 600_000 }]);

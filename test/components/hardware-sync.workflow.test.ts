@@ -10,6 +10,7 @@ import { node, startHardwareManager } from '../support/fakes/hardware-service.ts
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { startTestWorker } from '../support/stack/session-bench.ts';
+import { laneSchedules } from '../support/temporal/lane-schedules.ts';
 import { temporalMissing } from '../support/temporal/temporal-binary.ts';
 import { openDevServer, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 
@@ -75,12 +76,12 @@ describeNeeding(temporalMissing(), 'the hardware sync', () => {
   test('has a schedule where a hardware manager is set, and none else', async () => {
     const { client } = server.environment;
     const schedule = client.schedule.getHandle('muster-hardware-sync');
-    await reconcileSchedules(client, { hardwareSync: true });
+    await reconcileSchedules(client, laneSchedules({ hardwareSync: true }));
     const { spec, policies } = await schedule.describe();
     expect(spec.intervals).toMatchObject([{ every: 600_000 }]);
     expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
     for (let time = 0; time < 2; time += 1) {
-      await reconcileSchedules(client);
+      await reconcileSchedules(client, laneSchedules());
       await expect(schedule.describe()).rejects.toThrow(/not found/i);
     }
   }, 60_000);

@@ -1,10 +1,12 @@
 /** The certificate is renewed by a schedule: on a real Temporal server, with fake activities. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
-import { reconcileSchedules, renewTrustNow } from '../../worker/schedules.ts';
+import { renewTrustNow } from '../../worker/lanes/trust.ts';
+import { reconcileSchedules } from '../../worker/schedules.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { startTestWorker } from '../support/stack/session-bench.ts';
+import { laneSchedules } from '../support/temporal/lane-schedules.ts';
 import { temporalMissing } from '../support/temporal/temporal-binary.ts';
 import { openDevServer, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 
@@ -33,7 +35,7 @@ describeNeeding(temporalMissing(), 'the renewal of trust', () => {
 
   test('happens each ten minutes and when a worker starts, is tried again, and says until when', async () => {
     const { client } = server.environment;
-    await reconcileSchedules(client);
+    await reconcileSchedules(client, laneSchedules());
     const schedule = client.schedule.getHandle('muster-trust');
     const { spec, policies } = await schedule.describe();
     expect(spec.intervals).toMatchObject([{ every: 600_000 }]);

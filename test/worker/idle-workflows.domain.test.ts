@@ -1,15 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import { keepRunning } from '../../worker/keep-running.ts';
-import { wantedSchedules } from '../../worker/schedules.ts';
 import { eventually } from '../support/eventually.ts';
+import { laneSchedules } from '../support/temporal/lane-schedules.ts';
 
 const TEN_MINUTES = 600_000;
 
 /** Workflows that the schedules start in ten minutes. */
 const started = (parts: { hardwareSync?: boolean }) =>
-  wantedSchedules(parts)
-    .flatMap(({ spec }) => spec.intervals)
+  laneSchedules(parts)
+    .filter(({ wanted }) => wanted)
+    .flatMap(({ options }) => options.spec.intervals)
     .reduce((sum, { every }) => sum + TEN_MINUTES / msToNumber(every), 0);
 
 describe('workflows of an idle stack in ten minutes', () => {

@@ -2,9 +2,25 @@ import { createHardwareSyncActivities } from '../../activities/components/hardwa
 import type { Environment } from '../../config/environment.ts';
 import { ensureHardwareSync } from '../../control/components/ensure-hardware-sync.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
+import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { createHardwareList, type ListHardware } from '../../drivers/inventory/list-hardware.ts';
 import { keepRunning } from '../keep-running.ts';
+import { every } from '../schedules.ts';
 import type { WorkerLane } from '../shared/open-shared.ts';
+
+/** The schedule of the hardware sync, which there is where a hardware manager is set. */
+export const hardwareSyncSchedule = (wanted: boolean) =>
+  every(
+    'muster-hardware-sync',
+    '10m',
+    {
+      workflowType: WORKFLOWS.ensureHardwareSync,
+      workflowId: 'ensure-hardware-sync',
+      timeout: '15m',
+      summary: 'starts the hardware sync where it does not run',
+    },
+    { wanted },
+  );
 
 /** The hardware sync. */
 export const components: WorkerLane = (shared) => {
@@ -13,6 +29,7 @@ export const components: WorkerLane = (shared) => {
   const ensure = () => ensureHardwareSync(client, MAIN_QUEUE);
   return {
     main: createHardwareSyncActivities({ ...shared, listHardware, taskQueue: MAIN_QUEUE }),
+    schedules: [hardwareSyncSchedule(listHardware !== undefined)],
     ...(listHardware === undefined
       ? {}
       : { begin: [['Temporal', ensure]], background: [() => keepRunning({ 'hardware sync': ensure }, log)] }),

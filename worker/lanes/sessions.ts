@@ -6,6 +6,7 @@ import { createImageActivities } from '../../activities/sessions/images/image-ac
 import { createSweepActivities } from '../../activities/sessions/sweep-activities.ts';
 import type { Environment } from '../../config/environment.ts';
 import { sessionOwner } from '../../control/sessions/session-owner.ts';
+import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { createAnsibleHosts } from '../../drivers/inventory/ansible-hosts.ts';
 import { createInventories, type InventoryProvider } from '../../drivers/inventory/create-inventories.ts';
 import { createHsmClient } from '../../drivers/inventory/hsm-client.ts';
@@ -19,7 +20,24 @@ import type { Db } from '../../store/connection/database.ts';
 import { baseEnvironment } from '../base-environment.ts';
 import { openCluster } from '../cluster.ts';
 import { openImages } from '../image-service.ts';
+import { every } from '../schedules.ts';
 import { ROOT, type WorkerLane, type WorkerShared } from '../shared/open-shared.ts';
+
+export const SESSION_SCHEDULES = [
+  every('muster-sweep', '1m', {
+    workflowType: WORKFLOWS.sweep,
+    workflowId: 'sweep',
+    timeout: '15m',
+    summary: 'compares records and workflows, ends what nobody owns',
+  }),
+  // CFS promises five minutes; so one that fails does not break the promise.
+  every('muster-session-ttl', '2m', {
+    workflowType: WORKFLOWS.expireSessions,
+    workflowId: 'session-ttl',
+    timeout: '40m',
+    summary: 'deletes complete sessions older than option session_ttl',
+  }),
+];
 
 /** Sessions, wherever their layers run, and the sweep of each minute. */
 export const sessions: WorkerLane = async (shared) => {
@@ -39,6 +57,7 @@ export const sessions: WorkerLane = async (shared) => {
     },
     machine: { ...host, cleanHost: sweep.cleanHost },
     ...(cluster === null ? {} : { cluster: createClusterActivities({ ...deps, cluster }) }),
+    schedules: SESSION_SCHEDULES,
     owners: [sessionOwner(db)],
   };
 };

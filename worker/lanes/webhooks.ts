@@ -2,9 +2,18 @@ import { createWebhookActivities, sweepWebhooks } from '../../activities/webhook
 import { openAddressSeal } from '../../control/webhooks/address-seal.ts';
 import { followNotifications } from '../../control/webhooks/follow-notifications.ts';
 import { wakeWebhooks } from '../../control/webhooks/wake-webhooks.ts';
+import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { createWebhookSender } from '../../drivers/webhooks/send-webhook.ts';
 import { keepRunning } from '../keep-running.ts';
+import { every } from '../schedules.ts';
 import type { WorkerLane } from '../shared/open-shared.ts';
+
+export const WEBHOOK_SCHEDULE = every('muster-webhooks', '10m', {
+  workflowType: WORKFLOWS.wakeWebhooks,
+  workflowId: 'wake-webhooks',
+  timeout: '15m',
+  summary: 'goes on with what webhooks are to be told',
+});
 
 /** Notifications, and the addresses that they go to. */
 export const webhooks: WorkerLane = (shared) => {
@@ -17,6 +26,7 @@ export const webhooks: WorkerLane = (shared) => {
   };
   return {
     main: createWebhookActivities(deps),
+    schedules: [WEBHOOK_SCHEDULE],
     sweep: () => sweepWebhooks(deps),
     background: [() => keepRunning({ webhooks: () => wakeWebhooks(deps) }, log), () => followNotifications(deps)],
   };

@@ -14,6 +14,7 @@ import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
 import { readHostId } from '../../drivers/machine/machine-id.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { openBuiltInImages } from '../image-builder.ts';
+import type { LaneSchedule } from '../schedules.ts';
 import { openTrust } from '../trust.ts';
 import type { openWorkerLog } from '../worker-log.ts';
 import type { Site } from './open-site.ts';
@@ -101,6 +102,8 @@ export interface LaneParts {
   main?: object;
   machine?: object;
   cluster?: object;
+  /** Schedules of Temporal that there must be. */
+  schedules?: readonly LaneSchedule[];
   /** Owners of this lane's runs. */
   owners?: readonly RunOwner[];
   /** What it tidies when the sweep of each minute comes by. */

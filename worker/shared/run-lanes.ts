@@ -64,7 +64,7 @@ export async function runLanes(env: Environment, process_: Process): Promise<voi
   }
 
   const connection = await connectWorkers(settings, log);
-  const scheduled = { hardwareSync: env.MUSTER_HARDWARE_SYNC_URL !== undefined };
+  const scheduled = lanes.flatMap(({ schedules = [] }) => schedules);
   await again('Temporal', log, () => registerSearchAttributes(temporal.connection, settings.namespace));
   await again('Temporal', log, () => reconcileSchedules(client, scheduled));
   for (const [what, begin] of lanes.flatMap((lane) => lane.begin ?? [])) await again(what, log, begin);

@@ -9,6 +9,7 @@ import { describeNeeding } from '../../support/requirement.ts';
 import { startTestWorker } from '../../support/stack/session-bench.ts';
 import { NO_IMAGE_KEYS, openMachine, type SessionMachine } from '../../support/stack/session-machine.ts';
 import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
+import { laneSchedules } from '../../support/temporal/lane-schedules.ts';
 import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
 import { openDevServer, type TestServer, workflowBundle } from '../../support/temporal/workflow-environment.ts';
 
@@ -61,7 +62,7 @@ describeNeeding(temporalMissing(), 'the time-to-live of sessions', () => {
     const { db } = machine.database;
     // It begins a run with every second minute, and is paused well before the next one.
     await eventually('it comes not due now', () => Date.now() % EVERY_MS < EVERY_MS - 5_000);
-    await reconcileSchedules(client);
+    await reconcileSchedules(client, laneSchedules());
     const schedule = client.schedule.getHandle('muster-session-ttl');
     const { spec, policies } = await schedule.describe();
     // What it would start by itself in the second of a trigger would be in its way.

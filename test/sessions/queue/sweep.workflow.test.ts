@@ -18,6 +18,7 @@ import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { COMMIT, makeSession, sessionNow, signalClient } from '../../support/temporal/engine-sessions.ts';
+import { laneSchedules } from '../../support/temporal/lane-schedules.ts';
 import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
 import { openDevServer, type TestServer } from '../../support/temporal/workflow-environment.ts';
 
@@ -203,12 +204,12 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
   });
 
   test('has a schedule that is made, and brought to what the code says', async () => {
-    await reconcileSchedules(client);
+    await reconcileSchedules(client, laneSchedules());
     const handle = client.schedule.getHandle('muster-sweep');
     const { action } = await handle.describe();
     await handle.update((previous) => ({ ...previous, spec: { intervals: [{ every: '9m' }] } }));
     await eventually('the change', async () => (await handle.describe()).spec.intervals?.[0]?.every === 540_000);
-    await Promise.all([reconcileSchedules(client), reconcileSchedules(client)]);
+    await Promise.all([reconcileSchedules(client, laneSchedules()), reconcileSchedules(client, laneSchedules())]);
     const { spec, policies } = await eventually('the schedule of the code', async () => {
       const described = await handle.describe();
       return described.spec.intervals?.[0]?.every === 60_000 && described;
@@ -217,7 +218,7 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
     expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
     expect(action).toMatchObject({ type: 'startWorkflow', workflowType: 'sweepWorkflow', taskQueue: 'muster' });
     await handle.delete();
-    await reconcileSchedules(client);
+    await reconcileSchedules(client, laneSchedules());
     expect((await handle.describe()).action).toMatchObject({ workflowType: 'sweepWorkflow' });
     await handle.delete();
   });
