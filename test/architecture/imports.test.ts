@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -13,12 +13,15 @@ import {
   LANELESS,
   LANES,
   LAYERS,
+  LISTS,
   LOCAL_RULES,
+  MAIN_FILES,
   MESSAGES,
   QUERY_FILES,
   READING,
   SHARED_BY_ROOTS,
   TEST_FOLDERS,
+  WITH_MANIFESTS,
   ZOD_FILES,
 } from './layers.ts';
 
@@ -202,7 +205,43 @@ describe('contents', () => {
   });
 });
 
+describe('lists of lanes', () => {
+  const importsOf = (path: string) =>
+    FILES.find((file) => file.path === path)?.imports.map(({ specifier }) => importedPath(path, specifier)) ?? [];
+
+  test.each(Object.entries(LISTS))('%s has every lane with a file there', (list, listed) => {
+    const files = FILES.map(({ path }) => path).filter((path) => listed.test(path));
+    expect(files.length).toBeGreaterThan(5);
+    expect(files.filter((path) => !importsOf(list).includes(path))).toEqual([]);
+  });
+
+  test('config/environment.ts has every lane with settings', () => {
+    const isOfLane = (name: string) => Object.keys(LANES).some((lane) => name === lane || name.startsWith(`${lane}-`));
+    const files = FILES.flatMap(({ path }) => /^config\/([a-z-]+)\.ts$/.exec(path)?.[1] ?? []).filter(isOfLane);
+    expect(files.length).toBeGreaterThan(5);
+    const joined = importsOf('config/environment.ts');
+    expect(files.filter((name) => !joined.includes(`config/${name}.ts`))).toEqual([]);
+  });
+
+  test('every folder of routes or commands brings itself', () => {
+    const paths = new Set(FILES.map(({ path }) => path));
+    const folders = WITH_MANIFESTS.flatMap((folder) =>
+      [...paths].flatMap((path) => new RegExp(`^${folder}/[a-z-]+(?=/)`).exec(path)?.[0] ?? []),
+    );
+    expect(folders.length).toBeGreaterThan(20);
+    expect([...new Set(folders)].filter((folder) => !paths.has(`${folder}/index.ts`))).toEqual([]);
+  });
+});
+
 describe('files', () => {
+  test.each(MAIN_FILES)('%s has less than 120 lines, and no function of more than 60', (path) => {
+    expect(FILES.find((file) => file.path === path)?.lines).toBeLessThan(120);
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    const functions = [...text.matchAll(/^(?:export )?(?:async )?function (\w+)[\s\S]*?^\}$/gm)];
+    expect(functions.length).toBeGreaterThan(0);
+    expect(functions.filter(([body]) => body.split('\n').length > 60).map(([, name]) => name)).toEqual([]);
+  });
+
   test('bear names in kebab case that say what is inside', () => {
     const parts = FILES.flatMap(({ path }) => path.split('/').map((part) => ({ path, part })));
     const wrong = parts.filter(

@@ -191,3 +191,19 @@ export const GATHERING = [
   'cli/commands/stack/show-status.ts',
   'cli/commands/stack/stop-stack.ts',
 ];
+
+/** Lists in which each lane is a line, with the files that they list: a lane's file of that layer is in the list. */
+export const LISTS: Readonly<Record<string, RegExp>> = {
+  'api/lanes.ts': /^api\/routes\/[a-z-]+\/index\.ts$/,
+  'worker/lanes.ts': /^worker\/lanes\/[a-z-]+\.ts$/,
+  'cli/lanes.ts': /^cli\/commands\/[a-z-]+\/index\.ts$/,
+  'store/tables.ts': /^store\/[a-z-]+\/tables\.ts$/,
+  'domain/errors.ts': /^domain\/[a-z-]+\/errors\.ts$/,
+  'workflows/index.ts': /^workflows\/[a-z-]+\/[a-z-]+\.workflow\.ts$/,
+};
+
+/** Folders of layers in which each folder brings itself by its `index.ts`. */
+export const WITH_MANIFESTS = ['api/routes', 'cli/commands'];
+
+/** Where processes begin: short, so that what they put together can be seen at once. */
+export const MAIN_FILES = ['api/main.ts', 'worker/main.ts'];
