@@ -1,5 +1,6 @@
 import { CLUSTER_HOST } from '../../domain/engine/task-queues.ts';
 import { musterError } from '../../domain/errors.ts';
+import { isRunOver } from '../../domain/runs/run-states.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import { insertAuditRow } from '../../store/audit/audit.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -29,7 +30,7 @@ const ENDED_BY_OWNER: Readonly<Record<string, string>> = { reconcile: './muster 
  */
 export async function endRun({ db, runEngine, actor }: EndRunDependencies, id: string): Promise<ReadRun> {
   const run = await getRun(db, id);
-  if (run.state === 'ended' || run.state === 'lost') {
+  if (isRunOver(run.state)) {
     throw musterError(
       'run_over',
       `Run ${id} is over: ${run.state === 'lost' ? 'it was lost' : `it ended with status ${run.exitStatus}`}`,
@@ -62,7 +63,7 @@ export async function endRunHere(
   id: string,
 ): Promise<boolean> {
   const run = await findRun(db, id);
-  if (run === null || run.host !== hostId || run.state === 'ended' || run.state === 'lost') return false;
+  if (run === null || run.host !== hostId || isRunOver(run.state)) return false;
   await runner.end(id);
   return true;
 }

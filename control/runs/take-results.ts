@@ -1,4 +1,5 @@
 import { musterError } from '../../domain/errors.ts';
+import { isRunOver } from '../../domain/runs/run-states.ts';
 import type { ResultsFile } from '../../domain/runs/schema.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
@@ -13,7 +14,7 @@ import { positionOf, presentRun, type RunPosition } from './run-position.ts';
 export async function takeResults(db: Db, runId: string, results: ResultsFile): Promise<RunPosition> {
   return db.transaction().execute(async (trx) => {
     const run = presentRun(await holdRun(trx, runId));
-    if (run.state === 'ended' || run.state === 'lost') {
+    if (isRunOver(run.state)) {
       throw musterError('run_ended', 'The run has ended; results come before the exit status');
     }
     await insertHostResults(trx, { ...run, runId }, hostResultsOf(results));

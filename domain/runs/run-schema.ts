@@ -1,8 +1,7 @@
 /** Shapes of the routes of runs: what a run is on the wire. Times are ISO with ms and Z. */
 import { z } from 'zod';
 import { IdSchema } from './id-schema.ts';
-
-export const RUN_STATES = ['created', 'started', 'ended', 'lost'] as const;
+import { RUN_STATES } from './run-states.ts';
 
 export const RunSchema = z.strictObject({
   id: z.string(),

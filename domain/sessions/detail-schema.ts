@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { RESULT_WORDS } from '../runs/event-summary.ts';
 import { UNFINISHED_WORDS } from '../runs/host-progress.ts';
+import { RUN_STATES } from '../runs/run-states.ts';
 import { HOST_STATUSES } from '../runs/schema.ts';
 import { RUNNER_PROFILES } from './cluster/cluster-job.ts';
 import { IMAGE_STATES } from './images/image-progress.ts';
@@ -39,7 +40,7 @@ const AttemptSchema = z.strictObject({
   run_id: z.string(),
   layer: z.int(),
   attempt: z.int(),
-  state: z.enum(['created', 'started', 'ended', 'lost']),
+  state: z.enum(RUN_STATES),
   exit_code: z.int().nullable(),
   /** Why Ansible ended it, in its own words with file and line; null where it did not say. */
   error: z.string().nullable(),

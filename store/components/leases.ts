@@ -3,7 +3,9 @@
  * what it waits for is on record, and older sessions come first. Both go when its engine side ends (session-engine.ts).
  */
 import { type RawBuilder, sql } from 'kysely';
+import { OPEN_RUN_STATES } from '../../domain/runs/run-states.ts';
 import type { Db } from '../connection/database.ts';
+import { literals } from '../connection/literals.ts';
 
 /** Key of the advisory lock under which leases are given out. */
 const LEASE_LOCK = 0x6c656173;
@@ -125,7 +127,7 @@ export async function releaseLeases(trx: Db, sessionId: string): Promise<void> {
 
 /** Whether a run of a session is on record as not ended. */
 const hasOpenRun = (id: RawBuilder<unknown>) =>
-  sql<boolean>`exists (select from runs where session_id = ${id} and state in ('created', 'started'))`;
+  sql<boolean>`exists (select from runs where session_id = ${id} and state in ${literals(OPEN_RUN_STATES)})`;
 
 /** Whether a session has a Job of which nobody knows that all of it has stopped. One without a token was never made. */
 const hasJobAtWork = (id: RawBuilder<unknown>) => sql<boolean>`exists (

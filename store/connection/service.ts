@@ -1,3 +1,4 @@
+import { OPEN_RUN_STATES } from '../../domain/runs/run-states.ts';
 import type { Db } from './database.ts';
 
 export interface WorkCounts {
@@ -25,7 +26,7 @@ export async function countWork(db: Db): Promise<WorkCounts> {
   const runs = await db
     .selectFrom('runs')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('state', 'in', ['created', 'started'])
+    .where('state', 'in', OPEN_RUN_STATES)
     .executeTakeFirstOrThrow();
   const of = (status: string) => sessions.find((row) => row.status === status)?.count ?? 0;
   return {

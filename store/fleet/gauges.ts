@@ -1,9 +1,11 @@
 /** How things stand now, for whoever measures Muster. */
 import { sql } from 'kysely';
 import type { ConfigurationStatus } from '../../domain/components/schema.ts';
+import { OPEN_RUN_STATES } from '../../domain/runs/run-states.ts';
 import { exhausted, judgedStandings } from '../components/component-status.ts';
 import { readOptions } from '../configurations/options.ts';
 import type { Db } from '../connection/database.ts';
+import { literals } from '../connection/literals.ts';
 
 export interface Gauges {
   /** Sessions that are not deleted, by status. */
@@ -72,7 +74,7 @@ async function readCounts(db: Db, now: Date): Promise<Omit<Gauges, 'components'>
       (select count(*) ${queued}) as queued,
       (select coalesce(max(${since('created_at')}), 0) ${queued}) as "queuedSeconds",
       (select count(*) from sessions where stage = 'admitted') as admitted,
-      (select count(*) from runs where state in ('created', 'started')) as "activeRuns",
+      (select count(*) from runs where state in ${literals(OPEN_RUN_STATES)}) as "activeRuns",
       (select coalesce(max(event_lag_ms), 0) / 1000.0 from runs where state = 'started')::float8 as "eventLag",
       (select count(*) from outbox) as undelivered,
       (select coalesce(max(${since('created_at')}), 0) from outbox) as "undeliveredSeconds",

@@ -1,8 +1,10 @@
 /** What hosts reached in a session: recorded results of ended runs, and task events of the one that goes on. */
 import { type RawBuilder, sql } from 'kysely';
 import type { HostResultWord } from '../../domain/runs/host-progress.ts';
+import { OPEN_RUN_STATES } from '../../domain/runs/run-states.ts';
 import type { HostStatus } from '../../domain/runs/schema.ts';
 import type { Db } from '../connection/database.ts';
+import { literals } from '../connection/literals.ts';
 import { EVENT_COUNTS, EVENT_STATUS } from './event-results.ts';
 
 /** One layer of one host; `running` while its run goes on. */
@@ -44,7 +46,7 @@ export async function readHostNames(db: Db, sessionId: string, after: string, li
 }
 
 /** Whether a run `r` goes on, as far as its session `s` knows: of a complete session no host is at work. */
-const GOES_ON = sql`coalesce(r.state in ('created', 'started'), true) and s.status <> 'complete'`;
+const GOES_ON = sql`coalesce(r.state in ${literals(OPEN_RUN_STATES)}, true) and s.status <> 'complete'`;
 
 /**
  * The layers that these hosts took part in, in order, each with its latest attempt: stored results, and for runs without

@@ -2,9 +2,9 @@
 import { sql } from 'kysely';
 import { type Owner, ownerOf } from '../../domain/runs/owner.ts';
 import type { RunStreamEnd } from '../../domain/runs/run-schema.ts';
+import { isRunOver, type RunState } from '../../domain/runs/run-states.ts';
 import type { StreamState } from '../../domain/runs/stream-schema.ts';
 import type { Db } from '../connection/database.ts';
-import type { RunState } from './tables.ts';
 
 export interface ReadRun {
   id: string;
@@ -70,7 +70,7 @@ export async function readRunState(db: Db, id: string): Promise<StreamState<RunS
   return {
     lastEvent,
     lastChunk,
-    over: state === 'ended' || state === 'lost',
+    over: isRunOver(state),
     deleted: false,
     end: { id, state, exit_status: exitStatus, error, deleted: false },
   };

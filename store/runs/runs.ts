@@ -1,11 +1,12 @@
 /** Runs: one launched playbook each, whichever lane owns it. */
 import { type RawBuilder, sql } from 'kysely';
 import { type Owner, ownerOf, SESSION_KIND } from '../../domain/runs/owner.ts';
+import { isRunOver, OPEN_RUN_STATES, type RunEndState, type RunState } from '../../domain/runs/run-states.ts';
 import type { RunCursor } from '../../domain/runs/runner.ts';
 import type { Db } from '../connection/database.ts';
+import { literals } from '../connection/literals.ts';
 import { insertDuration } from '../connection/tallies.ts';
 import { deleteStream } from './streams.ts';
-import type { RunState } from './tables.ts';
 
 export interface NewRun {
   id: string;
@@ -115,17 +116,12 @@ export async function moveRunCursor(
 }
 
 /** Writes the end of a run once; `exitCode` null for a lost one. Answers whether this call wrote it. */
-export async function markRunEnded(
-  db: Db,
-  id: string,
-  state: 'ended' | 'lost',
-  exitCode: number | null,
-): Promise<boolean> {
+export async function markRunEnded(db: Db, id: string, state: RunEndState, exitCode: number | null): Promise<boolean> {
   const result = await db
     .updateTable('runs')
     .set({ state, exit_code: exitCode, ended_at: new Date() })
     .where('id', '=', id)
-    .where('state', 'in', ['created', 'started'])
+    .where('state', 'in', OPEN_RUN_STATES)
     .executeTakeFirst();
   return result.numUpdatedRows > 0n;
 }
@@ -140,7 +136,7 @@ export async function markOpenRunsLost(db: Db): Promise<number> {
   const result = await db
     .updateTable('runs')
     .set({ state: 'lost', exit_code: null, ended_at: new Date() })
-    .where('state', 'in', ['created', 'started'])
+    .where('state', 'in', OPEN_RUN_STATES)
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
 }
@@ -169,13 +165,13 @@ export async function runsOfMachine(db: Db, machine: string): Promise<MachineRun
   return rows.map((row) => ({
     id: row.id,
     owner: ownerOf(row),
-    isOpen: row.state === 'created' || row.state === 'started',
+    isOpen: !isRunOver(row.state),
   }));
 }
 
 /** Runs of a session whose end is not on record. */
 export async function openSessionRuns(db: Db, sessionId: string): Promise<RunRow[]> {
-  return sessionRuns(db, sessionId, sql<boolean>`state in ('created', 'started')`);
+  return sessionRuns(db, sessionId, sql<boolean>`state in ${literals(OPEN_RUN_STATES)}`);
 }
 
 /** Runs of a session whose results are not recorded on components. */
@@ -226,7 +222,7 @@ export async function openRunsOf(db: Db, owner: Owner): Promise<RunRow[]> {
     .selectFrom('runs')
     .select('id')
     .where(ownedBy(owner))
-    .where('state', 'in', ['created', 'started'])
+    .where('state', 'in', OPEN_RUN_STATES)
     .orderBy('attempt')
     .execute();
   const runs = await Promise.all(rows.map(({ id }) => findRun(db, id)));

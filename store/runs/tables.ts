@@ -1,9 +1,8 @@
 /** The tables of lane runs, as Kysely sees them. */
 import type { ColumnType, Generated } from 'kysely';
+import type { RunState } from '../../domain/runs/run-states.ts';
 import type { TaskChange } from '../../domain/runs/schema.ts';
 import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
-
-export type RunState = 'created' | 'started' | 'ended' | 'lost';
 
 export interface RunsTable {
   id: string;

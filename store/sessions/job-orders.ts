@@ -1,5 +1,6 @@
 /** What the pod of a session's Job asks and hands in: token, order, step, wait. */
 import { sql } from 'kysely';
+import { OPEN_RUN_STATES } from '../../domain/runs/run-states.ts';
 import type { JobOrder, JobStep, StepReport } from '../../domain/sessions/job-schema.ts';
 import type { Db } from '../connection/database.ts';
 
@@ -41,7 +42,7 @@ export async function giveOrder(db: Db, sessionId: string, order: JobOrder): Pro
         selectFrom('runs')
           .select('runs.id')
           .where('runs.id', '=', order.run.id)
-          .where('runs.state', 'in', ['created', 'started'])
+          .where('runs.state', 'in', OPEN_RUN_STATES)
           .forShare(),
       ),
     )

@@ -1,7 +1,9 @@
 /** What the record of a session says while it is worked on. */
 import { sql } from 'kysely';
+import { OPEN_RUN_STATES } from '../../domain/runs/run-states.ts';
 import type { Snapshot } from '../../domain/sessions/schema.ts';
 import type { Db } from '../connection/database.ts';
+import { literals } from '../connection/literals.ts';
 import { announceStream, STREAM_CHANNEL } from '../runs/streams.ts';
 
 export interface Progress {
@@ -45,7 +47,7 @@ export async function noteHostAway(db: Db, host: string, message: string): Promi
     with waiting as (
       update sessions set message = ${message}, reason = ${AWAY}, updated_at = now()
       where stage = 'admitted' and status <> 'complete' and message <> ${message}
-        and id in (select session_id from runs where host = ${host} and state in ('created', 'started'))
+        and id in (select session_id from runs where host = ${host} and state in ${literals(OPEN_RUN_STATES)})
       returning id
     )
     select pg_notify(${STREAM_CHANNEL}, id::text) from waiting
@@ -58,7 +60,7 @@ export async function noteHostBack(db: Db, host: string): Promise<void> {
     with running as (
       update sessions set message = 'running layer ' || (layer + 1), reason = null, updated_at = now()
       where stage = 'admitted' and status <> 'complete' and reason = ${AWAY}
-        and id in (select session_id from runs where host = ${host} and state in ('created', 'started'))
+        and id in (select session_id from runs where host = ${host} and state in ${literals(OPEN_RUN_STATES)})
       returning id
     )
     select pg_notify(${STREAM_CHANNEL}, id::text) from running

@@ -1,11 +1,11 @@
 /** What is shown of a session besides its record. */
 
 import { sql } from 'kysely';
+import type { RunState } from '../../domain/runs/run-states.ts';
 import type { StreamState } from '../../domain/runs/stream-schema.ts';
 import type { StreamEnd } from '../../domain/sessions/detail-schema.ts';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
 import type { Db } from '../connection/database.ts';
-import type { RunState } from '../runs/tables.ts';
 import type { SessionJobRow } from './session-jobs.ts';
 import type { SessionStage } from './tables.ts';
 
