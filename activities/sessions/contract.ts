@@ -12,6 +12,7 @@ import type {
 } from '../../domain/sessions/activity-schema.ts';
 import type { JobOutcome } from '../../domain/sessions/cluster/job-outcome.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
+import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 
 export type { EndRun, Holding, RunLayer, RunRef, SessionEnding, SessionRef };
@@ -34,7 +35,7 @@ export interface SessionPlan {
   /** It works on images: they are prepared before the layers and finished after them. */
   images?: boolean;
   /** Where its layers run; absent in plans of before there was a choice: on a machine. */
-  runner?: 'local' | 'kubernetes';
+  runner?: RunnerKind;
 }
 
 export type Admission =

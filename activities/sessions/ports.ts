@@ -2,9 +2,10 @@
 import type { RepositoryAccess } from '../../control/configurations/ports.ts';
 import type { CommonCredentials } from '../../control/configurations/repository-access.ts';
 import type { InventoryNames, LimitHosts } from '../../domain/components/inventory/inventory-tree.ts';
-import type { Source } from '../../domain/configurations/schema.ts';
+import type { InventoryScope, Source } from '../../domain/configurations/schema.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
 import type { ImageLogin, OpenImage } from '../../domain/sessions/images/image-inventory.ts';
+import type { TargetDefinition } from '../../domain/sessions/schema.ts';
 import type { Workspaces } from '../../domain/sessions/workspace.ts';
 
 export type { RepositoryAccess, Runner, Workspaces };
@@ -25,11 +26,11 @@ export interface Clones {
 
 /** What the inventory of a session is made from. */
 export interface InventoryRequest {
-  definition: 'dynamic' | 'spec' | 'repo' | 'image';
+  definition: TargetDefinition;
   groups: { name: string; members: string[] }[];
   /** The session's limit; a plain list of components makes the inventory just these (option inventory_scope). */
   limit: string;
-  scope: 'limit' | 'all';
+  scope: InventoryScope;
   allowPartial: boolean;
   /** `yaml` for an image that has no plugin of ours; else `data`, which ours reads quickly. */
   form: 'data' | 'yaml';

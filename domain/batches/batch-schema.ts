@@ -6,6 +6,7 @@ const time = z.string();
 const count = z.int();
 
 export const BATCH_STATES = ['open', 'sent', 'ended'] as const;
+export type BatchState = (typeof BATCH_STATES)[number];
 
 const BackOffSchema = z
   .strictObject({

@@ -174,6 +174,7 @@ export const AgeSchema = z
 
 export const LOGGING_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
 export const INVENTORY_SCOPES = ['limit', 'all'] as const;
+export type InventoryScope = (typeof INVENTORY_SCOPES)[number];
 
 const integer = (minimum: number) => z.int().min(minimum);
 

@@ -1,7 +1,7 @@
 /** What the workflows of sessions hand to their activities. Members that a newer release adds are left out. */
 import { z } from 'zod';
 import { CountSchema, IdSchema } from '../runs/id-schema.ts';
-import { SUCCEEDED } from './schema.ts';
+import { RETRY_HOSTS, SUCCEEDED } from './schema.ts';
 
 export const SessionRefSchema = z.object({ sessionId: IdSchema });
 export type SessionRef = z.infer<typeof SessionRefSchema>;
@@ -11,7 +11,7 @@ export type RunRef = z.infer<typeof RunRefSchema>;
 
 export const RunLayerSchema = RunRefSchema.extend({
   /** `failed`: only hosts that did not succeed in the attempt before. */
-  hosts: z.enum(['all', 'failed']),
+  hosts: z.enum(RETRY_HOSTS),
 });
 export type RunLayer = z.infer<typeof RunLayerSchema>;
 

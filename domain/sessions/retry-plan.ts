@@ -1,6 +1,6 @@
 import { musterError } from '../errors.ts';
 import { withImages } from './images/image-names.ts';
-import type { Snapshot, Target } from './schema.ts';
+import type { RetryHosts, Snapshot, Target } from './schema.ts';
 
 /** One run of a layer, as far as a retry asks. */
 export interface LayerRun {
@@ -25,7 +25,7 @@ export interface RetryInput {
   notApplied: { host: string; layer: number }[];
   /** Images of the target that were to become new ones and did not; of no importance for another target. */
   imagesNotMade: readonly string[];
-  hosts: 'all' | 'failed';
+  hosts: RetryHosts;
 }
 
 export interface RetryPlan {

@@ -1,3 +1,5 @@
+import type { RetryHosts } from './schema.ts';
+
 /** What Temporal's web UI shows of a layer's run in one line: its playbook and its hosts. */
 
 /** Bytes that Temporal surely takes for the summary of an activity. */
@@ -30,7 +32,7 @@ export interface RunInWords {
   attempt: number;
   /** In words of `describeAim`; undefined where an inventory of an older release does not tell. */
   aim: string | undefined;
-  hosts: 'all' | 'failed';
+  hosts: RetryHosts;
 }
 
 /** The summary of one attempt of one layer. */

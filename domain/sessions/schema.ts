@@ -133,7 +133,9 @@ export const SnapshotSchema = z.strictObject({
 });
 export type Snapshot = z.infer<typeof SnapshotSchema>;
 
+/** Hosts that a layer is run on again: all, or those that did not succeed in the attempt before. */
 export const RETRY_HOSTS = ['all', 'failed'] as const;
+export type RetryHosts = (typeof RETRY_HOSTS)[number];
 
 /** Body of POST /api/v1/sessions/{name}/retry. */
 export const SessionRetrySchema = z.strictObject({
@@ -142,7 +144,6 @@ export const SessionRetrySchema = z.strictObject({
 });
 export type SessionRetry = z.infer<typeof SessionRetrySchema>;
 
-/** Body of POST /api/v1/sessions/{name}/cancel. */
 /** Body of POST /api/v1/sessions/cancel: which sessions, of those that have not ended. What is given must all hold. */
 export const SessionsCancelSchema = z
   .strictObject({
@@ -169,4 +170,5 @@ export const SessionsCancelledSchema = z.strictObject({
 });
 export type SessionsCancelled = z.infer<typeof SessionsCancelledSchema>;
 
+/** Body of POST /api/v1/sessions/{name}/cancel. */
 export const SessionCancelSchema = z.strictObject({ reason: z.string().max(500).optional() });

@@ -11,6 +11,7 @@ import {
   namesOf,
   restrictTo,
 } from '../../domain/components/inventory/inventory-tree.ts';
+import type { InventoryScope } from '../../domain/configurations/schema.ts';
 import { plainLimitHosts } from '../../domain/sessions/ansible-limit.ts';
 import {
   IMAGE_PYTHON,
@@ -41,7 +42,7 @@ export interface WriteInventory {
   groups: readonly { name: string; members: readonly string[] }[];
   /** The session's limit; a plain list of hosts makes a dynamic inventory just these, with scope `limit`. */
   limit: string;
-  scope: 'limit' | 'all';
+  scope: InventoryScope;
   allowPartial: boolean;
   form: InventoryForm;
   /** Of a target of images: their shells, and how Ansible logs in there. */

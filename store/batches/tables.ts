@@ -1,12 +1,11 @@
 /** The tables of lane batches, with rollouts, as Kysely sees them. */
 import type { Generated } from 'kysely';
+import type { BatchState } from '../../domain/batches/batch-schema.ts';
 import type { SessionVerdict } from '../../domain/batches/judge-session.ts';
 import type { RolloutStage, RolloutState } from '../../domain/batches/rollout.ts';
 import type { OptionalTime, Time } from '../connection/column-types.ts';
 
 /** `open`: not yet sent; `sent`: its session goes on. */
-export type BatchState = 'open' | 'sent' | 'ended';
-
 export interface BatchesTable {
   id: string;
   /** `<configuration>:<layer indices>:<status of the last report or nothing>`. */

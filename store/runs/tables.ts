@@ -1,7 +1,7 @@
 /** The tables of lane runs, as Kysely sees them. */
 import type { ColumnType, Generated } from 'kysely';
 import type { RunState } from '../../domain/runs/run-states.ts';
-import type { TaskChange } from '../../domain/runs/schema.ts';
+import type { HostStatus, TaskChange } from '../../domain/runs/schema.ts';
 import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
 
 export interface RunsTable {
@@ -76,7 +76,7 @@ export interface HostResultsTable {
   layer: number;
   attempt: number;
   host: string;
-  status: 'applied' | 'failed' | 'incomplete';
+  status: HostStatus;
   ok: number;
   changed: number;
   failures: number;

@@ -1,6 +1,8 @@
 /** The images of sessions: what was asked of the image service for each, and what came of it. */
 import { type Selectable, sql } from 'kysely';
+import { KEPT_IMAGE_STATES } from '../../domain/sessions/images/image-progress.ts';
 import type { Db } from '../connection/database.ts';
+import { literals } from '../connection/literals.ts';
 import { announceStream } from '../runs/streams.ts';
 import type { SessionImagesTable } from './tables.ts';
 
@@ -161,7 +163,7 @@ export async function writeImageQueued(db: Db, sessionId: string, image: string,
 export async function writeImageReleased(db: Db, sessionId: string, now: Date): Promise<void> {
   await sql`
     update session_images set released_at = ${now},
-      state = case when state in ('customized', 'failed') then state else 'dropped' end
+      state = case when state in ${literals(KEPT_IMAGE_STATES)} then state else 'dropped' end
     where session_id = ${sessionId} and released_at is null
   `.execute(db);
 }

@@ -11,6 +11,7 @@ import {
   sessionOutcome,
 } from '../../domain/sessions/outcome.ts';
 import { summarizeRun } from '../../domain/sessions/run-summary.ts';
+import type { RetryHosts } from '../../domain/sessions/schema.ts';
 import { sessionNameOfWorkflow } from '../../domain/sessions/workflow-id.ts';
 import type { RetrySession } from './messages.ts';
 import { type Ending, records, type State, show, throwIfCancelled } from './session-state.ts';
@@ -79,7 +80,7 @@ async function runLayer(
   { layers, playbooks = [] }: SessionPlan,
   runner: LayerRunner,
   layer: number,
-  hosts: 'all' | 'failed',
+  hosts: RetryHosts,
 ): Promise<LayerOutcome> {
   throwIfCancelled(state);
   const run = { ...input, layer, attempt: state.progress.attempt };

@@ -1,5 +1,6 @@
 /** Everything that can be said to or asked of a session's workflow. One object argument each; the wire name is the constant's. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { RetryHosts } from '../../domain/sessions/schema.ts';
 
 export interface CancelSession {
   /** Sentence for the record: who or what cancelled. */
@@ -8,7 +9,7 @@ export interface CancelSession {
 
 export interface RetrySession {
   /** Which hosts the failed layer runs on again. */
-  hosts: 'all' | 'failed';
+  hosts: RetryHosts;
 }
 
 export interface SessionProgress {

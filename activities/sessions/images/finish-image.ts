@@ -3,6 +3,7 @@ import { loadSession } from '../../../control/sessions/session-progress.ts';
 import { ERRORS, isMusterError } from '../../../domain/errors.ts';
 import type { ImageJob } from '../../../domain/images/image-service.ts';
 import { resultState, shellState } from '../../../domain/sessions/images/image-jobs.ts';
+import { isImageOver } from '../../../domain/sessions/images/image-progress.ts';
 import { messageOf } from '../../../domain/text/message-of.ts';
 import type { SessionImageRow } from '../../../store/sessions/session-images.ts';
 import { listSessionImages, writeImageQueued, writeImageResult } from '../../../store/sessions/session-images.ts';
@@ -27,7 +28,7 @@ export async function finishImage(
 ): Promise<FinishedImage> {
   const { db, imageWaitSeconds } = deps;
   const row = await imageOf(deps, input);
-  if (['customized', 'failed', 'dropped'].includes(row.state)) return finished(row, row.message);
+  if (isImageOver(row.state)) return finished(row, row.message);
   const { fault } = input;
   const since = row.finishing_at ?? new Date();
   if (row.finishing_at === null) await noteImage(db, row, { finishing_at: since }, 'teardown');

@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import type { Session, SessionCreate } from '../../../domain/sessions/schema.ts';
+import {
+  RUNNERS,
+  type RunnerKind,
+  type Session,
+  type SessionCreate,
+  type TargetDefinition,
+} from '../../../domain/sessions/schema.ts';
 import type { ApiRequest } from '../../client/api-client.ts';
 import { mayBeDone } from '../../client/transport-failure.ts';
 import { type CliContext, say } from '../../context.ts';
@@ -19,16 +25,19 @@ export interface RunSessionOptions extends EndOptions, WriteOptions {
   config?: string;
   verbose: number;
   tag?: Record<string, string>;
-  target?: 'dynamic' | 'spec' | 'repo' | 'image';
+  target?: TargetDefinition;
   group?: Group[];
   imageMap?: Record<string, string>;
   passthrough?: string;
   debugOnFailure?: boolean;
   check?: boolean;
-  runner?: 'local' | 'kubernetes';
+  runner?: RunnerKind;
   reconfigure?: boolean;
   detach?: boolean;
 }
+
+/** In the order of the help. */
+const TARGETS = ['dynamic', 'spec', 'repo', 'image'] satisfies TargetDefinition[];
 
 /** Adds `session run`. */
 export function runCommand(noun: Command, context: CliContext): void {
@@ -41,7 +50,7 @@ export function runCommand(noun: Command, context: CliContext): void {
     .option('--config <name>', 'Ansible configuration to use instead of the default one')
     .option('-v, --verbose', 'verbosity of Ansible, up to -vvvv', count, 0)
     .option('--tag <name=value>', 'tag of the session (may be repeated)', pair)
-    .addOption(new Option('--target <kind>', 'where hosts come from').choices(['dynamic', 'spec', 'repo', 'image']))
+    .addOption(new Option('--target <kind>', 'where hosts come from').choices(TARGETS))
     .option(
       '--group <name=host,host>',
       'group of a spec or image target: its hosts, or ids of images (may be repeated)',
@@ -52,12 +61,7 @@ export function runCommand(noun: Command, context: CliContext): void {
     .option('--debug-on-failure', 'keep everything in place after a failure, for a look and a retry')
     .option('--check', 'only look what would change: no host and no component is changed')
     .option('--reconfigure', 'with --check: let what drifted be configured again')
-    .addOption(
-      new Option('--runner <runner>', "where its layers run; default: the installation's").choices([
-        'local',
-        'kubernetes',
-      ]),
-    )
+    .addOption(new Option('--runner <runner>', "where its layers run; default: the installation's").choices(RUNNERS))
     .option('--detach', 'create it and do not follow')
     .option('--require-hosts', 'exit status 1 when no host ran any task')
     .option('--timeout <seconds>', 'stop following after so long (exit status 6); the session goes on', seconds)

@@ -1,5 +1,6 @@
 /** Which images of a session are good: by what Ansible says of each, not by the exit status of all (cfs-flows 8.8). */
 
+import type { HostStatus } from '../../runs/schema.ts';
 import { plainLimitHosts } from '../ansible-limit.ts';
 import { layerNumber } from '../layer-name.ts';
 import { IMAGE_GROUP } from './image-inventory.ts';
@@ -10,7 +11,7 @@ export interface ImageLayer {
   /** Null: no run of it ended, or nobody knows how. */
   exitCode: number | null;
   /** What each image reached in it, by the image's id; images without a result are absent. */
-  results: ReadonlyMap<string, 'applied' | 'failed' | 'incomplete'>;
+  results: ReadonlyMap<string, HostStatus>;
 }
 
 interface Group {
