@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { closeRun, shipBatch } from '../../control/runs/follow-run.ts';
 import { openRun } from '../../control/runs/open-run.ts';
-import { ERRORS, isMusterError } from '../../domain/errors.ts';
+import { ERRORS, type ErrorCode, isMusterError } from '../../domain/errors.ts';
 import type { Runner, RunSpec } from '../../domain/runs/runner.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -32,7 +32,7 @@ export interface OwnedRun {
 
 export type RunProgress =
   | { step: 'waits_for_slot'; held: number; limit: number }
-  | { step: 'start_failed'; detail: string; code: string }
+  | { step: 'start_failed'; detail: string; code: ErrorCode }
   | { step: 'running' };
 
 /** Pauses between tries to start a run, in ms; when the last one has failed too, it is not chance. */

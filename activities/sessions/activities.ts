@@ -27,7 +27,7 @@ import { type CloneDependencies, cloneLayers } from './machine/clone-layers.ts';
 import { playbooksOf } from './machine/layer-command.ts';
 import { type RunDependencies, runLayer } from './machine/run-layer.ts';
 import { type InventoryDependencies, writeInventory } from './machine/write-inventory.ts';
-import { reportFailure, type Step } from './report-failure.ts';
+import { reportFailure, type SessionWork } from './report-failure.ts';
 
 export type SessionActivityDependencies = AdmitDependencies &
   CloneDependencies &
@@ -79,17 +79,17 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
       ),
     recordLayer: (run) => {
       const { sessionId, layer, attempt } = run;
-      const step = { phase: 'layer', layer, attempt, what: `recording ${layerNumber(layer)}` };
+      const step: SessionWork = { phase: 'layer', layer, attempt, what: `recording ${layerNumber(layer)}` };
       return reportFailure(db, sessionId, step, () => recordRun(db, run));
     },
-    recordHold: ({ sessionId, layer, message }) => noteProgress(db, sessionId, { phase: 'hold', layer, message }),
+    recordHold: ({ sessionId, layer, message }) => noteProgress(db, sessionId, { step: 'hold', layer, message }),
     recordEnd: ({ sessionId, ...end }) => endSession(deps, sessionId, end),
   });
 }
 
 /** Work on a disk of this machine. */
 export function createHostActivities(deps: SessionActivityDependencies): WorkspaceActivities & HostActivities {
-  const doing = <T>(sessionId: string, step: Step, work: (signal: AbortSignal) => Promise<T>) =>
+  const doing = <T>(sessionId: string, step: SessionWork, work: (signal: AbortSignal) => Promise<T>) =>
     reportFailure(deps.db, sessionId, step, () => withHeartbeat(work));
   return parseInputs(HOST_INPUTS, {
     cloneLayers: ({ sessionId }) =>
@@ -101,7 +101,7 @@ export function createHostActivities(deps: SessionActivityDependencies): Workspa
       doing(sessionId, { phase: 'inventory', what: 'inventory' }, (signal) => writeInventory(deps, sessionId, signal)),
     runLayer: (input) => {
       const { sessionId, layer, attempt } = input;
-      const step = { phase: 'layer', layer, attempt, what: `starting or following ${layerNumber(layer)}` };
+      const step: SessionWork = { phase: 'layer', layer, attempt, what: `starting or following ${layerNumber(layer)}` };
       return doing(sessionId, step, (signal) => runLayer(deps, input, signal));
     },
     endRun: ({ sessionId, layer, attempt, timeoutSeconds }) =>

@@ -2,21 +2,25 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { failureOf } from '../../control/failures.ts';
 import { noteProgress } from '../../control/sessions/session-progress.ts';
 import { ERRORS, type ErrorCode, isErrorCode } from '../../domain/errors.ts';
+import type { SessionPhase } from '../../domain/sessions/progress.ts';
 import type { Db } from '../../store/connection/database.ts';
 
 /** What is being done, as the record names it. */
-export interface Step {
-  phase: string;
+export interface SessionWork {
+  phase: SessionPhase;
   /** Begins the sentence: `<what> failed, trying again: <why>`. */
   what: string;
   layer?: number;
   attempt?: number;
 }
 
-const DETAIL_MAX = 500;
-
 /** Does a step of a session. When it fails the record says what and why, as long as the engine tries it again. */
-export async function reportFailure<T>(db: Db, sessionId: string, step: Step, work: () => Promise<T>): Promise<T> {
+export async function reportFailure<T>(
+  db: Db,
+  sessionId: string,
+  step: SessionWork,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -33,11 +37,9 @@ function wordsOf(error: unknown): { code: ErrorCode; detail: string; final: bool
   return { code, detail, final: false };
 }
 
-async function note(db: Db, sessionId: string, step: Step, error: unknown): Promise<void> {
-  const { what, ...place } = step;
+async function note(db: Db, sessionId: string, step: SessionWork, error: unknown): Promise<void> {
   const { code, detail, final } = wordsOf(error);
-  const again = ERRORS[code].retryable && !final ? ', trying again' : '';
-  const message = `${what} failed${again}: ${detail.slice(0, DETAIL_MAX)}`;
+  const again = ERRORS[code].retryable && !final;
   // Where the record cannot be written either, the failure itself is what counts.
-  await noteProgress(db, sessionId, { ...place, message, reason: code }).catch(() => undefined);
+  await noteProgress(db, sessionId, { ...step, step: 'failed', detail, code, again }).catch(() => undefined);
 }

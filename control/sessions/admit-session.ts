@@ -6,10 +6,10 @@ import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 import { describeSlotWait } from '../../domain/sessions/slot-wait.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { type AdmissionResult, admit, isWithdrawn } from '../../store/sessions/admission.ts';
-import { writeProgress } from '../../store/sessions/progress.ts';
 import { findSessionById, type SessionRow } from '../../store/sessions/sessions.ts';
 import { jobNameOf } from './cluster/job-name.ts';
 import { recordedEnd } from './recorded-end.ts';
+import { noteProgress } from './session-progress.ts';
 import { wakeQueue } from './wake-queue.ts';
 
 export interface AdmitDependencies {
@@ -43,7 +43,7 @@ export async function admitSession(deps: AdmitDependencies, sessionId: string): 
   if (session === null || isWithdrawn(session)) return withdrawn(db, session);
   const { max_running_sessions: limit } = options;
   const wait = async (message: string, reason: ErrorCode | null, retrySeconds: number): Promise<AdmitAnswer> => {
-    if (session.message !== message) await writeProgress(db, sessionId, { phase: 'queued', message, reason });
+    if (session.message !== message) await noteProgress(db, sessionId, { step: 'line', message, reason });
     return { state: 'waiting', message, retrySeconds };
   };
   if (session.stage === 'queued') {

@@ -3,11 +3,12 @@
 import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../domain/errors.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
+import { progressOf, type SessionStep } from '../../domain/sessions/progress.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
 import { isWrittenUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { appendEvents } from '../../store/runs/streams.ts';
-import { type Progress, writeProgress, writeSnapshot } from '../../store/sessions/progress.ts';
+import { writeProgress, writeSnapshot } from '../../store/sessions/progress.ts';
 import { findSessionById, lockSessionById, type SessionRow } from '../../store/sessions/sessions.ts';
 
 /** The session by its id, a deleted one too (its work goes on until it is ended). */
@@ -18,7 +19,8 @@ export async function loadSession(db: Db, sessionId: string): Promise<SessionRow
 }
 
 /** Writes what is being done now, for people. */
-export async function noteProgress(db: Db, sessionId: string, progress: Progress): Promise<void> {
+export async function noteProgress(db: Db, sessionId: string, step: SessionStep): Promise<void> {
+  const progress = progressOf(step);
   await writeProgress(db, sessionId, { ...progress, message: storableText(progress.message) });
 }
 

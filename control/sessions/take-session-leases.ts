@@ -5,10 +5,10 @@ import { describeLeaseWait } from '../../domain/sessions/lease-wait.ts';
 import { deleteRequests, requestedLeases } from '../../store/components/leases.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { isWithdrawn } from '../../store/sessions/admission.ts';
-import { writeProgress } from '../../store/sessions/progress.ts';
 import { lockSessionById } from '../../store/sessions/sessions.ts';
 import { type LeaseAnswer, takeLeases } from '../components/take-leases.ts';
-import { BUSY, rewordLeaseWaits } from './reword-lease-waits.ts';
+import { rewordLeaseWaits } from './reword-lease-waits.ts';
+import { noteProgress } from './session-progress.ts';
 import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 
 export type SessionLeases = { state: 'taken' } | { state: 'waiting'; message: string; retrySeconds: number };
@@ -49,7 +49,7 @@ export async function takeSessionLeases(
   }
   if (answer.holders.length === 0) return { state: 'waiting', message: 'ends', retrySeconds: RETRY_SECONDS };
   const message = describeLeaseWait(answer.holders);
-  await writeProgress(db, sessionId, { phase: 'lease', message, reason: BUSY });
+  await noteProgress(db, sessionId, { step: 'leases', message });
   // Whom it waits for may have changed before that was written, and younger ones wait for it as well.
   await rewordLeaseWaits(db, sessionId);
   return { state: 'waiting', message, retrySeconds: RETRY_SECONDS };

@@ -1,7 +1,7 @@
 /** Who gets a session slot next. */
 
 import { sql } from 'kysely';
-import { firstStep } from '../../domain/sessions/cluster/cluster-wait.ts';
+import { firstStep, progressOf, WAITS_FOR_SLOT } from '../../domain/sessions/progress.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import type { SlotHolder } from '../../domain/sessions/slot-wait.ts';
 import type { Db } from '../connection/database.ts';
@@ -56,8 +56,7 @@ export async function admit(
         job: sql`coalesce(job, ${job(now)})`,
         admitted_at: now,
         updated_at: now,
-        ...firstStep(mine, defaultRunner),
-        reason: null,
+        ...progressOf(firstStep(mine, defaultRunner)),
       })
       .where('id', '=', id)
       .execute();
@@ -110,7 +109,7 @@ export async function queueHead(db: Db): Promise<{ id: string; name: string } | 
 
 /** Takes back what sessions in line were told of a limit that is another one now; each is told anew at its turn. */
 export async function forgetQueueMessages(db: Db): Promise<void> {
-  const message = 'waiting for a session slot';
+  const message = WAITS_FOR_SLOT;
   await db
     .updateTable('sessions')
     .set({ message, updated_at: new Date() })

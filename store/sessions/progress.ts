@@ -1,18 +1,12 @@
 /** What the record of a session says while it is worked on. */
 import { sql } from 'kysely';
+import type { ErrorCode } from '../../domain/errors.ts';
 import { OPEN_RUN_STATES } from '../../domain/runs/run-states.ts';
+import type { Progress } from '../../domain/sessions/progress.ts';
 import type { Snapshot } from '../../domain/sessions/schema.ts';
 import type { Db } from '../connection/database.ts';
 import { literals } from '../connection/literals.ts';
 import { announceStream, STREAM_CHANNEL } from '../runs/streams.ts';
-
-export interface Progress {
-  phase: string;
-  layer?: number | null;
-  attempt?: number;
-  message: string;
-  reason?: string | null;
-}
 
 /** Notes which hosts of its limit the inventory of the session does not have (cfs-flows 8.16). */
 export async function writeAbsentHosts(db: Db, id: string, hosts: string[]): Promise<void> {
@@ -26,7 +20,7 @@ export async function writeProgress(db: Db, id: string, progress: Progress): Pro
     .set({
       phase: progress.phase,
       message: progress.message,
-      reason: progress.reason ?? null,
+      reason: progress.reason,
       updated_at: new Date(),
       ...(progress.layer === undefined ? {} : { layer: progress.layer }),
       ...(progress.attempt === undefined ? {} : { attempt: progress.attempt }),
@@ -39,7 +33,7 @@ export async function writeProgress(db: Db, id: string, progress: Progress): Pro
 }
 
 /** The reason of sessions that wait for an absent machine; the word is the catalogue's. */
-const AWAY = 'runner_gone';
+const AWAY: ErrorCode = 'runner_gone';
 
 /** Writes `message` to the sessions that have an open run on a machine that is away. */
 export async function noteHostAway(db: Db, host: string, message: string): Promise<void> {

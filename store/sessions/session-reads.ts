@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { RunState } from '../../domain/runs/run-states.ts';
 import type { StreamState } from '../../domain/runs/stream-schema.ts';
 import type { StreamEnd } from '../../domain/sessions/detail-schema.ts';
+import type { SessionPhase } from '../../domain/sessions/progress.ts';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
 import type { Db } from '../connection/database.ts';
 import type { SessionJobRow } from './session-jobs.ts';
@@ -64,7 +65,7 @@ export interface SessionStreamState extends StreamState<StreamEnd> {
   status: SessionStatus;
   succeeded: Succeeded;
   stage: SessionStage;
-  phase: string;
+  phase: SessionPhase;
   layer: number | null;
   attempt: number;
   message: string;

@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 import { sql } from 'kysely';
 import type { Configuration, Options } from '../../domain/configurations/schema.ts';
+import { WAITS_FOR_SLOT } from '../../domain/sessions/progress.ts';
 import type { SessionMuster, Snapshot, Target } from '../../domain/sessions/schema.ts';
 import type { PatchableStatus } from '../../domain/sessions/status-patch.ts';
 import type { Db } from '../connection/database.ts';
@@ -80,7 +81,7 @@ export async function insertSession(db: Db, session: NewSession): Promise<Sessio
           succeeded: 'none',
           artifacts: '[]',
           start_time: now,
-          message: 'waiting for a session slot',
+          message: WAITS_FOR_SLOT,
           stage: 'queued',
           phase: 'queued',
           attempt: 1,

@@ -9,6 +9,7 @@ import type {
   StepReport,
   TeardownState,
 } from '../../domain/sessions/job-schema.ts';
+import type { SessionPhase } from '../../domain/sessions/progress.ts';
 import type { SessionMuster, SessionStatus, Snapshot, Succeeded, Target } from '../../domain/sessions/schema.ts';
 import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
 
@@ -42,8 +43,8 @@ export interface SessionsTable {
   /** Code of the catalogue that says why it is where it is, or null. */
   reason: string | null;
   stage: SessionStage;
-  /** What the engine does now: queued, clone, inventory, lease, layer, hold, teardown, done. */
-  phase: string;
+  /** What the engine does now. */
+  phase: SessionPhase;
   layer: number | null;
   attempt: number;
   /** First come, first served. */

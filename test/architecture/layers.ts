@@ -183,6 +183,7 @@ export const GATHERING = [
   'control/service/secret-users.ts',
   'control/temporal/register-search-attributes.ts',
   'store/tables.ts',
+  'store/connection/service.ts',
   'store/backup/save-database.ts',
   'api/routes/service/database-metrics.ts',
   'api/routes/service/exposition.ts',

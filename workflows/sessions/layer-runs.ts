@@ -3,7 +3,6 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { EndRun, RunLayer, SessionPlan, SessionRef } from '../../activities/sessions/contract.ts';
 import { describeHold } from '../../domain/sessions/hold.ts';
-import { layerNumber } from '../../domain/sessions/layer-name.ts';
 import {
   checkOutcome,
   describeLayerFailure,
@@ -66,7 +65,7 @@ export async function waitForLeases(input: SessionRef, state: State): Promise<vo
     state.leases = false;
     const answer = await records.takeLeases(input);
     if (answer.state === 'taken') return;
-    show(state, { phase: 'lease', message: answer.message });
+    show(state, { step: 'leases', message: answer.message });
     await condition(() => state.leases || state.cancel !== null, answer.retrySeconds * 1000, {
       summary: 'asks for its components again',
     });
@@ -85,7 +84,7 @@ async function runLayer(
   throwIfCancelled(state);
   const run = { ...input, layer, attempt: state.progress.attempt };
   const playbook = playbooks[Math.max(0, layers.indexOf(layer))];
-  show(state, { phase: 'layer', layer, message: `running ${layerNumber(layer)}` });
+  show(state, { step: 'layer', layer });
   const running = runner.runLayer({ ...run, hosts }, summarizeRun({ ...run, playbook, hosts, aim: state.aim }));
   // Looked at below, after the cancel; must not count as unhandled meanwhile.
   running.catch(() => undefined);
@@ -121,7 +120,7 @@ async function hold(
     workspace,
   });
   state.holding = true;
-  show(state, { phase: 'hold', layer: outcome.index, message });
+  show(state, { step: 'hold', layer: outcome.index, message });
   await records.recordHold({ ...input, layer: outcome.index, message });
   await condition(() => state.finish || state.retry !== null || state.cancel !== null || isGone(), waits, {
     summary: 'end of the hold',

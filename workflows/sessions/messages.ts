@@ -1,5 +1,6 @@
 /** Everything that can be said to or asked of a session's workflow. One object argument each; the wire name is the constant's. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { SessionPhase } from '../../domain/sessions/progress.ts';
 import type { RetryHosts } from '../../domain/sessions/schema.ts';
 
 export interface CancelSession {
@@ -12,8 +13,8 @@ export interface RetrySession {
   hosts: RetryHosts;
 }
 
-export interface SessionProgress {
-  phase: string;
+export interface WorkflowProgress {
+  phase: SessionPhase;
   layer: number | null;
   attempt: number;
   message: string;
@@ -30,4 +31,4 @@ export const slotFree = defineSignal('slotFree');
 /** Components may have been given back: ask again. */
 export const leasesFree = defineSignal('leasesFree');
 /** What the session does now, for someone who looks at the workflow alone. */
-export const getProgress = defineQuery<SessionProgress>('getProgress');
+export const getProgress = defineQuery<WorkflowProgress>('getProgress');

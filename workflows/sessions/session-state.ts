@@ -8,7 +8,8 @@ import {
 } from '@temporalio/workflow';
 import type { SessionEnding, SessionRecords } from '../../activities/sessions/contract.ts';
 import type { CheckCounts } from '../../domain/components/drift-schema.ts';
-import type { RetrySession, SessionProgress } from './messages.ts';
+import { progressOf, type SessionStep, WAITS_FOR_SLOT } from '../../domain/sessions/progress.ts';
+import type { RetrySession, WorkflowProgress } from './messages.ts';
 
 /** A cancelled activity is over when its work has stopped, not when it was told to; the SDK's default does not wait. */
 export const WHEN_IT_HAS_STOPPED = 'WAIT_CANCELLATION_COMPLETED';
@@ -22,7 +23,7 @@ export const records = proxyLocalActivities<SessionRecords>({
 export type Ending = Omit<SessionEnding, 'sessionId'>;
 
 export interface State {
-  progress: SessionProgress;
+  progress: WorkflowProgress;
   /** `timeoutSeconds`: where that is why. */
   cancel: { reason: string; code: string; timeoutSeconds?: number } | null;
   slot: boolean;
@@ -38,7 +39,7 @@ export interface State {
 
 export function newState(): State {
   return {
-    progress: { phase: 'queued', layer: null, attempt: 1, message: 'waiting for a session slot' },
+    progress: { phase: 'queued', layer: null, attempt: 1, message: WAITS_FOR_SLOT },
     cancel: null,
     slot: false,
     leases: false,
@@ -76,8 +77,9 @@ export const cancelled = ({ reason, code }: NonNullable<State['cancel']>): Endin
   reason: code,
 });
 
-export function show(state: State, progress: Partial<SessionProgress>): void {
-  Object.assign(state.progress, progress);
-  const { phase, attempt, message } = state.progress;
-  setCurrentDetails(`**${phase}** (attempt ${attempt}): ${message}`);
+/** Shows what the session does, in its query and in Temporal's web UI. */
+export function show(state: State, step: SessionStep): void {
+  const { phase, message, layer = state.progress.layer } = progressOf(step);
+  Object.assign(state.progress, { phase, layer, message });
+  setCurrentDetails(`**${phase}** (attempt ${state.progress.attempt}): ${message}`);
 }

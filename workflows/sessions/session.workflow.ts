@@ -83,7 +83,7 @@ async function runSession(input: SessionRef, state: State): Promise<RecordedEnd 
   const admission = await waitForAdmission(input, state);
   if ('over' in admission) return admission.over;
   const { plan } = admission;
-  show(state, { phase: 'clone', message: 'cloning' });
+  show(state, { step: 'clone' });
   upsertSearchAttributes({ MusterStatus: ['running'] });
 
   const limit = startTimeLimit(plan, state);
@@ -103,7 +103,7 @@ async function runSession(input: SessionRef, state: State): Promise<RecordedEnd 
 async function end(input: SessionRef, state: State, ending: Ending): Promise<RecordedEnd | null> {
   // An older release answers nothing.
   const recorded: RecordedEnd | null | undefined = await records.recordEnd({ ...input, ...ending });
-  show(state, { phase: 'done', message: ending.message });
+  show(state, { step: 'done', message: ending.message });
   upsertSearchAttributes({ MusterStatus: [`complete-${ending.succeeded}`] });
   if (recorded === undefined) return null;
   if (recorded === null) return { ...ending, hosts: null };
@@ -120,12 +120,12 @@ async function waitForAdmission(
     const admission = await records.admitSession(input);
     if (admission.state === 'admitted') return { plan: admission.plan };
     if (admission.state === 'over') {
-      show(state, { phase: 'done', message: 'the session had ended or was gone' });
+      show(state, { step: 'over' });
       return { over: admission.end ?? null };
     }
     if (admission.state === 'cancelled') requestCancel(state, admission.reason, 'cancelled');
     else {
-      show(state, { phase: 'queued', message: admission.message });
+      show(state, { step: 'line', message: admission.message, reason: null });
       await condition(() => state.slot || state.cancel !== null, admission.retrySeconds * 1000, {
         summary: 'asks for a slot again',
       });
@@ -151,7 +151,7 @@ async function runOnMachine(
     workspace = await unlessCancelled(state, () => cloneLayers(input));
     const host = hostActivities(workspace);
     const images = plan.images ? await prepareImages(input, state) : null;
-    show(state, { phase: 'inventory', message: 'writing the inventory' });
+    show(state, { step: 'inventory' });
     const inventory = await unlessCancelled(state, () => host.writeInventory(input));
     state.aim = inventory?.aim;
     if (inventory?.leases) await waitForLeases(input, state);
@@ -162,7 +162,7 @@ async function runOnMachine(
   }
   limit.cancel();
   if (plan.images) ending = await releaseImages(input, state, ending);
-  show(state, { phase: 'teardown', message: 'cleaning up' });
+  show(state, { step: 'clean_up' });
   if (workspace !== null) await cleanUp(input, workspace);
   return ending;
 }

@@ -10,7 +10,7 @@ import { stillWaiting } from '../../final-failure.ts';
 import { withHeartbeat } from '../../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../../parse-inputs.ts';
 import type { CleaningActivities, ClusterActivities } from '../contract.ts';
-import { reportFailure, type Step } from '../report-failure.ts';
+import { reportFailure, type SessionWork } from '../report-failure.ts';
 import { awaitPlaybooks, type OrderDependencies, orderLayer } from './order-layer.ts';
 import { type PrepareDependencies, prepareJob } from './prepare-job.ts';
 import { type StartDependencies, startJob } from './start-job.ts';
@@ -34,7 +34,7 @@ const INPUTS: InputSchemas<ClusterActivities & CleaningActivities> = {
 };
 
 export function createClusterActivities(deps: ClusterActivityDependencies): ClusterActivities & CleaningActivities {
-  const doing = <T>(sessionId: string, step: Step, work: (signal: AbortSignal) => Promise<T>) =>
+  const doing = <T>(sessionId: string, step: SessionWork, work: (signal: AbortSignal) => Promise<T>) =>
     reportFailure(deps.db, sessionId, step, () => withHeartbeat(work));
   return parseInputs(INPUTS, {
     prepareJob: ({ sessionId }) =>
@@ -42,7 +42,7 @@ export function createClusterActivities(deps: ClusterActivityDependencies): Clus
         prepareJob(deps, sessionId, signal),
       ),
     startJob: async ({ sessionId }) => {
-      const step = { phase: 'clone', what: 'starting the Job' };
+      const step: SessionWork = { phase: 'clone', what: 'starting the Job' };
       const trouble = await doing(sessionId, step, (signal) => startJob(deps, sessionId, signal));
       // Nothing has failed.
       if (trouble !== null) throw stillWaiting(trouble.code, trouble.message);
@@ -51,7 +51,7 @@ export function createClusterActivities(deps: ClusterActivityDependencies): Clus
       doing(sessionId, { phase: 'layer', what: FOLLOWING }, (signal) => watchJob(deps, sessionId, signal)),
     runLayer: (input) => {
       const { sessionId, layer, attempt } = input;
-      const step = { phase: 'layer', layer, attempt, what: `following ${layerNumber(layer)}` };
+      const step: SessionWork = { phase: 'layer', layer, attempt, what: `following ${layerNumber(layer)}` };
       return doing(sessionId, step, (signal) => orderLayer(deps, input, signal));
     },
     awaitPlaybooks: ({ sessionId }) =>

@@ -59,8 +59,8 @@ export async function orderLayer(deps: OrderDependencies, input: RunLayer, signa
   // Of a run that is over somebody may have gone on to the next: an order for it would take the place of that one's.
   if (isOpen(run) && (current?.action !== 'run' || current.run.id !== runId)) {
     const given = await giveOrder(db, sessionId, { action: 'run', run: await runOrder(deps, session, input, runId) });
-    const message = `running ${namedLayer(session, layer)}`;
-    if (given) await noteProgress(db, sessionId, { phase: 'layer', layer, attempt, message });
+    const name = namedLayer(session, layer);
+    if (given) await noteProgress(db, sessionId, { step: 'layer', layer, attempt, name });
   }
   const state = await untilEnded(db, sessionId, runId, signal);
   const outcome = await runOutcome(db, runId);

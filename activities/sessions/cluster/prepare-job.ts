@@ -55,7 +55,7 @@ export async function prepareJob(
   if (session.job === null) throw musterError('session_not_found', `Session ${session.name} was not admitted`);
   // What a try before has recorded may be running already, whatever this worker's setting is.
   const profile = (await findSessionJob(db, sessionId))?.profile ?? deps.profile;
-  await noteProgress(db, sessionId, { phase: 'inventory', message: 'preparing the Job' });
+  await noteProgress(db, sessionId, { step: 'prepare_job' });
   const snapshot = await withCommits(deps, session.snapshot, signal);
   await pinCommits(db, sessionId, snapshot);
 

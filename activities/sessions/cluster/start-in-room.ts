@@ -11,9 +11,6 @@ export interface RoomDependencies extends PatienceDependencies {
   cluster: ClusterJobs;
 }
 
-/** What the record says meanwhile. */
-export const STARTING = { phase: 'clone', message: 'starting the Job' } as const;
-
 /** Between two tries, ms: nobody tells when others give room back. */
 const AGAIN = 10_000;
 /** For how long it is tried with the same secrets, ms: the engine takes a try that goes on for 10 min for lost. */
@@ -42,7 +39,7 @@ export async function startInRoom(
     if (trouble === null) break;
     hasWaited = true;
     const { code: reason, message } = trouble;
-    if (message !== told) await noteProgress(db, sessionId, { phase: STARTING.phase, message, reason });
+    if (message !== told) await noteProgress(db, sessionId, { step: 'room', message, reason });
     told = message;
     const left = await timeLeft(deps, job, viewOf(spec, trouble), { hopeless: null });
     if (left === 0) throw await givenUp(deps, job, trouble);
@@ -53,7 +50,7 @@ export async function startInRoom(
   if (!hasWaited) return null;
   // What could never be has come to be; for its containers the Job waits on.
   await waitedFor(db, sessionId, { waits: true, isImpossible: false }, clock());
-  await noteProgress(db, sessionId, STARTING);
+  await noteProgress(db, sessionId, { step: 'start_job' });
   return null;
 }
 

@@ -20,7 +20,7 @@ import type { SessionJobRow } from '../../../store/sessions/session-jobs.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { jobSecret, type SecretDependencies } from './job-secret.ts';
 import { preparedJob } from './prepared-job.ts';
-import { type RoomDependencies, STARTING, startInRoom } from './start-in-room.ts';
+import { type RoomDependencies, startInRoom } from './start-in-room.ts';
 
 export interface StartDependencies extends SecretDependencies, RoomDependencies {
   readOptions(): Promise<Options>;
@@ -47,7 +47,7 @@ export async function startJob(
   const isThere = seen.phase !== 'gone' && seen.phase !== 'suspended';
   if (isThere && seen.sessionId === sessionId) return null;
   // What one waits for that has waited before stays said.
-  if (job.waiting_since === null) await noteProgress(db, sessionId, STARTING);
+  if (job.waiting_since === null) await noteProgress(db, sessionId, { step: 'start_job' });
   const { values, warnings } = await jobSecret(deps, session, await issueJobToken(db, sessionId));
   await noteWarnings(db, sessionId, warnings);
   // The engine may have given this try up, and ended the Job, while its secrets were asked for: one that runs by itself must not begin then.

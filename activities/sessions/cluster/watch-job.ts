@@ -212,8 +212,8 @@ async function wordsOfTrouble(db: Db, sessionId: string): Promise<string> {
 }
 
 async function tell(db: Db, sessionId: string, trouble: JobTrouble | null): Promise<void> {
-  const message = trouble?.message ?? 'the Job goes on';
-  const reason = trouble !== null && isErrorCode(trouble.code) ? trouble.code : null;
   const { phase } = await loadSession(db, sessionId);
-  await noteProgress(db, sessionId, { phase, message, reason });
+  if (trouble === null) return noteProgress(db, sessionId, { step: 'job_goes_on', phase });
+  const { code, message } = trouble;
+  await noteProgress(db, sessionId, { step: 'trouble', phase, message, reason: isErrorCode(code) ? code : null });
 }

@@ -9,7 +9,7 @@ import {
   SessionRefSchema,
 } from '../../../domain/sessions/activity-schema.ts';
 import { isCheck } from '../../../domain/sessions/check-mode.ts';
-import { runnerOf, WAITS_FOR_CLUSTER } from '../../../domain/sessions/cluster/cluster-wait.ts';
+import { runnerOf } from '../../../domain/sessions/cluster/cluster-wait.ts';
 import { imageHosts } from '../../../domain/sessions/images/image-inventory.ts';
 import {
   imageKeyName,
@@ -18,6 +18,7 @@ import {
   resultNameOf,
   serviceImageId,
 } from '../../../domain/sessions/images/image-names.ts';
+import type { ImagePhase } from '../../../domain/sessions/progress.ts';
 import {
   listSessionImages,
   saveSessionImages,
@@ -48,7 +49,7 @@ const INPUTS: InputSchemas<ImageActivities> = {
 export function createImageActivities(deps: ImageDependencies): ImageActivities {
   const { db } = deps;
   const looking = createImageLooks();
-  const doing = <T>(sessionId: string, phase: string, what: string, work: (signal: AbortSignal) => Promise<T>) =>
+  const doing = <T>(sessionId: string, phase: ImagePhase, what: string, work: (signal: AbortSignal) => Promise<T>) =>
     reportFailure(db, sessionId, { phase, what }, () => withHeartbeat(work));
   return parseInputs(INPUTS, {
     planImages: ({ sessionId }) =>
@@ -108,6 +109,6 @@ async function removeImageKey(deps: ImageDependencies, sessionId: string, signal
     await deleteImageKey(deps, session, signal);
   } finally {
     // The session goes on without that, too.
-    if (runnerOf(session, defaultRunner) === 'kubernetes') await noteProgress(db, sessionId, WAITS_FOR_CLUSTER);
+    if (runnerOf(session, defaultRunner) === 'kubernetes') await noteProgress(db, sessionId, { step: 'cluster' });
   }
 }

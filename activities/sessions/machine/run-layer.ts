@@ -41,14 +41,6 @@ export async function runLayer(deps: RunDependencies, input: RunLayer, signal: A
   const runId = runIdOf(sessionId, attempt, layer);
   const playbook = playbookOf(session, layer);
 
-  const progress = (message: string, reason?: string | null) =>
-    noteProgress(db, sessionId, {
-      phase: 'layer',
-      layer,
-      attempt,
-      message,
-      ...(reason === undefined ? {} : { reason }),
-    });
   await runToEnd(
     deps,
     {
@@ -56,11 +48,15 @@ export async function runLayer(deps: RunDependencies, input: RunLayer, signal: A
       name: layerNumber(layer),
       spec: () => makeSpec(deps, session, input, runId, signal),
       tell: (told) => {
-        if (told.step === 'running') return progress(`running ${namedLayer(session, layer)}`);
-        if (told.step === 'start_failed') {
-          return progress(`starting ${layerNumber(layer)} failed, trying again: ${told.detail}`, told.code);
+        if (told.step === 'running') {
+          return noteProgress(db, sessionId, { step: 'layer', layer, attempt, name: namedLayer(session, layer) });
         }
-        return progress(`waiting for one of ${told.limit} local runs, ${told.held} busy (MUSTER_LOCAL_RUNS)`, null);
+        if (told.step === 'start_failed') {
+          const { detail, code } = told;
+          return noteProgress(db, sessionId, { step: 'start_again', layer, attempt, detail, code });
+        }
+        const { limit, held } = told;
+        return noteProgress(db, sessionId, { step: 'local_run', layer, attempt, limit, held });
       },
       whileRunning: () => keepIdentity(deps, sessionId, (warning) => noteWarnings(db, sessionId, [warning])),
     },

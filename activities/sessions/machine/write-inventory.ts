@@ -47,7 +47,7 @@ export async function writeInventory(
 ): Promise<PreparedInventory> {
   const { db, workspaces, inventories, readOptions } = deps;
   const session = await loadSession(db, sessionId);
-  await noteProgress(db, sessionId, { phase: 'inventory', message: 'writing the inventory' });
+  await noteProgress(db, sessionId, { step: 'inventory' });
   const options = await readOptions();
   const { target, ansible_limit, snapshot } = session;
   const paths = workspaces.paths(sessionId);

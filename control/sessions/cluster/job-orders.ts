@@ -9,6 +9,7 @@ import {
   type TeardownState,
   withoutFiles,
 } from '../../../domain/sessions/job-schema.ts';
+import type { SessionStep } from '../../../domain/sessions/progress.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { wasWarnedOf } from '../../../store/runs/streams.ts';
 import { findOrder, noteStep } from '../../../store/sessions/job-orders.ts';
@@ -40,10 +41,8 @@ export async function teardownState(db: Db, sessionId: string, waitMs: number): 
   return state ?? { done: false, exit_code: 0 };
 }
 
-const BEGUN: Partial<Record<JobStep, { phase: string; message: string }>> = {
-  clone: { phase: 'clone', message: 'cloning' },
-  inventory: { phase: 'inventory', message: 'writing the inventory' },
-};
+/** The steps of a pod that the record shows when they begin; each has the name of its phase. */
+const BEGUN = ['clone', 'inventory'] as const;
 
 /**
  * Stores what a container says of its step; the session's record shows it, a repetition changes nothing. The `message` of one that has begun says
@@ -56,17 +55,19 @@ export async function takeStep(db: Db, sessionId: string, step: JobStep, report:
     ...(report.warnings === undefined ? {} : { warnings: report.warnings.map(storableText) }),
   };
   if (!(await noteStep(db, sessionId, step, clean))) return;
-  const begun = BEGUN[step];
+  const begun = BEGUN.find((shown) => shown === step);
   const reason = isErrorCode(clean.code) ? clean.code : null;
   const trouble = troubleOf(step, clean);
   if (clean.state === 'started' && begun !== undefined) {
-    await noteProgress(db, sessionId, { ...begun, ...(trouble === null ? {} : { message: trouble, reason }) });
+    const told: SessionStep =
+      trouble === null ? { step: begun } : { step: 'trouble', phase: begun, message: trouble, reason };
+    await noteProgress(db, sessionId, told);
   }
   // Trouble may come and go, such as that of a clone beside another one.
   const isNews = trouble !== null && !(await wasWarnedOf(db, sessionId, trouble));
   await noteWarnings(db, sessionId, [...(isNews ? [trouble] : []), ...(clean.warnings ?? [])]);
   if (clean.state === 'failed' && trouble !== null) {
-    await noteProgress(db, sessionId, { phase: begun?.phase ?? 'layer', message: trouble, reason });
+    await noteProgress(db, sessionId, { step: 'trouble', phase: begun ?? 'layer', message: trouble, reason });
   }
 }
 

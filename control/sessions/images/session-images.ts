@@ -2,7 +2,7 @@
 
 import { storableText } from '../../../domain/runs/storable-text.ts';
 import type { OpenImage } from '../../../domain/sessions/images/image-inventory.ts';
-import { describeImages } from '../../../domain/sessions/images/image-progress.ts';
+import type { ImagePhase } from '../../../domain/sessions/progress.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import {
   listSessionImages,
@@ -20,7 +20,7 @@ export async function noteImage(
   db: Db,
   row: SessionImageRow,
   change: SessionImageChange,
-  phase: 'images' | 'teardown',
+  phase: ImagePhase,
 ): Promise<void> {
   const { message, ...rest } = change;
   const news = { ...rest, ...(message === undefined ? {} : { message: storableText(message) }) };
@@ -31,13 +31,10 @@ export async function noteImage(
 }
 
 /** Says in the session's progress how its images are. */
-export async function noteImages(db: Db, sessionId: string, phase: 'images' | 'teardown'): Promise<void> {
+export async function noteImages(db: Db, sessionId: string, phase: ImagePhase): Promise<void> {
   const images = await listSessionImages(db, sessionId);
   const steps = images.map(({ result_name, state, message }) => ({ resultName: result_name, state, message }));
-  await noteProgress(db, sessionId, {
-    phase,
-    message: describeImages(steps, phase === 'images' ? 'open' : 'customized'),
-  });
+  await noteProgress(db, sessionId, { step: 'images', phase, images: steps });
 }
 
 /** The images whose shells are open, for the inventory. */

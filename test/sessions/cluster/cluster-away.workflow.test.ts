@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
-import { getProgress, type SessionProgress } from '../../../workflows/sessions/messages.ts';
+import { getProgress, type WorkflowProgress } from '../../../workflows/sessions/messages.ts';
 import { eventually } from '../../support/eventually.ts';
 import { admitted, fakeSession } from '../../support/fakes/fake-session.ts';
 import { describeNeeding } from '../../support/requirement.ts';
@@ -28,7 +28,7 @@ describeNeeding(temporalMissing(), 'a session as a Job that no worker takes up',
       args: [{ sessionId }],
     });
     const waiting = await eventually('it waits', async () => {
-      const progress = await handle.query<SessionProgress, []>(getProgress);
+      const progress = await handle.query<WorkflowProgress, []>(getProgress);
       return progress.phase === 'inventory' && progress;
     });
     expect(waiting.message).toBe('waiting until a worker with a cluster has prepared the Job');

@@ -83,10 +83,10 @@ describe('the end of a session', () => {
     });
     const running = await sessionNow(database.db, id);
     expect(running).toMatchObject({ phase: 'layer', layer: 2, attempt: 3, message: 'running', reason: 'clone_failed' });
-    await writeProgress(database.db, id, { phase: 'hold', message: 'holding' });
+    await writeProgress(database.db, id, { phase: 'hold', message: 'holding', reason: null });
     expect(await sessionNow(database.db, id)).toMatchObject({ phase: 'hold', layer: 2, attempt: 3, reason: null });
     await writeEnd(database.db, id, END);
-    await writeProgress(database.db, id, { phase: 'layer', message: 'running again' });
+    await writeProgress(database.db, id, { phase: 'layer', message: 'running again', reason: null });
     expect(await sessionNow(database.db, id)).toMatchObject({ phase: 'done', message: END.message });
   });
 
@@ -107,7 +107,7 @@ describe('the end of a session', () => {
 test('messages and warnings with text that no database takes are stored', async () => {
   const { db } = database;
   const { id } = await makeSession(db);
-  await noteProgress(db, id, { phase: 'clone', message: 'a\u0000\ud83d' });
+  await noteProgress(db, id, { step: 'room', message: 'a\u0000\ud83d', reason: null });
   expect((await sessionNow(db, id)).message).toBe('a\ufffd\ufffd');
   await noteWarnings(db, id, ['b\u0000', 'c\udc00']);
   const events = await db.selectFrom('events').selectAll().where('stream_id', '=', id).orderBy('seq').execute();

@@ -6,7 +6,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { SESSION_FAILED } from '../../../domain/sessions/session-result.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
-import { getProgress, type SessionProgress } from '../../../workflows/sessions/messages.ts';
+import { getProgress, type WorkflowProgress } from '../../../workflows/sessions/messages.ts';
 import type { sessionWorkflow } from '../../../workflows/sessions/session.workflow.ts';
 import { eventually } from '../eventually.ts';
 import { type FakeSession, fakeSession, type SessionActivities, sharedActivities } from '../fakes/fake-session.ts';
@@ -18,11 +18,11 @@ export interface SessionUnderTest {
   sessionId: string;
   fake: FakeSession;
   handle: SessionHandle;
-  progress(): Promise<SessionProgress>;
+  progress(): Promise<WorkflowProgress>;
   /** Waits until the workflow answers that it is in this phase. */
-  inPhase(phase: string): Promise<SessionProgress>;
+  inPhase(phase: string): Promise<WorkflowProgress>;
   /** Waits until the workflow stands in line. */
-  inLine(): Promise<SessionProgress>;
+  inLine(): Promise<WorkflowProgress>;
   /**
    * Waits for the end of the workflow, and answers it; in a time-skipping environment waits cost nothing then. Throws where the workflow
    * was broken off.
@@ -104,7 +104,7 @@ export async function openSessionBench(environment: TestWorkflowEnvironment): Pr
       });
       unfinished.push(handle);
       const progress = () => handle.query(getProgress);
-      const progressThat = (what: string, fits: (now: SessionProgress) => boolean) =>
+      const progressThat = (what: string, fits: (now: WorkflowProgress) => boolean) =>
         eventually(what, async () => {
           const now = await progress();
           return fits(now) && now;

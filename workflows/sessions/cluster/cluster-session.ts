@@ -84,7 +84,7 @@ async function runJob(
   plan: SessionPlan,
   images: PlannedImages | null,
 ): Promise<Ending> {
-  show(state, { phase: 'inventory', message: 'waiting until a worker with a cluster has prepared the Job' });
+  show(state, { step: 'cluster_prepares' });
   const prepared = await unlessCancelled(state, () => prepareJob(input));
   const endsHolds = patched('hold-ends-with-its-pod');
   state.aim = prepared.aim;
@@ -92,7 +92,7 @@ async function runJob(
   throwIfCancelled(state);
 
   try {
-    show(state, { phase: 'clone', message: 'starting the Job' });
+    show(state, { step: 'start_job' });
     await unlessCancelled(state, () => startJob(input));
     let isGone = false;
     const ended = watchJob(input).finally(() => {
@@ -113,7 +113,7 @@ async function runJob(
         : await unlessDeleted(state, ended, () => finishImages(input, state, images, ending, judgedBy));
     // The layers' own status, as the reference's runner ends with it; what else has failed has none (cfs-flows 3.4, 4.1).
     await finishJob({ ...input, exitCode: finished.succeeded === 'true' ? 0 : exitCode || 1 });
-    show(state, { phase: 'teardown', message: 'waiting for the end of the Job' });
+    show(state, { step: 'job_end' });
     return withJobEnd(finished, await untilItEnds(input, state, ended));
   } catch (error) {
     // One that could not be ended in all the time that this has is left to the sweep.
@@ -142,7 +142,7 @@ async function unlessDeleted(state: State, ended: Promise<JobEnd>, making: () =>
 
 /** The layers of a pod that runs them by itself, for images. */
 async function ownLayers(input: SessionRef, state: State): Promise<LayersEnd> {
-  show(state, { phase: 'layer', message: 'the pod runs its layers' });
+  show(state, { step: 'pod_layers' });
   const exitCode = await unlessCancelled(state, () => awaitPlaybooks(input));
   const ending: Ending =
     exitCode === 0

@@ -52,7 +52,7 @@ const waiting = ({ images, waitSeconds, queueSeconds = 0 }: PlannedImages) =>
 
 /** Opens the shells of all images, or fails with the first reason; nothing of it is left behind without `releaseImages`. */
 export async function prepareImages(input: SessionRef, state: State): Promise<PlannedImages> {
-  show(state, { phase: 'images', message: 'preparing the images' });
+  show(state, { step: 'open_images' });
   const planned = await unlessCancelled(state, () => planImages(input));
   await unlessCancelled(state, () => makeImageKey(input));
   const { openImage } = waiting(planned);
@@ -92,7 +92,7 @@ export async function finishImages(
   exitCode?: number | null,
 ): Promise<Ending> {
   throwIfCancelled(state);
-  show(state, { phase: 'teardown', message: 'finishing the images' });
+  show(state, { step: 'finish_images' });
   const faults = await judgeImages({ ...input, ...(exitCode === undefined ? {} : { exitCode }) });
   const { finishImage } = waiting(planned);
   const finished = await unlessCancelled(state, () =>
@@ -120,7 +120,7 @@ function withImages(ending: Ending, finished: readonly FinishedImage[]): Ending 
 
 /** Ends what the session has left at the image service; what cannot be ended now is left to the sweep, and the end says so. */
 export async function releaseImages(input: SessionRef, state: State, ending: Ending): Promise<Ending> {
-  show(state, { phase: 'teardown', message: 'ending the image jobs' });
+  show(state, { step: 'end_images' });
   const failure = await unlessItFails(() => release(input));
   return failure === null ? ending : { ...ending, message: `${ending.message}; image jobs are left: ${failure}` };
 }
