@@ -1,21 +1,10 @@
-/** What the image activities need from outside; drivers fit these shapes. */
+/** What the image activities work with. */
 
 import type { ImageKeys } from '../../control/sessions/images/image-keys.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
+import type { ImageShells } from '../../domain/sessions/ports.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import type { Db } from '../../store/connection/database.ts';
-
-/** Runs commands in the shells of image jobs. */
-export interface ImageShells {
-  /** Answers null when the command ended with 0, else what kept it from that. */
-  run(command: {
-    host: string;
-    port: number;
-    privateKey: string;
-    command: string;
-    signal: AbortSignal;
-  }): Promise<string | null>;
-}
 
 export interface ImageDependencies {
   db: Db;

@@ -2,13 +2,13 @@
 import type { Client } from '@temporalio/client';
 import type { FastifyBaseLogger } from 'fastify';
 import type { AuthenticateDependencies } from '../../control/access/authenticate.ts';
-import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../../control/configurations/ports.ts';
 import type { ImageEngine, ImageSettings } from '../../control/images/ports.ts';
 import type { RunEngine } from '../../control/runs/end-run.ts';
 import type { ScheduleEngine } from '../../control/schedules/schedule-port.ts';
 import type { SecretKey } from '../../control/secrets/secret-key.ts';
 import type { Dispatcher, SessionEngine } from '../../control/sessions/engine-port.ts';
 import type { AddressCipher } from '../../control/webhooks/address-seal.ts';
+import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../../domain/configurations/ports.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import type { WorkersAtWork } from '../../domain/sessions/workers-at-work.ts';

@@ -1,11 +1,11 @@
 import { looksLikeJwt } from '../../domain/access/bearer.ts';
 import { type ClaimRules, callerOfClaims } from '../../domain/access/claims.ts';
+import type { VerifyJwt } from '../../domain/access/ports.ts';
 import type { Caller } from '../../domain/access/roles.ts';
 import { tokenKindOf } from '../../domain/access/token-format.ts';
 import { musterError } from '../../domain/errors.ts';
 import { findTokenByHash, touchToken } from '../../store/access/tokens.ts';
 import type { Db } from '../../store/connection/database.ts';
-import type { VerifyJwt } from './ports.ts';
 import { hashToken, isHashOf } from './token-secret.ts';
 
 export interface AuthenticateDependencies {

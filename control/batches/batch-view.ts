@@ -6,7 +6,7 @@ import type {
   BatcherDetail,
   BatchKey,
 } from '../../domain/batches/batch-schema.ts';
-import type { Wait, WhyNot } from '../../domain/batches/plan-sends.ts';
+import type { SendWait, WhyNot } from '../../domain/batches/plan-sends.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { HoldState } from '../../store/batches/batch-holds.ts';
 import type { ShownBatch } from '../../store/batches/batch-reads.ts';
@@ -108,7 +108,7 @@ export function viewOfBatch(row: ShownBatch, { plan, facts, keys, holds }: Batch
 }
 
 /** A batch that the next pass tries is still held: nobody knows yet whether the fault is over. */
-function dueHold(hold: HoldState | undefined): Pick<Wait, 'why' | 'until'> | undefined {
+function dueHold(hold: HoldState | undefined): Pick<SendWait, 'why' | 'until'> | undefined {
   return hold === undefined ? undefined : { why: 'controller', until: heldUntil(hold) };
 }
 
@@ -156,7 +156,7 @@ function viewOfBackOff({ length, start, probe }: BackOff): Batcher['backoff'] {
   };
 }
 
-function countReasons(waits: readonly Wait[]): Partial<Record<WhyNot, number>> {
+function countReasons(waits: readonly SendWait[]): Partial<Record<WhyNot, number>> {
   const counts: Partial<Record<WhyNot, number>> = {};
   for (const { why } of waits) counts[why] = (counts[why] ?? 0) + 1;
   return counts;

@@ -15,7 +15,7 @@ export class LeasesTaken extends Error {
   }
 }
 
-export interface BatchSession {
+export interface NewBatchSession {
   batch: Pick<BatchRow, 'configuration' | 'layers'>;
   name: string;
   components: readonly Component[];
@@ -29,7 +29,7 @@ const SILENT = { kick: () => undefined };
  * Inserts the session of these components with their leases, in the caller's transaction; answers its id. Throws what
  * `createSession` refuses, and `LeasesTaken`.
  */
-export async function makeBatchSession(trx: Db, { batch, name, components, clock }: BatchSession): Promise<string> {
+export async function makeBatchSession(trx: Db, { batch, name, components, clock }: NewBatchSession): Promise<string> {
   const componentIds = components.map(({ id }) => id);
   const tags = commonTags(components.map((component) => component.tags));
   const { session } = await createSession(

@@ -1,5 +1,5 @@
 import { KEY_FORGOTTEN_AFTER } from '../../domain/batches/back-off.ts';
-import { planSends, type Wait, type WhyNot } from '../../domain/batches/plan-sends.ts';
+import { planSends, type SendWait, type WhyNot } from '../../domain/batches/plan-sends.ts';
 import { boundedSeconds } from '../../domain/text/times.ts';
 import { forgetHolds } from '../../store/batches/batch-holds.ts';
 import { forgetKeys, notePass, readBatcherState, seeKeys, withPassLock } from '../../store/batches/batcher-state.ts';
@@ -109,7 +109,7 @@ async function sendDue(
   }
 }
 
-function countReasons(waits: readonly Wait[]): PassReport['waits'] {
+function countReasons(waits: readonly SendWait[]): PassReport['waits'] {
   const counts: PassReport['waits'] = {};
   for (const { why } of waits) counts[why] = (counts[why] ?? 0) + 1;
   return counts;

@@ -1,6 +1,6 @@
+import type { TenantRegistry } from '../../domain/configurations/ports.ts';
 import type { Tenant } from '../../domain/configurations/tenancy.ts';
 import { musterError } from '../../domain/errors.ts';
-import type { TenantRegistry } from './ports.ts';
 
 /** Refuses a tenant that the registry does not know, before anything else is looked at (cfs-api 11). */
 export async function admitTenant(tenants: TenantRegistry, tenant: Tenant): Promise<void> {

@@ -1,3 +1,4 @@
+import type { TenantRegistry } from '../../domain/configurations/ports.ts';
 import { refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
 import { musterError } from '../../domain/errors.ts';
 import {
@@ -7,7 +8,6 @@ import {
 } from '../../store/configurations/configurations.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { admitTenant } from './admit-tenant.ts';
-import type { TenantRegistry } from './ports.ts';
 import { configurationNotFound } from './read-configuration.ts';
 
 export interface DeleteConfigurationDependencies {

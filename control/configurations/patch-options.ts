@@ -1,11 +1,11 @@
 import { sourceUnknown } from '../../domain/configurations/layer-rules.ts';
 import { wrongOption } from '../../domain/configurations/option-rules.ts';
+import type { QueuePoker } from '../../domain/configurations/ports.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { lockOptions, mergeOptions } from '../../store/configurations/options.ts';
 import { holdSources } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
-import type { QueuePoker } from './ports.ts';
 
 export interface PatchOptionsDependencies {
   db: Db;

@@ -6,6 +6,7 @@ import {
   sourceUnknown,
   withoutEmpty,
 } from '../../domain/configurations/layer-rules.ts';
+import type { TenantRegistry } from '../../domain/configurations/ports.ts';
 import type { AdditionalInventory, Configuration, ConfigurationBody } from '../../domain/configurations/schema.ts';
 import { ownerOfPut, refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
 import { wireTime } from '../../domain/text/times.ts';
@@ -19,7 +20,6 @@ import { readOptions } from '../../store/configurations/options.ts';
 import { findSources, holdSources } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { admitTenant } from './admit-tenant.ts';
-import type { TenantRegistry } from './ports.ts';
 import { type ResolveDependencies, resolutionDeadline, resolveBranches } from './resolve-branches.ts';
 import { urlsOf } from './source-urls.ts';
 

@@ -1,3 +1,4 @@
+import type { TenantRegistry } from '../../domain/configurations/ports.ts';
 import type { Configuration, InUseListQuery } from '../../domain/configurations/schema.ts';
 import { refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
 import { type MusterError, musterError } from '../../domain/errors.ts';
@@ -10,7 +11,6 @@ import { readOptions } from '../../store/configurations/options.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { onePage, type Page } from '../changes/pages.ts';
 import { admitTenant } from './admit-tenant.ts';
-import type { TenantRegistry } from './ports.ts';
 
 export interface ReadConfigurationDependencies {
   db: Db;

@@ -1,4 +1,6 @@
 /** How repositories are reached: whose credentials and which certificates go to an address. */
+
+import type { CommonCredentials, ReadRepositoryAccess, RepositoryAccess } from '../../domain/configurations/ports.ts';
 import { parseRepositoryUrl, REPOSITORY_SCHEMES } from '../../domain/configurations/repository-url.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
 import { incomplete, notSent, type Withheld } from '../../domain/configurations/vcs-credentials.ts';
@@ -9,7 +11,6 @@ import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { readVcsHosts } from '../../domain/secrets/vcs-hosts.ts';
 import { listSourceUrls } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
-import type { ReadRepositoryAccess, RepositoryAccess } from './ports.ts';
 
 export interface RepositoryAccessDependencies {
   db: Db;
@@ -19,11 +20,6 @@ export interface RepositoryAccessDependencies {
   /** Files with the installation's key for ssh and its known hosts; throws `config_missing`. */
   sshFiles(): Promise<{ key: string; knownHosts: string }>;
   platformCa: string | undefined;
-}
-
-/** The common credentials, and the hosts that they may go to as `host` or `host:port`. */
-export interface CommonCredentials extends Credentials {
-  hosts: string[];
 }
 
 type Chosen = Pick<RepositoryAccess, 'credentials' | 'withheld'>;

@@ -1,9 +1,9 @@
 import { layersOf, sourceUnknown } from '../../domain/configurations/layer-rules.ts';
+import type { GitReferences, ReadRepositoryAccess, RepositoryAccess } from '../../domain/configurations/ports.ts';
 import type { AdditionalInventory, Layer, Source } from '../../domain/configurations/schema.ts';
 import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
 import { findSources } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
-import type { GitReferences, ReadRepositoryAccess, RepositoryAccess } from './ports.ts';
 
 export interface ResolveDependencies {
   db: Db;

@@ -3,11 +3,10 @@
 import type { Source } from '../../domain/configurations/schema.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import { PLAIN_KEYS, VCS_SECRET } from '../../domain/secrets/credentials.ts';
-import type { SecretStore } from '../../domain/secrets/ports.ts';
+import type { ConfigMaps, SecretStore } from '../../domain/secrets/ports.ts';
 import { findSource } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { withSetupLock } from '../../store/connection/setup-lock.ts';
-import type { ConfigMaps } from '../secrets/site-ports.ts';
 import { createRepositoryAccess } from './repository-access.ts';
 
 /** Namespace of ConfigMaps that name none (cfs-flows 2.8). */

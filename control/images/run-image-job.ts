@@ -1,6 +1,6 @@
 /** What a job's workflow asks of the records: its state, its turn, its end. */
 
-import { type Wait, waitedTooLong } from '../../domain/images/job-limits.ts';
+import { type ImageJobWait, waitedTooLong } from '../../domain/images/job-limits.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import { isDone as isDoneWith, placeInLine, queuedTooLong, WAITS_FOR_TURN } from '../../domain/images/job-turn.ts';
 import { type ShellPorts, shellPorts, tooFewPorts } from '../../domain/images/shell-ports.ts';
@@ -160,7 +160,7 @@ async function hasEnded(
   deps: ImageRunDependencies,
   job: ImageJobRow,
   workers: readonly ImageWorkerRow[],
-  { isDone, untakenSeconds }: Pick<Wait, 'isDone' | 'untakenSeconds'>,
+  { isDone, untakenSeconds }: Pick<ImageJobWait, 'isDone' | 'untakenSeconds'>,
 ): Promise<boolean> {
   const now = deps.clock();
   if (!mayEndJobs(deps, now)) return false;

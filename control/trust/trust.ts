@@ -3,6 +3,7 @@
 import { isMusterError } from '../../domain/errors.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { isRenewalDue, isUsable, lookAgainAfter } from '../../domain/trust/certificate-renewal.ts';
+import type { BootMetadata, CertificateSigner } from '../../domain/trust/ports.ts';
 import { parseCertificate, type SshCertificate } from '../../domain/trust/ssh-certificate.ts';
 import type { Db } from '../../store/connection/database.ts';
 import {
@@ -12,7 +13,6 @@ import {
   removeFormerAuthorities,
   withTrustLock,
 } from '../../store/trust/trust.ts';
-import type { BootMetadata, CertificateSigner } from './trust-ports.ts';
 
 /** Secret that holds the certificate of sessions, by the name that CFS gives it. */
 export const CERTIFICATE_SECRET = 'cfstrustcertificate';

@@ -2,6 +2,7 @@ import { storableText } from '../../domain/runs/storable-text.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { maskUrlCredentials } from '../../domain/text/mask-url.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
+import type { WebhookSender } from '../../domain/webhooks/ports.ts';
 import { withoutWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
 import { webhookBody } from '../../domain/webhooks/webhook-body.ts';
 import { nextTryMs } from '../../domain/webhooks/webhook-retry.ts';
@@ -16,7 +17,6 @@ import {
 } from '../../store/webhooks/webhooks.ts';
 import type { AddressSeal } from './address-seal.ts';
 import { wholeAddress } from './webhook-address.ts';
-import type { WebhookSender } from './webhook-ports.ts';
 import { readWebhookSecret, signatureOf } from './webhook-secret.ts';
 
 export interface DeliveryDependencies {

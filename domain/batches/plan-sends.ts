@@ -62,7 +62,7 @@ export interface Send {
   holdProbe: boolean;
 }
 
-export interface Wait {
+export interface SendWait {
   batch: string;
   why: WhyNot;
   /** When it may go if nothing else happens, in milliseconds; null when an event decides. */
@@ -72,7 +72,7 @@ export interface Wait {
 export interface SendPlan {
   /** Oldest first. */
   sends: Send[];
-  waits: Wait[];
+  waits: SendWait[];
   /** The next instant, in milliseconds, at which time alone lets a batch go; null when there is none. */
   nextAt: number | null;
 }
@@ -114,7 +114,7 @@ interface Course {
   free: number;
 }
 
-type Hold = Omit<Wait, 'batch'> | null;
+type Hold = Omit<SendWait, 'batch'> | null;
 
 function holdOf(batch: DueBatch, course: Course): Hold {
   const { facts } = course;

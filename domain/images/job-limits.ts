@@ -5,7 +5,7 @@ import { GRACE_SECONDS } from './job-turn.ts';
 export const AWAY_SECONDS = 86_400;
 
 /** What is known of a job, of the machine that it waits for, and of its user. */
-export interface Wait {
+export interface ImageJobWait {
   status: ImageJobStatus;
   createdAt: Date;
   /** Since when it is open for its user. */
@@ -26,7 +26,7 @@ export interface Wait {
  * watches: a user's time that goes by while the machine is away, a machine that does not come back, and one that
  * is there and takes no work.
  */
-export function waitedTooLong(wait: Wait, now: Date): string | null {
+export function waitedTooLong(wait: ImageJobWait, now: Date): string | null {
   const { status, createdAt, waitingSince, isDone, untakenSeconds, machine, userSeconds, queueSeconds } = wait;
   const secondsSince = (...times: (Date | null)[]) =>
     (now.getTime() - Math.max(...times.map((time) => time?.getTime() ?? 0))) / 1_000;

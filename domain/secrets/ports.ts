@@ -1,4 +1,4 @@
-/** What lane secrets needs from outside; drivers fit this shape. */
+/** What lane secrets needs from outside; drivers fit these shapes. */
 import type { SecretUse } from './secret-uses.ts';
 
 /** Named sets of secret values; a Secret of a cluster, or a table encrypted with the key file. */
@@ -23,4 +23,20 @@ export interface SecretUsers {
   usesOf(name: string): Promise<SecretUse[]>;
   /** A secret was set or removed: work that waited for it is tried again. */
   changed(): Promise<void>;
+}
+
+/** Named plain texts by namespace: ConfigMaps of a cluster, or files. */
+export interface ConfigMaps {
+  /** One value; throws `config_missing` with the name. */
+  get(namespace: string, name: string, key: string): Promise<string>;
+  /** The value of the first key in sorted order; throws `config_missing` with the name. */
+  first(namespace: string, name: string): Promise<string>;
+  put(namespace: string, name: string, key: string, value: string): Promise<void>;
+}
+
+/** Encrypts values so that each opens only with a key of this installation and in its own place (`context`). */
+export interface SecretCipher {
+  encrypt(plaintext: string, context: string): Buffer;
+  /** Throws `secret_unreadable` when key or place is another one, or the data was changed. */
+  decrypt(ciphertext: Buffer, context: string): string;
 }

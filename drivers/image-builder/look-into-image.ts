@@ -2,7 +2,7 @@
 import { constants, lstat, open, readFile } from 'node:fs/promises';
 import { resolveInRoot } from './root-paths.ts';
 
-export interface ImageLogin {
+export interface RootLogin {
   home: string;
   /** Null when the image has none that is there. */
   shell: string | null;
@@ -20,7 +20,7 @@ const NO_SHELL = /\/(nologin|false)$/;
 const MACHINES: Readonly<Record<number, string>> = { 3: 'ia32', 62: 'x64', 183: 'arm64', 243: 'riscv64' };
 
 /** Root's home and shell by the image's own accounts; a shell that is not there, or is none, is replaced by /bin/sh. */
-export async function lookIntoImage(root: string): Promise<ImageLogin> {
+export async function lookIntoImage(root: string): Promise<RootLogin> {
   const accounts = await resolveInRoot(root, 'etc/passwd');
   const entry = accounts === null ? null : await lstat(accounts);
   const isReadable = entry?.isFile() && entry.size <= MAX_ACCOUNTS;

@@ -8,7 +8,7 @@ import { freeBytes } from './disk-usage.ts';
 import type { JobFolder } from './job-folder.ts';
 import { BUSY, endRoom, lastOf, type RoomPlan, startRoom } from './room.ts';
 
-export interface Step {
+export interface BuildStep {
   plan: RoomPlan;
   limits: BuildLimits;
   /** What a failure of the program is called. */
@@ -39,7 +39,7 @@ const LOST = /Cannot set (?:'(?!security\.selinux').*' extended attribute|POSIX 
  */
 export async function runStep(
   folder: JobFolder,
-  step: Step,
+  step: BuildStep,
   signal: AbortSignal,
   progress: BuildProgress,
 ): Promise<void> {
@@ -96,7 +96,7 @@ function listen(child: ChildProcess): Said {
 }
 
 /** Measures while the program works; throws when a limit is passed. */
-async function watch(folder: JobFolder, step: Step, child: ChildProcess, progress: BuildProgress): Promise<void> {
+async function watch(folder: JobFolder, step: BuildStep, child: ChildProcess, progress: BuildProgress): Promise<void> {
   const working = () => child.exitCode === null && child.signalCode === null;
   let made = 0;
   let freeThen = await freeBytes(folder.path);

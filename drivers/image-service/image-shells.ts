@@ -3,22 +3,12 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
+import type { ImageCommand, ImageShells } from '../../domain/sessions/ports.ts';
 
 /** To connect, seconds (cfs-flows 3.3). */
 const CONNECT = 5;
 /** For a command from connecting to its end, ms. */
 const PATIENCE = 15_000;
-
-export interface ImageCommand {
-  host: string;
-  port: number;
-  privateKey: string;
-  /** Command for the remote shell. */
-  command: string;
-  signal: AbortSignal;
-}
-
-export type ImageShells = ReturnType<typeof createImageShells>;
 
 export function createImageShells(options: {
   /** Folder for files that live for a moment; only we may enter it. */
@@ -27,7 +17,7 @@ export function createImageShells(options: {
   searchPath: string;
   /** Who logs in. Default root. */
   user?: string;
-}) {
+}): ImageShells {
   const { tempDir, searchPath, user = 'root' } = options;
   return {
     /** Runs a command; answers null when it ended with 0, else what kept it from that. Throws when ssh cannot be run at all. */

@@ -5,14 +5,7 @@ import type { InventoryNames } from '../../domain/components/inventory/inventory
 import { musterError } from '../../domain/errors.ts';
 import { maskSecrets } from '../../domain/runs/mask.ts';
 import { limitFileText, limitNeedsFile } from '../../domain/sessions/ansible-limit.ts';
-
-/** Where Ansible works: its folder, its environment with `ANSIBLE_CONFIG` and `ANSIBLE_INVENTORY`. */
-export interface AnsibleWorkspace {
-  cwd: string;
-  env: Readonly<Record<string, string>>;
-  /** What must not show in a message of a failure. */
-  masks: readonly string[];
-}
+import type { AnsibleWorkspace } from '../../domain/sessions/ports.ts';
 
 /** Ansible's words where a limit matches nothing. */
 const NO_HOSTS = 'leaves us with no hosts to target';

@@ -17,7 +17,7 @@ import {
   IMAGE_PYTHON,
   type ImageLogin,
   imageInventory,
-  type OpenImage,
+  type OpenSessionImage,
 } from '../../domain/sessions/images/image-inventory.ts';
 import { specInventory } from '../../domain/sessions/spec-inventory.ts';
 import { addEnvironmentVariables } from './environment-vars.ts';
@@ -46,7 +46,7 @@ export interface WriteInventory {
   allowPartial: boolean;
   form: InventoryForm;
   /** Of a target of images: their shells, and how Ansible logs in there. */
-  images?: ImageLogin & { open: readonly OpenImage[] };
+  images?: ImageLogin & { open: readonly OpenSessionImage[] };
   /** Folder of the inventory; holds the additional inventory when there is one. */
   dir: string;
   signal: AbortSignal;

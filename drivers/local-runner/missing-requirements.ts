@@ -3,23 +3,13 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { musterError } from '../../domain/errors.ts';
+import type { CheckedLayer, MissingRequirements } from '../../domain/sessions/ports.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 
 const execute = promisify(execFile);
 /** The files that a layer says by what its playbook needs; the script knows them too. */
 const FILES = ['collections/requirements.yml', 'roles/requirements.yml'];
 const ANSWER_MAX = 16 * 1024 * 1024;
-
-export interface CheckedLayer {
-  index: number;
-  dir: string;
-  playbook: string;
-}
-
-export interface MissingRequirements {
-  /** What the requirements files of these layers ask for and is not installed, each as a sentence. Throws `run_not_started`. */
-  find(layers: readonly CheckedLayer[], env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string[]>;
-}
 
 /** Asks the Ansible of this machine; layers without such a file cost nothing. */
 export function createMissingRequirements({ python, script }: { python: string; script: string }): MissingRequirements {

@@ -2,15 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { musterError } from '../../domain/errors.ts';
-
-/** Named sets of plain texts, by namespace; a ConfigMap of a cluster, or a folder. */
-export interface ConfigMaps {
-  /** One value; throws `config_missing` with the name. */
-  get(namespace: string, name: string, key: string): Promise<string>;
-  /** The value of the first key in sorted order; throws `config_missing` with the name. */
-  first(namespace: string, name: string): Promise<string>;
-  put(namespace: string, name: string, key: string, value: string): Promise<void>;
-}
+import type { ConfigMaps } from '../../domain/secrets/ports.ts';
 
 /** DNS-1123 subdomain. */
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

@@ -1,6 +1,6 @@
 import { ApiException, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { musterError } from '../../domain/errors.ts';
-import type { ConfigMaps } from './config-maps.ts';
+import type { ConfigMaps } from '../../domain/secrets/ports.ts';
 
 /** For one answer of the cluster, ms. */
 const PATIENCE = 4_000;

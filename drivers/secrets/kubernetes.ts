@@ -1,4 +1,4 @@
-import type { ConfigMaps } from './config-maps.ts';
+import type { ConfigMaps } from '../../domain/secrets/ports.ts';
 
 /** Secrets of the cluster in `namespace`. The client of Kubernetes is large, so it is loaded where it is used only. */
 export async function kubernetesSecrets(namespace: string) {

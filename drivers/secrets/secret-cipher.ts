@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { musterError } from '../../domain/errors.ts';
 import type { KeyRotation } from '../../domain/secrets/key-rotation.ts';
+import type { SecretCipher } from '../../domain/secrets/ports.ts';
 import {
   dropOldKey,
   KEY_ID_BYTES,
@@ -15,15 +16,12 @@ import {
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts values so that each opens only with a key of this installation and in its own place (`context`). */
-export interface SecretCipher {
+/** A cipher whose keys are in a file. */
+export interface FileCipher extends SecretCipher {
   /** Whether there is a key that writes. */
   hasKey(): boolean;
   /** Makes the first key (0600, whole or not at all); one that is there stays. */
   makeKey(): void;
-  encrypt(plaintext: string, context: string): Buffer;
-  /** Throws `secret_unreadable` when key or place is another one, or the data was changed. */
-  decrypt(ciphertext: Buffer, context: string): string;
   rotation: KeyRotation;
 }
 
@@ -32,7 +30,7 @@ export interface SecretCipher {
  * older release reads it too. The file is looked at each time: another process may have changed the key.
  * @param make whether a key is made at once when there is none
  */
-export function openSecretCipher(keyFile: string, { make = true }: { make?: boolean } = {}): SecretCipher {
+export function openSecretCipher(keyFile: string, { make = true }: { make?: boolean } = {}): FileCipher {
   const ring = openKeyRing(keyFile);
   if (make && ring().current === null) makeKey(keyFile);
   ring();

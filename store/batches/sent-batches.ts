@@ -18,10 +18,10 @@ export interface SentBatch {
   sessionName: string;
   desired: string;
   /** Its session; null when there is none of its id any more. */
-  session: BatchSession | null;
+  session: SentSession | null;
 }
 
-export interface BatchSession {
+export interface SentSession {
   status: SessionStatus;
   succeeded: Succeeded;
   /** Whether it waits for a slot or for its turn, or admission is held for the disk; not when it is next and could go. */

@@ -1,15 +1,9 @@
 /** Secret values in a table, encrypted before they get there: the stand-in for Secrets of a cluster. */
 import { sql } from 'kysely';
 import { isMusterError } from '../../domain/errors.ts';
+import type { SecretCipher } from '../../domain/secrets/ports.ts';
 import type { Db } from '../connection/database.ts';
 import { holdKey } from './key-lock.ts';
-
-/** Encrypts a value so that it opens only in its own place (`context`). */
-export interface SecretCipher {
-  encrypt(plaintext: string, context: string): Buffer;
-  /** Throws `secret_unreadable` when the key or the place is another one. */
-  decrypt(ciphertext: Buffer, context: string): string;
-}
 
 /** The store of secrets over table `secrets`. */
 export function createSecretStore(db: Db, cipher: SecretCipher) {

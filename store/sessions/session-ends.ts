@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
 import type { Db } from '../connection/database.ts';
 
-export interface SessionEnd {
+export interface EndedSession {
   name: string;
   status: SessionStatus;
   succeeded: Succeeded;
@@ -17,7 +17,7 @@ export async function findSessionEnds(
   db: Db,
   names: readonly string[],
   ids: readonly string[] | undefined,
-): Promise<SessionEnd[]> {
+): Promise<EndedSession[]> {
   if (names.length === 0) return [];
   let sessions = db
     .selectFrom('sessions')

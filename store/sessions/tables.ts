@@ -1,7 +1,7 @@
 /** The tables of lane sessions, with their outbox, Jobs and images, as Kysely sees them. */
 import type { ColumnType, Generated } from 'kysely';
 import type { RunnerProfile } from '../../domain/sessions/cluster/cluster-job.ts';
-import type { ImageState } from '../../domain/sessions/images/image-progress.ts';
+import type { SessionImageState } from '../../domain/sessions/images/image-progress.ts';
 import type {
   JobOrder,
   JobStep,
@@ -104,7 +104,7 @@ export interface SessionImagesTable {
   posted_at: OptionalTime;
   host: string | null;
   port: number | null;
-  state: ImageState;
+  state: SessionImageState;
   /** The image that came of it. */
   result_id: string | null;
   message: string;

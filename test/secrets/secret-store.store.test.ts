@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openSecretCipher, type SecretCipher } from '../../drivers/secrets/secret-cipher.ts';
+import { type FileCipher, openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { createSecretStore } from '../../store/secrets/secrets.ts';
 import { secretStoreContract } from '../support/fakes/secret-store-contract.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
 let dir: string;
-let cipher: SecretCipher;
+let cipher: FileCipher;
 
 beforeAll(async () => {
   database = await createTestDatabase();

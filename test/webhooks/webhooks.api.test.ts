@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { openAddressSeal } from '../../control/webhooks/address-seal.ts';
 import { deliverNotifications } from '../../control/webhooks/deliver-notifications.ts';
 import { forgetOldNotifications } from '../../control/webhooks/wake-webhooks.ts';
-import type { WebhookSender } from '../../control/webhooks/webhook-ports.ts';
+import type { WebhookSender } from '../../domain/webhooks/ports.ts';
 import { writeEnd } from '../../store/sessions/write-end.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestApi, type TestApi } from '../support/stack/test-api.ts';

@@ -4,11 +4,11 @@ import type { ImageKeys } from '../../../control/sessions/images/image-keys.ts';
 import type { Trust } from '../../../control/trust/trust.ts';
 import type { Withheld } from '../../../domain/configurations/vcs-credentials.ts';
 import { isMusterError, musterError } from '../../../domain/errors.ts';
+import type { SiteValues, TenantVault } from '../../../domain/sessions/ports.ts';
 import type { SnapshotRepository } from '../../../domain/sessions/schema.ts';
 import { parseCertificate } from '../../../domain/trust/ssh-certificate.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { tenantLogin } from '../machine/tenant-login.ts';
-import type { SiteValues, TenantVault } from '../ports.ts';
 
 export interface SecretDependencies {
   site: SiteValues;

@@ -1,21 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { RepositoryAccess } from '../../../control/configurations/ports.ts';
 import { jobNameOf } from '../../../control/sessions/cluster/job-name.ts';
 import { loadSession, noteProgress, noteWarnings, pinCommits } from '../../../control/sessions/session-progress.ts';
+import type { RepositoryAccess } from '../../../domain/configurations/ports.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { labelled } from '../../../domain/labelled.ts';
 import type { RunnerProfile } from '../../../domain/sessions/cluster/cluster-job.ts';
 import { COMPATIBLE_IMAGE_KEY, POD_PATHS } from '../../../domain/sessions/cluster/pod-paths.ts';
 import { IMAGE_PYTHON, IMAGE_TO_JOB } from '../../../domain/sessions/images/image-inventory.ts';
 import { layerNumber } from '../../../domain/sessions/layer-name.ts';
+import type { Clones, SiteValues, Workspaces } from '../../../domain/sessions/ports.ts';
 import type { Snapshot, SnapshotRepository, TargetDefinition } from '../../../domain/sessions/schema.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { findSessionJob, saveSessionJob } from '../../../store/sessions/session-jobs.ts';
 import type { PreparedJob } from '../contract.ts';
 import { mayBeElsewhere } from '../machine/taken-from-us.ts';
 import { type InventoryDependencies, type ReadElsewhere, writeInventory } from '../machine/write-inventory.ts';
-import type { Clones, SiteValues, Workspaces } from '../ports.ts';
 
 /** The file that Muster generates, below the inventory folder (cfs-flows 3). */
 const GENERATED = '01-cfs-generated.yaml';

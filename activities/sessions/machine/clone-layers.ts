@@ -2,9 +2,9 @@ import { loadSession, noteWarnings, pinCommits } from '../../../control/sessions
 import { musterError } from '../../../domain/errors.ts';
 import { labelled } from '../../../domain/labelled.ts';
 import { layerNumber } from '../../../domain/sessions/layer-name.ts';
+import type { Clones, SiteValues, Workspaces } from '../../../domain/sessions/ports.ts';
 import type { Snapshot, SnapshotRepository } from '../../../domain/sessions/schema.ts';
 import type { Db } from '../../../store/connection/database.ts';
-import type { Clones, SiteValues, Workspaces } from '../ports.ts';
 import { type IdentityDependencies, writeIdentity } from './host-identity.ts';
 import { mayBeElsewhere } from './taken-from-us.ts';
 import { placeVaultPassword } from './vault-password.ts';

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionIdentity, Trust } from '../../../control/trust/trust.ts';
 import { isMusterError } from '../../../domain/errors.ts';
+import type { SiteValues, Workspaces } from '../../../domain/sessions/ports.ts';
 import { messageOf } from '../../../domain/text/message-of.ts';
-import type { SiteValues, Workspaces } from '../ports.ts';
 
 export interface IdentityDependencies {
   workspaces: Workspaces;

@@ -8,11 +8,11 @@ import { limitOfRun, recordsState, selectArguments } from '../../../domain/sessi
 import { limitFileText, limitNeedsFile } from '../../../domain/sessions/ansible-limit.ts';
 import { isCheck } from '../../../domain/sessions/check-mode.ts';
 import { type LayerCount, layerName, placeOfLayer } from '../../../domain/sessions/layer-name.ts';
+import type { SiteValues } from '../../../domain/sessions/ports.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { unsuccessfulHosts } from '../../../store/runs/host-results.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import type { RunLayer } from '../contract.ts';
-import type { SiteValues } from '../ports.ts';
 import type { IdentityDependencies } from './host-identity.ts';
 
 export interface LayerDependencies extends Pick<IdentityDependencies, 'trust'> {

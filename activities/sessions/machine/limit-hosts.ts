@@ -5,8 +5,8 @@ import { maskAddress } from '../../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { runEnvironment } from '../../../domain/runs/run-environment.ts';
 import { effectiveLimit } from '../../../domain/sessions/ansible-arguments.ts';
+import type { AnsibleHosts, AnsibleWorkspace, SiteValues, Workspaces } from '../../../domain/sessions/ports.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
-import type { AnsibleHosts, AnsibleWorkspace, SiteValues, Workspaces } from '../ports.ts';
 import { placeVaultPassword } from './vault-password.ts';
 
 export interface LimitDependencies {

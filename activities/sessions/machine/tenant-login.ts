@@ -1,6 +1,6 @@
+import type { TenantVault } from '../../../domain/sessions/ports.ts';
 import type { Snapshot } from '../../../domain/sessions/schema.ts';
 import { messageOf } from '../../../domain/text/message-of.ts';
-import type { TenantVault } from '../ports.ts';
 
 export interface TenantLogin {
   /** Empty when there is none. */

@@ -1,4 +1,4 @@
-import type { SiteValues, Workspaces } from '../ports.ts';
+import type { SiteValues, Workspaces } from '../../../domain/sessions/ports.ts';
 
 export interface VaultDependencies {
   workspaces: Pick<Workspaces, 'paths' | 'writePrivate' | 'removePrivate'>;

@@ -13,11 +13,11 @@ import {
   imageToJob,
 } from '../../../domain/sessions/images/image-inventory.ts';
 import { groupWarnings, whyNone } from '../../../domain/sessions/limit-warnings.ts';
+import type { Inventories } from '../../../domain/sessions/ports.ts';
 import { describeAim } from '../../../domain/sessions/run-summary.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { writeAbsentHosts } from '../../../store/sessions/progress.ts';
 import type { PreparedInventory } from '../contract.ts';
-import type { Inventories } from '../ports.ts';
 import { checkOwnHosts, type LimitDependencies, matchedHosts, settleLimit } from './limit-hosts.ts';
 
 export interface InventoryDependencies extends LimitDependencies {

@@ -9,7 +9,7 @@ import type { Pass } from './event-stream.ts';
 /** Rows that are read at once; with back-pressure this is what a slow reader holds. */
 export const STREAM_PAGE = 200;
 
-export interface RowSource<Row extends { seq: number }> {
+export interface PassRows<Row extends { seq: number }> {
   /** Up to which number everything can be read. */
   head(state: StreamState): number;
   /** At most STREAM_PAGE rows above a number; a head that was seen before is part of the call. */
@@ -17,7 +17,7 @@ export interface RowSource<Row extends { seq: number }> {
 }
 
 /** Rows above `after` in order of their numbers, each once, as messages called `event`. */
-export function rowPass<Row extends { seq: number }>(source: RowSource<Row>, after: number, event: string): Pass {
+export function rowPass<Row extends { seq: number }>(source: PassRows<Row>, after: number, event: string): Pass {
   let at = after;
   return async function* (state) {
     const head = source.head(state);

@@ -2,12 +2,13 @@ import type { SessionHost } from '../../../domain/sessions/detail-schema.ts';
 import type { View } from '../../output/columns.ts';
 
 /** One host in one layer's run. */
-export type HostResult = SessionHost['layers'][number] & { host: string };
+export type HostResultRow = SessionHost['layers'][number] & { host: string };
 
 /** A host's layers as records of their own. */
-export const resultsOf = ({ host, layers }: SessionHost): HostResult[] => layers.map((layer) => ({ host, ...layer }));
+export const resultsOf = ({ host, layers }: SessionHost): HostResultRow[] =>
+  layers.map((layer) => ({ host, ...layer }));
 
-export const hostResultView: View<HostResult> = {
+export const hostResultView: View<HostResultRow> = {
   noun: 'hosts',
   name: (result) => result.host,
   columns: [

@@ -1,7 +1,7 @@
 /** What the engine notes of the images that a session customises. */
 
 import { storableText } from '../../../domain/runs/storable-text.ts';
-import type { OpenImage } from '../../../domain/sessions/images/image-inventory.ts';
+import type { OpenSessionImage } from '../../../domain/sessions/images/image-inventory.ts';
 import type { ImagePhase } from '../../../domain/sessions/progress.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import {
@@ -38,7 +38,7 @@ export async function noteImages(db: Db, sessionId: string, phase: ImagePhase): 
 }
 
 /** The images whose shells are open, for the inventory. */
-export async function openImages(db: Db, sessionId: string): Promise<OpenImage[]> {
+export async function openImages(db: Db, sessionId: string): Promise<OpenSessionImage[]> {
   const rows = await listSessionImages(db, sessionId);
   return rows.flatMap(({ image_id: image, result_name: resultName, job_id: job, host, port }) =>
     job === null || host === null || port === null ? [] : [{ image, resultName, job, host, port }],

@@ -4,7 +4,7 @@ import { specInventory } from '../spec-inventory.ts';
 import { imageGroups, imagesOf } from './image-names.ts';
 
 /** An image whose shell is open; the name of its host is the image's id. */
-export interface OpenImage {
+export interface OpenSessionImage {
   image: string;
   resultName: string;
   job: string;
@@ -51,7 +51,7 @@ export function imageHosts(target: { groups: readonly Group[] | null }): Invento
  */
 export function imageInventory(
   target: { groups: readonly Group[] },
-  open: readonly OpenImage[],
+  open: readonly OpenSessionImage[],
   { keyFile, interpreter }: ImageLogin,
 ): InventoryTree {
   const variables = new Map(
@@ -70,7 +70,7 @@ export function imageInventory(
 }
 
 /** Text of `image_to_job.yaml`: by the name of each result its job and its image. JSON is YAML. */
-export function imageToJob(open: readonly OpenImage[]): string {
+export function imageToJob(open: readonly OpenSessionImage[]): string {
   const jobs = open.map(({ resultName, job, image }) => [resultName, { job_id: job, image_id: image }]);
   return `${JSON.stringify(Object.fromEntries(jobs), null, 2)}\n`;
 }

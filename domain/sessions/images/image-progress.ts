@@ -5,20 +5,20 @@
  * `customized`: it is there; `failed`; `dropped`: it was not to become one.
  */
 export const IMAGE_STATES = ['waiting', 'preparing', 'open', 'packaging', 'customized', 'failed', 'dropped'] as const;
-export type ImageState = (typeof IMAGE_STATES)[number];
+export type SessionImageState = (typeof IMAGE_STATES)[number];
 
 /** States that an image keeps whatever is released after it. */
-export const KEPT_IMAGE_STATES = ['customized', 'failed'] as const satisfies readonly ImageState[];
+export const KEPT_IMAGE_STATES = ['customized', 'failed'] as const satisfies readonly SessionImageState[];
 
 /** Returns whether nothing more comes of an image. */
-export function isImageOver(state: ImageState): boolean {
+export function isImageOver(state: SessionImageState): boolean {
   return state === 'dropped' || KEPT_IMAGE_STATES.some((kept) => kept === state);
 }
 
 /** The part of a session's image that the sentence is made of. */
 export interface ImageStep {
   resultName: string;
-  state: ImageState;
+  state: SessionImageState;
   /** What it waits for, or why it failed. */
   message: string;
 }

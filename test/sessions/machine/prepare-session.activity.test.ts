@@ -1,9 +1,9 @@
 /** The activities before the first layer: clone and inventory. */
 import { readFile, stat } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Clones, InventoryRequest } from '../../../activities/sessions/ports.ts';
 import { DEFAULT_OPTIONS } from '../../../domain/configurations/default-options.ts';
 import { musterError } from '../../../domain/errors.ts';
+import type { Clones, InventoryRequest } from '../../../domain/sessions/ports.ts';
 import type { NewSession } from '../../../store/sessions/sessions.ts';
 import { activityEnvironment, openMachine, perform, type SessionMachine } from '../../support/stack/session-machine.ts';
 import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../../support/temporal/engine-sessions.ts';

@@ -3,7 +3,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { CertificateSigner } from '../../../control/trust/trust-ports.ts';
+import type { CertificateSigner } from '../../../domain/trust/ports.ts';
 import { parseCertificate } from '../../../domain/trust/ssh-certificate.ts';
 import { canLogIn } from '../ansible/ssh-login.ts';
 import { type SshServer, startSshServer } from '../ansible/ssh-server.ts';

@@ -1,6 +1,7 @@
 /** What sessions ask of their site, where a test has nothing to say about it. */
-import type { SiteValues } from '../../../activities/sessions/ports.ts';
+
 import type { SessionIdentity } from '../../../control/trust/trust.ts';
+import type { SiteValues } from '../../../domain/sessions/ports.ts';
 
 /** A site with a key and without secrets, sources or a configuration of Ansible. */
 export const SITE: SiteValues = {

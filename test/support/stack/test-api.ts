@@ -6,7 +6,7 @@ import pino from 'pino';
 import { createApp } from '../../../api/app.ts';
 import type { ApiServer } from '../../../api/server/api-server.ts';
 import type { ApiSettings, ApiShared, ApiSite, ApiTemporal } from '../../../api/shared/api-shared.ts';
-import type { RefRequest } from '../../../control/configurations/ports.ts';
+import type { RefRequest } from '../../../domain/configurations/ports.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { ImageFiles } from '../../../domain/images/image-files.ts';
 import { openImageDirectory } from '../../../drivers/image-files/image-directory.ts';

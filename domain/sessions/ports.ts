@@ -1,12 +1,12 @@
 /** What the session's activities need from outside; drivers fit these shapes. */
-import type { RepositoryAccess } from '../../control/configurations/ports.ts';
-import type { CommonCredentials } from '../../control/configurations/repository-access.ts';
-import type { InventoryNames, LimitHosts } from '../../domain/components/inventory/inventory-tree.ts';
-import type { InventoryScope, Source } from '../../domain/configurations/schema.ts';
-import type { Runner } from '../../domain/runs/runner.ts';
-import type { ImageLogin, OpenImage } from '../../domain/sessions/images/image-inventory.ts';
-import type { TargetDefinition } from '../../domain/sessions/schema.ts';
-import type { Workspaces } from '../../domain/sessions/workspace.ts';
+
+import type { InventoryNames, LimitHosts } from '../components/inventory/inventory-tree.ts';
+import type { CommonCredentials, RepositoryAccess } from '../configurations/ports.ts';
+import type { InventoryScope, Source } from '../configurations/schema.ts';
+import type { Runner } from '../runs/runner.ts';
+import type { ImageLogin, OpenSessionImage } from './images/image-inventory.ts';
+import type { TargetDefinition } from './schema.ts';
+import type { Workspaces } from './workspace.ts';
 
 export type { RepositoryAccess, Runner, Workspaces };
 
@@ -35,7 +35,7 @@ export interface InventoryRequest {
   /** `yaml` for an image that has no plugin of ours; else `data`, which ours reads quickly. */
   form: 'data' | 'yaml';
   /** Of a target of images: their shells, and how Ansible logs in there. */
-  images?: ImageLogin & { open: readonly OpenImage[] };
+  images?: ImageLogin & { open: readonly OpenSessionImage[] };
   /** Folder to write into; may hold additional inventory. */
   dir: string;
   signal: AbortSignal;
@@ -57,16 +57,34 @@ export interface AnsibleHosts {
   names(where: AnsibleWorkspace, signal: AbortSignal): Promise<InventoryNames>;
 }
 
-/** What the requirements files of layers ask for, held against what is installed; nothing is downloaded. */
-export interface MissingRequirements {
-  /** Each thing that is missing, as a sentence. */
-  find(
-    layers: readonly { index: number; dir: string; playbook: string }[],
-    env: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<string[]>;
+export interface CheckedLayer {
+  index: number;
+  dir: string;
+  playbook: string;
 }
 
+/** What the requirements files of layers ask for, held against what is installed; nothing is downloaded. */
+export interface MissingRequirements {
+  /** Returns each thing that is missing, as a sentence. Throws `run_not_started`. */
+  find(layers: readonly CheckedLayer[], env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string[]>;
+}
+
+/** Runs commands in the shells of image jobs. */
+export interface ImageShells {
+  /** Returns null when the command ended with 0, else what kept it from that. Throws when ssh cannot be run at all. */
+  run(command: ImageCommand): Promise<string | null>;
+}
+
+export interface ImageCommand {
+  host: string;
+  port: number;
+  privateKey: string;
+  /** Command for the remote shell. */
+  command: string;
+  signal: AbortSignal;
+}
+
+/** Where Ansible works: its folder, its environment with `ANSIBLE_CONFIG` and `ANSIBLE_INVENTORY`. */
 export interface AnsibleWorkspace {
   cwd: string;
   env: Readonly<Record<string, string>>;
@@ -74,7 +92,6 @@ export interface AnsibleWorkspace {
   masks: readonly string[];
 }
 
-/** Named values of the installation that are not in a record. */
 /** The secret store of tenants. */
 export interface TenantVault {
   address: string;
@@ -82,6 +99,7 @@ export interface TenantVault {
   tokenOf(tenant: string): Promise<string>;
 }
 
+/** Named values of the installation that are not in a record. */
 export interface SiteValues {
   /** Text of the ansible.cfg of that name; throws `config_missing`. */
   ansibleConfig(name: string): Promise<string>;

@@ -1,6 +1,8 @@
 /** What lane configurations needs from outside; drivers fit these shapes, tests put fakes in their place. */
-import type { Source } from '../../domain/configurations/schema.ts';
-import type { Withheld } from '../../domain/configurations/vcs-credentials.ts';
+
+import type { Credentials } from '../secrets/credentials.ts';
+import type { Source } from './schema.ts';
+import type { Withheld } from './vcs-credentials.ts';
 
 /** How a repository is reached: credentials and CA of its source, or the default ones (cfs-flows 2.7, 2.8). */
 export interface RepositoryAccess {
@@ -47,4 +49,9 @@ export interface TenantRegistry {
 /** Tells the queue of sessions that there may be room now. */
 export interface QueuePoker {
   pokeQueue(): Promise<void>;
+}
+
+/** The common credentials, and the hosts that they may go to as `host` or `host:port`. */
+export interface CommonCredentials extends Credentials {
+  hosts: string[];
 }
