@@ -59,14 +59,14 @@ export async function simulateFile(context: CliContext, file: string, options: S
   });
 }
 
-async function textOf(
-  simulated: Simulation,
-  { output, graph, around, depth, explain }: SimulateOptions,
-): Promise<string> {
+async function textOf(simulated: Simulation, options: SimulateOptions): Promise<string> {
+  const { output, around, depth, explain } = options;
   if (explain !== undefined) {
     const explanation = explainSimulated(simulated, explain);
     return isValueFormat(output) ? renderValue(explanation, output) : explanationText(explanation);
   }
+  const graph = options.graph ?? (around === undefined ? undefined : 'tree');
+  if (depth !== undefined && around === undefined) throw usage('--depth needs --around NODE');
   if (graph !== undefined) {
     return simulationGraph(simulated, graph, around === undefined ? undefined : { around, depth: depth ?? 1 });
   }

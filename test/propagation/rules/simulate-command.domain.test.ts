@@ -27,6 +27,8 @@ test('shows report, graph and explanation', async () => {
   expect((await run(LOOP)).out).toContain('closed by: b.run -> a.run');
   expect((await run(LOOP, '--graph', 'dot')).out).toContain('closes the loop');
   expect((await run(LOOP, '--graph', 'tree', '--around', 'b.run')).out).toContain('closes the loop: a.run#1');
+  expect((await run(LOOP, '--around', 'b.run')).out).toContain('closes the loop: a.run#1');
+  expect((await run(LOOP, '--depth', '2')).err).toContain('--depth needs --around');
   expect((await run(LOOP, '--explain', 'b.run')).out).toContain('a.run#0 -> b.run: on a.run changed b.run');
   expect(JSON.parse((await run(LOOP, '--explain', 'b.run', '-o', 'json')).out)).toMatchObject({ node: 'b.run' });
 });
