@@ -24,7 +24,7 @@ export default {
   testSequencer: '<rootDir>/test/longest-first.js',
   watchman: false,
   projects: [
-    level('domain', ['**/*.domain.test.ts', 'architecture/*.test.ts'], false),
+    level('domain', ['**/*.domain.test.ts', 'architecture/!(*.e2e).test.ts'], false),
     level('activity', ['**/*.activity.test.ts'], true),
     level('store', ['**/*.store.test.ts'], true),
     level('workflow', ['**/*.workflow.test.ts'], true),
