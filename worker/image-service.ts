@@ -37,5 +37,6 @@ export function openImages(
     }),
     imageWaitSeconds: env.MUSTER_IMS_WAIT,
     imageQueueSeconds: env.MUSTER_IMS_QUEUE_WAIT,
+    clock: () => new Date(),
   };
 }

@@ -26,7 +26,7 @@ export function createBatcherActivities(deps: BatcherDependencies & { client: Cl
         withHeartbeat(async () => {
           const began = performance.now();
           const report = await runPass(deps, { collect: poked || began >= collectAfter });
-          if (report === null) return busy();
+          if (report === null) return busy(deps.clock());
           const isDear = report.collectMs > DEAR_MS && report.joined + report.dropped === 0;
           if (isDear) collectAfter = performance.now() + DEAR_FACTOR * report.collectMs;
           if (report.sent + report.ended > 0) deps.log.info({ ...report }, 'batcher pass');
@@ -37,8 +37,8 @@ export function createBatcherActivities(deps: BatcherDependencies & { client: Cl
   );
 }
 
-function busy(): PassAnswer {
-  const nextAt = Date.now() + BUSY_MS;
+function busy(now: Date): PassAnswer {
+  const nextAt = now.getTime() + BUSY_MS;
   return { waitMs: BUSY_MS, nextAt, restMs: REST_MIN_MS, summary: 'another worker has a pass in hand' };
 }
 

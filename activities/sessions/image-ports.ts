@@ -12,6 +12,7 @@ export interface ImageDependencies {
   imageService: ImageService | null;
   imageShells: ImageShells;
   imageKeys: ImageKeys;
+  clock(): Date;
   /** Longest wait for images without news; in all, for each of them; seconds. */
   imageWaitSeconds: number;
   /** Longest wait for the turn of an image at the image service, which does not count as the other; seconds. */

@@ -2,6 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { imageJobWorkflowId } from '../../domain/images/workflow-id.ts';
 import { endImageJob } from '../../workflows/images/messages.ts';
+import { deadlineIn } from '../temporal/deadline.ts';
 import type { ImageEngine } from './ports.ts';
 
 /** For one exchange with the engine, ms: a request that is answered waits for it. */
@@ -12,7 +13,7 @@ export function createImageEngine(
   client: Client,
   { taskQueue, answerMs = ANSWER_MS }: { taskQueue: string; answerMs?: number },
 ): ImageEngine {
-  const soon = <T>(work: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + answerMs, work);
+  const soon = <T>(work: () => Promise<T>): Promise<T> => client.withDeadline(deadlineIn(answerMs), work);
   const optionsOf = (jobId: string) => ({
     workflowId: imageJobWorkflowId(jobId),
     taskQueue,

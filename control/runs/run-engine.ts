@@ -1,6 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { endRunWorkflowId } from '../../domain/runs/workflow-id.ts';
+import { deadlineIn } from '../temporal/deadline.ts';
 import type { RunEngine } from './end-run.ts';
 
 /** For one exchange with the engine, ms: a request waits for it. */
@@ -10,7 +11,7 @@ const ANSWER_MS = 3_000;
 export function createRunEngine(client: Client, { taskQueue }: { taskQueue: string }): RunEngine {
   return {
     end: ({ id, machine }) =>
-      client.withDeadline(Date.now() + ANSWER_MS, async () => {
+      client.withDeadline(deadlineIn(ANSWER_MS), async () => {
         try {
           await client.workflow.start(WORKFLOWS.endRun, {
             workflowId: endRunWorkflowId(id),

@@ -9,6 +9,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { isMusterError } from '../../domain/errors.ts';
 import { engineIdOf, nameOfEngineId } from '../../domain/schedules/schedule-naming.ts';
 import type { OverlapPolicy } from '../../domain/schedules/schedule-schema.ts';
+import { deadlineIn } from '../temporal/deadline.ts';
 import { isAsWanted, scheduleOptions } from './schedule-options.ts';
 import type { EngineSchedule, ScheduleEngine } from './schedule-port.ts';
 
@@ -28,7 +29,7 @@ const BY_HAND = {
 
 /** Schedules in Temporal. `answerMs`: for one exchange, default 3,000. */
 export function createScheduleEngine(client: Client, { answerMs = ANSWER_MS } = {}): ScheduleEngine {
-  const soon = <T>(work: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + answerMs, work);
+  const soon = <T>(work: () => Promise<T>): Promise<T> => client.withDeadline(deadlineIn(answerMs), work);
   const handleOf = (name: string) => client.schedule.getHandle(engineIdOf(name));
   return {
     apply: (schedule) => soon(() => apply(client, schedule)),

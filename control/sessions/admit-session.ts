@@ -19,6 +19,7 @@ export interface AdmitDependencies {
   /** Free bytes of the data directory's disk, and how many there must be. */
   freeDisk(): Promise<number>;
   minFreeDisk: number;
+  clock(): Date;
   /** Where layers run of sessions that do not say it themselves. */
   defaultRunner?: RunnerKind;
 }
@@ -53,15 +54,16 @@ export async function admitSession(deps: AdmitDependencies, sessionId: string): 
       return wait(`waiting for disk space: ${need}`, 'disk_low', DISK_RETRY_SECONDS);
     }
   }
-  const result = await admit(
-    db,
-    sessionId,
-    (admittedAt) => jobNameOf(sessionId, admittedAt),
-    limit,
-    deps.defaultRunner,
-  );
+  const now = deps.clock();
+  const { defaultRunner } = deps;
+  const result = await admit(db, sessionId, {
+    job: jobNameOf(sessionId, now),
+    maxRunning: limit,
+    now,
+    defaultRunner,
+  });
   if (result.state === 'withdrawn') return withdrawn(db, await findSessionById(db, sessionId));
-  if (result.state === 'waiting') return wait(describeWait(limit, result), null, RETRY_SECONDS);
+  if (result.state === 'waiting') return wait(describeWait(limit, result, now), null, RETRY_SECONDS);
   // Also when it was let in before: the one who did may have died before it told the next in line.
   if (result.free > 0) await wakeQueue(deps);
   return { state: 'admitted', session, options };
@@ -76,11 +78,11 @@ async function withdrawn(db: Db, session: SessionRow | null): Promise<AdmitAnswe
   return { state: 'cancelled', reason: session.deleted_at === null ? session.message : 'the session was deleted' };
 }
 
-function describeWait(limit: number, { free, taken }: Pick<AdmissionResult, 'free' | 'taken'>): string {
+function describeWait(limit: number, { free, taken }: Pick<AdmissionResult, 'free' | 'taken'>, now: Date): string {
   if (limit === 0) return 'waiting: max_running_sessions is 0, so no session is started';
   if (free > 0) return 'waiting for its turn: sessions that were made before it come first';
   // Who has them is told when it is read: they come and go, and a line of thousands asks once each.
-  return describeSlotWait({ taken, limit, holders: [] }, new Date());
+  return describeSlotWait({ taken, limit, holders: [] }, now);
 }
 
 const mib = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MiB`;

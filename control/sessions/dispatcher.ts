@@ -7,6 +7,7 @@ import { type OutboxItem, postponeOutbox, removeFromOutbox, takeFromOutbox } fro
 import { findSessionsById, type SessionRow } from '../../store/sessions/sessions.ts';
 import type { OutboxKind } from '../../store/sessions/tables.ts';
 import { cancelSession } from '../../workflows/sessions/messages.ts';
+import { deadlineIn } from '../temporal/deadline.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { startSessionWorkflow } from './start-workflow.ts';
 
@@ -61,7 +62,7 @@ export function createDispatcher({
     if (session === undefined || session.stage === 'ended') return true;
     const send = item.kind === 'start' ? startSessionWorkflow : cancelWorkflow;
     try {
-      await within(session.trace, () => client.withDeadline(Date.now() + deliveryMs, () => send(client, session)));
+      await within(session.trace, () => client.withDeadline(deadlineIn(deliveryMs), () => send(client, session)));
       return true;
     } catch (error) {
       const message = messageOf(error);
@@ -140,7 +141,7 @@ export function createDispatcher({
 async function cancelWorkflow(client: Client, session: SessionRow): Promise<void> {
   const handle = client.workflow.getHandle(sessionWorkflowId(session));
   try {
-    await client.withDeadline(Date.now() + UPDATE_MS, () =>
+    await client.withDeadline(deadlineIn(UPDATE_MS), () =>
       handle.executeUpdate(cancelSession, { args: [{ reason: session.cancel_reason ?? 'cancelled' }] }),
     );
   } catch (error) {

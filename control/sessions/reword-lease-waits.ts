@@ -31,9 +31,9 @@ export async function rewordLeaseWaits(db: Db, sessionId: string, pairs = PAIRS)
 
 /** Says anew in the records of all that wait whom they wait for, the oldest first; what takes too long is left to the next sweep. */
 export async function refreshLeaseWaits(db: Db, pairs = PAIRS): Promise<void> {
-  const until = Date.now() + REFRESH_MS;
+  const until = performance.now() + REFRESH_MS;
   for (const part of parts(await leaseWaiters(db, BUSY), pairs)) {
-    if (Date.now() > until) return;
+    if (performance.now() > until) return;
     await reword(db, part);
   }
 }

@@ -7,6 +7,7 @@ import type { Db } from '../../store/connection/database.ts';
 import { forgetQueueMessages } from '../../store/sessions/admission.ts';
 import { findSessionById } from '../../store/sessions/sessions.ts';
 import { finishDebug, retrySession } from '../../workflows/sessions/messages.ts';
+import { deadlineIn } from '../temporal/deadline.ts';
 import type { SessionEngine } from './engine-port.ts';
 import { wakeAllLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
@@ -20,7 +21,7 @@ export function createSessionEngine({ db, client }: { db: Db; client: Client }):
     const session = await findSessionById(db, sessionId);
     if (session === null) throw musterError('session_not_found', `Session ${sessionId} could not be found`);
     try {
-      await client.withDeadline(Date.now() + ANSWER_MS, () => send(sessionWorkflowId(session)));
+      await client.withDeadline(deadlineIn(ANSWER_MS), () => send(sessionWorkflowId(session)));
     } catch (error) {
       throw translate(error, session.name);
     }

@@ -40,10 +40,11 @@ export interface SweepReport {
  * else it is ended as `unknown`; one whose workflow was ended from outside is ended too. Wakes the queue, and removes
  * what deleted sessions have left in the database. Repeating it is harmless.
  */
-export async function sweepSessions(deps: { db: Db; client: Client }): Promise<SweepReport> {
+export async function sweepSessions(deps: { db: Db; client: Client; clock(): Date }): Promise<SweepReport> {
   const { db, client } = deps;
+  const ago = (ms: number) => new Date(deps.clock().getTime() - ms);
   const report: SweepReport = { restarted: [], ended: [], purged: 0, hosts: [] };
-  const candidates = await openSessions(db, new Date(Date.now() - SETTLE_MS));
+  const candidates = await openSessions(db, ago(SETTLE_MS));
   const running = candidates.length > 0 ? await runningWorkflows(client) : new Set();
   for (const session of candidates) {
     if (running.has(sessionWorkflowId(session))) continue;
@@ -63,14 +64,14 @@ export async function sweepSessions(deps: { db: Db; client: Client }): Promise<S
     await endSession(deps, session.id, { succeeded: 'unknown', message, reason: 'workflow_ended' });
     report.ended.push(session.name);
   }
-  report.purged = await purge(db);
-  await forgetSessions(db, new Date(Date.now() - KNOWN_MS));
-  await releaseLeftLeases(db, new Date(Date.now() - LEFT_MS));
+  report.purged = await purge(db, ago(KNOWN_MS));
+  await forgetSessions(db, ago(KNOWN_MS));
+  await releaseLeftLeases(db, ago(LEFT_MS));
   await wakeQueue(deps);
   await wakeLeaseWaiters(deps);
   await refreshLeaseWaits(db);
-  report.hosts = await runMachines(db, SESSION_MACHINES, new Date(Date.now() - MACHINE_SEEN_MS));
-  await forgetRunMachines(db, new Date(Date.now() - MACHINE_KNOWN_MS));
+  report.hosts = await runMachines(db, SESSION_MACHINES, ago(MACHINE_SEEN_MS));
+  await forgetRunMachines(db, ago(MACHINE_KNOWN_MS));
   return report;
 }
 
@@ -78,12 +79,12 @@ export async function sweepSessions(deps: { db: Db; client: Client }): Promise<S
  * Removes events, output and results of deleted sessions, one session after the other: one alone may have a million. Those that have jobs at an image
  * service wait until these are gone, but not for ever: that service may be away.
  */
-async function purge(db: Db): Promise<number> {
-  const until = Date.now() + PURGE_MS;
+async function purge(db: Db, deletedBefore: Date): Promise<number> {
+  const until = performance.now() + PURGE_MS;
   for (let purged = 0; ; ) {
-    const sessions = await unpurgedSessions(db, PURGES, new Date(Date.now() - KNOWN_MS));
+    const sessions = await unpurgedSessions(db, PURGES, deletedBefore);
     for (const { id } of sessions) {
-      if (Date.now() > until) return purged;
+      if (performance.now() > until) return purged;
       await purgeSession(db, id);
       purged += 1;
     }

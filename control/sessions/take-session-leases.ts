@@ -22,7 +22,7 @@ const RETRY_SECONDS = 900;
  * no longer. Repeating it is harmless. Throws `cancelled` when the record has ended.
  */
 export async function takeSessionLeases(
-  deps: { db: Db; client: Client; readOptions(): Promise<Options> },
+  deps: { db: Db; client: Client; readOptions(): Promise<Options>; clock(): Date },
   sessionId: string,
 ): Promise<SessionLeases> {
   const { db } = deps;
@@ -39,7 +39,7 @@ export async function takeSessionLeases(
       await deleteRequests(trx, sessionId);
       return { taken: true };
     }
-    return takeLeases(trx, { sessionId, componentIds: components, now: new Date() });
+    return takeLeases(trx, { sessionId, componentIds: components, now: deps.clock() });
   });
   if (answer.taken) {
     await rewordLeaseWaits(db, sessionId);

@@ -14,6 +14,17 @@ const slotsOf = ({ free, taken }: { free: number; taken: number }) => ({ free, t
 /** Key of the advisory lock under which slots are given out. */
 const ADMISSION_LOCK = 0x6d757374;
 
+/** With what a session is let in. */
+export interface Admission {
+  /** Name of its Job. */
+  job: string;
+  /** Sessions that may run at the same time. */
+  maxRunning: number;
+  now: Date;
+  /** Where layers run of a session that does not say it; its record says what it does first. */
+  defaultRunner?: RunnerKind | undefined;
+}
+
 export interface AdmissionResult {
   /** `withdrawn`: there is nothing to let in any more (cancelled, deleted, completed from outside, ended). */
   state: 'admitted' | 'waiting' | 'withdrawn';
@@ -27,15 +38,11 @@ export interface AdmissionResult {
  * Takes `running`, `job` and a slot together if a slot is free and nobody waits longer; first come, first served. A
  * session that was admitted before is answered as admitted again. One that has to wait is told so without the lock: who
  * frees a slot, or is let in before it, wakes the next in line afterwards.
- * @param job its name, if it is admitted
- * @param defaultRunner where layers run of a session that does not say it; its record says what it does first
  */
 export async function admit(
   db: Db,
   id: string,
-  job: (admittedAt: Date) => string,
-  maxRunning: number,
-  defaultRunner?: RunnerKind,
+  { job, maxRunning, now, defaultRunner }: Admission,
 ): Promise<AdmissionResult> {
   const line = await readLine(db, maxRunning, id);
   if (line.waits && (line.free === 0 || line.head !== id)) return { state: 'waiting', ...slotsOf(line) };
@@ -47,13 +54,12 @@ export async function admit(
     if (mine === undefined || isWithdrawn(mine)) return { state: 'withdrawn', free, taken };
     if (mine.stage === 'admitted') return { state: 'admitted', free, taken };
     if (free === 0 || head !== id) return { state: 'waiting', free, taken };
-    const now = new Date();
     await trx
       .updateTable('sessions')
       .set({
         stage: 'admitted',
         status: 'running',
-        job: sql`coalesce(job, ${job(now)})`,
+        job: sql`coalesce(job, ${job})`,
         admitted_at: now,
         updated_at: now,
         ...progressOf(firstStep(mine, defaultRunner)),

@@ -34,7 +34,7 @@ describe('what Muster does by itself', () => {
     await component('e1');
     await sql`truncate audit`.execute(db);
     const { id, name } = await makeSession(db, { actor: 'batcher' });
-    await admit(db, id, () => 'job', 10);
+    await admit(db, id, { job: 'job', maxRunning: 10, now: new Date() });
     await writeProgress(db, id, { phase: 'layer', layer: 0, message: 'layer 0', reason: null });
     const runId = `${id}-1-0`;
     await ensureRun(db, { id: runId, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'disk' });

@@ -46,7 +46,7 @@ test('sessions are counted on their way, and for ever when they ended', async ()
   expect(before.muster_queue_length).toBe(2);
   expect(before.muster_outbox_length).toBe(2);
 
-  await admit(api.deps.db, first, () => 'cfs-1', 5);
+  await admit(api.deps.db, first, { job: 'cfs-1', maxRunning: 5, now: new Date() });
   const during = await scrape(api);
   expect([during.muster_sessions_admitted, during.muster_queue_length]).toEqual([1, 1]);
   expect(during.muster_session_schedule_to_start_seconds_count).toBe(1);

@@ -28,7 +28,7 @@ export interface OrderDependencies extends LayerDependencies, Pick<SecretDepende
 }
 
 /** Between two looks at what the pod has handed in, ms: at first often, since each is part of what a session takes; less so later. */
-const lookAgainAfter = (began: number) => Math.min(1_000, 100 + (Date.now() - began) / 50);
+const lookAgainAfter = (began: number) => Math.min(1_000, 100 + (performance.now() - began) / 50);
 /** Between two looks at a pod that runs all layers by itself, ms. */
 const LOOK_MS = 1_000;
 /** Between two looks at whether the Job of an open run has ended, ms. */
@@ -78,7 +78,7 @@ export async function orderLayer(deps: OrderDependencies, input: RunLayer, signa
 
 /** Waits until the container that takes orders is there. */
 async function untilReady(db: Db, sessionId: string, signal: AbortSignal): Promise<void> {
-  for (const began = Date.now(); ; ) {
+  for (const began = performance.now(); ; ) {
     const job = await preparedJob(db, sessionId);
     if (job.ended_at !== null) throw endedWith(job.end_code, job.end_message);
     if (job.steps.ansible !== undefined) return;
@@ -92,12 +92,12 @@ function isOpen({ state }: RunRow): boolean {
 
 async function untilEnded(db: Db, sessionId: string, runId: string, signal: AbortSignal): Promise<'ended' | 'lost'> {
   let nextJobLook = 0;
-  for (const began = Date.now(); ; ) {
+  for (const began = performance.now(); ; ) {
     const run = await findRun(db, runId);
     if (run === null) throw musterError('run_lost', 'the record of its run is gone');
     if (run.state === 'ended' || run.state === 'lost') return run.state;
-    if (Date.now() >= nextJobLook) {
-      nextJobLook = Date.now() + JOB_LOOK_MS;
+    if (performance.now() >= nextJobLook) {
+      nextJobLook = performance.now() + JOB_LOOK_MS;
       // Whoever stored the Job's end did not see a run that was opened meanwhile.
       if ((await preparedJob(db, sessionId)).ended_at !== null) {
         await closeLeftRuns(db, sessionId);
@@ -110,11 +110,11 @@ async function untilEnded(db: Db, sessionId: string, runId: string, signal: Abor
 
 /** Waits for a moment until the end of the Job is stored; the time does not pass while nobody sees the cluster. */
 async function untilJobEnds(db: Db, sessionId: string, signal: AbortSignal): Promise<void> {
-  const began = Date.now();
-  for (let latest = began + JOB_END_MS; Date.now() < latest; ) {
+  const began = performance.now();
+  for (let latest = began + JOB_END_MS; performance.now() < latest; ) {
     if ((await preparedJob(db, sessionId)).ended_at !== null) return;
     const { reason } = await loadSession(db, sessionId);
-    if (reason === 'cluster_unavailable') latest = Date.now() + JOB_END_MS;
+    if (reason === 'cluster_unavailable') latest = performance.now() + JOB_END_MS;
     await delay(lookAgainAfter(began), undefined, { signal });
   }
 }

@@ -30,7 +30,7 @@ export async function finishImage(
   const row = await imageOf(deps, input);
   if (isImageOver(row.state)) return finished(row, row.message);
   const { fault } = input;
-  const since = row.finishing_at ?? new Date();
+  const since = row.finishing_at ?? deps.clock();
   if (row.finishing_at === null) await noteImage(db, row, { finishing_at: since }, 'teardown');
   let queued = false;
   try {
@@ -39,7 +39,7 @@ export async function finishImage(
     const result = row.job_id === null ? NO_JOB : resultState(job);
     if (result.state === 'done' && fault === null) {
       const artifact = { image_id: row.image_id, result_id: result.resultId, type: 'ims_customized_image' };
-      await writeImageResult(db, input.sessionId, artifact, new Date());
+      await writeImageResult(db, input.sessionId, artifact, deps.clock());
       return { resultName: row.result_name, resultId: result.resultId, message: '' };
     }
     if (result.state === 'done' || result.state === 'over') {
@@ -54,10 +54,10 @@ export async function finishImage(
     if (isMusterError(error) && !ERRORS[error.code].retryable) return failed(deps, row, message);
     await noteImage(db, row, { message: fault ?? message }, 'teardown');
     if (fault !== null) {
-      if (!isOver(since, Math.min(imageWaitSeconds, FAILING_SECONDS))) throw error;
+      if (!isOver(deps.clock(), since, Math.min(imageWaitSeconds, FAILING_SECONDS))) throw error;
       return failed(deps, row, fault);
     }
-    if (queued) await writeImageQueued(db, row.session_id, row.image_id, new Date());
+    if (queued) await writeImageQueued(db, row.session_id, row.image_id, deps.clock());
     const wait = { since, queuedAt: row.queued_at, queued };
     const over = waitIsOver(await listSessionImages(db, row.session_id), wait, deps);
     if (over === null) throw error;

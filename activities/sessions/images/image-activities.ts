@@ -80,7 +80,7 @@ async function planImages(deps: ImageDependencies, sessionId: string, signal: Ab
       mappedName(target, image) ?? resultNameOf((await service.getImage(serviceImageId(image), signal)).name, name);
     images.push({ image, resultName });
   }
-  await saveSessionImages(db, sessionId, images, new Date());
+  await saveSessionImages(db, sessionId, images, deps.clock());
   await noteImages(db, sessionId, 'images');
   const planned = { images: images.map(({ image }) => image), waitSeconds, queueSeconds };
   return isCheck(session) ? { ...planned, check: true } : planned;
@@ -96,7 +96,7 @@ async function makeImageKey(deps: ImageDependencies, sessionId: string, signal: 
   const name = imageKeyName(session.name);
   const there = await service.findPublicKeys(name, signal);
   const known = there.find((key) => key.publicKey.trim() === publicKey.trim());
-  if (known === undefined) await writeImageKeyPosted(db, sessionId, new Date());
+  if (known === undefined) await writeImageKeyPosted(db, sessionId, deps.clock());
   const id = known?.id ?? (await service.createPublicKey(name, publicKey, signal));
   await writeImageKey(db, sessionId, id);
 }

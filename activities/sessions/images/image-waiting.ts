@@ -25,8 +25,8 @@ export function serviceOf({ imageService }: Pick<ImageDependencies, 'imageServic
 }
 
 /** Whether a wait that began at `since` is over. */
-export function isOver(since: Date, waitSeconds: number): boolean {
-  return Date.now() - since.getTime() > waitSeconds * 1000;
+export function isOver(now: Date, since: Date, waitSeconds: number): boolean {
+  return now.getTime() - since.getTime() > waitSeconds * 1000;
 }
 
 /** How an image of a session waits for its job. */
@@ -47,13 +47,15 @@ export interface ImageWait {
 export function waitIsOver(
   images: readonly { updated_at: Date }[],
   { since, queuedAt, queued }: ImageWait,
-  limits: Pick<ImageDependencies, 'imageWaitSeconds' | 'imageQueueSeconds'>,
+  limits: Pick<ImageDependencies, 'imageWaitSeconds' | 'imageQueueSeconds' | 'clock'>,
 ): string | null {
   const { imageWaitSeconds: seconds, imageQueueSeconds: queueSeconds } = limits;
-  if (queued) return isOver(since, queueSeconds) ? `within ${lasting(queueSeconds)} (MUSTER_IMS_QUEUE_WAIT)` : null;
+  const now = limits.clock();
+  if (queued)
+    return isOver(now, since, queueSeconds) ? `within ${lasting(queueSeconds)} (MUSTER_IMS_QUEUE_WAIT)` : null;
   const from = Math.max(since.getTime(), queuedAt?.getTime() ?? 0);
   const all = seconds * images.length;
-  if (isOver(new Date(from), all)) return `within ${lasting(all)} (MUSTER_IMS_WAIT)`;
+  if (isOver(now, new Date(from), all)) return `within ${lasting(all)} (MUSTER_IMS_WAIT)`;
   const news = new Date(Math.max(from, ...images.map(({ updated_at }) => updated_at.getTime())));
-  return isOver(news, seconds) ? `and nothing new for ${lasting(seconds)} (MUSTER_IMS_WAIT)` : null;
+  return isOver(now, news, seconds) ? `and nothing new for ${lasting(seconds)} (MUSTER_IMS_WAIT)` : null;
 }

@@ -29,7 +29,7 @@ export async function openImage(deps: ImageDependencies, input: ImageRef, signal
   const session = await loadSession(db, input.sessionId);
   const row = await imageOf(deps, input);
   if (row.state === 'open') return;
-  const since = row.started_at ?? new Date();
+  const since = row.started_at ?? deps.clock();
   if (row.started_at === null) await noteImage(db, row, { started_at: since }, 'images');
   let queued = false;
   try {
@@ -51,7 +51,7 @@ export async function openImage(deps: ImageDependencies, input: ImageRef, signal
     const final = isMusterError(error) && !ERRORS[error.code].retryable;
     await noteImage(db, row, { message, ...(final ? { state: 'failed' } : {}) }, 'images');
     if (final) throw error;
-    if (queued) await writeImageQueued(db, session.id, row.image_id, new Date());
+    if (queued) await writeImageQueued(db, session.id, row.image_id, deps.clock());
     const wait = { since, queuedAt: row.queued_at, queued };
     const over = waitIsOver(await listSessionImages(db, session.id), wait, deps);
     if (over === null) throw error;
@@ -82,7 +82,7 @@ async function jobOf(
   if (row.job_id !== null) return service.getJob(row.job_id, signal);
   const found = row.posted ? await lostJob(deps, service, session, row, signal) : null;
   const job = found ?? (await postJob(deps, service, session, row));
-  await writeImageJob(deps.db, session.id, row.image_id, job.id, new Date(), !row.posted);
+  await writeImageJob(deps.db, session.id, row.image_id, job.id, deps.clock(), !row.posted);
   return job;
 }
 
@@ -112,13 +112,13 @@ export const wantedJob = (session: Pick<SessionRow, 'name'>, row: SessionImageRo
 
 /** Asks for the job; a cancel does not break it off, so that what was made is known. */
 async function postJob(
-  { db }: ImageDependencies,
+  { db, clock }: ImageDependencies,
   service: ImageService,
   session: SessionRow,
   row: SessionImageRow,
 ): Promise<ImageJob> {
   if (row.public_key_id === null) throw musterError('internal', `session ${session.name} has no key for images`);
-  if (!(await writeImagePosted(db, session.id, row.image_id, new Date()))) throw imagesReleased(session);
+  if (!(await writeImagePosted(db, session.id, row.image_id, clock()))) throw imagesReleased(session);
   return service.createJob(
     {
       imageId: serviceImageId(row.image_id),

@@ -23,7 +23,7 @@ const LATE_MS = 60_000;
 const SWEEP_MAX = 50;
 const SWEEP_MS = 60_000;
 
-type ReleaseDependencies = Pick<ImageDependencies, 'db' | 'imageService' | 'imageKeys'>;
+type ReleaseDependencies = Pick<ImageDependencies, 'db' | 'imageService' | 'imageKeys' | 'clock'>;
 
 /**
  * Ends what a session has left at the image service: each job that made no image, known or found by what it was asked for, and
@@ -44,7 +44,7 @@ export async function releaseImages(deps: ReleaseDependencies, sessionId: string
       deleteImageKey(deps, session, signal),
     ]);
   }
-  const now = Date.now();
+  const now = deps.clock().getTime();
   // By its key pair a key that is late is known.
   if (rows.some((row) => !found.has(row.image_id) && now - askedAt(row) < LATE_MS)) return;
   await imageKeys.remove(sessionId);
@@ -62,7 +62,7 @@ function askedAt({ posted, posted_at, job_id, updated_at }: SessionImageRow): nu
  * the moment before it heard of it.
  */
 async function endKnownJob(
-  { db }: ReleaseDependencies,
+  { db, clock }: ReleaseDependencies,
   service: ImageService,
   { session_id, image_id, state, job_id }: SessionImageRow,
   signal: AbortSignal,
@@ -71,7 +71,7 @@ async function endKnownJob(
   const result = state === 'packaging' ? resultState(await service.getJob(job_id, signal)) : null;
   if (result?.state !== 'done') return service.deleteJob(job_id, signal);
   const artifact = { image_id, result_id: result.resultId, type: 'ims_customized_image' };
-  await writeImageResult(db, session_id, artifact, new Date());
+  await writeImageResult(db, session_id, artifact, clock());
 }
 
 /** Deletes jobs of a session whose making was never answered; images of which a job is there are added to `found`. */

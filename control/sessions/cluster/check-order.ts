@@ -15,6 +15,7 @@ const CLOCKS_MS = 10_000;
 
 export interface OrderDependencies {
   db: Db;
+  clock(): Date;
   client: Client;
   readOptions(): Promise<Pick<Options, 'session_timeout'>>;
 }
@@ -25,23 +26,23 @@ export interface OrderDependencies {
  * @throws `session_not_found`; `session_not_complete` for a session that is to go on
  */
 export async function checkRunMayEnd(
-  { db, client, readOptions }: OrderDependencies,
+  { db, client, readOptions, clock }: OrderDependencies,
   sessionId: string,
   timeoutSeconds?: number,
 ): Promise<void> {
   const session = await loadSession(db, sessionId);
   if (isWithdrawn(session)) return;
   // A worker of before names no limit.
-  if (isOverdue(session, timeoutSeconds ?? (await readOptions()).session_timeout)) return;
+  if (isOverdue(session, timeoutSeconds ?? (await readOptions()).session_timeout, clock())) return;
   // Not in the record: who cancels in Temporal's web UI tells the engine alone.
   const { raw } = await client.workflow.getHandle(sessionWorkflowId(session)).describe();
   if (raw.workflowExtendedInfo?.cancelRequested) return;
   throw musterError('session_not_complete', `Session ${session.name} is not cancelled: none of its runs is ended`);
 }
 
-function isOverdue({ admitted_at: admitted }: SessionRow, timeoutSeconds: number): boolean {
+function isOverdue({ admitted_at: admitted }: SessionRow, timeoutSeconds: number, now: Date): boolean {
   if (admitted === null || timeoutSeconds === 0) return false;
-  return Date.now() + CLOCKS_MS >= admitted.getTime() + timeoutSeconds * 1_000;
+  return now.getTime() + CLOCKS_MS >= admitted.getTime() + timeoutSeconds * 1_000;
 }
 
 /**

@@ -98,10 +98,10 @@ function fairly(tasks: readonly Task[]): Task[] {
 }
 
 async function workOff(tasks: readonly Task[], budgetMs: number, problems: string[]): Promise<void> {
-  const until = Date.now() + budgetMs;
+  const until = performance.now() + budgetMs;
   let next = 0;
   const lane = async () => {
-    for (let task = tasks[next]; task !== undefined && Date.now() < until; task = tasks[next]) {
+    for (let task = tasks[next]; task !== undefined && performance.now() < until; task = tasks[next]) {
       next += 1;
       try {
         await task.work();

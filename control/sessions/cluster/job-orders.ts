@@ -78,10 +78,10 @@ function troubleOf(step: JobStep, { state, message }: StepReport): string | null
 }
 
 async function until<T>(waitMs: number, look: () => Promise<T | null>): Promise<T | null> {
-  const began = Date.now();
+  const began = performance.now();
   for (;;) {
     const found = await look();
-    const waited = Date.now() - began;
+    const waited = performance.now() - began;
     if (found !== null || waited >= waitMs) return found;
     await delay(lookAgainAfter(waited));
   }

@@ -48,7 +48,7 @@ describe('the end of a session', () => {
   test('keeps what somebody wrote from outside, and still gives the slot back', async () => {
     const { id, name } = await makeSession(database.db);
     const next = await makeSession(database.db);
-    await admit(database.db, id, () => 'cfs-job', 1);
+    await admit(database.db, id, { job: 'cfs-job', maxRunning: 1, now: new Date() });
     await patchSession(deps(), name, { status: { session: { status: 'complete', succeeded: 'true' } } });
     const patched = await sessionNow(database.db, id);
     expect(patched).toMatchObject({
@@ -57,7 +57,9 @@ describe('the end of a session', () => {
       stage: 'admitted',
       cancel_reason: 'completed from outside',
     });
-    expect((await admit(database.db, next.id, () => 'cfs-next', 1)).state).toBe('waiting');
+    expect((await admit(database.db, next.id, { job: 'cfs-next', maxRunning: 1, now: new Date() })).state).toBe(
+      'waiting',
+    );
 
     expect(await writeEnd(database.db, id, END)).toBe(true);
     const { status, succeeded, message, completion_time, reason } = await sessionNow(database.db, id);
@@ -68,7 +70,9 @@ describe('the end of a session', () => {
       completion_time: patched.completion_time,
       reason: patched.reason,
     });
-    expect((await admit(database.db, next.id, () => 'cfs-next', 1)).state).toBe('admitted');
+    expect((await admit(database.db, next.id, { job: 'cfs-next', maxRunning: 1, now: new Date() })).state).toBe(
+      'admitted',
+    );
     await writeEnd(database.db, next.id, END);
   });
 

@@ -31,6 +31,7 @@ afterAll(() => database.close());
 const client = (timeoutMs: number) => createHttpImageService({ url: service.url, timeoutMs });
 const deps = (imageService: ImageService) => ({
   db: database.db,
+  clock: () => new Date(),
   imageService,
   imageKeys: createImageKeys({
     secrets: createMemorySecretStore(),

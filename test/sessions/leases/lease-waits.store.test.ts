@@ -43,7 +43,8 @@ const letIn = ({ id }: SessionRow) =>
 
 function engine(overlap = false) {
   const { client, signalled } = signalClient();
-  const deps = { db: database.db, client, readOptions: async () => ({ ...DEFAULT_OPTIONS, allow_overlap: overlap }) };
+  const readOptions = async () => ({ ...DEFAULT_OPTIONS, allow_overlap: overlap });
+  const deps = { db: database.db, client, readOptions, clock: () => new Date() };
   return {
     signalled,
     /** Comes to its turn for these components, and takes them if it may. */

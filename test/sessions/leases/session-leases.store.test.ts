@@ -32,7 +32,7 @@ async function running(given: Partial<NewSession> = {}): Promise<SessionRow> {
 function engine(overlap: boolean) {
   const { client, signalled } = signalClient();
   const options = { ...DEFAULT_OPTIONS, allow_overlap: overlap };
-  const deps = { db: database.db, client, readOptions: async () => options };
+  const deps = { db: database.db, client, readOptions: async () => options, clock: () => new Date() };
   const asked: string[] = [];
   return {
     options,

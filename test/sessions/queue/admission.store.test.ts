@@ -33,12 +33,16 @@ async function queue(count: number): Promise<SessionRow[]> {
 }
 
 const ask = async (session: SessionRow | undefined, limit: number) =>
-  (await admit(database.db, session?.id ?? '', () => job, limit)).state;
+  (await admit(database.db, session?.id ?? '', { job: job, maxRunning: limit, now: new Date() })).state;
 
 describe('a slot', () => {
   test('is taken together with running, the job and the time', async () => {
     const [session] = await queue(1);
-    expect(await admit(database.db, session?.id ?? '', () => job, 2)).toEqual({ state: 'admitted', free: 1, taken: 1 });
+    expect(await admit(database.db, session?.id ?? '', { job: job, maxRunning: 2, now: new Date() })).toEqual({
+      state: 'admitted',
+      free: 1,
+      taken: 1,
+    });
     expect(await sessionNow(database.db, session?.id ?? '')).toMatchObject({
       stage: 'admitted',
       status: 'running',
@@ -74,17 +78,23 @@ describe('a slot', () => {
     const [first, second, third] = await queue(3);
     await ask(first, 2);
     await ask(second, 2);
-    expect(await admit(database.db, third?.id ?? '', () => job, 1)).toEqual({ state: 'waiting', free: 0, taken: 2 });
+    expect(await admit(database.db, third?.id ?? '', { job: job, maxRunning: 1, now: new Date() })).toEqual({
+      state: 'waiting',
+      free: 0,
+      taken: 2,
+    });
     expect(await ask(first, 1)).toBe('admitted');
   });
 
   test('is taken once, with the first job, however often it is asked for', async () => {
     const [session] = await queue(1);
     const id = session?.id ?? '';
-    const answers = await Promise.all(['cfs-a', 'cfs-b', 'cfs-c'].map((name) => admit(database.db, id, () => name, 1)));
+    const answers = await Promise.all(
+      ['cfs-a', 'cfs-b', 'cfs-c'].map((name) => admit(database.db, id, { job: name, maxRunning: 1, now: new Date() })),
+    );
     expect(answers.map(({ state }) => state)).toEqual(['admitted', 'admitted', 'admitted']);
     const taken = await sessionNow(database.db, id);
-    await admit(database.db, id, () => 'cfs-late', 1);
+    await admit(database.db, id, { job: 'cfs-late', maxRunning: 1, now: new Date() });
     expect(await sessionNow(database.db, id)).toEqual(taken);
     expect(await countAdmitted(database.db)).toBe(1);
   });
@@ -97,7 +107,10 @@ describe('a slot', () => {
   });
 
   test('is for nobody who is not on record', async () => {
-    expect((await admit(database.db, '00000000-0000-4000-8000-000000000000', () => job, 5)).state).toBe('withdrawn');
+    expect(
+      (await admit(database.db, '00000000-0000-4000-8000-000000000000', { job: job, maxRunning: 5, now: new Date() }))
+        .state,
+    ).toBe('withdrawn');
   });
 
   test.each([
@@ -163,6 +176,7 @@ describe('the way in', () => {
     const { client, signalled } = signalClient();
     const deps: AdmitDependencies = {
       db: database.db,
+      clock: () => new Date(),
       client,
       readOptions: async () => ({ ...DEFAULT_OPTIONS, max_running_sessions: limit }),
       freeDisk: async () => freeDisk,

@@ -42,7 +42,7 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
     }
   });
 
-  const sweep = () => sweepSessions({ db: database.db, client });
+  const sweep = () => sweepSessions({ db: database.db, client, clock: () => new Date() });
   /** A session that was made a minute ago and whose start message was delivered. */
   async function settled(given: Partial<NewSession> = {}): Promise<SessionRow> {
     const session = await makeSession(database.db, { now: LONG_AGO(), ...given });
@@ -149,7 +149,7 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
   test('wakes the queue', async () => {
     const session = await settled({ now: new Date() });
     const { client: noting, signalled } = signalClient();
-    await sweepSessions({ db: database.db, client: noting });
+    await sweepSessions({ db: database.db, client: noting, clock: () => new Date() });
     expect(signalled).toEqual([sessionWorkflowId(session)]);
   });
 

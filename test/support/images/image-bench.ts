@@ -57,6 +57,7 @@ export async function openImageBench() {
       }),
       imageWaitSeconds: 60,
       imageQueueSeconds: 3_600,
+      clock: () => new Date(),
       ...given,
     };
     return { deps, commands, secrets, activities: createImageActivities(deps) };

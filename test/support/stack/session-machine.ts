@@ -88,6 +88,7 @@ export async function openMachine(instead: Partial<SessionActivityDependencies> 
     readOptions: async () => DEFAULT_OPTIONS,
     freeDisk: workspaces.free,
     minFreeDisk: 0,
+    clock: () => new Date(),
     clones: { clone: async () => ({ commit: COMMIT, warnings: [] }) },
     runner,
     requirements: createMissingRequirements({

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { ROOT, readSourceTree } from '../support/source-tree.ts';
+
+/**
+ * Control, store and activities are given the time: an argument `now`, or `clock()` of what they work with. How long something takes is
+ * measured by `performance.now()`. Files that read the clock all the same, how often, and why. A number may only fall.
+ */
+const READ_THE_CLOCK: Record<string, readonly [times: number, why: string]> = {
+  'control/temporal/deadline.ts': [1, 'deadlines of gRPC are instants of the clock of the process'],
+  'activities/sessions/cluster/foreign-log.ts': [1, 'the end of a run that its Job does not tell'],
+  'control/components/record-drift.ts': [1, 'one transaction at the end of a run'],
+  'control/components/record-layer.ts': [1, 'one transaction at the end of a run'],
+  'control/configurations/source-secrets.ts': [1, 'a timer of the API'],
+  'control/runs/follow-run.ts': [3, 'when events of a run arrived'],
+  'control/runs/issue-run-token.ts': [1, 'when a token was made'],
+  'control/runs/take-events.ts': [1, 'when events of a run arrived'],
+  'control/sessions/cluster/clean-jobs.ts': [1, 'when a Job was let go'],
+  'control/sessions/cluster/record-job.ts': [1, 'when the end of a Job was stored'],
+  'control/sessions/cluster/session-of-job-token.ts': [1, 'when a token was made'],
+  'control/sessions/end-lost-work.ts': [1, 'a restored backup, once'],
+  'control/sessions/end-session.ts': [1, 'when a session ended'],
+  'control/sessions/images/session-images.ts': [1, 'when an image had news'],
+  'control/sessions/note-engine-cancel.ts': [1, 'when a cancel was heard of'],
+  'control/sessions/session-progress.ts': [1, 'when a warning was noted'],
+  'store/runs/runs.ts': [5, 'when a run came to a state'],
+  'store/secrets/secrets.ts': [1, 'when a secret was written'],
+  'store/sessions/admission.ts': [1, 'when a record was reworded'],
+  'store/sessions/progress.ts': [2, 'when a record was reworded'],
+  'store/sessions/sessions.ts': [1, 'when a record was changed'],
+  'store/sessions/sweep.ts': [1, 'when a session was purged'],
+  'store/sessions/write-end.ts': [1, 'when a session ended'],
+};
+
+/** A call of the clock, outside of comments. */
+const readsOf = (text: string): number =>
+  text
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .split('\n')
+    .map((line) => line.replace(/(^|\s)\/\/ .*/, ''))
+    .join('\n')
+    .match(/new Date\(\s*\)|new Date\b(?!\s*\()|\bDate\.now\b/g)?.length ?? 0;
+
+test.each([
+  ['const now = new Date();', 1],
+  ['const at = new Date( );', 1],
+  ['const later = Date.now() + 5;', 1],
+  ['const read = Date.now;', 1],
+  ['const made = () => new Date;', 1],
+  ['const then = new Date(0);', 0],
+  ['// new Date() is forbidden', 0],
+  ['/** Date.now() is forbidden. */', 0],
+  ["const url = 'http://x'; const now = new Date();", 1],
+])('%s reads the clock %d times', (text, times) => {
+  expect(readsOf(text)).toBe(times);
+});
+
+test('control, store and activities are given the time', () => {
+  const reading = readSourceTree()
+    .filter(({ path }) => /^(control|store|activities)\//.test(path))
+    .map(({ path }) => [path, readsOf(readFileSync(join(ROOT, path), 'utf8'))] as const)
+    .filter(([, times]) => times > 0);
+  const allowed = Object.entries(READ_THE_CLOCK).map(([path, [times]]) => [path, times] as const);
+  expect(Object.fromEntries(reading)).toEqual(Object.fromEntries(allowed));
+});
