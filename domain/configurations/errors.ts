@@ -32,7 +32,7 @@ export const CONFIGURATION_ERRORS = {
     advice: '`./muster secret set vcs-user-credentials vcs_hosts=HOST,HOST` names all hosts anew',
   }),
   repository_untrusted: controller(400, 'Repository certificate is not trusted', 1),
-  repository_not_found: controller(404, 'Repository not found', 3),
+  repository_not_found: controller(400, 'Repository not found', 1),
   repository_unsafe: controller(400, 'Repository is not safe to use', 1),
   commit_not_found: controller(400, 'Commit not found', 1),
   branch_not_found: controller(400, 'Error converting branch name to commit', 2),
