@@ -21,6 +21,7 @@ import { slowReaders } from './server/plugins/slow-readers.ts';
 import { traceRequests } from './server/plugins/trace-requests.ts';
 import { optionsOfPaths, unknownPaths } from './server/plugins/unknown-paths.ts';
 import { answerError, answerUnreadable, answerV2Error } from './server/problems.ts';
+import { declaredRoutes } from './server/route-config.ts';
 import type { ApiParts, ApiShared, Routes } from './shared/api-shared.ts';
 
 /** Order of Muster's own routes in the documents; a group that is not named here comes last. */
@@ -73,6 +74,7 @@ export function createApp(shared: ApiShared): ApiServer {
     // What is answered may be for this caller alone, and is old at once.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
+  declaredRoutes(app, ['access', 'class']);
   addressMask(app);
   requestActor(app);
   requestLog(app);
@@ -82,7 +84,7 @@ export function createApp(shared: ApiShared): ApiServer {
   hostCheck(app, settings);
   crossSiteCheck(app);
   optionsOfPaths(app);
-  access(app, { ...shared, prefixes: settings.prefixes });
+  access(app, shared);
   unknownPaths(app);
   requestBodies(app, settings);
   idempotency(app, { ...shared, secrets: shared.site.secrets });

@@ -29,6 +29,8 @@ interface Differences<S extends z.ZodObject> {
   change?: Partial<Record<Name<S>, z.ZodType>>;
   /** Members whose values, or whose items, are shapes with v2 names of their own. */
   inner?: Partial<Record<Name<S>, V2Shape<unknown>>>;
+  /** Names of the shape in the documents: as an answer (`object`), as a body (`input`). */
+  ids?: { object?: string; input?: string };
   /** What else it takes to make a v3 value of one that has its members renamed. */
   read?(value: z.output<S>): z.output<S>;
   /** What else has to change in a v3 value before its members are renamed. */
@@ -37,7 +39,7 @@ interface Differences<S extends z.ZodObject> {
 
 /** The v2 shape of a v3 object schema; closed where that is closed. */
 export function v2Shape<S extends z.ZodObject>(v3: S, differences: Differences<S>): V2Shape<z.output<S>> {
-  const { members, names = {}, change = {}, inner = {}, read, fold } = differences;
+  const { members, names = {}, change = {}, inner = {}, ids = {}, read, fold } = differences;
   const table = members.map((name) => ({
     name,
     v2: (names as Record<string, string>)[name] ?? camelCase(name),
@@ -56,8 +58,8 @@ export function v2Shape<S extends z.ZodObject>(v3: S, differences: Differences<S
     return read ? read(value as z.output<S>) : (value as z.output<S>);
   };
   return {
-    object: objectOf('object'),
-    input: objectOf('input').transform(rename),
+    object: named(objectOf('object'), ids.object),
+    input: named(objectOf('input').transform(rename), ids.input),
     show(value) {
       const from = (fold ? fold(value) : value) as Record<string, unknown>;
       const shown: Record<string, unknown> = {};
@@ -68,6 +70,10 @@ export function v2Shape<S extends z.ZodObject>(v3: S, differences: Differences<S
       return shown;
     },
   };
+}
+
+function named<S extends z.ZodType>(schema: S, id: string | undefined): S {
+  return id === undefined ? schema : schema.meta({ id });
 }
 
 /** `inner` with what the v3 member has around its object: lists, optional and nullable ones. */

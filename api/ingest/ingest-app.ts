@@ -10,6 +10,7 @@ import { requestChecks } from '../server/plugins/request-checks.ts';
 import { quietLog, requestId, requestLog } from '../server/plugins/request-log.ts';
 import { unknownPaths } from '../server/plugins/unknown-paths.ts';
 import { answerError, answerUnreadable } from '../server/problems.ts';
+import { declaredRoutes } from '../server/route-config.ts';
 import type { IngestDependencies } from './dependencies.ts';
 import { jobRoutes } from './job-routes.ts';
 import { runAccess } from './run-access.ts';
@@ -44,6 +45,8 @@ export function createIngestApp(deps: IngestDependencies): ApiServer {
   }).withTypeProvider<ZodTypeProvider>();
   app.setErrorHandler(answerError);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  // Who may is decided by the run or session in the path (runAccess).
+  declaredRoutes(app, ['class']);
   requestActor(app);
   requestLog(app);
   overload(app, { log: deps.log, maxRequests: MAX_REQUESTS });

@@ -13,31 +13,32 @@ import type { IngestDependencies } from './dependencies.ts';
 /** Largest part of events or output in one request, bytes. */
 const PART_MAX = 4 * 2 ** 20;
 
+const config = { class: 'quick' } as const;
 const params = z.object({ run_id: z.string() });
 const eventQuery = z.object({ first_line: z.int().min(1) });
 const outputQuery = z.object({ offset: z.int().min(0), final: z.boolean().optional() });
 
 /** What a runner elsewhere hands in of its run, in parts that may be sent again; each answer says where to go on. */
 export async function runRoutes(app: ApiServer, { db, logMax }: IngestDependencies): Promise<void> {
-  app.get('/runs/:run_id', { schema: { params } }, async ({ params: { run_id } }) => runPosition(db, run_id));
+  app.get('/runs/:run_id', { schema: { params }, config }, async ({ params: { run_id } }) => runPosition(db, run_id));
 
-  app.post('/runs/:run_id/events', { schema: { params, querystring: eventQuery } }, async (request) => {
+  app.post('/runs/:run_id/events', { schema: { params, querystring: eventQuery }, config }, async (request) => {
     const { run_id } = request.params;
     return takeEvents(db, run_id, request.query.first_line, linesOf(bytesOf(request)));
   });
 
-  app.post('/runs/:run_id/output', { schema: { params, querystring: outputQuery } }, async (request) => {
+  app.post('/runs/:run_id/output', { schema: { params, querystring: outputQuery }, config }, async (request) => {
     const { offset, final = false } = request.query;
     return takeOutput(db, request.params.run_id, { offset, bytes: bytesOf(request), final }, { logMax });
   });
 
   app.put(
     '/runs/:run_id/results',
-    { schema: { params, body: ResultsFileSchema } },
+    { schema: { params, body: ResultsFileSchema }, config },
     async ({ params: { run_id }, body }) => takeResults(db, run_id, body),
   );
 
-  app.put('/runs/:run_id/exit', { schema: { params, body: ExitFileSchema } }, async (request) =>
+  app.put('/runs/:run_id/exit', { schema: { params, body: ExitFileSchema }, config }, async (request) =>
     takeExit(db, request.params.run_id, request.body),
   );
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { ERRORS } from '../../domain/errors.ts';
-import { OPTIONAL_BODIES } from './bodies.ts';
 import type { DescribedRoute } from './described-routes.ts';
-import { type JsonSchema, referredComponents, toJsonSchemas } from './json-schemas.ts';
+import { type JsonSchema, toJsonSchemas } from './json-schemas.ts';
 import { operationOf } from './operations.ts';
 import { type DocumentName, isInDocument, TITLES } from './surfaces.ts';
 
@@ -29,8 +28,8 @@ export function buildDocument(
   const chosen = routes
     .filter((route) => isInDocument(route.path, name))
     .sort((one, other) => compare(`${one.path} ${one.method}`, `${other.path} ${other.method}`));
-  const requests = toJsonSchemas([...chosen.flatMap(requestSchemas), ...Object.values(OPTIONAL_BODIES)], 'input');
-  const answers = toJsonSchemas(chosen.flatMap(answerSchemas), 'output');
+  const requests = toJsonSchemas(chosen.flatMap(requestSchemas), 'input');
+  const answers = toJsonSchemas(chosen.flatMap(answerSchemas), 'output', requests.named);
   const paths: Record<string, JsonSchema> = {};
   for (const route of chosen) {
     const item = paths[route.path] ?? {};
@@ -38,7 +37,6 @@ export function buildDocument(
     item[route.method] = operationOf(route, requests, answers);
   }
   const schemas: Record<string, JsonSchema> = { Problem: PROBLEM, ...requests.named, ...answers.named };
-  const used = referredComponents(paths, schemas);
   return {
     openapi: '3.1.0',
     info: {
@@ -51,7 +49,7 @@ export function buildDocument(
     tags: tagsOf(chosen),
     paths,
     components: {
-      schemas: Object.fromEntries([...used].sort(compare).map((id) => [id, schemas[id]])),
+      schemas: Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => compare(one, other))),
       headers: HEADERS,
       securitySchemes: { bearer: BEARER },
     },
@@ -68,7 +66,8 @@ function serversOf(name: DocumentName, prefixes: readonly string[]): JsonSchema[
 }
 
 function requestSchemas({ schema }: DescribedRoute): z.ZodType[] {
-  return [schema.params, schema.querystring, schema.headers, schema.body].filter((part) => part instanceof z.ZodType);
+  const { params, querystring, headers, body, optionalBody } = schema;
+  return [params, querystring, headers, body, optionalBody].filter((part) => part instanceof z.ZodType);
 }
 
 function answerSchemas({ schema }: DescribedRoute): z.ZodType[] {

@@ -1,4 +1,5 @@
-import type { FastifySchema, RouteOptions } from 'fastify';
+import type { FastifyContextConfig, FastifySchema } from 'fastify';
+import type { z } from 'zod';
 import type { ApiServer } from '../server/api-server.ts';
 
 declare module 'fastify' {
@@ -9,6 +10,14 @@ declare module 'fastify' {
     /** One line that says what the operation does. */
     summary?: string;
     description?: string;
+    /** Name of the operation, where it is not made of method and path (`operationId`). */
+    operationId?: string;
+    /** A body that a client may leave out. The handler reads it with `optionalBody`. */
+    optionalBody?: z.ZodType;
+    /** Media types of a body that is not JSON. */
+    consumes?: readonly string[];
+    /** Media types of the answer; without it JSON. */
+    produces?: readonly string[];
   }
 }
 
@@ -19,26 +28,21 @@ export interface DescribedRoute {
   /** As clients see it below a prefix, parameters in braces: `/v3/components/{component_id}`. */
   path: string;
   schema: FastifySchema;
+  config: FastifyContextConfig;
 }
 
 /**
- * Listens to the routes that are declared from now on. Call what it answers when all are there: it lists those that are
- * not hidden, without the first of the prefixes. HEAD goes without saying.
+ * The declared routes that are not hidden, without the first of the prefixes. HEAD goes without saying.
  */
-export function collectRoutes(app: ApiServer, prefixes: readonly string[]): () => DescribedRoute[] {
-  const declared: RouteOptions[] = [];
-  app.addHook('onRoute', (route) => void declared.push(route));
-  return () =>
-    declared
-      .filter((route) => route.schema?.hide !== true)
-      .flatMap((route) =>
-        [route.method].flat().map((method) => ({
-          method: method.toLowerCase(),
-          path: pathOf(route.url, prefixes[0] ?? ''),
-          schema: route.schema ?? {},
-        })),
-      )
-      .filter(({ method }) => method !== 'head');
+export function describedRoutes(app: ApiServer, prefixes: readonly string[]): DescribedRoute[] {
+  return app.declaredRoutes
+    .filter(({ method, options }) => method !== 'HEAD' && options.schema?.hide !== true)
+    .map(({ method, url, options: { schema = {}, config = {} } }) => ({
+      method: method.toLowerCase(),
+      path: pathOf(url, prefixes[0] ?? ''),
+      schema,
+      config,
+    }));
 }
 
 function pathOf(url: string, prefix: string): string {

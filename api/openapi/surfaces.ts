@@ -45,11 +45,9 @@ export function pathWithoutVersion(path: string): string {
 
 /**
  * Name of an operation: method, the things of the path in singular where one of them is meant, and CFS's version:
- * `put_component_v3`, `get_session_logs`. Clients are generated from it, so it never changes for a path.
+ * `put_component_v3`, `get_session_logs`. Clients are generated from it, so it never changes for a path. A route may name its operation itself (`schema.operationId`).
  */
 export function operationId(method: string, path: string): string {
-  // Both a secret and one value of it go: the same words without this.
-  if (method === 'delete' && pathWithoutVersion(path) === '/secrets/{name}/{key}') return 'delete_secret_value';
   const version = /^\/(?:apis\/)?(v2|v3|ims)(?=\/)/.exec(path)?.[1];
   const segments = pathWithoutVersion(path).split('/').slice(1);
   const words = segments
@@ -60,11 +58,7 @@ export function operationId(method: string, path: string): string {
   return [method, ...name, ...(version === undefined ? [] : [version])].join('_');
 }
 
-/** Words whose plural is the word itself, with a name for one of them. */
-const IRREGULAR: Record<string, string> = { drift: 'component_drift' };
-
 function singular(word: string): string {
-  if (Object.hasOwn(IRREGULAR, word)) return IRREGULAR[word] ?? word;
   return word
     .replace(/ies$/, 'y')
     .replace(/(ch|sh|x)es$/, '$1')

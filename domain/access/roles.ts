@@ -1,4 +1,4 @@
-/** Who may do what, as plain rules; which role a route needs is in `api/server/access/route-roles.ts`. */
+/** Who may do what, as plain rules; which role a route needs is said where the route is declared. */
 
 /** Roles of people and programs, the strongest first. `node` stands beside them: it reports its own component. */
 export const ROLES = ['admin', 'operator', 'reader', 'node'] as const;

@@ -30,25 +30,28 @@ export const TokenCreateSchema = z
     const complain = (message: string) => context.addIssue({ code: 'custom', path: ['component'], message });
     if (body.role === 'node' && body.component === undefined) complain('is needed for the role node');
     if (body.role !== 'node' && body.component !== undefined) complain('goes with the role node only');
-  });
+  })
+  .meta({ id: 'TokenCreate' });
 export type TokenCreate = z.infer<typeof TokenCreateSchema>;
 
 /** A token as it is shown: never the token itself. */
-export const TokenSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  role: RoleSchema,
-  component: z.string().nullable(),
-  created_at: z.string(),
-  created_by: z.string().nullable(),
-  expires_at: z.string().nullable(),
-  expired: z.boolean(),
-  last_used_at: z.string().nullable().describe('to about ten minutes'),
-});
+export const TokenSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    role: RoleSchema,
+    component: z.string().nullable(),
+    created_at: z.string(),
+    created_by: z.string().nullable(),
+    expires_at: z.string().nullable(),
+    expired: z.boolean(),
+    last_used_at: z.string().nullable().describe('to about ten minutes'),
+  })
+  .meta({ id: 'Token' });
 export type TokenView = z.infer<typeof TokenSchema>;
 
 /** The answer to a create: the only time that the token is shown. */
-export const TokenCreatedSchema = TokenSchema.extend({ token: z.string() });
+export const TokenCreatedSchema = TokenSchema.extend({ token: z.string() }).meta({ id: 'TokenCreated' });
 export type TokenCreated = z.infer<typeof TokenCreatedSchema>;
 
 /** A page of the list, by name. */

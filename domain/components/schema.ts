@@ -10,44 +10,50 @@ export const CONFIGURATION_STATUSES = ['unconfigured', 'failed', 'pending', 'con
 export type ConfigurationStatus = (typeof CONFIGURATION_STATUSES)[number];
 
 /** A stored and returned entry of `state`: what one layer's playbook reached on the component. */
-export const StateLayerSchema = z.strictObject({
-  clone_url: z.string(),
-  playbook: z.string(),
-  commit: z.string(),
-  status: z.enum(LAYER_STATES),
-  session_name: z.string(),
-  last_updated: z.string(),
-});
+export const StateLayerSchema = z
+  .strictObject({
+    clone_url: z.string(),
+    playbook: z.string(),
+    commit: z.string(),
+    status: z.enum(LAYER_STATES),
+    session_name: z.string(),
+    last_updated: z.string(),
+  })
+  .meta({ id: 'StateLayer' });
 export type StateLayer = z.infer<typeof StateLayerSchema>;
 
 /** An entry of `state` in a request; `last_updated` is the server's. */
-export const StateLayerInputSchema = z.strictObject({
-  clone_url: z.string(),
-  playbook: z.string(),
-  commit: z.string(),
-  status: z.enum(WRITABLE_LAYER_STATES),
-  session_name: z.string(),
-  last_updated: readOnly,
-});
+export const StateLayerInputSchema = z
+  .strictObject({
+    clone_url: z.string(),
+    playbook: z.string(),
+    commit: z.string(),
+    status: z.enum(WRITABLE_LAYER_STATES),
+    session_name: z.string(),
+    last_updated: readOnly,
+  })
+  .meta({ id: 'StateLayerBody' });
 export type StateLayerInput = z.infer<typeof StateLayerInputSchema>;
 
 /**
  * `state_append` in a request: `commit` may carry a status suffix, which wins over `status` (cfs-api 6.2). A report without
  * repository, playbook or commit, or with another suffix, says nothing and is refused (cfs-api 6.1).
  */
-export const StateAppendSchema = z.strictObject({
-  clone_url: z.string(),
-  playbook: z.string(),
-  commit: z
-    .string()
-    .regex(
-      /^[^_]*(_(applied|failed|skipped|incomplete))?$/,
-      `must not have a suffix other than ${LAYER_STATES.join(', ')}`,
-    ),
-  status: z.enum(WRITABLE_LAYER_STATES).optional(),
-  session_name: z.string().optional(),
-  last_updated: readOnly,
-});
+export const StateAppendSchema = z
+  .strictObject({
+    clone_url: z.string(),
+    playbook: z.string(),
+    commit: z
+      .string()
+      .regex(
+        /^[^_]*(_(applied|failed|skipped|incomplete))?$/,
+        `must not have a suffix other than ${LAYER_STATES.join(', ')}`,
+      ),
+    status: z.enum(WRITABLE_LAYER_STATES).optional(),
+    session_name: z.string().optional(),
+    last_updated: readOnly,
+  })
+  .meta({ id: 'StateAppend' });
 export type StateAppend = z.infer<typeof StateAppendSchema>;
 
 /** Members that CFS does not know: `boot` is which boot of the machine the state is of, of its reporter's choice (cfs-flows 8.13). */
@@ -56,33 +62,37 @@ export const ComponentMusterSchema = z.strictObject({
 });
 
 /** A component as stored. Status is never stored: it is computed when read (cfs-api 7). */
-export const ComponentSchema = z.strictObject({
-  id: z.string().min(1),
-  state: z.array(StateLayerSchema),
-  desired_config: z.string(),
-  error_count: z.int(),
-  retry_policy: z.int().optional(),
-  enabled: z.boolean(),
-  tags: TagsSchema,
-  muster: ComponentMusterSchema.optional(),
-});
+export const ComponentSchema = z
+  .strictObject({
+    id: z.string().min(1),
+    state: z.array(StateLayerSchema),
+    desired_config: z.string(),
+    error_count: z.int(),
+    retry_policy: z.int().optional(),
+    enabled: z.boolean(),
+    tags: TagsSchema,
+    muster: ComponentMusterSchema.optional(),
+  })
+  .meta({ id: 'Component' });
 export type Component = z.infer<typeof ComponentSchema>;
 
 /** Body of PUT and PATCH of one component; a patch takes any subset, a PUT fills what is absent (cfs-api 6.3). */
-export const ComponentBodySchema = z.strictObject({
-  id: text(1, KEY_MAX).optional(),
-  state: z.array(StateLayerInputSchema).optional(),
-  state_append: StateAppendSchema.optional(),
-  desired_config: text(0, 60).optional(),
-  error_count: z.int().optional(),
-  retry_policy: z.int().optional(),
-  enabled: z.boolean().optional(),
-  tags: TagsSchema.optional(),
-  muster: ComponentMusterSchema.optional(),
-  desired_state: readOnly,
-  configuration_status: readOnly,
-  logs: readOnly,
-});
+export const ComponentBodySchema = z
+  .strictObject({
+    id: text(1, KEY_MAX).optional(),
+    state: z.array(StateLayerInputSchema).optional(),
+    state_append: StateAppendSchema.optional(),
+    desired_config: text(0, 60).optional(),
+    error_count: z.int().optional(),
+    retry_policy: z.int().optional(),
+    enabled: z.boolean().optional(),
+    tags: TagsSchema.optional(),
+    muster: ComponentMusterSchema.optional(),
+    desired_state: readOnly,
+    configuration_status: readOnly,
+    logs: readOnly,
+  })
+  .meta({ id: 'ComponentBody' });
 export type ComponentBody = z.infer<typeof ComponentBodySchema>;
 
 /** Body of POST /api/v1/components/reset-errors. */
@@ -133,20 +143,26 @@ const PatchFiltersSchema = z.strictObject(
 );
 
 /** The filter form of PATCH /v3/components; members beside these two are ignored. */
-export const ComponentFilterPatchSchema = z.object({
-  patch: ComponentBodySchema.extend({ id: z.string().optional() }),
-  filters: PatchFiltersSchema,
-});
+export const ComponentFilterPatchSchema = z
+  .object({
+    patch: ComponentBodySchema.extend({ id: z.string().optional() }),
+    filters: PatchFiltersSchema,
+  })
+  .meta({ id: 'ComponentFilterPatch' });
 export type ComponentFilterPatch = z.infer<typeof ComponentFilterPatchSchema>;
 
 /** Entry of `desired_state`: a layer of the desired configuration with its own status. */
-export const DesiredLayerSchema = StoredLayerSchema.extend({ status: z.enum(CONFIGURATION_STATUSES) });
+export const DesiredLayerSchema = StoredLayerSchema.extend({ status: z.enum(CONFIGURATION_STATUSES) }).meta({
+  id: 'DesiredLayer',
+});
 export type DesiredLayer = z.infer<typeof DesiredLayerSchema>;
 
 /** A component in answers of GET: with what is computed, and details as far as they were asked for. */
-export const ComponentViewSchema = ComponentSchema.partial({ state: true }).extend({
-  configuration_status: z.enum(CONFIGURATION_STATUSES),
-  desired_state: z.array(DesiredLayerSchema).optional(),
-  logs: z.string().optional(),
-});
+export const ComponentViewSchema = ComponentSchema.partial({ state: true })
+  .extend({
+    configuration_status: z.enum(CONFIGURATION_STATUSES),
+    desired_state: z.array(DesiredLayerSchema).optional(),
+    logs: z.string().optional(),
+  })
+  .meta({ id: 'ComponentView' });
 export type ComponentView = z.infer<typeof ComponentViewSchema>;

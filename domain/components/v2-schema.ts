@@ -60,12 +60,13 @@ const body = {
 } as const;
 
 /** Body of PUT and PATCH of one component. */
-export const V2ComponentBody = v2Shape(ComponentBodySchema, body);
+export const V2ComponentBody = v2Shape(ComponentBodySchema, { ...body, ids: { input: 'ComponentBodyV2' } });
 
 /** A component in answers of PUT and PATCH. */
 export const V2Component = v2Shape(ComponentSchema, {
   members: ['id', 'state', 'desired_config', 'error_count', 'retry_policy', 'enabled', 'tags'],
   inner: { state: V2StateLayer },
+  ids: { object: 'ComponentV2' },
 });
 
 const V2DesiredLayer = v2Shape(DesiredLayerSchema, { members: ['clone_url', 'playbook', 'commit'] });
@@ -84,6 +85,7 @@ export const V2ComponentView = v2Shape(ComponentViewSchema, {
     'desired_state',
   ],
   inner: { state: V2StateLayer, desired_state: V2DesiredLayer },
+  ids: { object: 'ComponentViewV2' },
 });
 
 /** Empty text is no status in v2 (cfs-api 3). */

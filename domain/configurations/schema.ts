@@ -4,30 +4,36 @@ import { atMost, KEY_MAX, NO_BLANK, NO_BLANK_MESSAGE, readOnly, TagsSchema, TEXT
 
 export const CommitSchema = z.string().regex(/^[a-f0-9]{40}$/, 'must be 40 hexadecimal digits');
 
-export const LayerSchema = z.strictObject({
-  name: text(1, 45).optional(),
-  clone_url: word.optional(),
-  source: text(0, KEY_MAX).optional(),
-  playbook: word,
-  commit: CommitSchema.optional(),
-  branch: word.optional(),
-  special_parameters: z.strictObject({ ims_require_dkms: z.boolean().optional() }).optional(),
-});
+export const LayerSchema = z
+  .strictObject({
+    name: text(1, 45).optional(),
+    clone_url: word.optional(),
+    source: text(0, KEY_MAX).optional(),
+    playbook: word,
+    commit: CommitSchema.optional(),
+    branch: word.optional(),
+    special_parameters: z.strictObject({ ims_require_dkms: z.boolean().optional() }).optional(),
+  })
+  .meta({ id: 'LayerBody' });
 
 /**
  * A layer as it is stored: version 2 takes one without playbook, which means option `default_playbook`, and any text as its
  * name.
  */
-export const StoredLayerSchema = LayerSchema.extend({ name: z.string().optional(), playbook: word.optional() });
+export const StoredLayerSchema = LayerSchema.extend({ name: z.string().optional(), playbook: word.optional() }).meta({
+  id: 'Layer',
+});
 export type Layer = z.infer<typeof StoredLayerSchema>;
 
-export const AdditionalInventorySchema = z.strictObject({
-  name: text(1, 45).optional(),
-  clone_url: word.optional(),
-  source: text(0, KEY_MAX).optional(),
-  commit: CommitSchema.optional(),
-  branch: word.optional(),
-});
+export const AdditionalInventorySchema = z
+  .strictObject({
+    name: text(1, 45).optional(),
+    clone_url: word.optional(),
+    source: text(0, KEY_MAX).optional(),
+    commit: CommitSchema.optional(),
+    branch: word.optional(),
+  })
+  .meta({ id: 'AdditionalInventoryBody' });
 export type AdditionalInventory = z.infer<typeof AdditionalInventorySchema>;
 
 export const ConfigurationNameSchema = text(1, 60);
@@ -86,15 +92,17 @@ export const ConfigurationMusterSchema = z.strictObject({ rollout: RolloutPolicy
 export const LAYERS_MOST = { entries: 500, bytes: 256 * 1024 };
 
 /** Body of PUT /v3/configurations/{id}. */
-export const ConfigurationBodySchema = z.strictObject({
-  description: text(0, TEXT_MAX).optional(),
-  layers: atMost(z.array(LayerSchema), LAYERS_MOST),
-  additional_inventory: AdditionalInventorySchema.optional(),
-  tenant_name: text(0, KEY_MAX).optional(),
-  muster: ConfigurationMusterSchema.optional(),
-  name: readOnly,
-  last_updated: readOnly,
-});
+export const ConfigurationBodySchema = z
+  .strictObject({
+    description: text(0, TEXT_MAX).optional(),
+    layers: atMost(z.array(LayerSchema), LAYERS_MOST),
+    additional_inventory: AdditionalInventorySchema.optional(),
+    tenant_name: text(0, KEY_MAX).optional(),
+    muster: ConfigurationMusterSchema.optional(),
+    name: readOnly,
+    last_updated: readOnly,
+  })
+  .meta({ id: 'ConfigurationBody' });
 
 /** A configuration as it is stored and answered. */
 export const ConfigurationSchema = ConfigurationBodySchema.extend({
@@ -102,7 +110,7 @@ export const ConfigurationSchema = ConfigurationBodySchema.extend({
   last_updated: z.string(),
   layers: z.array(StoredLayerSchema),
   additional_inventory: AdditionalInventorySchema.extend({ name: z.string().optional() }).optional(),
-});
+}).meta({ id: 'Configuration' });
 export type Configuration = z.infer<typeof ConfigurationSchema>;
 /** What a PUT of either version asks for. */
 export type ConfigurationBody = Omit<Configuration, 'name' | 'last_updated'>;
@@ -112,58 +120,66 @@ const CaCertSchema = z.strictObject({
   configmap_namespace: text(0, KEY_MAX).optional(),
 });
 
-export const SourceSchema = z.strictObject({
-  name: z.string().min(1),
-  description: z.string().optional(),
-  last_updated: z.string(),
-  clone_url: z.string().min(1),
-  credentials: z.strictObject({ authentication_method: z.literal('password'), secret_name: z.string() }),
-  ca_cert: CaCertSchema.nullable(),
-});
+export const SourceSchema = z
+  .strictObject({
+    name: z.string().min(1),
+    description: z.string().optional(),
+    last_updated: z.string(),
+    clone_url: z.string().min(1),
+    credentials: z.strictObject({ authentication_method: z.literal('password'), secret_name: z.string() }),
+    ca_cert: CaCertSchema.nullable(),
+  })
+  .meta({ id: 'Source' });
 export type Source = z.infer<typeof SourceSchema>;
 
 export const SourceNameSchema = text(1, KEY_MAX);
 
-export const SourceCreateSchema = z.strictObject({
-  name: SourceNameSchema.optional(),
-  description: text(0, TEXT_MAX).optional(),
-  clone_url: text(1, TEXT_MAX),
-  credentials: z.strictObject({
-    authentication_method: z.literal('password').optional(),
-    username: text(1, TEXT_MAX),
-    password: text(1, 65_536),
-    secret_name: readOnly,
-  }),
-  ca_cert: CaCertSchema.nullable().optional(),
-  last_updated: readOnly,
-});
+export const SourceCreateSchema = z
+  .strictObject({
+    name: SourceNameSchema.optional(),
+    description: text(0, TEXT_MAX).optional(),
+    clone_url: text(1, TEXT_MAX),
+    credentials: z.strictObject({
+      authentication_method: z.literal('password').optional(),
+      username: text(1, TEXT_MAX),
+      password: text(1, 65_536),
+      secret_name: readOnly,
+    }),
+    ca_cert: CaCertSchema.nullable().optional(),
+    last_updated: readOnly,
+  })
+  .meta({ id: 'SourceCreate' });
 export type SourceCreate = z.infer<typeof SourceCreateSchema>;
 
-export const SourceRestoreSchema = z.strictObject({
-  description: text(0, TEXT_MAX).optional(),
-  clone_url: text(1, TEXT_MAX),
-  credentials: z.strictObject({ authentication_method: z.literal('password'), secret_name: text(1, KEY_MAX) }),
-  ca_cert: CaCertSchema.nullable().optional(),
-  name: readOnly,
-  last_updated: readOnly,
-});
+export const SourceRestoreSchema = z
+  .strictObject({
+    description: text(0, TEXT_MAX).optional(),
+    clone_url: text(1, TEXT_MAX),
+    credentials: z.strictObject({ authentication_method: z.literal('password'), secret_name: text(1, KEY_MAX) }),
+    ca_cert: CaCertSchema.nullable().optional(),
+    name: readOnly,
+    last_updated: readOnly,
+  })
+  .meta({ id: 'SourceRestore' });
 export type SourceRestore = z.infer<typeof SourceRestoreSchema>;
 
-export const SourcePatchSchema = z.strictObject({
-  description: text(0, TEXT_MAX).optional(),
-  clone_url: text(1, TEXT_MAX).optional(),
-  credentials: z
-    .strictObject({
-      authentication_method: z.literal('password').optional(),
-      username: text(1, TEXT_MAX).optional(),
-      password: text(1, 65_536).optional(),
-      secret_name: readOnly,
-    })
-    .optional(),
-  ca_cert: CaCertSchema.nullable().optional(),
-  name: readOnly,
-  last_updated: readOnly,
-});
+export const SourcePatchSchema = z
+  .strictObject({
+    description: text(0, TEXT_MAX).optional(),
+    clone_url: text(1, TEXT_MAX).optional(),
+    credentials: z
+      .strictObject({
+        authentication_method: z.literal('password').optional(),
+        username: text(1, TEXT_MAX).optional(),
+        password: text(1, 65_536).optional(),
+        secret_name: readOnly,
+      })
+      .optional(),
+    ca_cert: CaCertSchema.nullable().optional(),
+    name: readOnly,
+    last_updated: readOnly,
+  })
+  .meta({ id: 'SourcePatch' });
 export type SourcePatch = z.infer<typeof SourcePatchSchema>;
 
 /** Ages and times to live: digits and a unit, or empty (cfs-api 5, 10). */
@@ -182,30 +198,32 @@ const integer = (minimum: number) => z.int().min(minimum);
 const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** The one record of options, v3 names, complete (cfs-api 5; the last five are Muster's own). */
-export const OptionsSchema = z.strictObject({
-  hardware_sync_interval: integer(1),
-  batcher_check_interval: integer(1),
-  batch_size: integer(1),
-  batch_window: integer(0),
-  default_batcher_retry_policy: integer(0),
-  default_playbook: word.refine((value) => value !== '', { error: 'must name a playbook' }),
-  default_ansible_config: text(0, 60).regex(DNS_SUBDOMAIN, "must be the name of a ConfigMap with 'ansible.cfg'"),
-  session_ttl: AgeSchema,
-  additional_inventory_url: text(0, 240).regex(NO_BLANK, NO_BLANK_MESSAGE),
-  additional_inventory_source: text(0, 60),
-  batcher_max_backoff: integer(0),
-  batcher_disable: z.boolean(),
-  batcher_pending_timeout: integer(1),
-  logging_level: z.enum(LOGGING_LEVELS),
-  default_page_size: integer(1),
-  debug_wait_time: integer(0),
-  include_ara_links: z.boolean(),
-  max_running_sessions: integer(0),
-  session_timeout: integer(0),
-  allow_overlap: z.boolean(),
-  allow_partial_inventory: z.boolean(),
-  inventory_scope: z.enum(INVENTORY_SCOPES),
-});
+export const OptionsSchema = z
+  .strictObject({
+    hardware_sync_interval: integer(1),
+    batcher_check_interval: integer(1),
+    batch_size: integer(1),
+    batch_window: integer(0),
+    default_batcher_retry_policy: integer(0),
+    default_playbook: word.refine((value) => value !== '', { error: 'must name a playbook' }),
+    default_ansible_config: text(0, 60).regex(DNS_SUBDOMAIN, "must be the name of a ConfigMap with 'ansible.cfg'"),
+    session_ttl: AgeSchema,
+    additional_inventory_url: text(0, 240).regex(NO_BLANK, NO_BLANK_MESSAGE),
+    additional_inventory_source: text(0, 60),
+    batcher_max_backoff: integer(0),
+    batcher_disable: z.boolean(),
+    batcher_pending_timeout: integer(1),
+    logging_level: z.enum(LOGGING_LEVELS),
+    default_page_size: integer(1),
+    debug_wait_time: integer(0),
+    include_ara_links: z.boolean(),
+    max_running_sessions: integer(0),
+    session_timeout: integer(0),
+    allow_overlap: z.boolean(),
+    allow_partial_inventory: z.boolean(),
+    inventory_scope: z.enum(INVENTORY_SCOPES),
+  })
+  .meta({ id: 'MusterOptions' });
 export type Options = z.infer<typeof OptionsSchema>;
 
 /** Options that CFS does not know. */
@@ -224,10 +242,12 @@ export const CfsOptionsSchema = OptionsSchema.omit({
   allow_overlap: true,
   allow_partial_inventory: true,
   inventory_scope: true,
-});
+}).meta({ id: 'Options' });
 
 /** Body of PATCH /v3/options: any members but the read-only `default_playbook`. */
-export const OptionsPatchSchema = OptionsSchema.partial().extend({ default_playbook: readOnly });
+export const OptionsPatchSchema = OptionsSchema.partial()
+  .extend({ default_playbook: readOnly })
+  .meta({ id: 'OptionsPatch' });
 export type OptionsPatch = z.infer<typeof OptionsPatchSchema>;
 
 /** Query of the lists of configurations and sources. */

@@ -38,6 +38,7 @@ export const V2ConfigurationBody = v2Shape(
       layers: v2Shape(StoredLayerSchema, { ...layer, ...request }),
       additional_inventory: v2Shape(AdditionalInventorySchema, { ...inventory, ...request }),
     },
+    ids: { input: 'ConfigurationBodyV2' },
   },
 );
 
@@ -49,6 +50,7 @@ export const V2Configuration = v2Shape(ConfigurationSchema, {
     layers: v2Shape(StoredLayerSchema, layer),
     additional_inventory: v2Shape(AdditionalInventorySchema, { ...inventory, change: { name } }),
   },
+  ids: { object: 'ConfigurationV2' },
 });
 
 /** Name of a configuration that is to be made; v2 has no limit but what can be stored. */
@@ -80,7 +82,7 @@ const options = {
 } as const;
 
 /** The options that v2 shows. */
-export const V2Options = v2Shape(OptionsSchema, options);
+export const V2Options = v2Shape(OptionsSchema, { ...options, ids: { object: 'OptionsV2' } });
 
 /** Body of PATCH /v2/options: any of them, `defaultPlaybook` included, which v3 cannot change. */
-export const V2OptionsPatch = v2Shape(OptionsSchema.partial(), options);
+export const V2OptionsPatch = v2Shape(OptionsSchema.partial(), { ...options, ids: { input: 'OptionsPatchV2' } });

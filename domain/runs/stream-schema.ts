@@ -2,24 +2,28 @@
 import { z } from 'zod';
 
 /** One task event; further members as the playbook's run reported them (task, result, message, stdout ...). */
-export const SessionEventSchema = z.looseObject({
-  seq: z.int(),
-  time: z.string(),
-  type: z.string(),
-  layer: z.int().nullable(),
-  attempt: z.int().nullable(),
-  host: z.string().nullable(),
-});
+export const SessionEventSchema = z
+  .looseObject({
+    seq: z.int(),
+    time: z.string(),
+    type: z.string(),
+    layer: z.int().nullable(),
+    attempt: z.int().nullable(),
+    host: z.string().nullable(),
+  })
+  .meta({ id: 'SessionEvent' });
 
 export type SessionEvent = z.infer<typeof SessionEventSchema>;
 
 /** One piece of output; with `host` the text of one task result instead. */
-export const LogEntrySchema = z.strictObject({
-  seq: z.int(),
-  layer: z.int().nullable(),
-  attempt: z.int().nullable(),
-  text: z.string(),
-});
+export const LogEntrySchema = z
+  .strictObject({
+    seq: z.int(),
+    layer: z.int().nullable(),
+    attempt: z.int().nullable(),
+    text: z.string(),
+  })
+  .meta({ id: 'LogEntry' });
 
 export type LogEntry = z.infer<typeof LogEntrySchema>;
 

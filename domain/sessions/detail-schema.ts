@@ -33,7 +33,7 @@ export const SessionItemSchema = SessionSchema.extend({
   reason: ReasonSchema.nullable(),
   created_at: time,
   updated_at: time,
-});
+}).meta({ id: 'SessionItem' });
 export type SessionItem = z.infer<typeof SessionItemSchema>;
 
 const AttemptSchema = z.strictObject({
@@ -115,37 +115,39 @@ export const SessionDetailSchema = SessionItemSchema.extend({
     progress: z.string(),
     temporal: z.string().nullable(),
   }),
-});
+}).meta({ id: 'SessionDetail' });
 export type SessionDetail = z.infer<typeof SessionDetailSchema>;
 
 /** GET .../progress. */
-export const SessionProgressSchema = z.strictObject({
-  name: z.string(),
-  id: z.string(),
-  status: z.enum(SESSION_STATUSES),
-  succeeded: z.enum(SUCCEEDED),
-  phase: z.string(),
-  message: z.string(),
-  reason: z.string().nullable(),
-  /** Index of the layer in the configuration; null before the first. */
-  layer: z.int().nullable(),
-  layers_total: z.int(),
-  attempt: z.int(),
-  play: z.string().nullable(),
-  task: z.string().nullable(),
-  hosts: z.strictObject({
-    /** With a result in the current layer. */
-    seen: count,
-    /** Of these, those that answered the current task; all of them when the layer is done. */
-    done: count,
-    failed: count,
-  }),
-  counts: ResultCountsSchema,
-  /** Seconds since creation, to the end if there is one. */
-  elapsed: z.number(),
-  /** Number of the last event that is counted. */
-  seq: count,
-});
+export const SessionProgressSchema = z
+  .strictObject({
+    name: z.string(),
+    id: z.string(),
+    status: z.enum(SESSION_STATUSES),
+    succeeded: z.enum(SUCCEEDED),
+    phase: z.string(),
+    message: z.string(),
+    reason: z.string().nullable(),
+    /** Index of the layer in the configuration; null before the first. */
+    layer: z.int().nullable(),
+    layers_total: z.int(),
+    attempt: z.int(),
+    play: z.string().nullable(),
+    task: z.string().nullable(),
+    hosts: z.strictObject({
+      /** With a result in the current layer. */
+      seen: count,
+      /** Of these, those that answered the current task; all of them when the layer is done. */
+      done: count,
+      failed: count,
+    }),
+    counts: ResultCountsSchema,
+    /** Seconds since creation, to the end if there is one. */
+    elapsed: z.number(),
+    /** Number of the last event that is counted. */
+    seq: count,
+  })
+  .meta({ id: 'SessionProgress' });
 export type SessionProgress = z.infer<typeof SessionProgressSchema>;
 
 const HostLayerSchema = z.strictObject({
@@ -168,11 +170,13 @@ const HostLayerSchema = z.strictObject({
 });
 
 /** One host of GET .../hosts. */
-export const SessionHostSchema = z.strictObject({
-  host: z.string(),
-  result: z.enum([...HOST_STATUSES, ...UNFINISHED_WORDS]),
-  layers: z.array(HostLayerSchema),
-});
+export const SessionHostSchema = z
+  .strictObject({
+    host: z.string(),
+    result: z.enum([...HOST_STATUSES, ...UNFINISHED_WORDS]),
+    layers: z.array(HostLayerSchema),
+  })
+  .meta({ id: 'SessionHost' });
 export type SessionHost = z.infer<typeof SessionHostSchema>;
 
 /** The last message of every live stream. */

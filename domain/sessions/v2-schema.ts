@@ -18,6 +18,7 @@ export const V2SessionCreate = v2Shape(SessionCreateSchema, {
     'tags',
   ],
   change: { configuration_name: z.string() },
+  ids: { input: 'SessionCreateV2' },
 });
 
 const { status } = SessionSchema.shape;
@@ -35,4 +36,5 @@ export const V2Session = v2Shape(SessionSchema, {
       },
     }),
   },
+  ids: { object: 'SessionV2' },
 });

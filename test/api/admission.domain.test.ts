@@ -1,52 +1,34 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { classOfRequest } from '../../api/server/admission/request-class.ts';
+import { bulkIfObject, classOf, type RequestShape, type RouteClass } from '../../api/server/admission/request-class.ts';
 import { createRequestGate, type RequestGate } from '../../api/server/admission/request-gate.ts';
 
 describe('the class of a request', () => {
-  type Row = [method: string, pattern: string, kind: string, body?: { length: number; isObject: boolean }];
+  const large = { length: 100_000 };
+  type Row = [declared: RouteClass | undefined, method: string, shape: Partial<RequestShape>, kind: string];
   test.each<Row>([
-    ['GET', '/healthz', 'free'],
-    ['HEAD', '/healthz', 'free'],
-    ['GET', '/apis/cfs/healthz', 'free'],
-    ['GET', '/', 'free'],
-    ['GET', '/v3', 'free'],
-    ['GET', '/apis/cfs/versions', 'free'],
-    ['GET', '/api/v1/status', 'free'],
-    ['GET', '/v3/components/:component_id', 'quick'],
-    ['GET', '/v3/options', 'quick'],
-    ['GET', '/v3/components', 'list'],
-    ['GET', '/apis/cfs/v2/sessions', 'list'],
-    ['GET', '/api/v1/sessions/:session_name/hosts', 'list'],
-    ['PATCH', '/v3/components/:component_id', 'quick', { length: 300, isObject: true }],
-    ['PATCH', '/v3/components', 'quick', { length: 300, isObject: false }],
-    ['PATCH', '/v3/components', 'bulk', { length: 100_000, isObject: false }],
-    ['PATCH', '/v2/components', 'bulk', { length: 40, isObject: true }],
-    ['PUT', '/v3/components', 'bulk', { length: 60_000_000, isObject: false }],
-    ['PUT', '/v3/components/:component_id', 'bulk', { length: 1_000_000, isObject: true }],
-    ['POST', '/v3/sessions', 'quick', { length: 500, isObject: true }],
-    ['DELETE', '/v3/sessions', 'bulk'],
-    ['DELETE', '/v3/sessions/:session_name', 'quick'],
-    ['POST', '/api/v1/sessions/:session_name/retry', 'remote'],
-    ['PUT', '/v3/configurations/:configuration_id', 'remote', { length: 500, isObject: true }],
-    ['POST', '/v3/sources', 'remote', { length: 500, isObject: true }],
-    ['PATCH', '/v3/options', 'quick', { length: 20, isObject: true }],
-  ])('%s %s is %s', (...[method, pattern, expected, body]: Row) => {
-    expect(classOfRequest(method, pattern, body)).toBe(expected);
+    ['quick', 'PATCH', { length: 300, isObject: true }, 'quick'],
+    ['quick', 'PUT', { length: 64 * 1024 }, 'quick'],
+    ['quick', 'PUT', { length: 64 * 1024 + 1 }, 'bulk'],
+    ['remote', 'PUT', { length: 500, isObject: true }, 'remote'],
+    ['remote', 'PUT', large, 'bulk'],
+    ['bulk', 'DELETE', {}, 'bulk'],
+    // Reads bring no body that is read, and an upload is never held.
+    ['quick', 'GET', large, 'quick'],
+    ['list', 'HEAD', large, 'list'],
+    ['free', 'GET', {}, 'free'],
+    ['free', 'POST', large, 'free'],
+    [bulkIfObject, 'PATCH', { length: 300 }, 'quick'],
+    [bulkIfObject, 'PATCH', { length: 40, isObject: true }, 'bulk'],
+    [bulkIfObject, 'PATCH', large, 'bulk'],
+    // A function has the last word.
+    [() => 'remote', 'POST', large, 'remote'],
+    [({ isOfTenant }) => (isOfTenant ? 'remote' : 'list'), 'GET', { isOfTenant: true }, 'remote'],
+    [({ isOfTenant }) => (isOfTenant ? 'remote' : 'list'), 'GET', {}, 'list'],
+    // A path of no route.
+    [undefined, 'GET', {}, 'quick'],
+  ])('of a route that says %p, for %s of %p, is %s', (declared, method, shape, kind) => {
+    expect(classOf(declared, method, shape)).toBe(kind);
   });
-});
-
-test.each([
-  ['GET', '/v3/configurations', 'remote', 'list'],
-  ['GET', '/apis/cfs/v3/configurations/:configuration_id', 'remote', 'quick'],
-  ['HEAD', '/v3/configurations/:configuration_id', 'remote', 'quick'],
-  ['DELETE', '/v3/configurations/:configuration_id', 'remote', 'remote'],
-  // The registry is not asked for these.
-  ['GET', '/v2/configurations', 'list', 'list'],
-  ['GET', '/v3/components', 'list', 'list'],
-  ['GET', '/v3/sources/:source_id', 'quick', 'quick'],
-])('%s %s for a tenant is %s, for the administrator %s', (method, pattern, ofTenant, ofAdministrator) => {
-  expect(classOfRequest(method, pattern, undefined, true)).toBe(ofTenant);
-  expect(classOfRequest(method, pattern)).toBe(ofAdministrator);
 });
 
 describe('the gate', () => {

@@ -30,7 +30,7 @@ test.each([
 
 /** Every registered route of Muster's own, and every one that may change many records: a new one is strict by itself. */
 const STRICT = () =>
-  api.app.routeAccess.filter(
+  api.app.declaredRoutes.filter(
     ({ method, url }) =>
       url.startsWith('/api/v1/') ||
       (['DELETE', 'PATCH'].includes(method) && !url.includes(':') && !url.endsWith('/options')),

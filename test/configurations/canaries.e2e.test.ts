@@ -4,10 +4,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ROUTE_ROLES } from '../../api/server/access/route-roles.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GitHttpServer, startGitHttpServer } from '../support/git/git-http-server.ts';
 import { describeNeeding } from '../support/requirement.ts';
+import { committedRoutes } from '../support/route-lines.ts';
 import { filesWith, type ProcessWatch, watchProcesses } from '../support/stack/canary-search.ts';
 import { type Answer, type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
@@ -304,16 +304,15 @@ describeNeeding(stackMissing(), 'secrets that come in', () => {
         secrets: ['mine', 'muster-webhook-ops'],
       };
       const pathsOf = (route: string): string[] => {
-        const paths = route.includes('{v}') ? ['v2', 'v3'].map((version) => route.replace('{v}', version)) : [route];
-        return paths.flatMap((path) => {
-          const kind = /([a-z-]+)\/:id/.exec(path)?.[1] ?? '';
-          return (ids[kind] ?? ['none']).map((id) =>
-            path.replace(':id', id).replaceAll(':id', 'none').replace('*', 'none'),
-          );
-        });
+        const kind = /([a-z-]+)\/:/.exec(route)?.[1] ?? '';
+        return (ids[kind] ?? ['none']).map((id) =>
+          route
+            .replace(/:[a-z_]+/, id)
+            .replace(/:[a-z_]+/g, 'none')
+            .replace('*', 'none'),
+        );
       };
-      for (const [key, { least }] of Object.entries(ROUTE_ROLES)) {
-        const [method, route = ''] = key.split(' ');
+      for (const { method, path: route, least } of committedRoutes()) {
         if (method !== 'GET') continue;
         const details =
           /components|configurations|sessions/.test(route) && !route.startsWith('/api')

@@ -36,7 +36,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     for (const name of DOCUMENTS.filter((one) => one !== 'all')) {
       files[`${name}.json`] = `${JSON.stringify(await servedDocument(api, name), null, 1)}\n`;
     }
-    files['roles.txt'] = routeLines(api.app, api.deps.prefixes);
+    files['roles.txt'] = routeLines(api.app);
     return files;
   } finally {
     await api.close();

@@ -1,37 +1,59 @@
-import { accessOf } from '../../api/server/access/route-roles.ts';
-import { type BodyShape, classOfRequest } from '../../api/server/admission/request-class.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { classOf, type RequestShape } from '../../api/server/admission/request-class.ts';
 import type { ApiServer } from '../../api/server/api-server.ts';
+import { accessOf, type DeclaredRoute } from '../../api/server/route-config.ts';
 
-/** Bodies that can move a request into another class, by their names in the lines. */
-const BODIES: Record<string, BodyShape> = {
-  'large body': { length: 2 ** 30, isObject: false },
-  object: { length: 0, isObject: true },
+/** Requests that a route may put into another class, by their names in the lines. */
+const SHAPES: Record<string, Partial<RequestShape>> = {
+  'large body': { length: 2 ** 30 },
+  object: { isObject: true },
+  tenant: { isOfTenant: true },
 };
 
 /**
- * One line for each registered route: method, path, least role, `own-component` where a node may use the route for its own
- * component, and the request class with the conditions under which it is another one. HEAD has a line only where it differs from GET.
+ * One line for each declared route: method, path, least role, `own-component` where a node may use the route for its own
+ * component, and the request class with the conditions under which it is another one. HEAD is as GET and has no line.
  */
-export function routeLines(app: ApiServer, prefixes: readonly string[]): string {
-  const facts = (method: string, url: string) => {
-    const { least, ownComponent } = accessOf(method, url, prefixes);
-    return [least, ownComponent ? 'own-component' : '-', classesOf(method, url)];
-  };
-  const rows = app.routeAccess
-    .filter(({ method, url }) => method !== 'HEAD' || `${facts('HEAD', url)}` !== `${facts('GET', url)}`)
-    .map(({ method, url }) => [method, url, ...facts(method, url)])
+export function routeLines(app: ApiServer): string {
+  const rows = app.declaredRoutes
+    .filter(({ method }) => method !== 'HEAD')
+    .map(({ method, url, options }) => {
+      const { least, ownComponent } = accessOf(options.config);
+      return [method, url, least, ownComponent ? 'own-component' : '-', classesOf(method, options)];
+    })
     .sort(([method = '', path = ''], [otherMethod = '', otherPath = '']) =>
       path === otherPath ? order(method, otherMethod) : order(path, otherPath),
     );
   return aligned(rows);
 }
 
-function classesOf(method: string, url: string): string {
-  const usual = classOfRequest(method, url);
-  const others: [condition: string, kind: string][] = [
-    ...Object.entries(BODIES).map(([name, body]): [string, string] => [name, classOfRequest(method, url, body)]),
-    ['tenant', classOfRequest(method, url, undefined, true)],
-  ];
+/** A line of the committed list. */
+export interface RouteLine {
+  method: string;
+  /** As it was declared, with `:parameters`. */
+  path: string;
+  least: string;
+}
+
+const COMMITTED = join(import.meta.dirname, '..', '..', 'openapi', 'roles.txt');
+
+/** Returns the routes of the committed list, without the same routes below CFS's second prefix. */
+export function committedRoutes(): RouteLine[] {
+  const lines = readFileSync(COMMITTED, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+  return lines
+    .map((line) => {
+      const [method = '', path = '', least = ''] = line.split(/ +/);
+      return { method, path, least };
+    })
+    .filter(({ path }) => !/^\/apis\/cfs(\/|$)/.test(path));
+}
+
+function classesOf(method: string, { config }: DeclaredRoute['options']): string {
+  const usual = classOf(config?.class, method);
+  const others = Object.entries(SHAPES).map(([name, shape]) => [name, classOf(config?.class, method, shape)] as const);
   const different = others.filter(([, kind]) => kind !== usual).map(([condition, kind]) => `${condition}: ${kind}`);
   return [usual, ...different].join('; ');
 }

@@ -30,6 +30,7 @@ export async function tokenRoutes(app: ApiServer, deps: ApiShared): Promise<void
         querystring: TokenListQuerySchema,
         response: { 200: z.object({ tokens: z.array(TokenSchema), next: NextSchema }) },
       },
+      config: { access: 'admin', class: 'list' },
     },
     async ({ query: { limit, after_id } }) => {
       const { tokens, more } = await pageOfTokens(deps, after_id, limit);
@@ -43,9 +44,15 @@ export async function tokenRoutes(app: ApiServer, deps: ApiShared): Promise<void
       schema: {
         tags,
         summary: 'Make a token; the answer is the only place where it is shown',
-        body: TokenCreateSchema,
+        body: TokenCreateSchema.meta({
+          examples: {
+            reporter: { role: 'node', component: 'x1' },
+            week: { role: 'operator', name: 'ci', expires_in: 604800 },
+          },
+        }),
         response: { 201: TokenCreatedSchema },
       },
+      config: { access: 'admin', class: 'quick', refuses: ['token_exists'] },
     },
     async (request, reply) => {
       if (deps.access.mode === 'none') {
@@ -60,13 +67,19 @@ export async function tokenRoutes(app: ApiServer, deps: ApiShared): Promise<void
 
   app.get(
     '/tokens/:token',
-    { schema: { tags, summary: 'Read a token by id or name', params, response: { 200: TokenSchema } } },
+    {
+      schema: { tags, summary: 'Read a token by id or name', params, response: { 200: TokenSchema } },
+      config: { access: 'admin', class: 'quick', refuses: ['token_not_found'] },
+    },
     ({ params }) => getToken(deps, params.token),
   );
 
   app.delete(
     '/tokens/:token',
-    { schema: { tags, summary: 'Revoke a token by id or name, at once', params, response: { 204: NoContentSchema } } },
+    {
+      schema: { tags, summary: 'Revoke a token by id or name, at once', params, response: { 204: NoContentSchema } },
+      config: { access: 'admin', class: 'quick', refuses: ['token_not_found'] },
+    },
     async (request, reply) => {
       const { id, name, role } = await revokeToken(deps, request.params.token);
       request.log.info({ token: { id, name, role }, actor: request.actor }, 'token revoked');

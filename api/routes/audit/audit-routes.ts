@@ -16,6 +16,7 @@ export async function auditRoutes(app: ApiServer, deps: ApiShared): Promise<void
         querystring: AuditListQuerySchema,
         response: { 200: z.object({ records: z.array(AuditRecordSchema), next: NextSchema }) },
       },
+      config: { access: 'operator', class: 'list' },
     },
     async ({ query, caller }) => {
       const { records, after } = await listAudit(deps.db, query, caller?.role ?? null);

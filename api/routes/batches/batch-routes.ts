@@ -30,6 +30,7 @@ export async function batchRoutes(app: ApiServer, deps: BatchApi): Promise<void>
         querystring: BatchListQuerySchema,
         response: { 200: z.object({ batcher: BatcherDetailSchema, batches: z.array(BatchSchema), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list' },
     },
     async ({ query }) => {
       const { batcher, batches, after } = await listBatches(deps, query);
@@ -46,6 +47,7 @@ export async function batchRoutes(app: ApiServer, deps: BatchApi): Promise<void>
         querystring: BatchKeyListQuerySchema,
         response: { 200: z.object({ keys: z.array(BatchKeySchema), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list' },
     },
     async ({ query }) => {
       const { keys, more } = await listBatchKeys(deps, query);
@@ -62,6 +64,7 @@ export async function batchRoutes(app: ApiServer, deps: BatchApi): Promise<void>
         params: z.object({ batch: z.string().describe('id of the batch') }),
         response: { 200: BatchDetailSchema },
       },
+      config: { access: 'reader', class: 'quick', refuses: ['batch_not_found'] },
     },
     ({ params }) => getBatch(deps, params.batch),
   );
@@ -78,8 +81,10 @@ export async function batchRoutes(app: ApiServer, deps: BatchApi): Promise<void>
           tags,
           summary,
           description: 'The body {"key"} is optional.',
+          optionalBody: BatchPauseSchema,
           response: { 200: BatcherDetailSchema },
         },
+        config: { access: 'operator', class: 'quick', refuses: ['batch_key_not_found'] },
       },
       async (request) => {
         await command(acting(deps, request), optionalBody(request, BatchPauseSchema));
@@ -90,7 +95,10 @@ export async function batchRoutes(app: ApiServer, deps: BatchApi): Promise<void>
 
   app.post(
     '/batches/tick',
-    { schema: { tags, summary: 'Ask for a pass of the batcher now', response: { 202: BatcherDetailSchema } } },
+    {
+      schema: { tags, summary: 'Ask for a pass of the batcher now', response: { 202: BatcherDetailSchema } },
+      config: { access: 'operator', class: 'quick' },
+    },
     async (_request, reply) => {
       await tickBatcher(deps);
       return reply.code(202).send(await readBatcherDetail(deps));

@@ -28,6 +28,7 @@ export async function rolloutRoutes(app: ApiServer, deps: BatchApi): Promise<voi
         querystring: RolloutListQuerySchema,
         response: { 200: z.object({ rollouts: z.array(RolloutSchema), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list' },
     },
     async ({ query }) => {
       const { rollouts, more } = await listRollouts(deps.db, query);
@@ -44,6 +45,7 @@ export async function rolloutRoutes(app: ApiServer, deps: BatchApi): Promise<voi
         params,
         response: { 200: RolloutDetailSchema },
       },
+      config: { access: 'reader', class: 'quick', refuses: ['rollout_not_found'] },
     },
     ({ params: { configuration } }) => getRollout(deps.db, configuration),
   );
@@ -56,8 +58,10 @@ export async function rolloutRoutes(app: ApiServer, deps: BatchApi): Promise<voi
         summary: 'Send nothing more of a configuration; its sessions go on',
         description: 'The body {"reason"} is optional.',
         params,
+        optionalBody: RolloutStopSchema,
         response: { 200: RolloutDetailSchema },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['rollout_not_found', 'rollout_not_running'] },
     },
     async (request) => {
       const { configuration } = request.params;
@@ -75,6 +79,7 @@ export async function rolloutRoutes(app: ApiServer, deps: BatchApi): Promise<voi
         params,
         response: { 200: RolloutDetailSchema },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['rollout_not_found', 'rollout_not_stopped'] },
     },
     async (request) => {
       const { configuration } = request.params;

@@ -8,6 +8,7 @@ import { getComponent } from '../../../control/components/read-components.ts';
 import { KEY_MAX, text } from '../../../domain/schema.ts';
 import { acting } from '../../acting.ts';
 import { NoContentSchema } from '../../no-content.ts';
+import { bulkIfObject } from '../../server/admission/request-class.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { ComponentWire } from './component-wires.ts';
 import type { ComponentApi } from './dependencies.ts';
@@ -16,7 +17,9 @@ const ParamsSchema = z.object({ component_id: z.string() });
 const NewIdParamsSchema = z.object({ component_id: text(1, KEY_MAX) });
 const tags = ['components'];
 
-/** CFS's components in one version of the API (cfs-api 6). */
+/**
+ * CFS's components in one version of the API (cfs-api 6). A node reports its own component and changes nothing of what is to run on it.
+ */
 export function componentRoutes(app: ApiServer, deps: ComponentApi, wire: ComponentWire): void {
   bulkRoutes(app, deps, wire);
   const path = `${wire.path}/:component_id`;
@@ -31,6 +34,7 @@ export function componentRoutes(app: ApiServer, deps: ComponentApi, wire: Compon
         querystring: wire.details,
         response: { 200: wire.answers.view },
       },
+      config: { access: { least: 'reader', ownComponent: true }, class: 'quick', refuses: ['component_not_found'] },
     },
     async ({ params, query }) => wire.view(await getComponent(deps, params.component_id, query)),
   );
@@ -42,9 +46,10 @@ export function componentRoutes(app: ApiServer, deps: ComponentApi, wire: Compon
         tags,
         summary: 'Create or replace a component',
         params: NewIdParamsSchema,
-        body: wire.body,
+        body: wire.body.meta({ examples: wire.examples.put }),
         response: { 200: wire.answers.record },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['read_only'] },
     },
     async (request) =>
       wire.record(await putComponent(acting(deps, request), request.params.component_id, request.body)),
@@ -57,8 +62,13 @@ export function componentRoutes(app: ApiServer, deps: ComponentApi, wire: Compon
         tags,
         summary: 'Change members of a component',
         params: ParamsSchema,
-        body: wire.body,
+        body: wire.body.meta({ examples: wire.examples.patch }),
         response: { 200: wire.answers.record },
+      },
+      config: {
+        access: { least: 'operator', ownComponent: true },
+        class: 'quick',
+        refuses: ['component_not_found', 'read_only'],
       },
     },
     async (request) =>
@@ -67,7 +77,10 @@ export function componentRoutes(app: ApiServer, deps: ComponentApi, wire: Compon
 
   app.delete(
     path,
-    { schema: { tags, summary: 'Delete a component', params: ParamsSchema, response: { 204: NoContentSchema } } },
+    {
+      schema: { tags, summary: 'Delete a component', params: ParamsSchema, response: { 204: NoContentSchema } },
+      config: { access: 'operator', class: 'quick', refuses: ['component_not_found'] },
+    },
     async ({ params }, reply) => {
       await deleteComponent(deps.db, params.component_id);
       return reply.code(204).send();
@@ -78,7 +91,10 @@ export function componentRoutes(app: ApiServer, deps: ComponentApi, wire: Compon
 function bulkRoutes(app: ApiServer, deps: ComponentApi, wire: ComponentWire): void {
   app.get(
     wire.path,
-    { schema: { tags, summary: 'List components', querystring: wire.query, response: { 200: wire.answers.list } } },
+    {
+      schema: { tags, summary: 'List components', querystring: wire.query, response: { 200: wire.answers.list } },
+      config: { access: 'reader', class: 'list', refuses: wire.listRefuses },
+    },
     ({ query }, reply) => wire.sendPage(reply, deps, query),
   );
 
@@ -88,9 +104,10 @@ function bulkRoutes(app: ApiServer, deps: ComponentApi, wire: ComponentWire): vo
       schema: {
         tags,
         summary: 'Create or replace components, all or none',
-        body: z.array(wire.body),
+        body: z.array(wire.body).meta({ examples: wire.examples.putList }),
         response: { 200: wire.answers.written },
       },
+      config: { access: 'operator', class: bulkIfObject, refuses: ['bad_data', 'read_only'] },
     },
     async (request, reply) => {
       const written = await putComponents(acting(deps, request), request.body);
@@ -104,8 +121,13 @@ function bulkRoutes(app: ApiServer, deps: ComponentApi, wire: ComponentWire): vo
       schema: {
         tags,
         summary: 'Change listed components, or all that match filters',
-        body: wire.patches,
+        body: wire.patches.meta({ examples: wire.examples.patches }),
         response: { 200: wire.answers.written },
+      },
+      config: {
+        access: 'operator',
+        class: bulkIfObject,
+        refuses: ['component_not_found', 'bad_data', 'bad_tags', 'read_only'],
       },
     },
     async (request, reply) => {

@@ -25,8 +25,10 @@ import {
   V2ComponentPatchesSchema,
   V2ComponentView,
 } from '../../../domain/components/v2-schema.ts';
+import type { ErrorCode } from '../../../domain/errors.ts';
 import { NextSchema } from '../../next-page.ts';
 import { mapBatches, sendArray, sendList, sendWholeList } from '../../server/list-answer.ts';
+import { EXAMPLES_V2, EXAMPLES_V3 } from './component-examples.ts';
 
 type Details = Pick<ComponentListQuery, 'state_details' | 'config_details'>;
 
@@ -36,6 +38,10 @@ export interface ComponentWire {
   query: z.ZodType<ComponentListQuery>;
   body: z.ZodType<ComponentBody>;
   patches: z.ZodType<ComponentBody[] | ComponentFilterPatch>;
+  /** Examples of bodies, by name. */
+  examples: Record<'putList' | 'patches' | 'put' | 'patch', Record<string, unknown>>;
+  /** What a list refuses. */
+  listRefuses: readonly ErrorCode[];
   /** Descriptions of answers: one written, one read, a list, what a write of many answers. */
   answers: Record<'record' | 'view' | 'list' | 'written', z.ZodType>;
   record(component: Component): unknown;
@@ -55,6 +61,8 @@ export const COMPONENTS_V3: ComponentWire = {
   query: ComponentListQuerySchema,
   body: ComponentBodySchema,
   patches: z.union([z.array(ComponentBodySchema), ComponentFilterPatchSchema]),
+  examples: EXAMPLES_V3,
+  listRefuses: ['bad_tags'],
   answers: {
     record: ComponentSchema,
     view: ComponentViewSchema,
@@ -80,6 +88,8 @@ export const COMPONENTS_V2: ComponentWire = {
   query: V2ComponentListQuery.input,
   body: V2ComponentBody.input,
   patches: V2ComponentPatchesSchema,
+  examples: EXAMPLES_V2,
+  listRefuses: ['list_too_large', 'bad_tags'],
   answers: {
     record: V2Component.object,
     view: V2ComponentView.object,

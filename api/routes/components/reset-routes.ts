@@ -14,9 +14,10 @@ export async function componentResetRoutes(app: ApiServer, deps: ComponentApi): 
         tags: ['components'],
         summary: 'Forget the errors of components, so that those whose tries are used up are tried again',
         description: 'All or none; what the components reached stays as it is.',
-        body: ResetErrorsSchema,
+        body: ResetErrorsSchema.meta({ examples: { two: { ids: ['x1', 'x2'] } } }),
         response: { 200: z.object({ component_ids: z.array(z.string()) }) },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['component_not_found'] },
     },
     async (request) => {
       const components = await resetErrors(acting(deps, request), request.body.ids);

@@ -17,6 +17,7 @@ export async function timelineRoutes(app: ApiServer, deps: ComponentApi): Promis
         querystring: TimelineQuerySchema,
         response: { 200: z.object({ entries: z.array(TimelineEntrySchema), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list', refuses: ['component_not_found'] },
     },
     async ({ params, query }) => {
       const { entries, after } = await readTimeline(deps.db, params.component_id, query);

@@ -10,6 +10,8 @@ import type { ConfigurationWire } from './configuration-wires.ts';
 import type { ConfigurationApi } from './dependencies.ts';
 
 const tags = ['configurations'];
+/** What asking the remotes for branches can end with. */
+const BRANCHES = ['source_unknown', 'branch_not_resolved', 'changed_meanwhile', 'secret_store_unavailable'] as const;
 
 /** CFS's configurations in one version of the API (cfs-api 11). */
 export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire: ConfigurationWire): void {
@@ -26,6 +28,7 @@ export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire
         querystring: wire.query,
         response: { 200: answers.list },
       },
+      config: { access: 'reader', class: wire.readClass('list'), refuses: wire.listRefuses },
     },
     (request, reply) => wire.sendPage(reply, deps, request.query, wire.readerOf(request)),
   );
@@ -40,6 +43,7 @@ export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire
         params,
         response: { 200: answers.record },
       },
+      config: { access: 'reader', class: wire.readClass('quick'), refuses: ['configuration_not_found'] },
     },
     async (request) =>
       wire.record(await getConfigurationFor(deps, request.params.configuration_id, wire.readerOf(request))),
@@ -56,6 +60,12 @@ export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire
         querystring: wire.putQuery,
         body: wire.body,
         response: { 200: answers.record },
+      },
+      config: {
+        // Who may write a configuration may run code as the user of the runner.
+        access: 'operator',
+        class: 'remote',
+        refuses: [...BRANCHES, 'branch_and_commit', 'source_or_url', 'conflicting_layers', 'read_only'],
       },
     },
     async (request) => {
@@ -79,6 +89,7 @@ export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire
         params,
         response: { 200: answers.record },
       },
+      config: { access: 'operator', class: 'remote', refuses: ['configuration_not_found', ...BRANCHES] },
     },
     async (request) => {
       const { configuration_id } = request.params;
@@ -96,6 +107,7 @@ export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire
         params,
         response: { 204: NoContentSchema },
       },
+      config: { access: 'operator', class: 'remote', refuses: ['configuration_not_found', 'configuration_in_use'] },
     },
     async (request, reply) => {
       await deleteConfiguration(deps, request.params.configuration_id, tenantOf(request));

@@ -18,7 +18,9 @@ import {
   V2ConfigurationListQuery,
   V2ConfigurationNameSchema,
 } from '../../../domain/configurations/v2-schema.ts';
+import type { ErrorCode } from '../../../domain/errors.ts';
 import { NextSchema, nextByName } from '../../next-page.ts';
+import type { RouteClass } from '../../server/admission/request-class.ts';
 import { listTooLarge, pageAnswer } from '../../server/list-answer.ts';
 import { TenantHeadersSchema, tenantOf } from '../../tenant.ts';
 import type { ConfigurationApi } from './dependencies.ts';
@@ -39,8 +41,17 @@ export interface ConfigurationWire {
   /** The tenant whose configurations a reader sees: v2 shows all to everybody. */
   readerOf(request: FastifyRequest): Tenant;
   readerHeaders: z.ZodObject;
+  /** Class of a read that costs `usual` where the tenant registry is not asked. */
+  readClass(usual: 'list' | 'quick'): RouteClass;
+  /** What a list refuses. */
+  listRefuses: readonly ErrorCode[];
   sendPage(reply: FastifyReply, deps: ConfigurationApi, query: InUseListQuery, tenant: Tenant): Promise<FastifyReply>;
 }
+
+/** Layers of examples. */
+const URL_OF_EXAMPLES = 'https://git.example.com/site.git';
+const LAYER = { name: 'base', clone_url: URL_OF_EXAMPLES, playbook: 'site.yml', branch: 'main' };
+const V2_LAYER = { name: 'base', cloneUrl: URL_OF_EXAMPLES, playbook: 'site.yml', branch: 'main' };
 
 const limited = z.object({ configuration_id: ConfigurationNameSchema });
 
@@ -51,7 +62,7 @@ export const CONFIGURATIONS_V3: ConfigurationWire = {
   newParams: limited,
   query: InUseListQuerySchema,
   putQuery: z.object({ drop_branches: z.boolean().optional() }),
-  body: ConfigurationBodySchema,
+  body: ConfigurationBodySchema.meta({ examples: { branch: { description: 'The whole site', layers: [LAYER] } } }),
   answers: {
     record: ConfigurationSchema,
     list: z.object({ configurations: z.array(ConfigurationSchema), next: NextSchema }),
@@ -59,6 +70,11 @@ export const CONFIGURATIONS_V3: ConfigurationWire = {
   record: (configuration) => configuration,
   readerOf: tenantOf,
   readerHeaders: TenantHeadersSchema,
+  readClass:
+    (usual) =>
+    ({ isOfTenant }) =>
+      isOfTenant ? 'remote' : usual,
+  listRefuses: [],
   async sendPage(reply, deps, query, tenant) {
     const page = await listConfigurations(deps, query, tenant);
     return reply.send(
@@ -74,11 +90,15 @@ export const CONFIGURATIONS_V2: ConfigurationWire = {
   newParams: z.object({ configuration_id: V2ConfigurationNameSchema }),
   query: V2ConfigurationListQuery.input,
   putQuery: z.object({}),
-  body: V2ConfigurationBody.input,
+  body: V2ConfigurationBody.input.meta({
+    examples: { branch: { description: 'The whole site', layers: [V2_LAYER] } },
+  }),
   answers: { record: V2Configuration.object, list: z.array(V2Configuration.object) },
   record: V2Configuration.show,
   readerOf: () => null,
   readerHeaders: z.object({}),
+  readClass: (usual) => usual,
+  listRefuses: ['list_too_large'],
   async sendPage(reply, deps, query, tenant) {
     const page = await listConfigurations(deps, query, tenant);
     if (page.more) throw listTooLarge(page.limit);

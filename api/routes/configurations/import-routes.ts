@@ -24,7 +24,10 @@ const importMode = ({ dry_run = false, keep = false }: z.infer<typeof ImportQuer
 export async function configurationImportRoutes(app: ApiServer, deps: ConfigurationApi): Promise<void> {
   app.post(
     '/import/sources',
-    { schema: { tags, summary: 'Import sources', querystring: ImportQuerySchema, body: ImportBodySchema, response } },
+    {
+      schema: { tags, summary: 'Import sources', querystring: ImportQuerySchema, body: ImportBodySchema, response },
+      config: { access: 'admin', class: 'remote' },
+    },
     async (request) => ({
       results: await importSources(acting(deps, request), request.body.records, importMode(request.query)),
     }),
@@ -37,9 +40,10 @@ export async function configurationImportRoutes(app: ApiServer, deps: Configurat
         tags,
         summary: 'Import configurations with their commits',
         querystring: ImportQuerySchema,
-        body: ConfigurationsBodySchema,
+        body: ConfigurationsBodySchema.meta({ examples: { one: { records: [{ name: 'site', layers: [] }] } } }),
         response,
       },
+      config: { access: 'admin', class: 'remote' },
     },
     async (request) => {
       const { records, sources = [] } = request.body;
@@ -55,9 +59,10 @@ export async function configurationImportRoutes(app: ApiServer, deps: Configurat
         tags,
         summary: 'Import options, each a record of name and value',
         querystring: ImportQuerySchema,
-        body: ImportBodySchema,
+        body: ImportBodySchema.meta({ examples: { one: { records: [{ name: 'batch_size', value: 50 }] } } }),
         response,
       },
+      config: { access: 'admin', class: 'quick' },
     },
     async (request) => ({
       results: await importOptions(acting(deps, request), request.body.records, importMode(request.query)),

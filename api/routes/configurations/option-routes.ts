@@ -25,7 +25,9 @@ export interface OptionWire {
 
 export const OPTIONS_V3: OptionWire = {
   path: '/v3/options',
-  patch: OptionsPatchSchema,
+  patch: OptionsPatchSchema.meta({
+    examples: { limits: { default_batcher_retry_policy: 5, session_ttl: '30d' } },
+  }),
   record: CfsOptionsSchema,
   show: (options) => Object.fromEntries(Object.entries(options).filter(([name]) => !OWN.has(name))),
 };
@@ -42,7 +44,7 @@ const MUSTER_OPTIONS: OptionWire = {
 
 export const OPTIONS_V2: OptionWire = {
   path: '/v2/options',
-  patch: V2OptionsPatch.input,
+  patch: V2OptionsPatch.input.meta({ examples: { limits: { defaultBatcherRetryPolicy: 5, sessionTTL: '30d' } } }),
   record: V2Options.object,
   show: V2Options.show,
 };
@@ -57,15 +59,24 @@ export async function musterOptionRoutes(app: ApiServer, deps: ConfigurationApi)
 /** CFS's options in one version of the API (cfs-api 5). */
 export function optionRoutes(app: ApiServer, deps: ConfigurationApi, wire: OptionWire): void {
   const response = { 200: wire.record };
-  app.get(wire.path, { schema: { tags, summary: 'Read the options', response } }, async () =>
-    wire.show(await readOptions(deps.db)),
+  app.get(
+    wire.path,
+    { schema: { tags, summary: 'Read the options', response }, config: { access: 'reader', class: 'quick' } },
+    async () => wire.show(await readOptions(deps.db)),
   );
 
   const summary = 'Change options; what they name and is not there stands in the header Warning';
-  app.patch(wire.path, { schema: { tags, summary, body: wire.patch, response } }, async (request, reply) => {
-    const options = await patchOptions(acting(deps, request), request.body);
-    applyLoggingLevel(deps.log, options);
-    warn(reply, await optionWarnings(deps, request.body));
-    return wire.show(options);
-  });
+  app.patch(
+    wire.path,
+    {
+      schema: { tags, summary, body: wire.patch, response },
+      config: { access: 'operator', class: 'quick', refuses: ['source_unknown', 'read_only'] },
+    },
+    async (request, reply) => {
+      const options = await patchOptions(acting(deps, request), request.body);
+      applyLoggingLevel(deps.log, options);
+      warn(reply, await optionWarnings(deps, request.body));
+      return wire.show(options);
+    },
+  );
 }

@@ -25,13 +25,25 @@ import type { ConfigurationApi } from './dependencies.ts';
 const params = z.object({ source_id: z.string() });
 const tags = ['sources'];
 
-/** CFS's sources (cfs-api 12). Credentials go to the secret store and never come back. */
+const CLONE_URL = 'https://git.example.com/site.git';
+const CREATE_EXAMPLES = {
+  password: { name: 'site', clone_url: CLONE_URL, credentials: { username: 'reader', password: 'example' } },
+};
+const PATCH_EXAMPLES = { rotate: { credentials: { username: 'reader', password: 'another example' } } };
+
+/**
+ * CFS's sources (cfs-api 12). Credentials go to the secret store and never come back. A source names the credentials that go to its
+ * URL: who may change a source could have them sent elsewhere, so changes are for administrators.
+ */
 export async function sourceRoutes(app: ApiServer, deps: ConfigurationApi): Promise<void> {
   collectionRoutes(app, deps);
 
   app.get(
     '/v3/sources/:source_id',
-    { schema: { tags, summary: 'Read a source', params, response: { 200: SourceSchema } } },
+    {
+      schema: { tags, summary: 'Read a source', params, response: { 200: SourceSchema } },
+      config: { access: 'reader', class: 'quick', refuses: ['source_not_found'] },
+    },
     async ({ params }) => getSource(deps.db, nameOf(params)),
   );
 
@@ -42,9 +54,17 @@ export async function sourceRoutes(app: ApiServer, deps: ConfigurationApi): Prom
         tags,
         summary: 'Make a source again that uses an existing secret',
         params,
-        body: SourceRestoreSchema,
+        body: SourceRestoreSchema.meta({
+          examples: {
+            restore: {
+              clone_url: CLONE_URL,
+              credentials: { authentication_method: 'password', secret_name: 'site-git' },
+            },
+          },
+        }),
         response: { 201: SourceSchema },
       },
+      config: { access: 'admin', class: 'remote', refuses: ['source_exists', 'read_only'] },
     },
     async (request, reply) => {
       const { params, body } = request;
@@ -56,7 +76,20 @@ export async function sourceRoutes(app: ApiServer, deps: ConfigurationApi): Prom
 
   app.patch(
     '/v3/sources/:source_id',
-    { schema: { tags, summary: 'Change a source', params, body: SourcePatchSchema, response: { 200: SourceSchema } } },
+    {
+      schema: {
+        tags,
+        summary: 'Change a source',
+        params,
+        body: SourcePatchSchema.meta({ examples: PATCH_EXAMPLES }),
+        response: { 200: SourceSchema },
+      },
+      config: {
+        access: 'admin',
+        class: 'remote',
+        refuses: ['source_not_found', 'invalid_credentials', 'read_only', 'secret_store_unavailable'],
+      },
+    },
     async (request, reply) => {
       try {
         return await patchSource(acting(deps, request), nameOf(request.params), request.body);
@@ -71,7 +104,14 @@ export async function sourceRoutes(app: ApiServer, deps: ConfigurationApi): Prom
 
   app.delete(
     '/v3/sources/:source_id',
-    { schema: { tags, summary: 'Delete a source that nothing names', params, response: { 204: NoContentSchema } } },
+    {
+      schema: { tags, summary: 'Delete a source that nothing names', params, response: { 204: NoContentSchema } },
+      config: {
+        access: 'admin',
+        class: 'remote',
+        refuses: ['source_not_found', 'source_in_use', 'secret_store_unavailable'],
+      },
+    },
     async (request, reply) => {
       await deleteSource(acting(deps, request), nameOf(request.params));
       return reply.code(204).send();
@@ -89,6 +129,7 @@ function collectionRoutes(app: ApiServer, deps: ConfigurationApi): void {
         querystring: InUseListQuerySchema,
         response: { 200: z.object({ sources: z.array(SourceSchema), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list' },
     },
     async ({ query }) => {
       const page = await listSources(deps.db, query);
@@ -98,7 +139,15 @@ function collectionRoutes(app: ApiServer, deps: ConfigurationApi): void {
 
   app.post(
     '/v3/sources',
-    { schema: { tags, summary: 'Make a source', body: SourceCreateSchema, response: { 201: SourceSchema } } },
+    {
+      schema: {
+        tags,
+        summary: 'Make a source',
+        body: SourceCreateSchema.meta({ examples: CREATE_EXAMPLES }),
+        response: { 201: SourceSchema },
+      },
+      config: { access: 'admin', class: 'remote', refuses: ['source_exists', 'read_only', 'secret_store_unavailable'] },
+    },
     async (request, reply) => reply.code(201).send(await createSource(acting(deps, request), request.body)),
   );
 }

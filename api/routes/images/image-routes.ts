@@ -19,6 +19,7 @@ import { takeUpload } from './uploads.ts';
 
 const params = z.object({ image: z.string().describe('id of the image') });
 const tags = ['images'];
+const BYTES = ['application/octet-stream'] as const;
 
 /** Images with their files: what the contract of the image service leaves to a store of its own. */
 export async function imageRoutes(app: ApiServer, deps: ImageApi): Promise<void> {
@@ -31,6 +32,7 @@ export async function imageRoutes(app: ApiServer, deps: ImageApi): Promise<void>
         querystring: StoredImageListQuerySchema,
         response: { 200: z.object({ images: z.array(StoredImageSchema), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list' },
     },
     async ({ query: { limit, after_id } }, reply) => {
       const { batches, next } = pageOfImages(deps, after_id, limit);
@@ -51,8 +53,20 @@ export async function imageRoutes(app: ApiServer, deps: ImageApi): Promise<void>
           summary: 'Import the file of a root file system as a new image',
           description:
             'The body is the file: a tar, a tar that gzip has packed, or a squashfs. An `Idempotency-Key` is refused: the file is not kept for comparison.',
+          consumes: BYTES,
           querystring: ImageImportQuerySchema,
           response: { 201: StoredImageSchema },
+        },
+        config: {
+          access: 'operator',
+          class: 'free',
+          refuses: [
+            'image_format_unknown',
+            'image_checksum_wrong',
+            'image_too_large',
+            'image_disk_full',
+            'image_builder_unavailable',
+          ],
         },
       },
       async (request, reply) => {
@@ -64,7 +78,10 @@ export async function imageRoutes(app: ApiServer, deps: ImageApi): Promise<void>
 
   app.get(
     '/images/:image',
-    { schema: { tags, summary: 'Read an image', params, response: { 200: StoredImageSchema } } },
+    {
+      schema: { tags, summary: 'Read an image', params, response: { 200: StoredImageSchema } },
+      config: { access: 'reader', class: 'quick', refuses: ['image_not_found'] },
+    },
     ({ params }) => getStoredImage(deps, params.image),
   );
 
@@ -75,8 +92,11 @@ export async function imageRoutes(app: ApiServer, deps: ImageApi): Promise<void>
         tags,
         summary: 'Export the file of an image',
         params,
+        produces: BYTES,
         response: { 200: z.string().describe('the file') },
       },
+      // The file may hold what only root of the image is to read.
+      config: { access: 'operator', class: 'list', refuses: ['image_not_found', 'image_file_missing'] },
     },
     async ({ params, method }, reply) => {
       const { name, size, sha256, bytes } = await exportImage(deps, params.image);
@@ -93,7 +113,10 @@ export async function imageRoutes(app: ApiServer, deps: ImageApi): Promise<void>
 
   app.delete(
     '/images/:image',
-    { schema: { tags, summary: 'Remove an image with its file', params, response: { 204: NoContentSchema } } },
+    {
+      schema: { tags, summary: 'Remove an image with its file', params, response: { 204: NoContentSchema } },
+      config: { access: 'operator', class: 'quick', refuses: ['image_not_found', 'image_in_use'] },
+    },
     async ({ params }, reply) => {
       await deleteImage(deps, params.image);
       return reply.code(204).send();

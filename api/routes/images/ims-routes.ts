@@ -48,7 +48,10 @@ export async function imsRoutes(app: ApiServer, deps: ImageApi): Promise<void> {
 function imageRecords(app: ApiServer, deps: ImageApi): void {
   app.get(
     '/images',
-    { schema: { tags, summary: 'List all images by name', response: { 200: z.array(ImageSchema) } } },
+    {
+      schema: { tags, summary: 'List all images by name', response: { 200: z.array(ImageSchema) } },
+      config: { access: 'reader', class: 'list' },
+    },
     async (_request, reply) => sendArray(reply, imageBatches(deps)),
   );
   app.post(
@@ -57,15 +60,21 @@ function imageRecords(app: ApiServer, deps: ImageApi): void {
       schema: {
         tags,
         summary: 'Make the record of an image whose content is elsewhere',
-        body: ImageCreateSchema,
+        body: ImageCreateSchema.meta({
+          examples: { elsewhere: { name: 'compute', link: { type: 's3', path: 's3://boot-images/1/manifest.json' } } },
+        }),
         response: { 201: ImageSchema },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['image_reference_unknown'] },
     },
     async (request, reply) => reply.code(201).send(await createImage(acting(deps, request), request.body)),
   );
   app.get(
     '/images/:id',
-    { schema: { tags, summary: 'Read an image', params: image, response: { 200: ImageSchema } } },
+    {
+      schema: { tags, summary: 'Read an image', params: image, response: { 200: ImageSchema } },
+      config: { access: 'reader', class: 'quick', refuses: ['image_not_found'] },
+    },
     ({ params: { id } }) => getImage(deps, id),
   );
   app.patch(
@@ -78,12 +87,16 @@ function imageRecords(app: ApiServer, deps: ImageApi): void {
         body: ImagePatchSchema,
         response: { 200: ImageSchema },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['image_not_found', 'image_reference_unknown'] },
     },
     (request) => patchImage(acting(deps, request), request.params.id, request.body),
   );
   app.delete(
     '/images/:id',
-    { schema: { tags, summary: 'Remove an image with its file', params: image, response: { 204: NoContentSchema } } },
+    {
+      schema: { tags, summary: 'Remove an image with its file', params: image, response: { 204: NoContentSchema } },
+      config: { access: 'operator', class: 'quick', refuses: ['image_not_found', 'image_in_use'] },
+    },
     async ({ params: { id } }, reply) => {
       await deleteImage(deps, id);
       return reply.code(204).send();
@@ -94,7 +107,10 @@ function imageRecords(app: ApiServer, deps: ImageApi): void {
 function publicKeys(app: ApiServer, deps: ImageApi): void {
   app.get(
     '/public-keys',
-    { schema: { tags, summary: 'List all public keys by name', response: { 200: z.array(PublicKeySchema) } } },
+    {
+      schema: { tags, summary: 'List all public keys by name', response: { 200: z.array(PublicKeySchema) } },
+      config: { access: 'reader', class: 'list' },
+    },
     async (_request, reply) => sendArray(reply, publicKeyBatches(deps)),
   );
   app.post(
@@ -103,20 +119,34 @@ function publicKeys(app: ApiServer, deps: ImageApi): void {
       schema: {
         tags,
         summary: 'Make a public key known',
-        body: PublicKeyCreateSchema,
+        body: PublicKeyCreateSchema.meta({
+          examples: {
+            key: {
+              name: 'me',
+              public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG0QDp66ka6wisVUOtzGZZVxOVAAwBeT6jeRy/mrYjdO me',
+            },
+          },
+        }),
         response: { 201: PublicKeySchema },
       },
+      config: { access: 'operator', class: 'quick' },
     },
     async (request, reply) => reply.code(201).send(await createPublicKey(acting(deps, request), request.body)),
   );
   app.get(
     '/public-keys/:id',
-    { schema: { tags, summary: 'Read a public key', params: key, response: { 200: PublicKeySchema } } },
+    {
+      schema: { tags, summary: 'Read a public key', params: key, response: { 200: PublicKeySchema } },
+      config: { access: 'reader', class: 'quick', refuses: ['image_key_not_found'] },
+    },
     ({ params: { id } }) => getPublicKey(deps, id),
   );
   app.delete(
     '/public-keys/:id',
-    { schema: { tags, summary: 'Remove a public key', params: key, response: { 204: NoContentSchema } } },
+    {
+      schema: { tags, summary: 'Remove a public key', params: key, response: { 204: NoContentSchema } },
+      config: { access: 'operator', class: 'quick', refuses: ['image_key_not_found'] },
+    },
     async ({ params: { id } }, reply) => {
       await deletePublicKey(deps, id);
       return reply.code(204).send();
@@ -127,7 +157,10 @@ function publicKeys(app: ApiServer, deps: ImageApi): void {
 function imageJobs(app: ApiServer, deps: ImageApi): void {
   app.get(
     '/jobs',
-    { schema: { tags, summary: 'List all image jobs, oldest first', response: { 200: z.array(ImageJobSchema) } } },
+    {
+      schema: { tags, summary: 'List all image jobs, oldest first', response: { 200: z.array(ImageJobSchema) } },
+      config: { access: 'reader', class: 'list' },
+    },
     async (_request, reply) => sendArray(reply, imageJobBatches(deps)),
   );
   app.post(
@@ -138,6 +171,11 @@ function imageJobs(app: ApiServer, deps: ImageApi): void {
         summary: 'Customise an image: it is unpacked, and a shell in it opens for the public key',
         body: ImageJobCreateSchema,
         response: { 201: ImageJobSchema },
+      },
+      config: {
+        access: 'operator',
+        class: 'remote',
+        refuses: ['image_reference_unknown', 'image_builder_unavailable'],
       },
     },
     async (request, reply) => reply.code(201).send(await createImageJob(acting(deps, request), request.body)),
@@ -151,6 +189,7 @@ function imageJobs(app: ApiServer, deps: ImageApi): void {
         querystring: ImageJobDeleteQuerySchema,
         response: { 204: NoContentSchema },
       },
+      config: { access: 'operator', class: 'remote' },
     },
     async (request, reply) => {
       await deleteImageJobs(deps, request.query);
@@ -159,7 +198,10 @@ function imageJobs(app: ApiServer, deps: ImageApi): void {
   );
   app.get(
     '/jobs/:id',
-    { schema: { tags, summary: 'Read an image job', params: job, response: { 200: ImageJobSchema } } },
+    {
+      schema: { tags, summary: 'Read an image job', params: job, response: { 200: ImageJobSchema } },
+      config: { access: 'reader', class: 'quick', refuses: ['image_job_not_found'] },
+    },
     ({ params: { id } }) => getImageJob(deps, id),
   );
   app.patch(
@@ -171,6 +213,11 @@ function imageJobs(app: ApiServer, deps: ImageApi): void {
         params: job,
         body: ImageJobPatchSchema,
         response: { 200: ImageJobSchema },
+      },
+      config: {
+        access: 'operator',
+        class: 'remote',
+        refuses: ['image_job_not_found', 'image_reference_unknown', 'image_job_status'],
       },
     },
     (request) => patchImageJob(acting(deps, request), request.params.id, request.body),
@@ -184,6 +231,7 @@ function imageJobs(app: ApiServer, deps: ImageApi): void {
         params: job,
         response: { 204: NoContentSchema },
       },
+      config: { access: 'operator', class: 'remote', refuses: ['image_job_not_found'] },
     },
     async ({ params: { id } }, reply) => {
       await deleteImageJob(deps, id);

@@ -7,14 +7,13 @@ import { LogEntrySchema, SessionEventSchema } from '../../../domain/runs/stream-
 import { type ReadRun, readRunState } from '../../../store/runs/run-reads.ts';
 import { NextSchema } from '../../next-page.ts';
 import type { ApiServer } from '../../server/api-server.ts';
-import { preferredType } from '../../server/streaming/accept.ts';
+import { JSON_OR_LIVE, JSON_TEXT_OR_LIVE, LIVE, preferredType } from '../../server/streaming/accept.ts';
 import { sendLiveRows } from '../../server/streaming/live-rows.ts';
 import { createLiveStreams, type LiveSource } from '../../server/streaming/live-stream.ts';
 import { RowQuerySchema, rowPage, sendText, startOf } from '../../server/streaming/row-pages.ts';
 import type { RunApi } from './dependencies.ts';
 
 const tags = ['runs'];
-const LIVE = 'text/event-stream';
 const RunParamsSchema = z.object({ run: z.string() });
 const RunRowQuerySchema = RowQuerySchema.omit({ layer: true, attempt: true });
 
@@ -36,7 +35,10 @@ export async function runRoutes(app: ApiServer, deps: RunApi): Promise<void> {
 
   app.get(
     '/runs/:run',
-    { schema: { tags, summary: 'Show one run', params: RunParamsSchema, response: { 200: RunSchema } } },
+    {
+      schema: { tags, summary: 'Show one run', params: RunParamsSchema, response: { 200: RunSchema } },
+      config: { access: 'reader', class: 'quick', refuses: ['run_not_found'] },
+    },
     async ({ params }) => runView(await getRun(db, params.run)),
   );
 
@@ -48,13 +50,15 @@ export async function runRoutes(app: ApiServer, deps: RunApi): Promise<void> {
         summary: 'Task events of a run',
         params: RunParamsSchema,
         querystring: RunRowQuerySchema.extend({ type: z.string().optional(), result: z.string().optional() }),
+        produces: JSON_OR_LIVE,
         response: { 200: z.object({ events: z.array(SessionEventSchema), cursor: z.int(), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list', refuses: ['run_not_found'] },
     },
     async (request, reply) => {
       const run = await getRun(db, request.params.run);
       const source = eventSource(db, run.streamId, { ...request.query, ...placeOf(run) });
-      if (preferredType(request.headers.accept, ['application/json', LIVE]) === LIVE && request.method === 'GET') {
+      if (preferredType(request.headers.accept, JSON_OR_LIVE) === LIVE && request.method === 'GET') {
         return sendLiveRows(live, request, reply, streamOf(run), source, 'event');
       }
       const { rows, cursor, next } = await rowPage(source, request.query);
@@ -70,13 +74,15 @@ export async function runRoutes(app: ApiServer, deps: RunApi): Promise<void> {
         summary: 'Output of a run, or with host the log of that host; also as text/plain',
         params: RunParamsSchema,
         querystring: RunRowQuerySchema,
+        produces: JSON_TEXT_OR_LIVE,
         response: { 200: z.object({ logs: z.array(LogEntrySchema), cursor: z.int(), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list', refuses: ['run_not_found'] },
     },
     async (request, reply) => {
       const run = await getRun(db, request.params.run);
       const source = logSource(db, run.streamId, { host: request.query.host, ...placeOf(run) });
-      const type = preferredType(request.headers.accept, ['application/json', 'text/plain', LIVE]);
+      const type = preferredType(request.headers.accept, JSON_TEXT_OR_LIVE);
       if (type === LIVE && request.method === 'GET') {
         return sendLiveRows(live, request, reply, streamOf(run), source, 'log');
       }
@@ -94,6 +100,11 @@ export async function runRoutes(app: ApiServer, deps: RunApi): Promise<void> {
         summary: 'End a run on its machine; its owner goes on by its own rules',
         params: RunParamsSchema,
         response: { 202: RunSchema },
+      },
+      config: {
+        access: 'admin',
+        class: 'remote',
+        refuses: ['run_not_found', 'run_over', 'run_ends_with_owner', 'engine_unavailable'],
       },
     },
     async ({ params, actor }, reply) => reply.code(202).send(runView(await endRun({ ...deps, actor }, params.run))),

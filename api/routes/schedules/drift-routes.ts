@@ -28,6 +28,7 @@ export async function driftRoutes(app: ApiServer, deps: ScheduleApi): Promise<vo
         querystring: DriftListQuerySchema,
         response: { 200: z.object({ drift: z.array(DriftItemSchema), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list' },
     },
     async ({ query }, reply) => {
       const { limit, batches, more } = await listDrift(deps.db, query);
@@ -43,9 +44,11 @@ export async function driftRoutes(app: ApiServer, deps: ScheduleApi): Promise<vo
       schema: {
         tags,
         summary: 'What is known of drift of a component, with the tasks that would change it',
+        operationId: 'get_component_drift',
         params,
         response: { 200: DriftDetailSchema },
       },
+      config: { access: 'reader', class: 'quick', refuses: ['drift_not_found'] },
     },
     ({ params }) => getDrift(deps.db, params.component_id),
   );
@@ -61,6 +64,7 @@ export async function driftRoutes(app: ApiServer, deps: ScheduleApi): Promise<vo
         body: DriftCheckSchema,
         response: { 201: DriftCheckAnswerSchema },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['configuration_not_found', 'bad_tags'] },
     },
     async (request, reply) => reply.code(201).send(await requestDriftCheck(acting(deps, request), request.body)),
   );

@@ -29,7 +29,10 @@ export async function scheduleCommandRoutes(app: ApiServer, deps: ScheduleApi): 
   ] as const) {
     app.post(
       `/schedules/:schedule/${verb}`,
-      { schema: { tags, summary, params, body: SchedulePauseSchema, response: { 200: ScheduleSchema } } },
+      {
+        schema: { tags, summary, params, body: SchedulePauseSchema, response: { 200: ScheduleSchema } },
+        config: { access: 'operator', class: 'quick', refuses: ['schedule_not_found'] },
+      },
       (request) =>
         pauseSchedule(acting(deps, request), request.params.schedule, { paused, note: request.body.note ?? '' }),
     );
@@ -44,6 +47,7 @@ export async function scheduleCommandRoutes(app: ApiServer, deps: ScheduleApi): 
         params,
         response: { 202: ScheduleTriggeredSchema },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['schedule_not_found'] },
     },
     async (request, reply) =>
       reply.code(202).send(await triggerSchedule(acting(deps, request), request.params.schedule)),
@@ -59,6 +63,7 @@ export async function scheduleCommandRoutes(app: ApiServer, deps: ScheduleApi): 
         querystring: ScheduleNextQuerySchema,
         response: { 200: ScheduleNextSchema },
       },
+      config: { access: 'reader', class: 'list', refuses: ['schedule_not_found', 'engine_unavailable'] },
     },
     ({ params, query }) => nextTimes(deps, params.schedule, query.count),
   );
@@ -73,6 +78,7 @@ export async function scheduleCommandRoutes(app: ApiServer, deps: ScheduleApi): 
         querystring: ScheduleRunListQuerySchema,
         response: { 200: z.object({ runs: z.array(ScheduleRunSchema), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list', refuses: ['schedule_not_found'] },
     },
     async ({ params, query: { limit, after_id } }) => {
       const { records, more } = await pageOfScheduleRuns(deps, params.schedule, after_id, limit);
@@ -84,6 +90,7 @@ export async function scheduleCommandRoutes(app: ApiServer, deps: ScheduleApi): 
     '/schedules/:schedule/runs/:run',
     {
       schema: { tags, summary: 'Read one run of a schedule', params: runParams, response: { 200: ScheduleRunSchema } },
+      config: { access: 'reader', class: 'quick', refuses: ['schedule_not_found', 'schedule_run_not_found'] },
     },
     ({ params }) => getScheduleRun(deps, params.schedule, params.run),
   );

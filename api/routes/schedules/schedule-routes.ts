@@ -29,7 +29,10 @@ export async function scheduleRoutes(app: ApiServer, deps: ScheduleApi): Promise
 
   app.get(
     '/schedules/:schedule',
-    { schema: { tags, summary: 'Read a schedule with its last run', params, response: { 200: ScheduleSchema } } },
+    {
+      schema: { tags, summary: 'Read a schedule with its last run', params, response: { 200: ScheduleSchema } },
+      config: { access: 'reader', class: 'quick', refuses: ['schedule_not_found'] },
+    },
     ({ params }) => getSchedule(deps, params.schedule),
   );
 
@@ -43,6 +46,7 @@ export async function scheduleRoutes(app: ApiServer, deps: ScheduleApi): Promise
         body: ScheduleBodySchema,
         response: { 200: ScheduleSchema },
       },
+      config: { access: 'operator', class: 'quick' },
     },
     (request) => putSchedule(acting(deps, request), request.params.schedule, request.body),
   );
@@ -57,6 +61,7 @@ export async function scheduleRoutes(app: ApiServer, deps: ScheduleApi): Promise
         body: SchedulePatchSchema,
         response: { 200: ScheduleSchema },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['schedule_not_found'] },
     },
     (request) => patchSchedule(acting(deps, request), request.params.schedule, request.body),
   );
@@ -70,6 +75,7 @@ export async function scheduleRoutes(app: ApiServer, deps: ScheduleApi): Promise
         params,
         response: { 204: NoContentSchema },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['schedule_not_found'] },
     },
     async (request, reply) => {
       await deleteSchedule(acting(deps, request), request.params.schedule);
@@ -88,6 +94,7 @@ function collectionRoutes(app: ApiServer, deps: ScheduleApi): void {
         querystring: ScheduleListQuerySchema,
         response: { 200: z.object({ schedules: z.array(ScheduleSchema), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list' },
     },
     async ({ query: { limit, after_id } }) => {
       const { records, more } = await pageOfSchedules(deps, after_id, limit);
@@ -99,6 +106,7 @@ function collectionRoutes(app: ApiServer, deps: ScheduleApi): void {
     '/schedules',
     {
       schema: { tags, summary: 'Make a schedule', body: ScheduleCreateSchema, response: { 201: ScheduleSchema } },
+      config: { access: 'operator', class: 'quick', refuses: ['schedule_exists'] },
     },
     async (request, reply) => reply.code(201).send(await createSchedule(acting(deps, request), request.body)),
   );

@@ -23,6 +23,7 @@ export async function secretRoutes(app: ApiServer, deps: SecretApi): Promise<voi
         summary: 'List the names and keys of secrets',
         response: { 200: z.object({ secrets: z.array(z.object({ name: z.string(), keys: z.array(z.string()) })) }) },
       },
+      config: { access: 'admin', class: 'list', refuses: ['secret_store_unavailable'] },
     },
     async () => ({ secrets: await secrets.list() }),
   );
@@ -34,9 +35,10 @@ export async function secretRoutes(app: ApiServer, deps: SecretApi): Promise<voi
         tags,
         summary: 'Set one value of a secret',
         params: z.object({ name: SecretNameSchema, key: SecretKeySchema }),
-        body: SecretValueSchema,
+        body: SecretValueSchema.meta({ examples: { value: { value: 'example' } } }),
         response: { 204: NoContentSchema },
       },
+      config: { access: 'admin', class: 'remote', refuses: ['secret_store_unavailable'] },
     },
     async ({ params, body, actor }, reply) => {
       await putSecretValue({ secrets, users, actor }, params.name, params.key, body.value);
@@ -52,6 +54,7 @@ export async function secretRoutes(app: ApiServer, deps: SecretApi): Promise<voi
         summary: 'Make a new key and encrypt all secrets with it',
         response: { 200: z.object({ values: z.int().describe('How many values the new key has encrypted') }) },
       },
+      config: { access: 'admin', class: 'remote' },
     },
     async () => ({ values: await deps.changeSecretKey() }),
   );
@@ -66,6 +69,11 @@ export async function secretRoutes(app: ApiServer, deps: SecretApi): Promise<voi
         querystring: ForceSchema,
         response: { 204: NoContentSchema },
       },
+      config: {
+        access: 'admin',
+        class: 'remote',
+        refuses: ['secret_not_found', 'secret_in_use', 'secret_store_unavailable'],
+      },
     },
     async ({ params, query, actor }, reply) => {
       await deleteSecret({ secrets, users, actor }, params.name, null, { force: query.force === true });
@@ -79,9 +87,16 @@ export async function secretRoutes(app: ApiServer, deps: SecretApi): Promise<voi
       schema: {
         tags,
         summary: 'Delete one value of a secret',
+        // Both a secret and one value of it go: the same words without this.
+        operationId: 'delete_secret_value',
         params: z.object({ name: SecretNameSchema, key: SecretKeySchema }),
         querystring: ForceSchema,
         response: { 204: NoContentSchema },
+      },
+      config: {
+        access: 'admin',
+        class: 'remote',
+        refuses: ['secret_not_found', 'secret_in_use', 'secret_store_unavailable'],
       },
     },
     async ({ params, query, actor }, reply) => {
@@ -98,6 +113,11 @@ export async function secretRoutes(app: ApiServer, deps: SecretApi): Promise<voi
         summary: 'Read what uses a secret',
         params: z.object({ name: SecretNameSchema }),
         response: { 200: z.object({ uses: z.array(SecretUseSchema) }) },
+      },
+      config: {
+        access: 'admin',
+        class: 'list',
+        refuses: ['secret_not_found', 'secret_store_unavailable', 'secret_unreadable'],
       },
     },
     async ({ params, actor }) => ({ uses: await readSecretUses({ secrets, users, actor }, params.name) }),

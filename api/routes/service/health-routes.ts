@@ -19,6 +19,7 @@ export async function healthRoutes(app: ApiServer, deps: ServiceApi): Promise<vo
         summary: 'Health',
         response: { 200: HealthSchema, 500: HealthSchema, 503: HealthSchema },
       },
+      config: { access: 'public', class: 'free' },
     },
     async (_request, reply) => {
       const { database, engine, setup } = await readHealth(deps);

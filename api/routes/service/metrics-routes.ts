@@ -20,7 +20,8 @@ export function metrics(app: ApiServer, deps: ServiceApi): void {
     const { routeOptions } = request;
     loaded?.countRequest(request.method, routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime / 1_000);
   });
-  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
+  const options = { schema: { hide: true }, config: { access: 'reader', class: 'free' } } as const;
+  app.get('/metrics', options, async (_request, reply) => {
     const exposition = await load();
     const { type, text } = await exposition.read();
     return reply.header('content-type', type).send(text);

@@ -44,7 +44,10 @@ export async function statusRoutes(app: ApiServer, deps: ServiceApi): Promise<vo
   const versions = { muster: deps.version, cfs: `${major}.${minor}.${patch}` };
   app.get(
     '/status',
-    { schema: { tags: ['service'], summary: 'Status of Muster', response: { 200: StatusSchema } } },
+    {
+      schema: { tags: ['service'], summary: 'Status of Muster', response: { 200: StatusSchema } },
+      config: { access: 'reader', class: 'free' },
+    },
     async () => {
       const health = await readHealth(deps);
       const known = health.database.ok;

@@ -40,9 +40,12 @@ export async function temporalUi(
       },
     });
   };
-  app.get('/temporal', { schema: { hide: true } }, async (_request, reply) => reply.redirect('temporal/', 308));
-  app.get('/temporal/', { schema: { hide: true } }, handOn);
-  app.get('/temporal/*', { schema: { hide: true } }, handOn);
-  // Each by itself: a route has one row in the table of roles, and that is of its first method.
-  for (const method of CHANGES) app.route({ method, url: '/temporal/*', schema: { hide: true }, handler: handOn });
+  const schema = { hide: true };
+  const read = { access: 'reader', class: 'remote' } as const;
+  app.get('/temporal', { schema, config: read }, async (_request, reply) => reply.redirect('temporal/', 308));
+  app.get('/temporal/', { schema, config: { access: 'reader', class: 'free' } }, handOn);
+  app.get('/temporal/*', { schema, config: read }, handOn);
+  // What is changed there changes sessions. However large the body is, it is Temporal that is waited for.
+  const change = { access: 'operator', class: () => 'remote' as const } as const;
+  for (const method of CHANGES) app.route({ method, url: '/temporal/*', schema, config: change, handler: handOn });
 }

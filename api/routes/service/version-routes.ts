@@ -9,7 +9,15 @@ const VersionSchema = z.object({ major: z.string(), minor: z.string(), patch: z.
 /** The version record, at all four paths of CFS. */
 export async function versionRoutes(app: ApiServer): Promise<void> {
   for (const path of ['/', '/versions', '/v2', '/v3']) {
-    const schema = { tags: ['service'], summary: 'Compatibility level', response: { 200: VersionSchema } };
-    app.get(path, { schema }, async () => CFS_VERSION);
+    // The root of a prefix waits with the lists when there is too much to do.
+    const kind = path === '/' && app.prefix !== '' ? 'list' : 'free';
+    app.get(
+      path,
+      {
+        schema: { tags: ['service'], summary: 'Compatibility level', response: { 200: VersionSchema } },
+        config: { access: 'public', class: kind },
+      },
+      async () => CFS_VERSION,
+    );
   }
 }

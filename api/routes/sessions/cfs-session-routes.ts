@@ -22,7 +22,10 @@ export function cfsSessionRoutes(app: ApiServer, deps: SessionApi, wire: Session
 
   app.get(
     path,
-    { schema: { tags, summary: 'Read a session', params, response: { 200: wire.answers.record } } },
+    {
+      schema: { tags, summary: 'Read a session', params, response: { 200: wire.answers.record } },
+      config: { access: 'reader', class: 'quick', refuses: ['session_not_found'] },
+    },
     async ({ params }) => {
       const session = await getSession(deps.db, params.session_name);
       const [shown = session] = await withSlotWaits(deps.db, [session], deps.clock());
@@ -32,7 +35,14 @@ export function cfsSessionRoutes(app: ApiServer, deps: SessionApi, wire: Session
 
   app.patch(
     path,
-    { schema: { tags, summary: 'Patch the status of a session', params, response: { 200: wire.answers.record } } },
+    {
+      schema: { tags, summary: 'Patch the status of a session', params, response: { 200: wire.answers.record } },
+      config: {
+        access: 'operator',
+        class: 'quick',
+        refuses: ['body_not_json', 'session_not_found', 'session_job_conflict'],
+      },
+    },
     async (request) => {
       const { session_name: name } = request.params;
       // That there is no such session is said before what is wrong with the body.
@@ -51,6 +61,7 @@ export function cfsSessionRoutes(app: ApiServer, deps: SessionApi, wire: Session
         params,
         response: { 204: NoContentSchema },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['session_not_found'] },
     },
     async (request, reply) => {
       await deleteSession(acting(deps, request), request.params.session_name);
@@ -69,6 +80,11 @@ function collectionRoutes(app: ApiServer, deps: SessionApi, wire: SessionWire): 
         body: wire.create,
         response: { [wire.created]: wire.answers.record },
       },
+      config: {
+        access: 'operator',
+        class: 'quick',
+        refuses: ['session_exists', 'configuration_invalid', 'image_target_unsupported'],
+      },
     },
     async (request, reply) => {
       const { session, options } = await createSession(acting(deps, request), wire.wanted(request.body), wire);
@@ -78,7 +94,10 @@ function collectionRoutes(app: ApiServer, deps: SessionApi, wire: SessionWire): 
 
   app.get(
     wire.path,
-    { schema: { tags, summary: 'List sessions', querystring: wire.query, response: { 200: wire.answers.list } } },
+    {
+      schema: { tags, summary: 'List sessions', querystring: wire.query, response: { 200: wire.answers.list } },
+      config: { access: 'reader', class: 'list', refuses: wire.listRefuses },
+    },
     ({ query }, reply) => wire.sendPage(reply, deps, query),
   );
 
@@ -91,6 +110,7 @@ function collectionRoutes(app: ApiServer, deps: SessionApi, wire: SessionWire): 
         querystring: wire.filter,
         response: wire.answers.deleted,
       },
+      config: { access: 'operator', class: 'bulk', refuses: ['bad_tags'] },
     },
     async (request, reply) => wire.sendDeleted(reply, await deleteSessions(acting(deps, request), request.query)),
   );

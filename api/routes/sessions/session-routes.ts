@@ -51,6 +51,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
         querystring: ListQuerySchema,
         response: { 200: z.object({ sessions: z.array(SessionItemSchema), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list', refuses: ['bad_tags'] },
     },
     async ({ query }, reply) => {
       const newest = query.order === 'newest';
@@ -81,6 +82,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
         params: SessionNameParamsSchema,
         response: { 200: SessionDetailSchema },
       },
+      config: { access: 'reader', class: 'quick', refuses: ['session_not_found'] },
     },
     async ({ params }) => describe(await getSession(deps.db, params.session_name)),
   );
@@ -95,6 +97,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
         body: SessionsCancelSchema,
         response: { 202: SessionsCancelledSchema },
       },
+      config: { access: 'operator', class: 'quick', refuses: ['bad_tags'] },
     },
     async (request, reply) => reply.code(202).send(await cancelSessions(acting(deps, request), request.body)),
   );
@@ -106,7 +109,13 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
         tags: ['sessions'],
         summary: 'Cancel a session; the body {"reason"} is optional',
         params: SessionNameParamsSchema,
+        optionalBody: SessionCancelSchema.meta({ examples: { reason: { reason: 'maintenance begins' } } }),
         response: { 202: SessionDetailSchema },
+      },
+      config: {
+        access: 'operator',
+        class: 'remote',
+        refuses: ['session_not_found', 'session_complete', 'engine_unavailable'],
       },
     },
     async (request, reply) => {
@@ -125,6 +134,11 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
         params: SessionNameParamsSchema,
         response: { 202: SessionDetailSchema },
       },
+      config: {
+        access: 'operator',
+        class: 'remote',
+        refuses: ['session_not_found', 'session_complete', 'engine_unavailable', 'session_not_holding'],
+      },
     },
     async (request, reply) =>
       reply.code(202).send(await describe(await finishDebug(acting(deps, request), request.params.session_name))),
@@ -138,7 +152,20 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
         summary: 'Run a failed session again: in place while it holds (202), else as a new one (201)',
         description: 'The body {"hosts": "all" | "failed", "name"} is optional.',
         params: SessionNameParamsSchema,
+        optionalBody: SessionRetrySchema.meta({ examples: { failed: { hosts: 'failed' } } }),
         response: { 201: SessionDetailSchema, 202: SessionDetailSchema },
+      },
+      config: {
+        access: 'operator',
+        class: 'remote',
+        refuses: [
+          'session_not_found',
+          'session_not_complete',
+          'nothing_failed',
+          'session_exists',
+          'configuration_invalid',
+          'engine_unavailable',
+        ],
       },
     },
     async (request, reply) => {

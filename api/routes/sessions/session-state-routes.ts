@@ -15,7 +15,7 @@ import { readStreamState } from '../../../store/sessions/session-reads.ts';
 import { NextSchema } from '../../next-page.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
-import { preferredType } from '../../server/streaming/accept.ts';
+import { JSON_OR_LIVE, LIVE, preferredType } from '../../server/streaming/accept.ts';
 import { type LiveStreams, lastEventId } from '../../server/streaming/live-stream.ts';
 import { MAX_PAGE } from '../../server/streaming/row-pages.ts';
 import { type HostStream, hostPass, progressPass, STREAM_PAGE } from '../../server/streaming/session-passes.ts';
@@ -25,7 +25,6 @@ import { SessionNameParamsSchema } from './session-queries.ts';
 
 /** Milliseconds between two messages that tell of a state. */
 const GAP_MS = 250;
-const OFFERED = ['application/json', 'text/event-stream'] as const;
 
 /** Hosts and progress of a session: as they are now, or live with `Accept: text/event-stream`. */
 export function sessionStateRoutes(
@@ -69,12 +68,14 @@ export function sessionStateRoutes(
            */
           order: z.enum(['name', 'result']).optional(),
         }),
+        produces: JSON_OR_LIVE,
         response: { 200: z.object({ hosts: z.array(SessionHostSchema), next: NextSchema }) },
       },
+      config: { access: 'reader', class: 'list', refuses: ['session_not_found'] },
     },
     async (request, reply) => {
       const session = await getSession(db, request.params.session_name);
-      if (request.method === 'GET' && preferredType(request.headers.accept, OFFERED) === OFFERED[1]) {
+      if (request.method === 'GET' && preferredType(request.headers.accept, JSON_OR_LIVE) === LIVE) {
         return live.send(
           reply,
           sessionStream(db, session),
@@ -99,12 +100,14 @@ export function sessionStateRoutes(
         tags: ['sessions'],
         summary: 'What a session does now',
         params: SessionNameParamsSchema,
+        produces: JSON_OR_LIVE,
         response: { 200: SessionProgressSchema },
       },
+      config: { access: 'reader', class: 'list', refuses: ['session_not_found'] },
     },
     async (request, reply) => {
       const session = await getSession(db, request.params.session_name);
-      if (request.method === 'GET' && preferredType(request.headers.accept, OFFERED) === OFFERED[1]) {
+      if (request.method === 'GET' && preferredType(request.headers.accept, JSON_OR_LIVE) === LIVE) {
         const read = progressPass((state) => readProgress({ db, summaries, clock }, state));
         return live.send(reply, sessionStream(db, session), GAP_MS, read);
       }

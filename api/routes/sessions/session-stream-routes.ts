@@ -4,15 +4,13 @@ import { getSession } from '../../../control/sessions/find-session.ts';
 import { LogEntrySchema, SessionEventSchema } from '../../../domain/runs/stream-schema.ts';
 import { NextSchema } from '../../next-page.ts';
 import type { ApiServer } from '../../server/api-server.ts';
-import { preferredType } from '../../server/streaming/accept.ts';
+import { JSON_OR_LIVE, JSON_TEXT_OR_LIVE, LIVE, preferredType } from '../../server/streaming/accept.ts';
 import { sendLiveRows } from '../../server/streaming/live-rows.ts';
 import type { LiveStreams } from '../../server/streaming/live-stream.ts';
 import { RowQuerySchema, rowPage, sendText, startOf } from '../../server/streaming/row-pages.ts';
 import type { SessionApi } from './dependencies.ts';
 import { sessionStream } from './session-live.ts';
 import { SessionNameParamsSchema } from './session-queries.ts';
-
-const LIVE = 'text/event-stream';
 
 const pageOf = <Row extends z.ZodType>(kind: string, row: Row) =>
   z.object({ [kind]: z.array(row), cursor: z.int(), next: NextSchema });
@@ -30,13 +28,15 @@ export function sessionStreamRoutes(app: ApiServer, { db }: SessionApi, live: Li
         summary: 'Task events of a session',
         params: SessionNameParamsSchema,
         querystring: RowQuerySchema.extend({ type: z.string().optional(), result: z.string().optional() }),
+        produces: JSON_OR_LIVE,
         response: { 200: pageOf('events', SessionEventSchema) },
       },
+      config: { access: 'reader', class: 'list', refuses: ['session_not_found'] },
     },
     async (request, reply) => {
       const session = await getSession(db, request.params.session_name);
       const source = eventSource(db, session.id, request.query);
-      if (preferredType(request.headers.accept, ['application/json', LIVE]) === LIVE && request.method === 'GET') {
+      if (preferredType(request.headers.accept, JSON_OR_LIVE) === LIVE && request.method === 'GET') {
         return sendLiveRows(live, request, reply, sessionStream(db, session), source, 'event');
       }
       const { rows, cursor, next } = await rowPage(source, request.query);
@@ -52,13 +52,15 @@ export function sessionStreamRoutes(app: ApiServer, { db }: SessionApi, live: Li
         summary: 'Output of the playbooks of a session, or with host the log of that host; also as text/plain',
         params: SessionNameParamsSchema,
         querystring: RowQuerySchema,
+        produces: JSON_TEXT_OR_LIVE,
         response: { 200: pageOf('logs', LogEntrySchema) },
       },
+      config: { access: 'reader', class: 'list', refuses: ['session_not_found'] },
     },
     async (request, reply) => {
       const session = await getSession(db, request.params.session_name);
       const source = logSource(db, session.id, request.query);
-      const type = preferredType(request.headers.accept, ['application/json', 'text/plain', LIVE]);
+      const type = preferredType(request.headers.accept, JSON_TEXT_OR_LIVE);
       if (type === LIVE && request.method === 'GET')
         return sendLiveRows(live, request, reply, sessionStream(db, session), source, 'log');
       if (type === 'text/plain') return sendText(reply, source, await startOf(source, request.query));

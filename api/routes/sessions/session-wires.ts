@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { SessionWanted } from '../../../control/sessions/create-session.ts';
 import { listSessions } from '../../../control/sessions/list-sessions.ts';
 import type { Options } from '../../../domain/configurations/schema.ts';
+import type { ErrorCode } from '../../../domain/errors.ts';
 import { logsLink, type SessionRecord, toSession } from '../../../domain/sessions/record.ts';
 import { type SessionCreate, SessionCreateSchema, SessionSchema } from '../../../domain/sessions/schema.ts';
 import { V2Session, V2SessionCreate } from '../../../domain/sessions/v2-schema.ts';
@@ -25,6 +26,8 @@ export interface SessionWire {
   create: z.ZodType<SessionCreate>;
   filter: z.ZodType<z.infer<typeof SessionFilterQuerySchema>>;
   query: z.ZodType<SessionListQuery>;
+  /** What a list refuses. */
+  listRefuses: readonly ErrorCode[];
   /** Status of a create. */
   created: 200 | 201;
   /** Descriptions of answers: one session, a list, what a deletion of many answers by its status. */
@@ -51,9 +54,15 @@ const inV2 = (session: SessionRecord) => V2Session.show(toSession(session, null)
 
 export const SESSIONS_V3: SessionWire = {
   path: '/v3/sessions',
-  create: SessionCreateSchema,
+  create: SessionCreateSchema.meta({
+    examples: {
+      small: { name: 'nightly', configuration_name: 'site' },
+      limited: { name: 'one-host', configuration_name: 'site', ansible_limit: 'x1', configuration_limit: 'base' },
+    },
+  }),
   filter: SessionFilterQuerySchema,
   query: SessionListQuerySchema,
+  listRefuses: ['bad_tags'],
   created: 201,
   answers: {
     record: SessionSchema,
@@ -78,9 +87,10 @@ export const SESSIONS_V3: SessionWire = {
 
 export const SESSIONS_V2: SessionWire = {
   path: '/v2/sessions',
-  create: V2SessionCreate.input,
+  create: V2SessionCreate.input.meta({ examples: { small: { name: 'nightly', configurationName: 'site' } } }),
   filter: V2SessionFilterQuerySchema,
   query: V2SessionFilterQuerySchema,
+  listRefuses: ['list_too_large', 'bad_tags'],
   created: 200,
   answers: { record: V2Session.object, list: z.array(V2Session.object), deleted: { 204: NoContentSchema } },
   wanted: (body) => ({

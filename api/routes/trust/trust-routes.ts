@@ -13,7 +13,10 @@ export async function trustRoutes(
 ): Promise<void> {
   app.get(
     '/trust',
-    { schema: { tags, summary: 'Read who signs for sessions, and their certificate', response: { 200: TrustSchema } } },
+    {
+      schema: { tags, summary: 'Read who signs for sessions, and their certificate', response: { 200: TrustSchema } },
+      config: { access: 'reader', class: 'list' },
+    },
     () => readTrust(deps),
   );
 
@@ -23,8 +26,10 @@ export async function trustRoutes(
       schema: {
         tags,
         summary: 'Public keys of the authorities that hosts are to trust, a line each, the one that signs now first',
+        produces: ['text/plain'],
         response: { 200: z.string() },
       },
+      config: { access: 'public', class: 'list', refuses: ['trust_not_ready'] },
     },
     async (_request, reply) => {
       const lines = await readAuthorityLines(deps);

@@ -31,6 +31,7 @@ export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<v
         querystring: WebhookListQuerySchema,
         response: { 200: z.object({ webhooks: z.array(WebhookSchema), next: NextSchema }) },
       },
+      config: { access: 'admin', class: 'list' },
     },
     async ({ query: { limit, after_id } }) => {
       const { webhooks, more } = await pageOfWebhooks(deps, after_id, limit);
@@ -47,6 +48,11 @@ export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<v
         body: WebhookCreateSchema,
         response: { 201: WebhookCreatedSchema },
       },
+      config: {
+        access: 'admin',
+        class: 'quick',
+        refuses: ['webhook_exists', 'webhook_address_masked', 'secret_store_unavailable'],
+      },
     },
     async (request, reply) => {
       const created = await createWebhook(acting(deps, request), request.body);
@@ -56,7 +62,10 @@ export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<v
 
   app.get(
     '/webhooks/:webhook',
-    { schema: { tags, summary: 'Read a webhook', params, response: { 200: WebhookSchema } } },
+    {
+      schema: { tags, summary: 'Read a webhook', params, response: { 200: WebhookSchema } },
+      config: { access: 'admin', class: 'quick', refuses: ['webhook_not_found'] },
+    },
     ({ params }) => getWebhook(deps, params.webhook),
   );
 
@@ -69,6 +78,11 @@ export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<v
         params,
         body: WebhookPatchSchema,
         response: { 200: WebhookSchema },
+      },
+      config: {
+        access: 'admin',
+        class: 'quick',
+        refuses: ['webhook_not_found', 'webhook_address_masked', 'secret_store_unavailable'],
       },
     },
     (request) => patchWebhook(acting(deps, request), request.params.webhook, request.body),
@@ -83,6 +97,7 @@ export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<v
         params,
         response: { 204: NoContentSchema },
       },
+      config: { access: 'admin', class: 'quick', refuses: ['webhook_not_found', 'secret_store_unavailable'] },
     },
     async (request, reply) => {
       await removeWebhook(acting(deps, request), request.params.webhook);
@@ -99,6 +114,7 @@ export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<v
         params,
         response: { 202: DeliverySchema },
       },
+      config: { access: 'admin', class: 'quick', refuses: ['webhook_not_found'] },
     },
     async (request, reply) => reply.code(202).send(await testWebhook(acting(deps, request), request.params.webhook)),
   );
@@ -113,6 +129,7 @@ export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<v
         querystring: DeliveryListQuerySchema,
         response: { 200: z.object({ deliveries: z.array(DeliverySchema), next: NextSchema }) },
       },
+      config: { access: 'admin', class: 'list', refuses: ['webhook_not_found'] },
     },
     async ({ params, query: { limit, after_id, state } }) => {
       const { deliveries, more } = await pageOfDeliveries(deps, params.webhook, { state, afterId: after_id, limit });

@@ -1,50 +1,49 @@
 import type { GateLimits } from './request-gate.ts';
 
 /**
- * Kinds of requests by what they cost, so that none waits for a dearer one: `quick` ones touch single records, `list` ones
- * read many, `bulk` ones write many or bring a large body, `remote` ones may wait for another server (git, the secret store, a
- * tenant registry, the engine). `free` ones say how the service is and are always answered; so are those by which pods wait for news, which do nothing meanwhile.
+ * Kinds of requests by what they cost, so that no request waits for a dearer kind: `quick` requests touch single records, `list`
+ * requests read many, `bulk` requests write many or bring a large body, `remote` requests may wait for another server (git, the
+ * secret store, a tenant registry, Temporal). `free` requests take no place and are always let in: they say how the service is, wait
+ * for news as pods do, or bring an upload, which has a limit of its own.
  */
 export type RequestClass = 'free' | 'quick' | 'list' | 'bulk' | 'remote';
 
 /** A body above this size, bytes, makes any write a bulk one. */
 const LARGE_BODY = 64 * 1024;
-const FREE =
-  /\/(versions|healthz|livez|readyz|v2|v3|metrics)?$|\/api\/v1\/status$|\/jobs\/:session_id\/(next|teardown)$/;
-/** Bodies that are taken in for minutes and hold nothing else up; they have a limit of their own. */
-const UPLOAD = /\/api\/v1\/images$/;
-const REMOTE =
-  /\/apis\/ims(\/v2)?\/jobs(\/|$)|\/(configurations|sources|secrets)(\/|$)|\/sessions\/[^/]+\/(cancel|retry|finish-debug)$|\/runs\/[^/]+\/end$/;
-/** Temporal's web UI. */
-const OF_ENGINE = /^\/temporal(\/|$)/;
-/** Reads for which the tenant registry is asked first; version 2 shows the same to everybody. */
-const OF_TENANTS = /\/v3\/configurations(\/|$)/;
 
-/** What is known of a body: its length in bytes, and whether it is a JSON object. */
-export interface BodyShape {
+/** What is known of a request beside its route. */
+export interface RequestShape {
+  /** Length of the body (bytes). */
   length: number;
+  /** Whether the body is a JSON object. */
   isObject: boolean;
+  /** Whether the request is made for a tenant. */
+  isOfTenant: boolean;
 }
 
-const NO_BODY: BodyShape = { length: 0, isObject: false };
+/** A request without body, for the administrator. */
+const PLAIN: RequestShape = { length: 0, isObject: false, isOfTenant: false };
+
+/** What a route says of the cost of its requests: a class, or a function that has the last word. */
+export type RouteClass = RequestClass | ((shape: RequestShape) => RequestClass);
+
+/** A write of listed records, or of all records that match the filters of an object: how many these are is not known yet. */
+export const bulkIfObject: RouteClass = ({ length, isObject }) => (isObject || length > LARGE_BODY ? 'bulk' : 'quick');
 
 /**
- * The class of a request by its method, the pattern of its route (`/v3/components/:id`, with prefix), its body, and whether
- * it is made for a tenant.
+ * The class of a request of a route. A large body makes each write a `bulk` request, unless the route is `free` or decides by a
+ * function. A path of no route is `quick`.
  */
-export function classOfRequest(method: string, pattern: string, body = NO_BODY, isOfTenant = false): RequestClass {
+export function classOf(
+  declared: RouteClass | undefined,
+  method: string,
+  shape: Partial<RequestShape> = {},
+): RequestClass {
+  const known = { ...PLAIN, ...shape };
+  if (declared === undefined) return 'quick';
+  if (typeof declared === 'function') return declared(known);
   const isRead = method === 'GET' || method === 'HEAD';
-  if (isRead && FREE.test(pattern)) return 'free';
-  if (OF_ENGINE.test(pattern)) return 'remote';
-  if (isRead && isOfTenant && OF_TENANTS.test(pattern)) return 'remote';
-  const isOfOne = /\/:[^/]+$/.test(pattern);
-  if (isRead) return isOfOne || pattern.endsWith('/options') ? 'quick' : 'list';
-  if (method === 'POST' && UPLOAD.test(pattern)) return 'free';
-  if (body.length > LARGE_BODY) return 'bulk';
-  if (REMOTE.test(pattern)) return 'remote';
-  // Deletes of many, and changes of all components that match: nobody knows yet how many.
-  const isOfMany = (method === 'DELETE' && !isOfOne) || (pattern.endsWith('/components') && body.isObject);
-  return isOfMany ? 'bulk' : 'quick';
+  return isRead || declared === 'free' || known.length <= LARGE_BODY ? declared : 'bulk';
 }
 
 /**

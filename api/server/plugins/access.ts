@@ -2,46 +2,30 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { authenticate } from '../../../control/access/authenticate.ts';
 import { hashToken } from '../../../control/access/token-secret.ts';
 import { bearerOf } from '../../../domain/access/bearer.ts';
-import { type Caller, membersDeniedToNode, type RouteAccess, refusal } from '../../../domain/access/roles.ts';
+import { type Caller, membersDeniedToNode, refusal } from '../../../domain/access/roles.ts';
 import { isMusterError, musterError } from '../../../domain/errors.ts';
-import type { ApiSettings, ApiShared } from '../../shared/api-shared.ts';
+import type { ApiShared } from '../../shared/api-shared.ts';
 import { DOUBTFUL_AT_ONCE, openFailureBook, tooManyFailures } from '../access/failure-book.ts';
 import { watchOpenStreams } from '../access/open-streams.ts';
-import { accessOf, routeKey } from '../access/route-roles.ts';
 import { createTurns } from '../admission/turns.ts';
 import type { ApiServer } from '../api-server.ts';
+import { accessOf } from '../route-config.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks and with which role; null where access is not checked, and on public routes. */
     caller: Caller | null;
   }
-  interface FastifyContextConfig {
-    /** Who may use the route. */
-    access?: RouteAccess;
-  }
-  interface FastifyInstance {
-    /** Every registered route with its row in the table of roles. */
-    routeAccess: { method: string; url: string; key: string }[];
-  }
 }
 
-type AccessDependencies = Pick<ApiShared, 'access' | 'db' | 'clock' | 'log'> & Pick<ApiSettings, 'prefixes'>;
+type AccessDependencies = Pick<ApiShared, 'access' | 'db' | 'clock' | 'log'>;
 
 /**
- * Lets in whom the table of roles lets in, before anything of path, query or body is looked at. Without a token even an
- * unknown path is 401, so that nobody learns what there is.
+ * Lets in whom the route lets in, before anything of path, query or body is looked at. Without a token even an unknown path
+ * is 401, so that nobody learns what there is.
  */
 export function access(app: ApiServer, deps: AccessDependencies): void {
   app.decorateRequest('caller', null);
-  app.decorate('routeAccess', []);
-  app.addHook('onRoute', (route) => {
-    for (const method of [route.method].flat()) {
-      app.routeAccess.push({ method, url: route.url, key: routeKey(method, route.url, deps.prefixes) });
-    }
-    const [method = 'GET'] = [route.method].flat();
-    route.config = { ...route.config, access: accessOf(method, route.url, deps.prefixes) };
-  });
   if (deps.access.mode === 'token') checkTokens(app, deps, deps.access);
   else if (deps.access.actorHeader !== undefined) trustHeader(app, deps.access.actorHeader);
 }
@@ -87,7 +71,7 @@ function checkTokens(app: ApiServer, deps: AccessDependencies, { issuer, lookAga
     const parameters = Object.values(request.params as Record<string, string>);
     // An empty part of a path is no record of that name: there is nothing at such a path.
     const isNowhere = request.is404 || parameters.includes('');
-    const needed = isNowhere ? undefined : request.routeOptions.config.access;
+    const needed = isNowhere ? undefined : accessOf(request.routeOptions.config);
     if (needed?.least === 'public') return;
     const token = await identify(request, reply);
     const { caller } = request;

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import { buildDocument } from '../../openapi/build-document.ts';
-import { collectRoutes } from '../../openapi/described-routes.ts';
-import { DOCUMENT_PATHS, DOCUMENTS } from '../../openapi/surfaces.ts';
+import { describedRoutes } from '../../openapi/described-routes.ts';
+import { DOCUMENT_PATHS, DOCUMENTS, type DocumentName } from '../../openapi/surfaces.ts';
 import type { ApiSettings } from '../../shared/api-shared.ts';
 import type { ApiServer } from '../api-server.ts';
 
@@ -13,6 +13,9 @@ const PAGE_FILES = [
   [PAGE, ['index.html', 'initializer.js', 'page.css']],
   [LIBRARY, ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js', 'favicon-32x32.png']],
 ] as const;
+
+/** The documents and their page are the same for everybody. */
+const OPEN = { schema: { hide: true }, config: { access: 'public', class: 'list' } } as const;
 
 /** The page loads from this API alone, and nothing of it can be framed or sent elsewhere. */
 const POLICY = [
@@ -27,19 +30,19 @@ const POLICY = [
 ].join('; ');
 
 /**
- * The OpenAPI documents of the routes that are declared after it (`/openapi.json`: all; `/openapi/v2.json`,
+ * The OpenAPI documents of the declared routes (`/openapi.json`: all; `/openapi/v2.json`,
  * `/openapi/v3.json`, `/openapi/muster.json`, `/openapi/ims.json`), and an interactive page of them at `/docs`, from own files
  * only; all under every prefix.
  */
 export function documentation(app: ApiServer, deps: Pick<ApiSettings, 'version' | 'prefixes'>): void {
-  const routes = collectRoutes(app, deps.prefixes);
   const built = new Map<string, Buffer>();
+  const documentOf = (name: DocumentName) => buildDocument(name, describedRoutes(app, deps.prefixes), deps);
   for (const prefix of deps.prefixes) {
     app.register(
       async (scope: ApiServer) => {
         for (const name of DOCUMENTS) {
-          scope.get(DOCUMENT_PATHS[name], { schema: { hide: true } }, async (_request, reply) => {
-            const text = built.get(name) ?? Buffer.from(JSON.stringify(buildDocument(name, routes(), deps)));
+          scope.get(DOCUMENT_PATHS[name], OPEN, async (_request, reply) => {
+            const text = built.get(name) ?? Buffer.from(JSON.stringify(documentOf(name)));
             built.set(name, text);
             return reply.header('content-type', 'application/json').send(text);
           });
@@ -57,11 +60,12 @@ function page(scope: ApiServer): void {
   });
   scope.register(fastifyStatic, { root: PAGE, serve: false });
   // The page's own links are relative, so that it works behind any prefix; they need the slash at the end.
-  scope.get('/docs', { schema: { hide: true } }, async (_request, reply) => reply.redirect('docs/', 308));
-  scope.get('/docs/', { schema: { hide: true } }, async (_request, reply) => reply.sendFile('index.html'));
+  scope.get('/docs', OPEN, async (_request, reply) => reply.redirect('docs/', 308));
+  const index = { ...OPEN, config: { ...OPEN.config, class: 'free' } } as const;
+  scope.get('/docs/', index, async (_request, reply) => reply.sendFile('index.html'));
   for (const [folder, names] of PAGE_FILES) {
     for (const name of names) {
-      scope.get(`/docs/${name}`, { schema: { hide: true } }, async (_request, reply) => reply.sendFile(name, folder));
+      scope.get(`/docs/${name}`, OPEN, async (_request, reply) => reply.sendFile(name, folder));
     }
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { musterError } from '../../../domain/errors.ts';
 import type { ApiSettings, ApiShared } from '../../shared/api-shared.ts';
 import { tenantOf } from '../../tenant.ts';
-import { type BodyShape, classOfRequest, gateLimits } from '../admission/request-class.ts';
+import { classOf, gateLimits, type RequestShape } from '../admission/request-class.ts';
 import { createRequestGate, type RequestGate } from '../admission/request-gate.ts';
 import type { ApiServer } from '../api-server.ts';
 
@@ -45,11 +45,11 @@ export function overload(
   app.decorateRequest('isOverload', false);
   app.addHook('onRequest', async (request) => {
     const length = Number(request.headers['content-length'] ?? 0);
-    const kind = classOf(request, { length, isObject: false });
+    const kind = kindOf(request, { length, isObject: false });
     if (kind !== 'free' && gates[kind].isShut()) throw refused(request, kind);
   });
   app.addHook('preValidation', async (request) => {
-    const kind = classOf(request, shapeOf(request.body));
+    const kind = kindOf(request, shapeOf(request.body));
     if (kind === 'free') return;
     if (!(await gates[kind].enter())) throw refused(request, kind);
     places.set(request, gates[kind]);
@@ -61,8 +61,11 @@ export function overload(
   });
 }
 
-function classOf(request: FastifyRequest, body: BodyShape) {
-  return classOfRequest(request.method, request.routeOptions.url ?? '', body, tenantOf(request) !== null);
+type BodyShape = Omit<RequestShape, 'isOfTenant'>;
+
+function kindOf(request: FastifyRequest, body: BodyShape) {
+  const isOfTenant = tenantOf(request) !== null;
+  return classOf(request.routeOptions.config.class, request.method, { ...body, isOfTenant });
 }
 
 function shapeOf(body: unknown): BodyShape {

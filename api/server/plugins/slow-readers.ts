@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { musterError } from '../../../domain/errors.ts';
 import type { ApiSettings } from '../../shared/api-shared.ts';
-import { classOfRequest } from '../admission/request-class.ts';
+import { classOf } from '../admission/request-class.ts';
 import type { ApiServer } from '../api-server.ts';
 
 /** Answers below this size, bytes, fit the buffers of a connection and are not counted. */
@@ -18,7 +18,7 @@ const HELD_ANSWERS = 256 * 2 ** 20;
 export function slowReaders(app: ApiServer, { stallMs }: Pick<ApiSettings, 'stallMs'>): void {
   let held = 0;
   app.addHook('onRequest', async (request) => {
-    if (held < HELD_ANSWERS || classOfRequest(request.method, request.routeOptions.url ?? '') !== 'list') return;
+    if (held < HELD_ANSWERS || classOf(request.routeOptions.config.class, request.method) !== 'list') return;
     throw musterError('overloaded', 'Too many large answers wait for their readers; try again in a moment');
   });
   app.addHook('onSend', async (_request, reply, payload) => {

@@ -1,3 +1,11 @@
+const JSON_TYPE = 'application/json';
+/** Media type of live data: server-sent events. */
+export const LIVE = 'text/event-stream';
+/** What a route offers whose data can be followed. */
+export const JSON_OR_LIVE = [JSON_TYPE, LIVE] as const;
+/** What a route offers whose rows can also be read as text. */
+export const JSON_TEXT_OR_LIVE = [JSON_TYPE, 'text/plain', LIVE] as const;
+
 /**
  * The media type among `offered` that an Accept header wants most; the first of them when nothing fits or decides. A type
  * that is named beats a wildcard of the same quality.
