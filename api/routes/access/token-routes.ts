@@ -10,8 +10,7 @@ import {
 } from '../../../domain/access/schema.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { acting } from '../../acting.ts';
-import { NextSchema } from '../../next-page.ts';
-import { NoContentSchema } from '../../no-content.ts';
+import { NextSchema, NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import type { ApiShared } from '../../shared/api-shared.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listAudit } from '../../../control/audit/list-audit.ts';
 import { AuditListQuerySchema, AuditRecordSchema } from '../../../domain/audit/schema.ts';
-import { NextSchema } from '../../next-page.ts';
+import { NextSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { ApiShared } from '../../shared/api-shared.ts';
 

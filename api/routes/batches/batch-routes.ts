@@ -11,8 +11,7 @@ import {
   BatchSchema,
 } from '../../../domain/batches/batch-schema.ts';
 import { acting } from '../../acting.ts';
-import { NextSchema } from '../../next-page.ts';
-import { optionalBody } from '../../optional-body.ts';
+import { NextSchema, optionalBody } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import type { BatchApi } from './dependencies.ts';

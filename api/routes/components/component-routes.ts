@@ -7,7 +7,7 @@ import { putComponent, putComponents } from '../../../control/components/put-com
 import { getComponent } from '../../../control/components/read-components.ts';
 import { KEY_MAX, text } from '../../../domain/schema.ts';
 import { acting } from '../../acting.ts';
-import { NoContentSchema } from '../../no-content.ts';
+import { NoContentSchema } from '../../answers.ts';
 import { bulkIfObject } from '../../server/admission/request-class.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { ComponentWire } from './component-wires.ts';

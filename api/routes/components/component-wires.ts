@@ -26,7 +26,7 @@ import {
   V2ComponentView,
 } from '../../../domain/components/v2-schema.ts';
 import type { ErrorCode } from '../../../domain/errors.ts';
-import { NextSchema } from '../../next-page.ts';
+import { NextSchema } from '../../answers.ts';
 import { mapBatches, sendArray, sendList, sendWholeList } from '../../server/list-answer.ts';
 import { EXAMPLES_V2, EXAMPLES_V3 } from './component-examples.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readTimeline } from '../../../control/components/read-timeline.ts';
 import { TimelineEntrySchema, TimelineQuerySchema } from '../../../domain/audit/schema.ts';
-import { NextSchema } from '../../next-page.ts';
+import { NextSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { ComponentApi } from './dependencies.ts';
 

@@ -3,7 +3,7 @@ import { putConfiguration } from '../../../control/configurations/put-configurat
 import { getConfigurationFor } from '../../../control/configurations/read-configuration.ts';
 import { refreshConfiguration } from '../../../control/configurations/refresh-configuration.ts';
 import { acting } from '../../acting.ts';
-import { NoContentSchema } from '../../no-content.ts';
+import { NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { TenantHeadersSchema as headers, tenantOf } from '../../tenant.ts';
 import type { ConfigurationWire } from './configuration-wires.ts';

@@ -19,7 +19,7 @@ import {
   V2ConfigurationNameSchema,
 } from '../../../domain/configurations/v2-schema.ts';
 import type { ErrorCode } from '../../../domain/errors.ts';
-import { NextSchema, nextByName } from '../../next-page.ts';
+import { NextSchema, nextByName } from '../../answers.ts';
 import type { RouteClass } from '../../server/admission/request-class.ts';
 import { listTooLarge, pageAnswer } from '../../server/list-answer.ts';
 import { TenantHeadersSchema, tenantOf } from '../../tenant.ts';

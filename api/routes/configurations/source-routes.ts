@@ -14,8 +14,7 @@ import {
 import { sourceNameOfPath } from '../../../domain/configurations/source-rules.ts';
 import { isMusterError, musterError, problemOf } from '../../../domain/errors.ts';
 import { acting } from '../../acting.ts';
-import { NextSchema, nextByName } from '../../next-page.ts';
-import { NoContentSchema } from '../../no-content.ts';
+import { NextSchema, NoContentSchema, nextByName } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { isStorable } from '../../server/json-body.ts';
 import { pageAnswer } from '../../server/list-answer.ts';

@@ -10,8 +10,7 @@ import {
   StoredImageSchema,
 } from '../../../domain/images/schema.ts';
 import { acting } from '../../acting.ts';
-import { NextSchema } from '../../next-page.ts';
-import { NoContentSchema } from '../../no-content.ts';
+import { NextSchema, NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { sendList } from '../../server/list-answer.ts';
 import type { ImageApi } from './dependencies.ts';

@@ -25,7 +25,7 @@ import {
   PublicKeySchema,
 } from '../../../domain/images/schema.ts';
 import { acting } from '../../acting.ts';
-import { NoContentSchema } from '../../no-content.ts';
+import { NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { sendArray } from '../../server/list-answer.ts';
 import type { ImageApi } from './dependencies.ts';

@@ -5,7 +5,7 @@ import { eventSource, logSource } from '../../../control/runs/row-sources.ts';
 import { RunSchema } from '../../../domain/runs/run-schema.ts';
 import { LogEntrySchema, SessionEventSchema } from '../../../domain/runs/stream-schema.ts';
 import { type ReadRun, readRunState } from '../../../store/runs/run-reads.ts';
-import { NextSchema } from '../../next-page.ts';
+import { NextSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { JSON_OR_LIVE, JSON_TEXT_OR_LIVE, LIVE, preferredType } from '../../server/streaming/accept.ts';
 import { sendLiveRows } from '../../server/streaming/live-rows.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../domain/components/drift-schema.ts';
 import { DriftCheckAnswerSchema, DriftCheckSchema } from '../../../domain/schedules/drift-check-schema.ts';
 import { acting } from '../../acting.ts';
-import { NextSchema } from '../../next-page.ts';
+import { NextSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { sendList } from '../../server/list-answer.ts';
 import type { ScheduleApi } from './dependencies.ts';

@@ -12,7 +12,7 @@ import {
   ScheduleTriggeredSchema,
 } from '../../../domain/schedules/schedule-schema.ts';
 import { acting } from '../../acting.ts';
-import { NextSchema } from '../../next-page.ts';
+import { NextSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import type { ScheduleApi } from './dependencies.ts';

@@ -13,8 +13,7 @@ import {
   ScheduleSchema,
 } from '../../../domain/schedules/schedule-schema.ts';
 import { acting } from '../../acting.ts';
-import { NextSchema } from '../../next-page.ts';
-import { NoContentSchema } from '../../no-content.ts';
+import { NextSchema, NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import type { ScheduleApi } from './dependencies.ts';

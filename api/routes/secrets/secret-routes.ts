@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { deleteSecret, putSecretValue, readSecretUses } from '../../../control/secrets/write-secret.ts';
 import { SecretKeySchema, SecretNameSchema, SecretValueSchema } from '../../../domain/secrets/schema.ts';
 import { SECRET_USE_KINDS } from '../../../domain/secrets/secret-uses.ts';
-import { NoContentSchema } from '../../no-content.ts';
+import { NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { SecretApi } from './dependencies.ts';
 

@@ -6,7 +6,7 @@ import { patchSession } from '../../../control/sessions/patch-session.ts';
 import { withSlotWaits } from '../../../control/sessions/slot-waits.ts';
 import { readOptions } from '../../../store/configurations/options.ts';
 import { acting } from '../../acting.ts';
-import { NoContentSchema } from '../../no-content.ts';
+import { NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { readJsonBody } from '../../server/json-body.ts';
 import type { SessionApi } from './dependencies.ts';

@@ -17,8 +17,7 @@ import {
 } from '../../../domain/sessions/schema.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { acting } from '../../acting.ts';
-import { NextSchema } from '../../next-page.ts';
-import { optionalBody } from '../../optional-body.ts';
+import { NextSchema, optionalBody } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { mapBatches, sendList } from '../../server/list-answer.ts';
 import { createLiveStreams } from '../../server/streaming/live-stream.ts';

@@ -12,7 +12,7 @@ import {
   readRunsWithResults,
 } from '../../../store/runs/host-result-reads.ts';
 import { readStreamState } from '../../../store/sessions/session-reads.ts';
-import { NextSchema } from '../../next-page.ts';
+import { NextSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import { JSON_OR_LIVE, LIVE, preferredType } from '../../server/streaming/accept.ts';

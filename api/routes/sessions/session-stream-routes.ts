@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { eventSource, logSource } from '../../../control/runs/row-sources.ts';
 import { getSession } from '../../../control/sessions/find-session.ts';
 import { LogEntrySchema, SessionEventSchema } from '../../../domain/runs/stream-schema.ts';
-import { NextSchema } from '../../next-page.ts';
+import { NextSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { JSON_OR_LIVE, JSON_TEXT_OR_LIVE, LIVE, preferredType } from '../../server/streaming/accept.ts';
 import { sendLiveRows } from '../../server/streaming/live-rows.ts';

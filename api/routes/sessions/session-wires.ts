@@ -9,8 +9,7 @@ import { logsLink, type SessionRecord, toSession } from '../../../domain/session
 import { type SessionCreate, SessionCreateSchema, SessionSchema } from '../../../domain/sessions/schema.ts';
 import { V2Session, V2SessionCreate } from '../../../domain/sessions/v2-schema.ts';
 import { fromV2StatusPatch } from '../../../domain/sessions/v2-status-patch.ts';
-import { NextSchema } from '../../next-page.ts';
-import { NoContentSchema } from '../../no-content.ts';
+import { NextSchema, NoContentSchema } from '../../answers.ts';
 import { mapBatches, sendList, sendWholeList } from '../../server/list-answer.ts';
 import type { SessionApi } from './dependencies.ts';
 import {

@@ -11,8 +11,7 @@ import {
   WebhookSchema,
 } from '../../../domain/webhooks/webhook-schema.ts';
 import { acting } from '../../acting.ts';
-import { NextSchema } from '../../next-page.ts';
-import { NoContentSchema } from '../../no-content.ts';
+import { NextSchema, NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import type { WebhookApi } from './dependencies.ts';
