@@ -51,3 +51,8 @@ export function atMost<S extends z.ZodType>(schema: S, { entries, bytes }: Most)
 export const TEXT_MAX = 4_096;
 
 export const TagsSchema = atMost(z.record(z.string(), z.string()), { entries: 1_000, bytes: 256 * 1024 });
+
+/** What members of each query of a list mean. */
+export const LIMIT_TEXT = 'Most records of the page. Default of the CFS lists: the option `default_page_size`.';
+export const AFTER_ID_TEXT =
+  'Key of the last record of the page before, as `next` gives it. It need not exist any more.';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KEY_MAX, text } from '../schema.ts';
+import { AFTER_ID_TEXT, KEY_MAX, LIMIT_TEXT, text } from '../schema.ts';
 import { isUuid } from '../text/uuid.ts';
 import { ROLES } from './roles.ts';
 
@@ -56,6 +56,6 @@ export type TokenCreated = z.infer<typeof TokenCreatedSchema>;
 
 /** A page of the list, by name. */
 export const TokenListQuerySchema = z.object({
-  limit: z.int().min(1).max(10_000).default(1000),
-  after_id: z.string().default(''),
+  limit: z.int().min(1).max(10_000).default(1000).describe(LIMIT_TEXT),
+  after_id: z.string().default('').describe(AFTER_ID_TEXT),
 });

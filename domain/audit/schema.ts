@@ -1,5 +1,7 @@
 /** Shapes of what happened: audit records. Times are ISO with ms and Z. */
+
 import { z } from 'zod';
+import { AFTER_ID_TEXT, LIMIT_TEXT } from '../schema.ts';
 
 const MembersSchema = z.record(z.string(), z.unknown());
 
@@ -33,11 +35,12 @@ export const AuditListQuerySchema = z.object({
   action: z.string().optional().describe('such as create, update or delete'),
   since: z.iso.datetime({ offset: true }).optional().describe('from then on'),
   until: z.iso.datetime({ offset: true }).optional().describe('until then'),
-  limit: z.int().min(1).max(1_000).default(100),
+  limit: z.int().min(1).max(1_000).default(100).describe(LIMIT_TEXT),
   after_id: z
     .string()
     .refine((value) => value === '' || CURSOR.test(value), { error: 'must be the after_id of a page before' })
-    .default(''),
+    .default('')
+    .describe(AFTER_ID_TEXT),
 });
 export type AuditListQuery = z.infer<typeof AuditListQuerySchema>;
 
@@ -122,10 +125,11 @@ const TIMELINE_CURSOR = /^[0-9]{1,13}-[a-z]{1,20}-[0-9A-Za-z._-]{1,200}$/;
 
 /** A page of a timeline, newest first. */
 export const TimelineQuerySchema = z.object({
-  limit: z.int().min(1).max(1_000).default(100),
+  limit: z.int().min(1).max(1_000).default(100).describe(LIMIT_TEXT),
   after_id: z
     .string()
     .refine((value) => value === '' || TIMELINE_CURSOR.test(value), { error: 'must be the after_id of a page before' })
-    .default(''),
+    .default('')
+    .describe(AFTER_ID_TEXT),
 });
 export type TimelineQuery = z.infer<typeof TimelineQuerySchema>;

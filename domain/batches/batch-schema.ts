@@ -1,5 +1,7 @@
 /** Shapes of /api/v1/batches: what the batcher holds, and why it is not sent yet. Times are ISO with ms and Z. */
+
 import { z } from 'zod';
+import { AFTER_ID_TEXT, LIMIT_TEXT } from '../schema.ts';
 import { WHY_NOT } from './plan-sends.ts';
 
 const time = z.string();
@@ -126,19 +128,20 @@ export const BatchListQuerySchema = z.object({
     .enum(['live', ...BATCH_STATES])
     .default('live')
     .describe('live: open and sent'),
-  key: z.string().optional(),
+  key: z.string().optional().describe('Only batches of this key.'),
   configuration: z.string().optional().describe('only those of the configuration'),
-  limit: z.int().min(1).max(1_000).default(100),
+  limit: z.int().min(1).max(1_000).default(100).describe(LIMIT_TEXT),
   after_id: z
     .string()
     .refine((value) => value === '' || CURSOR.test(value), { error: 'must be the after_id of a page before' })
-    .default(''),
+    .default('')
+    .describe(AFTER_ID_TEXT),
 });
 export type BatchListQuery = z.infer<typeof BatchListQuerySchema>;
 
 export const BatchKeyListQuerySchema = z.object({
-  limit: z.int().min(1).max(1_000).default(100),
-  after_id: z.string().default(''),
+  limit: z.int().min(1).max(1_000).default(100).describe(LIMIT_TEXT),
+  after_id: z.string().default('').describe(AFTER_ID_TEXT),
 });
 
 /** Body of pause and resume: one key, or without it all. */

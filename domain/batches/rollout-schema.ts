@@ -1,6 +1,8 @@
 /** Shapes of /api/v1/rollouts. Times are ISO with ms and Z. */
+
 import { z } from 'zod';
 import { RolloutPolicySchema } from '../configurations/schema.ts';
+import { LIMIT_TEXT } from '../schema.ts';
 import { ROLLOUT_STAGES, ROLLOUT_STATES } from './rollout.ts';
 
 const time = z.string();
@@ -46,7 +48,7 @@ export const RolloutListQuerySchema = z.object({
   configuration: z.string().optional().describe('only those of the configuration'),
   state: z.enum(ROLLOUT_STATES).optional().describe('only those in the state'),
   all: z.boolean().default(false).describe('also those that are not current'),
-  limit: z.int().min(1).max(1_000).default(100),
+  limit: z.int().min(1).max(1_000).default(100).describe(LIMIT_TEXT),
   after_id: z.int().min(1).optional().describe('only older ones than this'),
 });
 export type RolloutListQuery = z.infer<typeof RolloutListQuerySchema>;

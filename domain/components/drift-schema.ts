@@ -1,6 +1,8 @@
 /** Shapes of drift: what the last check found of every component. Times are ISO with ms and Z. */
+
 import { z } from 'zod';
 import { TaskChangeSchema } from '../runs/schema.ts';
+import { AFTER_ID_TEXT, LIMIT_TEXT } from '../schema.ts';
 
 /** Worst first: the check did not come to its end, it found changes, it found none. */
 export const DRIFT_STATUSES = ['unreachable', 'failed', 'drifted', 'in_sync'] as const;
@@ -49,11 +51,14 @@ export type DriftDetail = z.infer<typeof DriftDetailSchema>;
 
 /** Query of GET /api/v1/drift; empty text filters nothing. */
 export const DriftListQuerySchema = z.object({
-  status: z.enum([...DRIFT_STATUSES, '']).optional(),
-  config_name: z.string().optional(),
-  ids: z.string().optional(),
-  limit: z.int().min(1).optional(),
-  after_id: z.string().optional(),
+  status: z
+    .enum([...DRIFT_STATUSES, ''])
+    .optional()
+    .describe('Only records with this status. An empty text filters nothing.'),
+  config_name: z.string().optional().describe('Only components that desire this configuration.'),
+  ids: z.string().optional().describe('Only these components: ids with commas between them.'),
+  limit: z.int().min(1).optional().describe(LIMIT_TEXT),
+  after_id: z.string().optional().describe(AFTER_ID_TEXT),
 });
 export type DriftListQuery = z.infer<typeof DriftListQuerySchema>;
 

@@ -1,7 +1,8 @@
 /** Shapes of lane components on the v3 wire (cfs-api 6). */
+
 import { z } from 'zod';
 import { StoredLayerSchema } from '../configurations/schema.ts';
-import { KEY_MAX, readOnly, TagsSchema, text } from '../schema.ts';
+import { AFTER_ID_TEXT, KEY_MAX, LIMIT_TEXT, readOnly, TagsSchema, text } from '../schema.ts';
 
 export const LAYER_STATES = ['applied', 'failed', 'skipped', 'incomplete'] as const;
 export type LayerState = (typeof LAYER_STATES)[number];
@@ -118,10 +119,18 @@ export type ComponentFilter = z.infer<typeof ComponentFilterSchema>;
 
 /** Query of GET /v3/components. */
 export const ComponentListQuerySchema = ComponentFilterSchema.extend({
-  state_details: z.boolean().optional(),
-  config_details: z.boolean().optional(),
-  limit: z.int().min(1).optional(),
-  after_id: z.string().optional(),
+  ids: filters.ids.describe('Only these components: ids with commas between them.'),
+  status: filters.status.describe('Only records with this status. An empty text filters nothing.'),
+  enabled: filters.enabled.describe('Only components that are enabled, or only those that are not.'),
+  config_name: filters.config_name.describe('Only components that desire this configuration.'),
+  tags: filters.tags.describe('Only records with all these tags: `key=value` with commas between them.'),
+  state_details: z.boolean().optional().describe('Whether `state` is shown.'),
+  config_details: z
+    .boolean()
+    .optional()
+    .describe('Whether `desired_state` is shown: the layers of the desired configuration, each with its status.'),
+  limit: z.int().min(1).optional().describe(LIMIT_TEXT),
+  after_id: z.string().optional().describe(AFTER_ID_TEXT),
 });
 export type ComponentListQuery = z.infer<typeof ComponentListQuerySchema>;
 

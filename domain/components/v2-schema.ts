@@ -90,17 +90,22 @@ export const V2ComponentView = v2Shape(ComponentViewSchema, {
 
 /** Empty text is no status in v2 (cfs-api 3). */
 const status = z.enum(CONFIGURATION_STATUSES).optional();
+const config_details = z
+  .boolean()
+  .optional()
+  .describe('Whether `desiredState` is shown: the layers of the desired configuration.');
 
 /** Query of GET /v2/components; v2 always shows the state, and has no pages. */
 export const V2ComponentListQuery = v2Shape(ComponentListQuerySchema, {
   members: ['ids', 'status', 'enabled', 'config_name', 'tags', 'config_details'],
-  change: { status },
+  change: { status: status.describe('Only records with this status. An empty text filters nothing.'), config_details },
   read: (query) => ({ ...query, state_details: true }),
 });
 
 /** Query of GET /v2/components/{id}. */
 export const V2ComponentDetails = v2Shape(ComponentListQuerySchema, {
   members: ['config_details'],
+  change: { config_details },
   read: (query) => ({ ...query, state_details: true }),
 });
 

@@ -1,6 +1,19 @@
 /** Shapes of lane configurations on the v3 wire: configurations, layers, sources, options (cfs-api 5, 11, 12). */
+
 import { z } from 'zod';
-import { atMost, KEY_MAX, NO_BLANK, NO_BLANK_MESSAGE, readOnly, TagsSchema, TEXT_MAX, text, word } from '../schema.ts';
+import {
+  AFTER_ID_TEXT,
+  atMost,
+  KEY_MAX,
+  LIMIT_TEXT,
+  NO_BLANK,
+  NO_BLANK_MESSAGE,
+  readOnly,
+  TagsSchema,
+  TEXT_MAX,
+  text,
+  word,
+} from '../schema.ts';
 
 export const CommitSchema = z.string().regex(/^[a-f0-9]{40}$/, 'must be 40 hexadecimal digits');
 
@@ -252,8 +265,8 @@ export type OptionsPatch = z.infer<typeof OptionsPatchSchema>;
 
 /** Query of the lists of configurations and sources. */
 export const InUseListQuerySchema = z.object({
-  in_use: z.boolean().optional(),
-  limit: z.int().min(1).optional(),
-  after_id: z.string().optional(),
+  in_use: z.boolean().optional().describe('Only records that are in use, or only those that are not.'),
+  limit: z.int().min(1).optional().describe(LIMIT_TEXT),
+  after_id: z.string().optional().describe(AFTER_ID_TEXT),
 });
 export type InUseListQuery = z.infer<typeof InUseListQuerySchema>;

@@ -1,6 +1,7 @@
 /** Shapes of the image service: on the wire of its contract (cfs-flows 7), and Muster's own view of images. */
+
 import { z } from 'zod';
-import { text } from '../schema.ts';
+import { AFTER_ID_TEXT, LIMIT_TEXT, text } from '../schema.ts';
 import { IMAGE_JOB_STATUSES } from './image-service.ts';
 import { ARCHITECTURES, IMAGE_FORMATS, JOB_TYPES } from './image-words.ts';
 
@@ -195,9 +196,10 @@ const PLACE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-./s;
 
 /** A page of the images, by name and id. */
 export const StoredImageListQuerySchema = z.object({
-  limit: z.int().min(1).max(10_000).default(1000),
+  limit: z.int().min(1).max(10_000).default(1000).describe(LIMIT_TEXT),
   after_id: z
     .string()
     .refine((value) => value === '' || PLACE.test(value), { error: 'must be the after_id of a page before' })
-    .default(''),
+    .default('')
+    .describe(AFTER_ID_TEXT),
 });

@@ -1,9 +1,10 @@
 /** Shapes of schedules on Muster's own routes. */
+
 import { z } from 'zod';
 import { ComponentFilterSchema } from '../components/schema.ts';
 import { parseTagFilter } from '../components/tags.ts';
 import { isMusterError } from '../errors.ts';
-import { text } from '../schema.ts';
+import { AFTER_ID_TEXT, LIMIT_TEXT, text } from '../schema.ts';
 import { checkAnsibleLimit } from '../sessions/ansible-limit.ts';
 import { parsePassthrough } from '../sessions/passthrough.ts';
 import { SESSION_NAME, SessionCreateSchema } from '../sessions/schema.ts';
@@ -220,16 +221,18 @@ export const ScheduleTriggeredSchema = ScheduleRunSchema.extend({
 export type ScheduleTriggered = z.infer<typeof ScheduleTriggeredSchema>;
 
 export const ScheduleListQuerySchema = z.object({
-  limit: z.int().min(1).max(1_000).default(100),
-  after_id: z.string().default(''),
+  limit: z.int().min(1).max(1_000).default(100).describe(LIMIT_TEXT),
+  after_id: z.string().default('').describe(AFTER_ID_TEXT),
 });
 
 export const ScheduleRunListQuerySchema = z.object({
-  limit: z.int().min(1).max(1_000).default(100),
+  limit: z.int().min(1).max(1_000).default(100).describe(LIMIT_TEXT),
   after_id: z
     .union([z.literal(''), z.uuid()])
     .default('')
     .describe('id of the last run of the page before'),
 });
 
-export const ScheduleNextQuerySchema = z.object({ count: z.int().min(1).max(10).default(10) });
+export const ScheduleNextQuerySchema = z.object({
+  count: z.int().min(1).max(10).default(10).describe('How many at most.'),
+});

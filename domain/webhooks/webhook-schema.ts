@@ -1,5 +1,7 @@
 /** Webhooks: who is told of what, and what became of it. */
+
 import { z } from 'zod';
+import { AFTER_ID_TEXT, LIMIT_TEXT } from '../schema.ts';
 
 export const WEBHOOK_EVENTS = ['session.ended', 'component.failed', 'rollout.stopped', 'batch.held'] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
@@ -72,13 +74,13 @@ export const DeliverySchema = z.object({
 export type DeliveryView = z.infer<typeof DeliverySchema>;
 
 const PageQuerySchema = z.object({
-  limit: z.int().min(1).max(10_000).default(1000),
-  after_id: z.string().default(''),
+  limit: z.int().min(1).max(10_000).default(1000).describe(LIMIT_TEXT),
+  after_id: z.string().default('').describe(AFTER_ID_TEXT),
 });
 /** A page of the webhooks, by name. */
 export const WebhookListQuerySchema = PageQuerySchema;
 /** A page of a webhook's deliveries, newest first; `after_id` is the id of a delivery. */
 export const DeliveryListQuerySchema = PageQuerySchema.extend({
-  limit: z.int().min(1).max(1_000).default(100),
+  limit: z.int().min(1).max(1_000).default(100).describe(LIMIT_TEXT),
   state: z.enum(DELIVERY_STATES).optional().describe('only those in the state'),
 });

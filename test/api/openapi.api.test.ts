@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { buildDocument } from '../../api/openapi/build-document.ts';
-import { PARAMETER_TEXTS } from '../../api/openapi/parameters.ts';
 import { DOCUMENTS, SURFACES } from '../../api/openapi/surfaces.ts';
 import { escaped } from '../support/fakes/answer-check.ts';
 import { type ApiDocument, committedFile, generatedFiles, servedDocument } from '../support/openapi-files.ts';
@@ -102,13 +101,6 @@ describe('every operation', () => {
 });
 
 describe('what is said by hand', () => {
-  test('is said of parameters that exist', () => {
-    const parameters = new Set(
-      operations.flatMap(({ operation }) => (operation.parameters ?? []).map((one: { name: string }) => one.name)),
-    );
-    expect(Object.keys(PARAMETER_TEXTS).filter((name) => !parameters.has(name))).toEqual([]);
-  });
-
   test('fits the schemas: examples of bodies', () => {
     const document = documents.get('all');
     const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -15,7 +15,7 @@ import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import type { ApiShared } from '../../shared/api-shared.ts';
 
-const params = z.object({ token: z.string() });
+const params = z.object({ token: z.string().describe('Id or name of the token.') });
 const tags = ['tokens'];
 
 /** Tokens of this API: made once, never shown again, revoked at once. */

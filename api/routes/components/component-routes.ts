@@ -13,8 +13,8 @@ import type { ApiServer } from '../../server/api-server.ts';
 import type { ComponentWire } from './component-wires.ts';
 import type { ComponentApi } from './dependencies.ts';
 
-const ParamsSchema = z.object({ component_id: z.string() });
-const NewIdParamsSchema = z.object({ component_id: text(1, KEY_MAX) });
+const ParamsSchema = z.object({ component_id: z.string().describe('Id of the component.') });
+const NewIdParamsSchema = z.object({ component_id: text(1, KEY_MAX).describe('Id of the component.') });
 const tags = ['components'];
 
 /**

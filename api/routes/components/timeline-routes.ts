@@ -13,7 +13,7 @@ export async function timelineRoutes(app: ApiServer, deps: ComponentApi): Promis
       schema: {
         tags: ['audit'],
         summary: 'List what happened to a component, newest first: changes, layers of sessions, batches, checks',
-        params: z.object({ component_id: z.string() }),
+        params: z.object({ component_id: z.string().describe('Id of the component.') }),
         querystring: TimelineQuerySchema,
         response: { 200: z.object({ entries: z.array(TimelineEntrySchema), next: NextSchema }) },
       },

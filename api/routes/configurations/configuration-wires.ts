@@ -53,7 +53,7 @@ const URL_OF_EXAMPLES = 'https://git.example.com/site.git';
 const LAYER = { name: 'base', clone_url: URL_OF_EXAMPLES, playbook: 'site.yml', branch: 'main' };
 const V2_LAYER = { name: 'base', cloneUrl: URL_OF_EXAMPLES, playbook: 'site.yml', branch: 'main' };
 
-const limited = z.object({ configuration_id: ConfigurationNameSchema });
+const limited = z.object({ configuration_id: ConfigurationNameSchema.describe('Name of the configuration.') });
 
 export const CONFIGURATIONS_V3: ConfigurationWire = {
   path: '/v3/configurations',
@@ -61,7 +61,9 @@ export const CONFIGURATIONS_V3: ConfigurationWire = {
   params: limited,
   newParams: limited,
   query: InUseListQuerySchema,
-  putQuery: z.object({ drop_branches: z.boolean().optional() }),
+  putQuery: z.object({
+    drop_branches: z.boolean().optional().describe('Whether branches are forgotten when their commits are found.'),
+  }),
   body: ConfigurationBodySchema.meta({ examples: { branch: { description: 'The whole site', layers: [LAYER] } } }),
   answers: {
     record: ConfigurationSchema,
@@ -86,8 +88,8 @@ export const CONFIGURATIONS_V3: ConfigurationWire = {
 export const CONFIGURATIONS_V2: ConfigurationWire = {
   path: '/v2/configurations',
   version2: true,
-  params: z.object({ configuration_id: z.string() }),
-  newParams: z.object({ configuration_id: V2ConfigurationNameSchema }),
+  params: z.object({ configuration_id: z.string().describe('Name of the configuration.') }),
+  newParams: z.object({ configuration_id: V2ConfigurationNameSchema.describe('Name of the configuration.') }),
   query: V2ConfigurationListQuery.input,
   putQuery: z.object({}),
   body: V2ConfigurationBody.input.meta({

@@ -21,7 +21,11 @@ import { pageAnswer } from '../../server/list-answer.ts';
 import { sendProblem } from '../../server/problems.ts';
 import type { ConfigurationApi } from './dependencies.ts';
 
-const params = z.object({ source_id: z.string() });
+const params = z.object({
+  source_id: z
+    .string()
+    .describe('Name of the source. A name with slashes is URL-encoded twice (`%252F`); once is accepted too.'),
+});
 const tags = ['sources'];
 
 const CLONE_URL = 'https://git.example.com/site.git';

@@ -14,7 +14,7 @@ import { RowQuerySchema, rowPage, sendText, startOf } from '../../server/streami
 import type { RunApi } from './dependencies.ts';
 
 const tags = ['runs'];
-const RunParamsSchema = z.object({ run: z.string() });
+const RunParamsSchema = z.object({ run: z.string().describe('Id of the run.') });
 const RunRowQuerySchema = RowQuerySchema.omit({ layer: true, attempt: true });
 
 /**
@@ -49,7 +49,10 @@ export async function runRoutes(app: ApiServer, deps: RunApi): Promise<void> {
         tags,
         summary: 'Task events of a run',
         params: RunParamsSchema,
-        querystring: RunRowQuerySchema.extend({ type: z.string().optional(), result: z.string().optional() }),
+        querystring: RunRowQuerySchema.extend({
+          type: z.string().optional().describe('Only events of this type.'),
+          result: z.string().optional().describe('Only events with this result of a task.'),
+        }),
         produces: JSON_OR_LIVE,
         response: { 200: z.object({ events: z.array(SessionEventSchema), cursor: z.int(), next: NextSchema }) },
       },

@@ -15,7 +15,7 @@ import { sendList } from '../../server/list-answer.ts';
 import type { ScheduleApi } from './dependencies.ts';
 
 const tags = ['drift'];
-const params = z.object({ component_id: z.string() });
+const params = z.object({ component_id: z.string().describe('Id of the component.') });
 
 /** What the last check found of every component, and new checks. */
 export async function driftRoutes(app: ApiServer, deps: ScheduleApi): Promise<void> {

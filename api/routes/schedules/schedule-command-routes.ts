@@ -17,8 +17,8 @@ import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import type { ScheduleApi } from './dependencies.ts';
 
-const params = z.object({ schedule: z.string() });
-const runParams = params.extend({ run: z.uuid() });
+const params = z.object({ schedule: z.string().describe('Name of the schedule.') });
+const runParams = params.extend({ run: z.uuid().describe('Id of the run.') });
 const tags = ['schedules'];
 
 /** Commands to schedules, and what became of their runs. */

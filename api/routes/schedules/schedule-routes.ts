@@ -18,8 +18,8 @@ import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import type { ScheduleApi } from './dependencies.ts';
 
-const params = z.object({ schedule: z.string() });
-const newParams = z.object({ schedule: ScheduleNameSchema });
+const params = z.object({ schedule: z.string().describe('Name of the schedule.') });
+const newParams = z.object({ schedule: ScheduleNameSchema.describe('Name of the schedule.') });
 const tags = ['schedules'];
 
 /** Schedules of the user. A write is committed first; `synced` says whether the engine has it already. */

@@ -34,7 +34,10 @@ export async function secretRoutes(app: ApiServer, deps: SecretApi): Promise<voi
       schema: {
         tags,
         summary: 'Set one value of a secret',
-        params: z.object({ name: SecretNameSchema, key: SecretKeySchema }),
+        params: z.object({
+          name: SecretNameSchema.describe('Name of the secret: a lower-case DNS name.'),
+          key: SecretKeySchema.describe('Key of the value within the secret.'),
+        }),
         body: SecretValueSchema.meta({ examples: { value: { value: 'example' } } }),
         response: { 204: NoContentSchema },
       },
@@ -65,7 +68,7 @@ export async function secretRoutes(app: ApiServer, deps: SecretApi): Promise<voi
       schema: {
         tags,
         summary: 'Delete a secret',
-        params: z.object({ name: SecretNameSchema }),
+        params: z.object({ name: SecretNameSchema.describe('Name of the secret: a lower-case DNS name.') }),
         querystring: ForceSchema,
         response: { 204: NoContentSchema },
       },
@@ -89,7 +92,10 @@ export async function secretRoutes(app: ApiServer, deps: SecretApi): Promise<voi
         summary: 'Delete one value of a secret',
         // Both a secret and one value of it go: the same words without this.
         operationId: 'delete_secret_value',
-        params: z.object({ name: SecretNameSchema, key: SecretKeySchema }),
+        params: z.object({
+          name: SecretNameSchema.describe('Name of the secret: a lower-case DNS name.'),
+          key: SecretKeySchema.describe('Key of the value within the secret.'),
+        }),
         querystring: ForceSchema,
         response: { 204: NoContentSchema },
       },
@@ -111,7 +117,7 @@ export async function secretRoutes(app: ApiServer, deps: SecretApi): Promise<voi
       schema: {
         tags,
         summary: 'Read what uses a secret',
-        params: z.object({ name: SecretNameSchema }),
+        params: z.object({ name: SecretNameSchema.describe('Name of the secret: a lower-case DNS name.') }),
         response: { 200: z.object({ uses: z.array(SecretUseSchema) }) },
       },
       config: {

@@ -27,7 +27,9 @@ import { sessionStateRoutes } from './session-state-routes.ts';
 import { sessionStreamRoutes } from './session-stream-routes.ts';
 
 /** Order of the list; for `newest` the `after_id` is the number that `next` gives. */
-const ListQuerySchema = SessionListQuerySchema.extend({ order: z.enum(['name', 'newest']).default('name') });
+const ListQuerySchema = SessionListQuerySchema.extend({
+  order: z.enum(['name', 'newest']).default('name').describe('By name, or the newest first.'),
+});
 
 /** Muster's own session routes: what is known of a session, live data, and its commands. */
 export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Promise<void> {

@@ -3,6 +3,7 @@ import { getSession, sessionNotFound } from '../../../control/sessions/find-sess
 import { describeHosts, listHosts } from '../../../control/sessions/read-hosts.ts';
 import { readProgress } from '../../../control/sessions/read-progress.ts';
 import type { SummaryReader } from '../../../control/sessions/summary-reader.ts';
+import { LIMIT_TEXT } from '../../../domain/schema.ts';
 import { SessionHostSchema, SessionProgressSchema } from '../../../domain/sessions/detail-schema.ts';
 import { readEventTime } from '../../../store/runs/event-reads.ts';
 import {
@@ -59,14 +60,20 @@ export function sessionStateRoutes(
         summary: 'What each host reached in a session',
         params: SessionNameParamsSchema,
         querystring: z.object({
-          limit: z.int().min(1).max(MAX_PAGE).default(100),
+          limit: z.int().min(1).max(MAX_PAGE).default(100).describe(LIMIT_TEXT),
           /** Name of the last host that the reader has. */
-          after: z.string().default(''),
+          after: z
+            .string()
+            .default('')
+            .describe('What the last page or message ended with: only what comes behind it is answered.'),
           /**
            * `result`, the default: those that failed first, then those that are not finished or were not reached, once the session is complete.
            * `name`: by code point, as always while it goes on.
            */
-          order: z.enum(['name', 'result']).optional(),
+          order: z
+            .enum(['name', 'result'])
+            .optional()
+            .describe('By name, or by result once the session is complete: hosts that failed first.'),
         }),
         produces: JSON_OR_LIVE,
         response: { 200: z.object({ hosts: z.array(SessionHostSchema), next: NextSchema }) },

@@ -27,7 +27,10 @@ export function sessionStreamRoutes(app: ApiServer, { db }: SessionApi, live: Li
         tags: ['sessions'],
         summary: 'Task events of a session',
         params: SessionNameParamsSchema,
-        querystring: RowQuerySchema.extend({ type: z.string().optional(), result: z.string().optional() }),
+        querystring: RowQuerySchema.extend({
+          type: z.string().optional().describe('Only events of this type.'),
+          result: z.string().optional().describe('Only events with this result of a task.'),
+        }),
         produces: JSON_OR_LIVE,
         response: { 200: pageOf('events', SessionEventSchema) },
       },

@@ -1,22 +1,28 @@
 /** Numbered rows as pages and as one text. */
+
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { RowSource } from '../../../control/runs/row-sources.ts';
+import { LIMIT_TEXT } from '../../../domain/schema.ts';
 import { fitting } from '../list-answer.ts';
 
 export const MAX_PAGE = 1_000;
 const MAX_INT = 2 ** 31 - 1;
 
 export const RowQuerySchema = z.object({
-  limit: z.int().min(1).max(MAX_PAGE).default(100),
+  limit: z.int().min(1).max(MAX_PAGE).default(100).describe(LIMIT_TEXT),
   /** Number of the last row that the reader has. */
-  after: z.int().min(0).default(0),
+  after: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('What the last page or message ended with: only what comes behind it is answered.'),
   /** The newest so many instead; a live stream begins with them. */
-  tail: z.int().min(1).max(MAX_PAGE).optional(),
-  layer: z.int().min(0).max(MAX_INT).optional(),
-  attempt: z.int().min(0).max(MAX_INT).optional(),
-  host: z.string().optional(),
+  tail: z.int().min(1).max(MAX_PAGE).optional().describe('The newest so many instead of a page from the start.'),
+  layer: z.int().min(0).max(MAX_INT).optional().describe('Only this layer: its index in the configuration, from 0.'),
+  attempt: z.int().min(0).max(MAX_INT).optional().describe('Only this attempt, from 1.'),
+  host: z.string().optional().describe('Only this host.'),
 });
 type RowQuery = z.infer<typeof RowQuerySchema>;
 
