@@ -25,6 +25,12 @@ function isAcyclic({ nodes, edges }: Plan): boolean {
   }
 }
 
+test('random plans have loops, also loops that repeat several actions', () => {
+  const plans = fc.sample(randomPlan, { numRuns: 200, seed: 1 }).map(built);
+  expect(plans.filter(({ cycles }) => cycles.length > 0).length).toBeGreaterThan(50);
+  expect(plans.filter(({ cycles }) => cycles.some(({ repeated }) => repeated.length > 1)).length).toBeGreaterThan(20);
+});
+
 describe('every plan', () => {
   test('has no cycle, lists each node after what it waits for, and names only its own nodes', () => {
     fc.assert(

@@ -15,9 +15,8 @@ export interface RandomPlan {
   outcomes: Record<string, Outcome>;
 }
 
-const RESOURCES = ['a', 'b', 'c', 'd.1', 'e'];
-const ACTIONS = ['run', 'update', 'remove', 'reload'];
-const NODES = RESOURCES.flatMap((resource) => ACTIONS.map((action) => `${resource}.${action}`));
+const RESOURCES = ['a', 'b', 'c', 'd.1'];
+const NODES = [...RESOURCES.flatMap((resource) => [`${resource}.run`, `${resource}.reload`]), 'a.remove', 'b.remove'];
 
 const node = fc.constantFrom(...NODES);
 const event: fc.Arbitrary<PropagationEvent> = fc.record({
@@ -30,10 +29,10 @@ const event: fc.Arbitrary<PropagationEvent> = fc.record({
   child: node,
 });
 
-/** A few staged actions, up to 40 events among 20 nodes: dense enough for loops inside loops. */
+/** A few staged actions, up to 40 events among 10 nodes: dense enough for loops inside loops. */
 export const randomPlan: fc.Arbitrary<RandomPlan> = fc.record({
   staged: fc.uniqueArray(node, { minLength: 1, maxLength: 6 }),
-  events: fc.array(event, { maxLength: 40 }),
+  events: fc.array(event, { maxLength: 40, size: 'max' }),
   actions: fc.dictionary(
     node,
     fc.record(
