@@ -1,3 +1,4 @@
+import { warningOf } from '../../domain/runs/warning-of.ts';
 import { type DriftReport, reportDrift } from '../../store/components/drift.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { unknownHosts } from '../../store/runs/host-results.ts';
@@ -23,13 +24,7 @@ export async function recordDrift(db: Db, record: DriftRecord): Promise<void> {
     await appendEvents(
       trx,
       { ...record, runId: null },
-      hostsWarning('not recorded, no such component', unknown).map((message) => ({
-        time: now,
-        type: 'warning',
-        host: null,
-        line: null,
-        data: { message },
-      })),
+      hostsWarning('not recorded, no such component', unknown).map((message) => warningOf(message, now)),
     );
   });
 }

@@ -1,3 +1,4 @@
+import { warningOf } from '../../domain/runs/warning-of.ts';
 import { someOf } from '../../domain/some-of.ts';
 import { lockComponents, updateComponents } from '../../store/components/components.ts';
 import { forgetDrift } from '../../store/components/drift.ts';
@@ -48,7 +49,7 @@ export async function recordLayer(db: Db, record: LayerRecord): Promise<void> {
     await appendEvents(
       trx,
       { ...record, runId: null },
-      messages.map((message) => ({ time: now, type: 'warning', host: null, line: null, data: { message } })),
+      messages.map((message) => warningOf(message, now)),
     );
   });
 }

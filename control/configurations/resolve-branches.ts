@@ -4,6 +4,7 @@ import type { AdditionalInventory, Layer, Source } from '../../domain/configurat
 import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
 import { findSources } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { atOnce } from '../changes/at-once.ts';
 
 export interface ResolveDependencies {
   db: Db;
@@ -83,19 +84,16 @@ async function askAll(
   };
   const failed = new AbortController();
   const signal = AbortSignal.any([failed.signal, deadline]);
-  const queue = questions.entries();
-  const askNext = async (): Promise<void> => {
-    for (const [key, { source, url, ref, path }] of queue) {
-      try {
-        const request = { ...(await accessOf(source, url)), url, sourceName: source?.name ?? null, ref, signal };
-        commits.set(key, await deps.git.resolveRef(request));
-      } catch (error) {
-        throw translated(error, ref, path, deadline);
-      }
+  const ask = async ([key, { source, url, ref, path }]: [string, Question]): Promise<void> => {
+    try {
+      const request = { ...(await accessOf(source, url)), url, sourceName: source?.name ?? null, ref, signal };
+      commits.set(key, await deps.git.resolveRef(request));
+    } catch (error) {
+      throw translated(error, ref, path, deadline);
     }
   };
   try {
-    await Promise.all(Array.from({ length: Math.min(PARALLEL, questions.size) }, askNext));
+    await atOnce(PARALLEL, [...questions], ask);
   } catch (error) {
     failed.abort();
     throw error;

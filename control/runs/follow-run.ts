@@ -4,7 +4,8 @@ import { ansibleError } from '../../domain/runs/ansible-words.ts';
 import { RESULTS_LOST } from '../../domain/runs/exit-status.ts';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
 import type { EventLine, HostResult, ResultsFile } from '../../domain/runs/schema.ts';
-import { storableHost, storableJson, storableText, storableTime } from '../../domain/runs/storable-text.ts';
+import { storableHost, storableJson, storableTime } from '../../domain/runs/storable-text.ts';
+import { warningOf } from '../../domain/runs/warning-of.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { insertResultsFromEvents, insertUnreachedHosts, noteHostMessages } from '../../store/runs/event-results.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
@@ -76,16 +77,9 @@ export async function closeRun(db: Db, run: RunRow, end: RunEnd): Promise<void> 
     const error = exitCode === 0 ? null : ansibleError(await readOutputEnd(trx, runId, OUTPUT_END));
     if (error !== null) await noteRunError(trx, runId, error);
     const time = new Date();
-    const told = (type: string) => (message: string) => ({
-      time,
-      type,
-      host: null,
-      line: null,
-      data: { message: storableText(message) },
-    });
     const events: NewEvent[] = [
-      ...end.warnings.map(told('warning')),
-      ...(error === null ? [] : [told('error')(error)]),
+      ...end.warnings.map((warning) => warningOf(warning, time)),
+      ...(error === null ? [] : [{ ...warningOf(error, time), type: 'error' }]),
     ];
     await appendEvents(trx, { streamId, runId: null, layer, attempt }, events);
   });

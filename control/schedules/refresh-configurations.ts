@@ -4,6 +4,7 @@ import { ERRORS, isMusterError } from '../../domain/errors.ts';
 import type { ScheduleRunResult } from '../../domain/schedules/schedule-schema.ts';
 import { findConfigurations, pageConfigurations } from '../../store/configurations/configurations.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { atOnce } from '../changes/at-once.ts';
 import type { PutConfigurationDependencies } from '../configurations/put-configuration.ts';
 import { refreshConfiguration } from '../configurations/refresh-configuration.ts';
 
@@ -27,17 +28,13 @@ export async function refreshConfigurations(
 ): Promise<RefreshReport> {
   const report: RefreshReport = { unchanged: 0, changed: [], failed: [] };
   const before = await commitsBefore(deps.db, names);
-  const queue = before.entries();
-  const next = async () => {
-    for (const [name, commits] of queue) {
-      signal.throwIfAborted();
-      const outcome = await refresh(deps, name);
-      if ('failure' in outcome) report.failed.push({ name, ...outcome.failure });
-      else if (commitsOf(outcome.record) === commits) report.unchanged += 1;
-      else report.changed.push(name);
-    }
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, next));
+  await atOnce(PARALLEL, [...before], async ([name, commits]) => {
+    signal.throwIfAborted();
+    const outcome = await refresh(deps, name);
+    if ('failure' in outcome) report.failed.push({ name, ...outcome.failure });
+    else if (commitsOf(outcome.record) === commits) report.unchanged += 1;
+    else report.changed.push(name);
+  });
   report.changed.sort();
   report.failed.sort((one, other) => (one.name < other.name ? -1 : 1));
   return report;

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { storableText } from '../../domain/runs/storable-text.ts';
+import { warningOf } from '../../domain/runs/warning-of.ts';
 import { reconfigures } from '../../domain/sessions/check-mode.ts';
 import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -23,13 +24,7 @@ async function reconfigure(trx: Db, session: SessionRow, { reason }: SessionEnd)
   await appendEvents(
     trx,
     { streamId: session.id, runId: null, layer: null, attempt: null },
-    hostsWarning('drifted, to be configured again', ids).map((message) => ({
-      time: now,
-      type: 'warning',
-      host: null,
-      line: null,
-      data: { message },
-    })),
+    hostsWarning('drifted, to be configured again', ids).map((message) => warningOf(message, now)),
   );
 }
 

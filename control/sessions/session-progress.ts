@@ -3,6 +3,7 @@
 import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { musterError } from '../../domain/errors.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
+import { warningOf } from '../../domain/runs/warning-of.ts';
 import { progressOf, type SessionStep } from '../../domain/sessions/progress.ts';
 import type { Snapshot, SnapshotRepository } from '../../domain/sessions/schema.ts';
 import { isWrittenUuid } from '../../domain/text/uuid.ts';
@@ -30,13 +31,7 @@ export async function noteWarnings(db: Db, sessionId: string, warnings: string[]
   await appendEvents(
     db,
     { streamId: sessionId, runId: null, layer: null, attempt: null },
-    warnings.map((message) => ({
-      time,
-      type: 'warning',
-      host: null,
-      line: null,
-      data: { message: storableText(message) },
-    })),
+    warnings.map((message) => warningOf(message, time)),
   );
 }
 

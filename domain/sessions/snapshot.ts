@@ -1,3 +1,4 @@
+import { sourceUnknown } from '../configurations/layer-rules.ts';
 import type { Configuration, Options } from '../configurations/schema.ts';
 import { musterError } from '../errors.ts';
 import { selectLayers } from './layer-selection.ts';
@@ -41,7 +42,7 @@ function repository(fields: RepositoryFields, sources: SnapshotSources): Snapsho
   const commit = fields.commit ?? null;
   if (fields.source === undefined) return { url: fields.clone_url ?? '', source: null, commit };
   const source = sources.get(fields.source);
-  if (source === undefined) throw musterError('source_unknown', `The source ${fields.source} does not exist.`);
+  if (source === undefined) throw sourceUnknown(fields.source);
   return { url: source.clone_url, source: fields.source, commit };
 }
 

@@ -1,14 +1,16 @@
 /** What the Secret of a session's Job holds: everything that its containers may know, and nothing else does. */
+
 import { readFile } from 'node:fs/promises';
 import type { ImageKeys } from '../../../control/sessions/images/image-keys.ts';
 import type { Trust } from '../../../control/trust/trust.ts';
 import type { Withheld } from '../../../domain/configurations/vcs-credentials.ts';
-import { isMusterError, musterError } from '../../../domain/errors.ts';
+import { isMusterError } from '../../../domain/errors.ts';
 import type { SiteValues, TenantVault } from '../../../domain/sessions/ports.ts';
 import type { SnapshotRepository } from '../../../domain/sessions/schema.ts';
 import { parseCertificate } from '../../../domain/trust/ssh-certificate.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { tenantLogin } from '../machine/tenant-login.ts';
+import { sourceOf } from '../source-of.ts';
 
 export interface SecretDependencies {
   site: SiteValues;
@@ -55,10 +57,7 @@ export async function jobSecret(deps: SecretDependencies, session: SessionRow, t
   const platformCa = site.platformCa;
   const entries: CloneEntry[] = [];
   for (const { repository, layer, dest } of clones) {
-    const source = repository.source === null ? null : await site.source(repository.source);
-    if (repository.source !== null && source === null) {
-      throw musterError('source_unknown', `The source ${repository.source} does not exist.`);
-    }
+    const source = await sourceOf(site, repository);
     const { credentials, withheld, caPem, caAlone } = await site.repositoryAccess(source, repository.url);
     entries.push({
       layer,

@@ -16,6 +16,7 @@ import { findSessionJob, saveSessionJob } from '../../../store/sessions/session-
 import type { PreparedJob } from '../contract.ts';
 import { mayBeElsewhere } from '../machine/taken-from-us.ts';
 import { type InventoryDependencies, type ReadElsewhere, writeInventory } from '../machine/write-inventory.ts';
+import { sourceOf } from '../source-of.ts';
 
 /** The file that Muster generates, below the inventory folder (cfs-flows 3). */
 const GENERATED = '01-cfs-generated.yaml';
@@ -136,9 +137,5 @@ async function cloneInventory(
 }
 
 async function accessOf({ site }: PrepareDependencies, repository: SnapshotRepository): Promise<RepositoryAccess> {
-  const source = repository.source === null ? null : await site.source(repository.source);
-  if (repository.source !== null && source === null) {
-    throw musterError('source_unknown', `The source ${repository.source} does not exist.`);
-  }
-  return site.repositoryAccess(source, repository.url);
+  return site.repositoryAccess(await sourceOf(site, repository), repository.url);
 }

@@ -1,10 +1,11 @@
+import { atOnce } from '../../../control/changes/at-once.ts';
 import { loadSession, noteWarnings, pinCommits } from '../../../control/sessions/session-progress.ts';
-import { musterError } from '../../../domain/errors.ts';
 import { labelled } from '../../../domain/labelled.ts';
 import { layerNumber } from '../../../domain/sessions/layer-name.ts';
 import type { Clones, SiteValues, Workspaces } from '../../../domain/sessions/ports.ts';
 import type { Snapshot, SnapshotRepository } from '../../../domain/sessions/schema.ts';
 import type { Db } from '../../../store/connection/database.ts';
+import { sourceOf } from '../source-of.ts';
 import { type IdentityDependencies, writeIdentity } from './host-identity.ts';
 import { mayBeElsewhere } from './taken-from-us.ts';
 import { placeVaultPassword } from './vault-password.ts';
@@ -49,18 +50,14 @@ export async function cloneLayers(deps: CloneDependencies, sessionId: string, si
     jobs.push({ repository: snapshot.additional_inventory, dest: paths.hosts, label: 'additional inventory' });
   }
   const found = new Map<SnapshotRepository, Found>();
-  const queue = [...jobs];
   const failed = new AbortController();
-  const worker = async () => {
-    for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
-      const { repository, dest, label } = job;
-      found.set(repository, await cloneOne(deps, repository, dest, label, AbortSignal.any([signal, failed.signal])));
-    }
+  const isWanted = AbortSignal.any([signal, failed.signal]);
+  // No clone is left behind: the first failure breaks the others off, and all of them are waited for.
+  const clone = async ({ repository, dest, label }: (typeof jobs)[number]) => {
+    const one = cloneOne(deps, repository, dest, label, isWanted);
+    await one.then((answer) => found.set(repository, answer)).catch((error: unknown) => failed.abort(error));
   };
-  const workers = Array.from({ length: Math.min(WIDTH, jobs.length) }, () =>
-    worker().catch((error: unknown) => failed.abort(error)),
-  );
-  await Promise.all(workers);
+  await atOnce(WIDTH, jobs, clone, () => !failed.signal.aborted);
   if (failed.signal.aborted) {
     // The next try starts over; what this one has written, keys too, must not lie about until a sweep.
     if (!mayBeElsewhere(signal)) await workspaces.remove(sessionId).catch(() => undefined);
@@ -82,10 +79,7 @@ async function cloneOne(
   signal: AbortSignal,
 ): Promise<Found> {
   return labelled(label, async () => {
-    const source = repository.source === null ? null : await site.source(repository.source);
-    if (repository.source !== null && source === null) {
-      throw musterError('source_unknown', `The source ${repository.source} does not exist.`);
-    }
+    const source = await sourceOf(site, repository);
     const access = await site.repositoryAccess(source, repository.url);
     return clones.clone({
       ...access,

@@ -9,6 +9,7 @@ import {
   noteJobReleased,
   unreleasedJobs,
 } from '../../../store/sessions/session-jobs.ts';
+import { atOnce } from '../../changes/at-once.ts';
 import { settleJob } from './record-job.ts';
 
 export interface CleanJobsDependencies {
@@ -99,19 +100,11 @@ function fairly(tasks: readonly Task[]): Task[] {
 
 async function workOff(tasks: readonly Task[], budgetMs: number, problems: string[]): Promise<void> {
   const until = performance.now() + budgetMs;
-  let next = 0;
-  const lane = async () => {
-    for (let task = tasks[next]; task !== undefined && performance.now() < until; task = tasks[next]) {
-      next += 1;
-      try {
-        await task.work();
-      } catch (error) {
-        problems.push(`Job ${task.name}: ${messageOf(error)}`);
-      }
-    }
+  const workOn = async ({ name, work }: Task) => {
+    await work().catch((error: unknown) => problems.push(`Job ${name}: ${messageOf(error)}`));
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
-  if (next < tasks.length) problems.push(`${tasks.length - next} Jobs are left to the next clean-up`);
+  const left = await atOnce(AT_ONCE, tasks, workOn, () => performance.now() < until);
+  if (left > 0) problems.push(`${left} Jobs are left to the next clean-up`);
 }
 
 /** Ends what there is of a Job, stores that end where there was one, should nobody have, and lets Kubernetes forget it. */
