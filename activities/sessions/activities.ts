@@ -20,14 +20,13 @@ import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { runnerOf } from '../../domain/sessions/cluster/cluster-wait.ts';
 import { layerNumber } from '../../domain/sessions/layer-name.ts';
 import { runIdOf } from '../../domain/sessions/run-id.ts';
-import { withHeartbeat } from '../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../parse-inputs.ts';
 import type { HostActivities, SessionRecords, WorkspaceActivities } from './contract.ts';
 import { type CloneDependencies, cloneLayers } from './machine/clone-layers.ts';
 import { playbooksOf } from './machine/layer-command.ts';
 import { type RunDependencies, runLayer } from './machine/run-layer.ts';
 import { type InventoryDependencies, writeInventory } from './machine/write-inventory.ts';
-import { reportFailure, type SessionWork } from './report-failure.ts';
+import { onSession, reportFailure, type SessionWork } from './report-failure.ts';
 
 export type SessionActivityDependencies = AdmitDependencies &
   CloneDependencies &
@@ -89,28 +88,28 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
 
 /** Work on a disk of this machine. */
 export function createHostActivities(deps: SessionActivityDependencies): WorkspaceActivities & HostActivities {
-  const doing = <T>(sessionId: string, step: SessionWork, work: (signal: AbortSignal) => Promise<T>) =>
-    reportFailure(deps.db, sessionId, step, () => withHeartbeat(work));
   return parseInputs(HOST_INPUTS, {
     cloneLayers: ({ sessionId }) =>
-      doing(sessionId, { phase: 'clone', what: 'clone' }, async (signal) => {
+      onSession(deps, sessionId, { phase: 'clone', what: 'clone' }, async (signal) => {
         await cloneLayers(deps, sessionId, signal);
         return { hostQueue: hostQueueOf(deps.hostId), folder: deps.workspaces.paths(sessionId).dir };
       }),
     writeInventory: ({ sessionId }) =>
-      doing(sessionId, { phase: 'inventory', what: 'inventory' }, (signal) => writeInventory(deps, sessionId, signal)),
+      onSession(deps, sessionId, { phase: 'inventory', what: 'inventory' }, (signal) =>
+        writeInventory(deps, sessionId, signal),
+      ),
     runLayer: (input) => {
       const { sessionId, layer, attempt } = input;
       const step: SessionWork = { phase: 'layer', layer, attempt, what: `starting or following ${layerNumber(layer)}` };
-      return doing(sessionId, step, (signal) => runLayer(deps, input, signal));
+      return onSession(deps, sessionId, step, (signal) => runLayer(deps, input, signal));
     },
     endRun: ({ sessionId, layer, attempt, timeoutSeconds }) =>
-      doing(sessionId, { phase: 'layer', layer, attempt, what: `ending ${layerNumber(layer)}` }, async () => {
+      onSession(deps, sessionId, { phase: 'layer', layer, attempt, what: `ending ${layerNumber(layer)}` }, async () => {
         await checkRunMayEnd(deps, sessionId, timeoutSeconds);
         await deps.runner.end(runIdOf(sessionId, attempt, layer));
       }),
     removeWorkspace: ({ sessionId }) =>
-      doing(sessionId, { phase: 'teardown', what: 'removing the workspace' }, async () => {
+      onSession(deps, sessionId, { phase: 'teardown', what: 'removing the workspace' }, async () => {
         await checkWorkspaceMayGo(deps, sessionId);
         await deps.workspaces.remove(sessionId);
       }),

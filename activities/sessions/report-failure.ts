@@ -4,6 +4,7 @@ import { noteProgress } from '../../control/sessions/session-progress.ts';
 import { ERRORS, type ErrorCode, isErrorCode } from '../../domain/errors.ts';
 import type { SessionPhase } from '../../domain/sessions/progress.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { withHeartbeat } from '../heartbeat.ts';
 
 /** What is being done, as the record names it. */
 export interface SessionWork {
@@ -12,6 +13,19 @@ export interface SessionWork {
   what: string;
   layer?: number;
   attempt?: number;
+}
+
+/**
+ * Does a step of a session as an activity: with heartbeats, until the signal that the work gets. When it fails the record says what and why, as
+ * long as Temporal tries it again.
+ */
+export function onSession<T>(
+  { db }: { db: Db },
+  sessionId: string,
+  step: SessionWork,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return reportFailure(db, sessionId, step, () => withHeartbeat(work));
 }
 
 /** Does a step of a session. When it fails the record says what and why, as long as the engine tries it again. */

@@ -18,7 +18,6 @@ import {
   resultNameOf,
   serviceImageId,
 } from '../../../domain/sessions/images/image-names.ts';
-import type { ImagePhase } from '../../../domain/sessions/progress.ts';
 import {
   listSessionImages,
   saveSessionImages,
@@ -29,7 +28,7 @@ import { withHeartbeat } from '../../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../../parse-inputs.ts';
 import type { ImageActivities, PlannedImages } from '../image-contract.ts';
 import type { ImageDependencies } from '../image-ports.ts';
-import { reportFailure } from '../report-failure.ts';
+import { onSession } from '../report-failure.ts';
 import { finishImage } from './finish-image.ts';
 import { createImageLooks } from './image-looks.ts';
 import { serviceOf } from './image-waiting.ts';
@@ -49,20 +48,24 @@ const INPUTS: InputSchemas<ImageActivities> = {
 export function createImageActivities(deps: ImageDependencies): ImageActivities {
   const { db } = deps;
   const looking = createImageLooks();
-  const doing = <T>(sessionId: string, phase: ImagePhase, what: string, work: (signal: AbortSignal) => Promise<T>) =>
-    reportFailure(db, sessionId, { phase, what }, () => withHeartbeat(work));
   return parseInputs(INPUTS, {
     planImages: ({ sessionId }) =>
-      doing(sessionId, 'images', 'looking up the images', (signal) => planImages(deps, sessionId, signal)),
+      onSession(deps, sessionId, { phase: 'images', what: 'looking up the images' }, (signal) =>
+        planImages(deps, sessionId, signal),
+      ),
     makeImageKey: ({ sessionId }) =>
-      doing(sessionId, 'images', 'the key for images', (signal) => makeImageKey(deps, sessionId, signal)),
+      onSession(deps, sessionId, { phase: 'images', what: 'the key for images' }, (signal) =>
+        makeImageKey(deps, sessionId, signal),
+      ),
     openImage: (input) => withHeartbeat((signal) => looking(() => openImage(deps, input, signal))),
     removeImageKey: ({ sessionId }) => withHeartbeat((signal) => removeImageKey(deps, sessionId, signal)),
     judgeImages: ({ sessionId, exitCode }) =>
       withHeartbeat(async () => judgeImages(db, await loadSession(db, sessionId), exitCode)),
     finishImage: (input) => withHeartbeat((signal) => looking(() => finishImage(deps, input, signal))),
     releaseImages: ({ sessionId }) =>
-      doing(sessionId, 'teardown', 'ending the image jobs', (signal) => releaseImages(deps, sessionId, signal)),
+      onSession(deps, sessionId, { phase: 'teardown', what: 'ending the image jobs' }, (signal) =>
+        releaseImages(deps, sessionId, signal),
+      ),
   });
 }
 
