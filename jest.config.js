@@ -19,8 +19,8 @@ export default {
   testTimeout: 60_000,
   // One more than cores on a small machine: a third of the time a file waits for what it has started.
   maxWorkers: 3,
-  // What a file leaves open lasts for ever, and fails the suite (test/watched-run.ts); a busy machine may take a moment to end a process.
-  workerGracefulExitTimeout: 5_000,
+  // What a file leaves open lasts for ever, and fails the suite (test/watched-run.ts). A busy machine may take long to end a process.
+  workerGracefulExitTimeout: 60_000,
   testSequencer: '<rootDir>/test/longest-first.js',
   watchman: false,
   projects: [
