@@ -1,11 +1,9 @@
 import { join, resolve } from 'node:path';
-import type { Client } from '@temporalio/client';
 import { createImageRecords, createImageSweep, createImageWork } from '../activities/images/activities.ts';
 import type { Environment } from '../config/environment.ts';
 import { createAnnouncement } from '../control/images/announce-machine.ts';
 import { createBuiltInImages } from '../control/images/built-in-service.ts';
-import { createImageEngine } from '../control/images/image-engine.ts';
-import { MAIN_QUEUE } from '../domain/engine/task-queues.ts';
+import type { Tell } from '../control/temporal/tell.ts';
 import type { ImageService } from '../domain/images/image-service.ts';
 import { createImageBuilder } from '../drivers/image-builder/create-image-builder.ts';
 import { openImages } from '../drivers/image-files/open-images.ts';
@@ -40,15 +38,14 @@ export interface BuiltInImages {
 
 export function openBuiltInImages(
   env: Environment,
-  { db, client, log }: { db: Db; client: Client; log: Log },
+  { db, tell, log }: { db: Db; tell: Tell; log: Log },
 ): BuiltInImages {
-  const imageEngine = createImageEngine(client, { taskQueue: MAIN_QUEUE });
   const imageSettings = { maxBytes: env.MUSTER_IMAGE_MAX, keepFree: env.MUSTER_MIN_FREE, dkms: env.MUSTER_IMAGE_DKMS };
   const run = { db, clock, since: clock(), imageLimits: limitsOf(env) };
-  const service = createBuiltInImages({ db, imageEngine, imageFiles: null, imageSettings, clock, log });
+  const service = createBuiltInImages({ db, tell, imageFiles: null, imageSettings, clock, log });
   return {
     service: env.MUSTER_IMAGE_SERVICE ? service : null,
-    activities: { ...createImageRecords(run), ...createImageSweep({ ...run, client, imageEngine }) },
+    activities: { ...createImageRecords(run), ...createImageSweep({ ...run, tell }) },
   };
 }
 

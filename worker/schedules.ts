@@ -6,7 +6,7 @@ import { isMusterError } from '../domain/errors.ts';
 /** A start that is this late is left out: the next one does the same. */
 const CATCH_UP = '1m';
 
-type Every = '1m' | '2m' | '10m';
+type Every = '2m' | '10m';
 
 interface Started {
   workflowType: string;

@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { BatcherDependencies } from '../../control/batches/batcher-ports.ts';
 import { type PassReport, runPass } from '../../control/batches/run-pass.ts';
-import { ensureBatcher } from '../../control/batches/wake-batcher.ts';
+import { wantedBatcher } from '../../control/batches/wanted-batcher.ts';
+import { tellOrThrow } from '../../control/temporal/tell.ts';
 import { PassRequestSchema } from '../../domain/batches/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { parseInputs } from '../parse-inputs.ts';
@@ -32,7 +33,7 @@ export function createBatcherActivities(deps: BatcherDependencies & { client: Cl
           if (report.sent + report.ended > 0) deps.log.info({ ...report }, 'batcher pass');
           return answerOf(report, performance.now() - began);
         }),
-      ensureBatcher: () => ensureBatcher(deps.client),
+      ensureBatcher: () => tellOrThrow(deps.client, wantedBatcher()),
     },
   );
 }

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { ensureHardwareSync } from '../../control/components/ensure-hardware-sync.ts';
 import { type SyncHardwareDependencies, syncHardware } from '../../control/components/sync-hardware.ts';
+import { wantedHardwareSync } from '../../control/components/wanted-hardware-sync.ts';
+import { tellOrThrow } from '../../control/temporal/tell.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { parseInputs } from '../parse-inputs.ts';
 import type { HardwareSyncActivities } from './contract.ts';
@@ -17,7 +18,7 @@ export function createHardwareSyncActivities(deps: HardwareSyncActivityDependenc
     { syncHardware: null, ensureHardwareSync: null },
     {
       syncHardware: () => withHeartbeat((signal) => syncHardware(deps, signal)),
-      ensureHardwareSync: () => ensureHardwareSync(deps.client, deps.taskQueue),
+      ensureHardwareSync: () => tellOrThrow(deps.client, wantedHardwareSync(deps.taskQueue)),
     },
   );
 }

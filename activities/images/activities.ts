@@ -1,5 +1,3 @@
-import type { Client } from '@temporalio/client';
-import type { ImageEngine } from '../../control/images/ports.ts';
 import {
   closeImageRun,
   failImageRun,
@@ -7,7 +5,7 @@ import {
   readImageRun,
   takeImageRunTurn,
 } from '../../control/images/run-image-job.ts';
-import { sweepImageJobs } from '../../control/images/sweep-images.ts';
+import { imageMachines, type SweepImagesDependencies, sweepImageJobs } from '../../control/images/sweep-images.ts';
 import {
   ImageJobRefSchema,
   ImageJobWordSchema,
@@ -56,12 +54,16 @@ export function createImageRecords(deps: ImageRunDependencies): ImageJobRecords 
 }
 
 /** Goes on with what a crash left; for any worker. */
-export function createImageSweep(
-  deps: ImageRunDependencies & { client: Client; imageEngine: ImageEngine },
-): Pick<ImageSweepActivities, 'sweepImageJobs'> {
+export function createImageSweep(deps: SweepImagesDependencies): Pick<ImageSweepActivities, 'sweepImageJobs'> {
   return parseInputs<Pick<ImageSweepActivities, 'sweepImageJobs'>>(
     { sweepImageJobs: null },
-    { sweepImageJobs: () => withHeartbeat(() => sweepImageJobs(deps)) },
+    {
+      sweepImageJobs: () =>
+        withHeartbeat(async () => {
+          await sweepImageJobs(deps);
+          return { queues: await imageMachines(deps) };
+        }),
+    },
   );
 }
 

@@ -1,19 +1,18 @@
-import type { Client } from '@temporalio/client';
 import { type DeliveryDependencies, deliverNotifications } from '../../control/webhooks/deliver-notifications.ts';
-import { forgetOldNotifications, wakeWebhooks } from '../../control/webhooks/wake-webhooks.ts';
+import { forgetOldNotifications, type WakeDependencies, wakeWebhooks } from '../../control/webhooks/wake-webhooks.ts';
 import { sealOpenAddresses } from '../../control/webhooks/webhook-address.ts';
 import { WebhookRefSchema } from '../../domain/webhooks/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { parseInputs } from '../parse-inputs.ts';
 import type { WebhookActivities } from './contract.ts';
 
-export interface WebhookActivityDependencies extends DeliveryDependencies {
-  client: Client;
+export interface WebhookActivityDependencies extends DeliveryDependencies, WakeDependencies {
   log: { info(fields: object, message: string): void };
 }
 
-/** What the sweep of each minute tidies of webhooks. */
+/** Tells Temporal again of webhooks that have something due, and seals addresses that an older release has stored. */
 export async function sweepWebhooks(deps: WebhookActivityDependencies): Promise<void> {
+  await wakeWebhooks(deps);
   const sealed = await sealOpenAddresses(deps);
   if (sealed > 0) deps.log.info({ sealed }, 'addresses of webhooks sealed that an older release had stored');
 }

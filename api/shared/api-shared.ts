@@ -2,11 +2,11 @@
 import type { Client } from '@temporalio/client';
 import type { FastifyBaseLogger } from 'fastify';
 import type { AuthenticateDependencies } from '../../control/access/authenticate.ts';
-import type { ImageEngine, ImageSettings } from '../../control/images/ports.ts';
-import type { RunEngine } from '../../control/runs/end-run.ts';
+import type { ImageSettings } from '../../control/images/ports.ts';
 import type { ScheduleEngine } from '../../control/schedules/schedule-port.ts';
 import type { SecretKey } from '../../control/secrets/secret-key.ts';
 import type { Dispatcher, SessionEngine } from '../../control/sessions/engine-port.ts';
+import type { Tell } from '../../control/temporal/tell.ts';
 import type { AddressCipher } from '../../control/webhooks/address-seal.ts';
 import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../../domain/configurations/ports.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
@@ -94,10 +94,8 @@ export interface ApiTemporal {
   workers(): Promise<WorkersAtWork>;
   sessions: SessionEngine;
   dispatcher: Dispatcher;
-  /** The ends of single runs. */
-  runs: RunEngine;
-  /** Image jobs. */
-  images: ImageEngine;
+  /** Tells Temporal of records that are committed. */
+  tell: Tell;
   /** The user's schedules. */
   schedules: ScheduleEngine;
 }

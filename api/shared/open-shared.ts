@@ -4,14 +4,13 @@ import { dataPaths } from '../../config/data-paths.ts';
 import { databaseSettings } from '../../config/database-settings.ts';
 import type { Environment } from '../../config/environment.ts';
 import { temporalSettings } from '../../config/temporal-settings.ts';
-import { createImageEngine } from '../../control/images/image-engine.ts';
-import { createRunEngine } from '../../control/runs/run-engine.ts';
 import { createScheduleEngine } from '../../control/schedules/schedule-engine.ts';
 import { createDispatcher } from '../../control/sessions/dispatcher.ts';
 import { readWorkers } from '../../control/sessions/read-workers.ts';
 import { createSessionEngine } from '../../control/sessions/session-engine.ts';
 import { connectTemporal } from '../../control/temporal/connect.ts';
 import { openSigning } from '../../control/temporal/open-signing.ts';
+import { createTell } from '../../control/temporal/tell.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { createGit } from '../../drivers/git/create-git.ts';
 import { keepOpeningImages } from '../../drivers/image-files/open-images.ts';
@@ -114,8 +113,7 @@ function openTemporal(env: Environment, { db, log, tracing }: { db: Db; log: Fas
     workers: () => readWorkers(connection, { ...place, now: new Date() }),
     sessions: createSessionEngine({ db, client }),
     dispatcher,
-    runs: createRunEngine(client, { taskQueue: MAIN_QUEUE }),
-    images: createImageEngine(client, { taskQueue: MAIN_QUEUE }),
+    tell: createTell({ client, log }),
     schedules: createScheduleEngine(client),
   };
   return {

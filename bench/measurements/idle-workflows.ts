@@ -4,7 +4,7 @@ import { type MusterStack, startMusterStack } from '../../test/support/stack/mus
 import type { Measurement } from '../measurement.ts';
 
 const MINUTES = 10;
-const BAR = 25;
+const BAR = 16;
 /** Starts of a stack, and what it has to do then, are left out. */
 const SETTLE_MS = 90_000;
 /** What was started is found this late at most. */

@@ -1,21 +1,22 @@
-import type { Client } from '@temporalio/client';
 import { BATCHER_CHANNEL } from '../../store/batches/batcher-state.ts';
 import { type FollowChannelOptions, followChannel } from '../changes/follow-channel.ts';
-import { wakeBatcher } from './wake-batcher.ts';
+import type { Tell } from '../temporal/tell.ts';
+import { pokedBatcher } from './wanted-batcher.ts';
 
 export interface FollowChangesOptions extends Pick<FollowChannelOptions, 'database' | 'log'> {
-  client: Client;
+  tell: Tell;
 }
 
 /**
- * Wakes the batcher when the database announces a change that may make a component pending; answers how to stop. One that is
- * lost is found by the batcher's next pass.
+ * Wakes the batcher when the database announces a change that may make a component pending. The next pass of the batcher finds a change
+ * whose announcement is lost. Returns how to stop.
  */
-export function followChanges({ client, ...options }: FollowChangesOptions): () => Promise<void> {
+export function followChanges({ tell, database, log }: FollowChangesOptions): () => Promise<void> {
   return followChannel({
-    ...options,
+    database,
+    log,
     name: 'muster-batcher',
     channel: BATCHER_CHANNEL,
-    act: () => wakeBatcher(client),
+    act: () => tell([pokedBatcher()]),
   });
 }

@@ -15,7 +15,7 @@ import {
 import { findPublicKey, type ImageRow, lockImage } from '../../store/images/images.ts';
 import { viewOfImageJob } from './image-views.ts';
 import type { ActingOnImages } from './ports.ts';
-import { tellEngine } from './tell-engine.ts';
+import { wantedImageJob } from './wanted-image-job.ts';
 
 /** A machine that did not say for so long that it is there is not, ms: it does so every 20 s. */
 export const WORKER_SILENT_MS = 70_000;
@@ -26,7 +26,7 @@ export const WORKER_SILENT_MS = 70_000;
  * machine can do it
  */
 export async function createImageJob(
-  deps: Pick<ActingOnImages, 'db' | 'imageEngine' | 'imageSettings' | 'clock' | 'log' | 'actor' | 'operation'>,
+  deps: Pick<ActingOnImages, 'db' | 'tell' | 'imageSettings' | 'clock' | 'actor' | 'operation'>,
   wanted: ImageJobCreate,
 ): Promise<ImageJobView> {
   if (wanted.job_type !== 'customize') {
@@ -58,7 +58,7 @@ export async function createImageJob(
       actor: deps.actor,
     });
   });
-  if (row.deleted_at === null) await tellEngine(deps, 'start', row.id);
+  if (row.deleted_at === null) await deps.tell([wantedImageJob(row.id)]);
   return viewOfImageJob(row);
 }
 

@@ -4,9 +4,9 @@ import { isUuid } from '../../domain/text/uuid.ts';
 import { forgetImageJobs, type ImageJobFilter, markImageJobsDeleted } from '../../store/images/image-jobs.ts';
 import type { ActingOnImages } from './ports.ts';
 import { imageJobNotFound } from './read-image-jobs.ts';
-import { tellEngineOfAll } from './tell-engine.ts';
+import { endedImageJob } from './wanted-image-job.ts';
 
-type Dependencies = Pick<ActingOnImages, 'db' | 'imageEngine' | 'clock' | 'log'>;
+type Dependencies = Pick<ActingOnImages, 'db' | 'tell' | 'clock'>;
 
 /** Deletes a job: it is gone at once for who asks, and its processes and files some seconds later. Throws `image_job_not_found`. */
 export async function deleteImageJob(deps: Dependencies, id: string): Promise<void> {
@@ -27,6 +27,6 @@ async function deleteJobs(deps: Dependencies, filter: ImageJobFilter): Promise<b
   const deleted = await markImageJobsDeleted(deps.db, filter, deps.clock());
   const idsOf = (cleaned: boolean) => deleted.filter((job) => job.cleaned === cleaned).map(({ id }) => id);
   await forgetImageJobs(deps.db, idsOf(true));
-  await tellEngineOfAll(deps, 'end', idsOf(false));
+  await deps.tell(idsOf(false).map(endedImageJob));
   return deleted.length > 0;
 }

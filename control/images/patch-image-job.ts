@@ -5,14 +5,14 @@ import { moveImageJob } from '../../store/images/image-jobs.ts';
 import { findImage } from '../../store/images/images.ts';
 import type { ActingOnImages } from './ports.ts';
 import { getImageJob } from './read-image-jobs.ts';
-import { tellEngine } from './tell-engine.ts';
+import { endedImageJob } from './wanted-image-job.ts';
 
 /**
  * What is left of the contract's PATCH where Muster's own worker needs none (cfs-flows 7): what is so already is no change, and
  * `error` ends the job. Throws `image_job_not_found`, `image_reference_unknown`, `image_job_status`.
  */
 export async function patchImageJob(
-  deps: Pick<ActingOnImages, 'db' | 'imageEngine' | 'clock' | 'log' | 'actor'>,
+  deps: Pick<ActingOnImages, 'db' | 'tell' | 'clock' | 'actor'>,
   id: string,
   { status, resultant_image_id: resultId }: ImageJobPatch,
 ): Promise<ImageJobView> {
@@ -32,7 +32,7 @@ export async function patchImageJob(
   const message = `ended by ${deps.actor ?? 'a request'}`;
   if (await moveImageJob(deps.db, id, 'error', { message, ended_at: deps.clock() })) {
     // By the id of the record: the one that was asked for may be in upper case, and would be another workflow's.
-    await tellEngine(deps, 'end', job.id);
+    await deps.tell([endedImageJob(job.id)]);
   }
   return getImageJob(deps, id);
 }

@@ -1,18 +1,11 @@
-/** What the image service asks of the workflow engine. */
-
+/** What the image service works with. */
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { Db } from '../../store/connection/database.ts';
-
-export interface ImageEngine {
-  /** Starts the workflow of a job; harmless when it runs. */
-  start(jobId: string): Promise<void>;
-  /** Tells it that the job is deleted or has failed by order; one that is not there is started for the clean-up. */
-  end(jobId: string): Promise<void>;
-}
+import type { Tell } from '../temporal/tell.ts';
 
 export interface ImageDependencies {
   db: Db;
-  imageEngine: ImageEngine;
+  tell: Tell;
   /** Null where this process has no directory of images. */
   imageFiles: ImageFiles | null;
   imageSettings: ImageSettings;

@@ -1,22 +1,20 @@
 import { CLUSTER_HOST } from '../../domain/engine/task-queues.ts';
 import { musterError } from '../../domain/errors.ts';
 import { isRunOver } from '../../domain/runs/run-states.ts';
-import { messageOf } from '../../domain/text/message-of.ts';
 import { insertAuditRow } from '../../store/audit/audit.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { forgetRunEndRequest, requestRunEnd, runsToEnd } from '../../store/runs/run-ends.ts';
 import type { ReadRun } from '../../store/runs/run-reads.ts';
 import { findRun } from '../../store/runs/runs.ts';
+import type { Tell } from '../temporal/tell.ts';
+import { MACHINE_SEEN_MS } from './announce-machine.ts';
 import { getRun } from './read-run.ts';
-
-/** What ends a run on its machine. */
-export interface RunEngine {
-  /** Starts the work that ends the run; one that goes on already is left alone. Throws what the engine throws. */
-  end(run: { id: string; machine: string }): Promise<void>;
-}
+import { wantedRunEnd } from './wanted-run-end.ts';
 
 export interface EndRunDependencies {
   db: Db;
-  runEngine: RunEngine;
+  tell: Tell;
+  clock(): Date;
   /** Who asks, kept with the record of it. */
   actor: string | null;
 }
@@ -26,26 +24,38 @@ const ENDED_BY_OWNER: Readonly<Record<string, string>> = { reconcile: './muster 
 
 /**
  * Asks for the end of a run on its machine; its owner sees that the run ended and goes on by its own rules. Returns the run as it stands.
- * Throws `run_not_found`, `run_over`, `run_ends_with_owner`, `engine_unavailable`.
+ * Throws `run_not_found`, `run_over`, `run_ends_with_owner`.
  */
-export async function endRun({ db, runEngine, actor }: EndRunDependencies, id: string): Promise<ReadRun> {
+export async function endRun({ db, tell, clock, actor }: EndRunDependencies, id: string): Promise<ReadRun> {
   const run = await getRun(db, id);
-  if (isRunOver(run.state)) {
-    throw musterError(
-      'run_over',
-      `Run ${id} is over: ${run.state === 'lost' ? 'it was lost' : `it ended with status ${run.exitStatus}`}`,
-    );
-  }
+  if (isRunOver(run.state)) throw runOver(run);
   const command = commandOfOwner(run);
   if (command !== null) throw musterError('run_ends_with_owner', `Run ${id} is ended with its owner: \`${command}\``);
-  try {
-    await runEngine.end({ id, machine: run.machine });
-  } catch (error) {
-    const why = messageOf(error);
-    throw musterError('engine_unavailable', `The workflow engine gave no answer for run ${id}: ${why}`);
-  }
-  await insertAuditRow(db, { actor, action: 'end', kind: 'run', name: id });
+  await db.transaction().execute(async (trx) => {
+    // It may have ended, or been forgotten, meanwhile.
+    if (!(await requestRunEnd(trx, id, clock()))) throw runOver(await getRun(trx, id));
+    await insertAuditRow(trx, { actor, action: 'end', kind: 'run', name: id });
+  });
+  await tell([wantedRunEnd(run)]);
   return run;
+}
+
+/** An end that was asked for so recently (ms) may be on its way to Temporal. */
+const SETTLE_MS = 20_000;
+/** Ends that one sweep asks for. */
+const ENDS = 200;
+
+/** Tells Temporal again of runs that are to end, on machines that are there. */
+export async function sweepRunEnds({ db, tell, clock }: Omit<EndRunDependencies, 'actor'>): Promise<void> {
+  const now = clock().getTime();
+  const requestedBefore = new Date(now - SETTLE_MS);
+  const runs = await runsToEnd(db, { requestedBefore, seenAfter: new Date(now - MACHINE_SEEN_MS), limit: ENDS });
+  await tell(runs.map(wantedRunEnd));
+}
+
+function runOver({ id, state, exitStatus }: ReadRun) {
+  const how = state === 'lost' ? 'it was lost' : `it ended with status ${exitStatus}`;
+  return musterError('run_over', `Run ${id} is over: ${how}`);
 }
 
 /** The command that ends the owner of a run which cannot be ended alone; null for any other run. */
@@ -55,8 +65,8 @@ function commandOfOwner({ owner, ownerName, machine }: ReadRun): string | null {
 }
 
 /**
- * Ends a run on this machine; the record decides, not what asks. A run that is over, or of another machine, is left alone.
- * Returns whether it was ended by this call.
+ * Ends a run on this machine; the record decides, not what asks. A run that is over, or of another machine, is left alone. The wish is
+ * fulfilled then: the end follows in the record once the files of the run are read. Returns whether it was ended by this call.
  */
 export async function endRunHere(
   { db, runner, hostId }: { db: Db; runner: { end(runId: string): Promise<void> }; hostId: string },
@@ -65,5 +75,6 @@ export async function endRunHere(
   const run = await findRun(db, id);
   if (run === null || run.host !== hostId || isRunOver(run.state)) return false;
   await runner.end(id);
+  await forgetRunEndRequest(db, id);
   return true;
 }

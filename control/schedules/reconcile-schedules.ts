@@ -2,13 +2,10 @@ import { someOf } from '../../domain/some-of.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { endScheduleRun, listOpenScheduleRuns, type ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
 import { findScheduleById, listSchedules, type ScheduleRow } from '../../store/schedules/schedules.ts';
-import type { ScheduleEngine } from './schedule-port.ts';
-import { syncSchedule } from './sync-schedule.ts';
+import { type SyncScheduleDependencies, syncSchedule } from './sync-schedule.ts';
 import { deliverScheduleRun } from './trigger-schedule.ts';
 
-export interface ReconcileDependencies {
-  db: Db;
-  schedules: ScheduleEngine;
+export interface ReconcileDependencies extends SyncScheduleDependencies {
   clock(): Date;
 }
 

@@ -9,12 +9,9 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { isMusterError } from '../../domain/errors.ts';
 import { engineIdOf, nameOfEngineId } from '../../domain/schedules/schedule-naming.ts';
 import type { OverlapPolicy } from '../../domain/schedules/schedule-schema.ts';
-import { deadlineIn } from '../temporal/deadline.ts';
+import { askInTime, EXCHANGE_MS } from '../temporal/ask-in-time.ts';
 import { isAsWanted, scheduleOptions } from './schedule-options.ts';
 import type { EngineSchedule, ScheduleEngine } from './schedule-port.ts';
-
-/** For one exchange with the engine, ms: a request that is answered waits for it. */
-const ANSWER_MS = 3_000;
 
 /**
  * What a run that was asked for does while another one goes on: it is never skipped, but waits where times of the clock would
@@ -27,9 +24,9 @@ const BY_HAND = {
   cancel_other: 'CANCEL_OTHER',
 } as const satisfies Record<OverlapPolicy, string>;
 
-/** Schedules in Temporal. `answerMs`: for one exchange, default 3,000. */
-export function createScheduleEngine(client: Client, { answerMs = ANSWER_MS } = {}): ScheduleEngine {
-  const soon = <T>(work: () => Promise<T>): Promise<T> => client.withDeadline(deadlineIn(answerMs), work);
+/** Schedules in Temporal. `exchangeMs`: time of one exchange, default 3,000. */
+export function createScheduleEngine(client: Client, { exchangeMs = EXCHANGE_MS } = {}): ScheduleEngine {
+  const soon = <T>(work: () => Promise<T>): Promise<T> => askInTime(client, exchangeMs, work);
   const handleOf = (name: string) => client.schedule.getHandle(engineIdOf(name));
   return {
     apply: (schedule) => soon(() => apply(client, schedule)),

@@ -5,6 +5,7 @@ import type { ScheduleEngine } from './schedule-port.ts';
 export interface SyncScheduleDependencies {
   db: Db;
   schedules: ScheduleEngine;
+  log: { warn(fields: object, message: string): void };
 }
 
 export interface SyncOutcome {
@@ -19,8 +20,8 @@ const ERROR_MAX = 500;
 
 /**
  * Gives the engine the schedule as its record stands, and takes it away when there is no record. Looks again afterwards: of
- * two that do this at the same time the newer record wins. An engine that is away is no error: the outcome says it, the
- * record keeps it, and the reconciliation does it later.
+ * two that do this at the same time the newer record wins. An engine that is away is no error: the outcome, the record and the log
+ * say it, and the sweep does it later.
  */
 export async function syncSchedule(deps: SyncScheduleDependencies, name: string): Promise<SyncOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -30,6 +31,7 @@ export async function syncSchedule(deps: SyncScheduleDependencies, name: string)
       else await deps.schedules.apply(row);
     } catch (error) {
       const sentence = engineSentence(error);
+      deps.log.warn({ schedule: name, err: sentence }, 'Temporal was not told of a schedule; the sweep tells it');
       if (row !== null) await noteScheduleUnsynced(deps.db, row.id, sentence);
       return { synced: false, error: sentence };
     }

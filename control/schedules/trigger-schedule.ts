@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { ScheduleTriggered } from '../../domain/schedules/schedule-schema.ts';
-import type { Db } from '../../store/connection/database.ts';
 import {
   insertScheduleRun,
   markScheduleRunDelivered,
@@ -8,9 +7,8 @@ import {
 } from '../../store/schedules/schedule-runs.ts';
 import type { ScheduleRow } from '../../store/schedules/schedules.ts';
 import { requireSchedule } from './read-schedules.ts';
-import type { ScheduleEngine } from './schedule-port.ts';
 import { scheduleRunView } from './schedule-view.ts';
-import { engineSentence, type SyncOutcome, syncSchedule } from './sync-schedule.ts';
+import { engineSentence, type SyncOutcome, type SyncScheduleDependencies, syncSchedule } from './sync-schedule.ts';
 import type { WriteScheduleDependencies } from './write-schedule.ts';
 
 /**
@@ -40,15 +38,17 @@ async function deliver(deps: WriteScheduleDependencies, schedule: ScheduleRow, r
 
 /** Tells the engine to begin a run that was asked for; it has the schedule already. Doing it twice is harmless. */
 export async function deliverScheduleRun(
-  deps: { db: Db; schedules: ScheduleEngine; clock(): Date },
+  { db, schedules, log, clock }: SyncScheduleDependencies & { clock(): Date },
   { name, record }: Pick<ScheduleRow, 'name' | 'record'>,
   run: Pick<ScheduleRunRow, 'id' | 'scheduled_at'>,
 ): Promise<SyncOutcome> {
   try {
-    await deps.schedules.trigger({ name, overlap: record.overlap }, run.scheduled_at);
+    await schedules.trigger({ name, overlap: record.overlap }, run.scheduled_at);
   } catch (error) {
-    return { synced: false, error: engineSentence(error) };
+    const sentence = engineSentence(error);
+    log.warn({ schedule: name, run: run.id, err: sentence }, 'Temporal was not told of a run; the sweep tells it');
+    return { synced: false, error: sentence };
   }
-  await markScheduleRunDelivered(deps.db, run.id, deps.clock());
+  await markScheduleRunDelivered(db, run.id, clock());
   return { synced: true, error: null };
 }

@@ -1,6 +1,6 @@
 import type { Connection } from '@temporalio/client';
 import { type Poller, type WorkersAtWork, workersAtWork } from '../../domain/sessions/workers-at-work.ts';
-import { askInTime } from '../temporal/ask-in-time.ts';
+import { askInTime, HEALTH_MS } from '../temporal/ask-in-time.ts';
 
 /** Workers ask for workflows whatever else they do, so that these tell who is there (temporal.api.enums.v1.TaskQueueType). */
 const WORKFLOWS = 1;
@@ -24,7 +24,7 @@ export async function readPolls(
   connection: Connection,
   { namespace, queue }: { namespace: string; queue: string },
 ): Promise<Poller[]> {
-  const { pollers } = await askInTime(connection, () =>
+  const { pollers } = await askInTime(connection, HEALTH_MS, () =>
     connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue }, taskQueueType: WORKFLOWS }),
   );
   return (pollers ?? []).map(

@@ -1,10 +1,11 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
+import { startOnce } from '../temporal/start-once.ts';
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 const CONFIGURATION = keyword('MusterConfiguration');
@@ -23,25 +24,20 @@ const DETAILS_MAX = 15_000;
 export async function startSessionWorkflow(client: Client, session: SessionRow): Promise<void> {
   const limit = session.ansible_limit ? `, limit ${session.ansible_limit.slice(0, 60)}` : '';
   const batch = session.tags['muster.batch'];
-  try {
-    await client.workflow.start(WORKFLOWS.session, {
-      workflowId: sessionWorkflowId(session),
-      taskQueue: MAIN_QUEUE,
-      args: [{ sessionId: session.id }],
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      workflowIdConflictPolicy: 'FAIL',
-      staticSummary: cut(`${session.configuration_name} on ${session.target.definition}${limit}`, SUMMARY_MAX),
-      staticDetails: cut(describe(session), DETAILS_MAX),
-      typedSearchAttributes: [
-        { key: CONFIGURATION, value: session.configuration_name.slice(0, 255) },
-        { key: TARGET, value: session.target.definition },
-        { key: STATUS, value: 'pending' },
-        ...(batch ? [{ key: BATCH, value: batch.slice(0, 255) }] : []),
-      ],
-    });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
+  await startOnce(client, WORKFLOWS.session, {
+    workflowId: sessionWorkflowId(session),
+    taskQueue: MAIN_QUEUE,
+    args: [{ sessionId: session.id }],
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    staticSummary: cut(`${session.configuration_name} on ${session.target.definition}${limit}`, SUMMARY_MAX),
+    staticDetails: cut(describe(session), DETAILS_MAX),
+    typedSearchAttributes: [
+      { key: CONFIGURATION, value: session.configuration_name.slice(0, 255) },
+      { key: TARGET, value: session.target.definition },
+      { key: STATUS, value: 'pending' },
+      ...(batch ? [{ key: BATCH, value: batch.slice(0, 255) }] : []),
+    ],
+  });
 }
 
 /** The text's beginning in at most `max` bytes. */

@@ -31,8 +31,6 @@ export interface SweepReport {
   restarted: string[];
   ended: string[];
   purged: number;
-  /** Machines that have files of runs. */
-  hosts: string[];
 }
 
 /**
@@ -43,7 +41,7 @@ export interface SweepReport {
 export async function sweepSessions(deps: { db: Db; client: Client; clock(): Date }): Promise<SweepReport> {
   const { db, client } = deps;
   const ago = (ms: number) => new Date(deps.clock().getTime() - ms);
-  const report: SweepReport = { restarted: [], ended: [], purged: 0, hosts: [] };
+  const report: SweepReport = { restarted: [], ended: [], purged: 0 };
   const candidates = await openSessions(db, ago(SETTLE_MS));
   const running = candidates.length > 0 ? await runningWorkflows(client) : new Set();
   for (const session of candidates) {
@@ -70,9 +68,15 @@ export async function sweepSessions(deps: { db: Db; client: Client; clock(): Dat
   await wakeQueue(deps);
   await wakeLeaseWaiters(deps);
   await refreshLeaseWaits(db);
-  report.hosts = await runMachines(db, SESSION_MACHINES, ago(MACHINE_SEEN_MS));
-  await forgetRunMachines(db, ago(MACHINE_KNOWN_MS));
   return report;
+}
+
+/** Machines that are to clean up: those that have files of runs, or may have. */
+export async function machinesToVisit({ db, clock }: { db: Db; clock(): Date }): Promise<string[]> {
+  const ago = (ms: number) => new Date(clock().getTime() - ms);
+  const machines = await runMachines(db, SESSION_MACHINES, ago(MACHINE_SEEN_MS));
+  await forgetRunMachines(db, ago(MACHINE_KNOWN_MS));
+  return machines;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Client, type ClientOptions, Connection } from '@temporalio/client';
 import { defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
 import { SealingFailureConverter } from '../../workflows/engine/sealed-failures.ts';
-import { askInTime } from './ask-in-time.ts';
+import { askInTime, HEALTH_MS } from './ask-in-time.ts';
 import { clientCodec } from './payload-mac.ts';
 import { sealMessages } from './seal-messages.ts';
 import type { Signing, SigningLog } from './signing.ts';
@@ -88,7 +88,7 @@ export function connectTemporal(
     connection,
     health: async () => {
       try {
-        await askInTime(connection, () => connection.workflowService.getSystemInfo({}));
+        await askInTime(connection, HEALTH_MS, () => connection.workflowService.getSystemInfo({}));
         return null;
       } catch (error) {
         return `Temporal does not answer at ${settings.address}: ${error instanceof Error ? error.message : 'unknown'}`;

@@ -127,7 +127,14 @@ export function createTrust(deps: TrustDependencies) {
     return { published, validBefore: end === undefined || !Number.isFinite(end) ? null : new Date(end) };
   };
 
-  return { identity, renew, hasOwnKey: signer.hasOwnKey };
+  /** Whether there is anything to renew. Throws `trust_unavailable`, or what keeps the secrets from being read. */
+  const isRenewalWanted = async (): Promise<boolean> => {
+    const [authority, certificate] = [await findAuthority(db), await stored()];
+    if (authority === null || certificate === null) return true;
+    return isDue(parseCertificate(certificate), (await signer.sessionKey()).publicKey, authority);
+  };
+
+  return { identity, renew, isRenewalWanted, hasOwnKey: signer.hasOwnKey };
 }
 
 /** What hosts are to trust, a key a line, the one that signs now first; empty before there is one. */

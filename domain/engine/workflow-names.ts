@@ -15,3 +15,5 @@ export const WORKFLOWS = {
   wakeWebhooks: 'wakeWebhooksWorkflow',
   webhook: 'webhookWorkflow',
 } as const;
+
+export type WorkflowName = (typeof WORKFLOWS)[keyof typeof WORKFLOWS];

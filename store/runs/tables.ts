@@ -30,6 +30,8 @@ export interface RunsTable {
   event_lag_ms: Generated<number>;
   /** Why Ansible ended it, in Ansible's own words, in one line; null where it did not say. */
   error: ColumnType<string | null, string | null | undefined, string | null>;
+  /** When somebody asked for its end; null where nobody did, and once its machine has ended it. */
+  end_requested_at: OptionalTime;
 }
 
 export interface RunTokensTable {

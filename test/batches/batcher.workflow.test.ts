@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { BatcherActivities, PassAnswer } from '../../activities/batches/contract.ts';
-import { ensureBatcher, wakeBatcher } from '../../control/batches/wake-batcher.ts';
+import { pokedBatcher, wantedBatcher } from '../../control/batches/wanted-batcher.ts';
+import { tellOrThrow } from '../../control/temporal/tell.ts';
 import { BATCHER_WORKFLOW_ID } from '../../domain/batches/workflow-id.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { reconcileSchedules } from '../../worker/schedules.ts';
@@ -37,7 +38,7 @@ describeNeeding(temporalMissing(), 'the workflow of the batcher', () => {
         passes.push({ poked, at: Date.now() });
         return next();
       },
-      ensureBatcher: () => ensureBatcher(server.environment.client),
+      ensureBatcher: () => start(),
     };
     stopWorker = await startTestWorker(server.environment, {
       taskQueue: MAIN_QUEUE,
@@ -61,7 +62,7 @@ describeNeeding(temporalMissing(), 'the workflow of the batcher', () => {
   });
 
   const batcher = (): WorkflowHandle => server.environment.client.workflow.getHandle(BATCHER_WORKFLOW_ID);
-  const start = () => ensureBatcher(server.environment.client);
+  const start = () => tellOrThrow(server.environment.client, wantedBatcher());
   const passed = (count: number) => eventually(`${count} passes`, () => passes.length >= count);
   const runId = async () => (await batcher().describe()).runId;
 
@@ -132,7 +133,7 @@ describeNeeding(temporalMissing(), 'the workflow of the batcher', () => {
     await Promise.all([start(), start(), start()]);
     expect(await runId()).toBe(first);
     await batcher().terminate('by hand');
-    await wakeBatcher(server.environment.client);
+    await tellOrThrow(server.environment.client, pokedBatcher());
     await eventually('it runs again', async () => (await batcher().describe()).status.name === 'RUNNING');
     expect(await runId()).not.toBe(first);
   });

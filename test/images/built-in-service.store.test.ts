@@ -18,8 +18,8 @@ const STORE = randomUUID();
 let database: TestDatabase;
 let service: ImageService;
 const clock = () => new Date();
-const away = () => Promise.reject(new Error('away'));
-const imageEngine = { start: away, end: away };
+// Temporal is away: what is recorded is told later.
+const tell = async () => undefined;
 const acting = () => ({ db: database.db, clock, actor: null });
 const worker = (able: boolean, reason = '') =>
   noteImageWorker(database.db, { store_id: STORE, queue: 'q', able, reason, seen_at: clock() });
@@ -29,8 +29,7 @@ beforeAll(async () => {
   await worker(true);
   service = createBuiltInImages({
     db: database.db,
-    // An engine that is away: what is recorded is told later.
-    imageEngine,
+    tell,
     imageFiles: null,
     imageSettings: { maxBytes: 1, keepFree: 0, dkms: true },
     clock,
@@ -95,7 +94,7 @@ test('a session sees of its job that it waits for its turn, and that it has it',
     await service.createJob({ ...wanted, resultName: 'r', shellName: 'second' }, never),
   ];
   const imageLimits = { working: 1, open: 10, stepSeconds: 60, userSeconds: 60, queueSeconds: 60 };
-  const deps = { db: database.db, imageEngine, clock, since: clock(), imageLimits };
+  const deps = { db: database.db, tell, clock, since: clock(), imageLimits };
   const ask = (id: string) => takeImageRunTurn(deps, id, 'fetching_image');
   const queued = async () => {
     const state = shellState(await service.getJob(second.id, never), 'second');

@@ -178,7 +178,7 @@ describe('a job that finds no port', () => {
 describe('jobs that are to be open at once', () => {
   const deps = () => ({
     db: database.db,
-    imageEngine: { start: async () => undefined, end: async () => undefined },
+    tell: async () => undefined,
     imageSettings: { maxBytes: 2 ** 20, keepFree: 0, dkms: true },
     clock: () => now,
     log: { warn: () => undefined },

@@ -11,9 +11,8 @@ let told: string[];
 
 beforeAll(async () => {
   api = await createTestApi({
-    imageEngine: {
-      start: async (id) => void told.push(`start ${id}`),
-      end: async (id) => void told.push(`end ${id}`),
+    tell: async (wanted) => {
+      told.push(...wanted.map(({ workflowId, signal }) => `${signal?.name ?? 'start'} ${workflowId}`));
     },
   });
 });
@@ -114,7 +113,7 @@ describe.each(['/apis/ims', '/apis/ims/v2'])('below %s', (base) => {
     expect((await api.call('DELETE', path)).status).toBe(204);
     expect((await api.call('GET', path)).body).toMatchObject({ status: 404, code: 'image_job_not_found' });
     expect((await api.call('DELETE', path)).status).toBe(404);
-    expect(told).toEqual([`start ${made.body.id}`, `end ${made.body.id}`]);
+    expect(told).toEqual([`start image-job/${made.body.id}`, `endImageJob image-job/${made.body.id}`]);
   });
 });
 
@@ -257,7 +256,7 @@ test('a patch sets an open job to error and nothing else', async () => {
   expect((await api.call('PATCH', path, { resultant_image_id: body.artifact_id })).status).toBe(409);
   expect((await api.call('PATCH', path, { status: 'done' })).status).toBe(422);
   expect((await api.call('PATCH', path, { status: 'error' })).body).toMatchObject({ status: 'error' });
-  expect(told).toContain(`end ${body.id}`);
+  expect(told).toContain(`endImageJob image-job/${body.id}`);
   expect((await api.call('PATCH', path, { status: 'error' })).status).toBe(200);
   expect((await api.call('PATCH', `/apis/ims/jobs/${NOWHERE}`, {})).status).toBe(404);
 });
@@ -266,7 +265,7 @@ test('a job that is ended by its id in upper case is told so by its own', async 
   const { body } = await newJob();
   const path = `/apis/ims/jobs/${body.id.toUpperCase()}`;
   expect((await api.call('PATCH', path, { status: 'error' })).body).toMatchObject({ id: body.id, status: 'error' });
-  expect(told.filter((word) => word.startsWith('end'))).toEqual([`end ${body.id}`]);
+  expect(told.filter((word) => word.startsWith('end'))).toEqual([`endImageJob image-job/${body.id}`]);
 });
 
 describe('the bulk delete', () => {

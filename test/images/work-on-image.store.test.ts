@@ -1,13 +1,13 @@
 /** What the work on an image leaves in the records; the builder here says what is told to it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Client } from '@temporalio/client';
 import type { ImageWorkDependencies } from '../../activities/images/machine-work.ts';
 import { openRoot } from '../../activities/images/open-root.ts';
 import { watchRoot } from '../../activities/images/watch-root.ts';
 import { sweepImageJobs } from '../../control/images/sweep-images.ts';
 import { musterError } from '../../domain/errors.ts';
 import {
+  anyImageJob,
   findImageJob,
   type ImageJobRow,
   markImageJobCleaned,
@@ -17,6 +17,7 @@ import {
 import { takeImageTurn } from '../../store/images/image-turns.ts';
 import { takeImagePort } from '../../store/images/shell-ports.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
+import { notingTell } from '../support/temporal/told.ts';
 import { newImageJob } from './new-image-job.ts';
 
 const never = new AbortController().signal;
@@ -153,11 +154,7 @@ describe('the port of a job', () => {
     letGo();
     await expect(late).rejects.toMatchObject({ code: 'image_environment_failed' });
     expect((await ports())[0]).toEqual({ port: 100, job: job.id, resting: false });
-    const engine = {
-      imageEngine: { start: async () => {}, end: async () => {} },
-      client: {} as Client,
-    };
-    await sweepImageJobs({ db: database.db, ...engine, clock: () => new Date(0) });
+    await sweepImageJobs({ db: database.db, tell: async () => undefined, clock: () => new Date(0) });
     expect(await ports()).toEqual([
       { port: 100, job: job.id, resting: true },
       { port: 101, job: open.id, resting: false },
@@ -180,18 +177,41 @@ describe('the sweep', () => {
   ])('tells the workflow of a job that was %s and may not have heard it', async (_what, over) => {
     const [job, other] = [await unpacked(), await unpacked()];
     await over(job);
-    const told: string[] = [];
-    const describe_ = async () => ({ status: { name: 'RUNNING' } });
-    await sweepImageJobs({
-      db: database.db,
-      imageEngine: {
-        start: async (id) => void told.push(`start ${id}`),
-        end: async (id) => void told.push(`end ${id}`),
-      },
-      client: { workflow: { getHandle: () => ({ describe: describe_ }) } } as unknown as Client,
-      clock: () => new Date(Date.now() + 60_000),
-    });
-    expect([told.includes(`end ${job.id}`), told.filter((word) => word.includes(other.id))]).toEqual([true, []]);
+    const { tell, told } = notingTell();
+    const sweep = (later: number) =>
+      sweepImageJobs({ db: database.db, tell, clock: () => new Date(Date.now() + later) });
+    await sweep(60_000);
+    const wordsOf = ({ id }: ImageJobRow) => told.filter((word) => word.includes(id));
+    expect(wordsOf(job)).toEqual([`image-job/${job.id} endImageJob`]);
+    // One that goes on is started where its workflow is lost.
+    expect(wordsOf(other)).toEqual([`image-job/${other.id}`]);
+  });
+
+  test('says it for a day, and then only starts what is lost: a workflow takes only so many words', async () => {
+    const job = await unpacked();
+    await moveImageJob(database.db, job.id, 'error', { ended_at: new Date() });
+    const { tell, told } = notingTell();
+    for (const hours of [23, 25]) {
+      await sweepImageJobs({ db: database.db, tell, clock: () => new Date(Date.now() + hours * 3_600_000) });
+    }
+    const words = told.filter((word) => word.includes(job.id));
+    expect(words).toEqual([`image-job/${job.id} endImageJob`, `image-job/${job.id}`]);
+  });
+
+  test('leaves a young job to who has made it, and forgets a deleted one of which nothing is left', async () => {
+    const [young, gone] = [await unpacked(), await unpacked()];
+    await database.db
+      .updateTable('image_jobs')
+      .set({ cleaned: true, deleted_at: new Date() })
+      .where('id', '=', gone.id)
+      .execute();
+    const { tell, told } = notingTell();
+    const made = (await findImageJob(database.db, young.id))?.created_at.getTime() ?? 0;
+    await sweepImageJobs({ db: database.db, tell, clock: () => new Date(made + 19_000) });
+    expect(told.filter((word) => word.includes(young.id))).toEqual([]);
+    await sweepImageJobs({ db: database.db, tell, clock: () => new Date(made + 60_000) });
+    expect(told.filter((word) => word.includes(gone.id))).toEqual([]);
+    expect(await anyImageJob(database.db, gone.id)).toBeNull();
   });
 });
 

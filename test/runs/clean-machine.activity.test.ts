@@ -11,7 +11,7 @@ import { writeEnd } from '../../store/sessions/write-end.ts';
 import { launcherMissing, processesWith } from '../support/ansible/local-runs.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
-import { NO_IMAGE_KEYS, openShellMachine, perform, type SessionMachine } from '../support/stack/session-machine.ts';
+import { openShellMachine, perform, type SessionMachine } from '../support/stack/session-machine.ts';
 
 const END = { succeeded: 'unknown', message: 'ended', reason: 'workflow_ended' } as const;
 
@@ -114,9 +114,7 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
       ...machine.deps,
       owners: [sessionOwner(machine.database.db)],
       clock: () => new Date(),
-      auditKept: { days: 90, rows: 1_000_000 },
-      imageService: null,
-      imageKeys: NO_IMAGE_KEYS,
+      laneSweeps: [],
       mirrors: {
         pruneMirrors: async ({ unusedForMs }) => {
           pruned.push(unusedForMs);

@@ -1,25 +1,32 @@
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { endRun, endRunHere, sweepRunEnds } from '../../control/runs/end-run.ts';
 import { openRun } from '../../control/runs/open-run.ts';
+import { createTell } from '../../control/temporal/tell.ts';
+import { noteRunMachine, SESSION_MACHINES } from '../../store/runs/run-machines.ts';
 import { markRunEnded, markRunStarted, noteRunError } from '../../store/runs/runs.ts';
 import { appendEvents, appendOutput } from '../../store/runs/streams.ts';
 import { addConfiguration, addOutput, addRun, endSession, sessionId } from '../sessions/session-fixtures.ts';
 import { openEvents } from '../sessions/streams/event-reader.ts';
+import { eventually } from '../support/eventually.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
+import { answeringClient, notingTell } from '../support/temporal/told.ts';
 
 let api: TokenApi;
 let base: string;
-const ended: { id: string; machine: string }[] = [];
-let engineFails = false;
+let isAway = false;
+const ended: unknown[] = [];
+const logged: object[] = [];
+const client = answeringClient(async ({ options }) => {
+  if (isAway) throw new Error('deadline exceeded');
+  ended.push(...options.args);
+});
+const tell = createTell({ client, log: { warn: (fields) => void logged.push(fields) } });
 beforeAll(async () => {
   api = await createTokenApi({
     clock: () => new Date(),
-    runEngine: {
-      end: async (run) => {
-        if (engineFails) throw new Error('deadline exceeded');
-        ended.push(run);
-      },
-    },
+    tell,
   });
   await api.app.listen({ port: 0, host: '127.0.0.1' });
   base = `http://127.0.0.1:${(api.app.server.address() as AddressInfo).port}`;
@@ -133,7 +140,7 @@ describe('the end of a run', () => {
   test('is asked for on its machine and recorded', async () => {
     await toyRun('toy-8-1', 'disk-2');
     expect(await end('toy-8-1')).toMatchObject({ status: 202, body: { id: 'toy-8-1', state: 'started' } });
-    expect(ended).toEqual([{ id: 'toy-8-1', machine: 'disk-2' }]);
+    expect(ended).toEqual([{ runId: 'toy-8-1', machine: 'disk-2' }]);
     const { body } = await api.call('GET', '/api/v1/audit?kind=run', undefined, as('admin'));
     expect(body.records).toMatchObject([{ action: 'end', kind: 'run', name: 'toy-8-1', actor: expect.any(String) }]);
   });
@@ -166,12 +173,89 @@ describe('the end of a run', () => {
     });
   });
 
-  test('is for administrators, and says when the engine does not answer', async () => {
+  test('is for administrators', async () => {
     await toyRun('toy-9-2');
     expect(await end('toy-9-2', 'operator')).toMatchObject({ status: 403 });
-    engineFails = true;
-    expect(await end('toy-9-2')).toMatchObject({ status: 503, body: { code: 'engine_unavailable' } });
-    engineFails = false;
-    expect(ended).not.toContainEqual(expect.objectContaining({ id: 'toy-9-2' }));
+    expect(ended).not.toContainEqual(expect.objectContaining({ runId: 'toy-9-2' }));
+  });
+
+  describe('with Temporal away', () => {
+    const sweepAt = async (seconds: number) => {
+      const told = notingTell();
+      await sweepRunEnds({ ...api.deps, tell: told.tell, clock: () => new Date(Date.now() + seconds * 1_000) });
+      return told.told;
+    };
+    const seen = (machine: string) =>
+      noteRunMachine(api.deps.db, { machine, queue: `q-${machine}`, kind: SESSION_MACHINES }, new Date());
+
+    beforeEach(async () => {
+      isAway = true;
+      logged.length = 0;
+      await api.deps.db.updateTable('runs').set({ end_requested_at: null }).execute();
+      await api.deps.db.deleteFrom('run_machines').execute();
+    });
+    afterEach(() => {
+      isAway = false;
+    });
+
+    test('is taken and recorded; the log alone says that Temporal did not hear of it', async () => {
+      await toyRun('toy-10-1', 'disk-5');
+      const answer = await end('toy-10-1');
+      expect(answer).toMatchObject({ status: 202, body: { id: 'toy-10-1', state: 'started' } });
+      expect(JSON.stringify(answer.body)).not.toMatch(/deadline|Temporal/);
+      expect(logged).toEqual([{ workflow: 'end-run/toy-10-1', err: 'Error: deadline exceeded' }]);
+      const { body } = await api.call('GET', '/api/v1/audit?kind=run', undefined, as('admin'));
+      expect(body.records).toContainEqual(expect.objectContaining({ action: 'end', name: 'toy-10-1' }));
+      await seen('disk-5');
+      expect(await sweepAt(10)).toEqual([]);
+      expect(await sweepAt(30)).toEqual(['end-run/toy-10-1']);
+    });
+
+    test('is told again until its machine has ended it, or it is over', async () => {
+      for (const id of ['toy-11-1', 'toy-11-2']) {
+        await toyRun(id, 'disk-6');
+        expect(await end(id)).toMatchObject({ status: 202 });
+      }
+      await seen('disk-6');
+      expect(await sweepAt(30)).toEqual(['end-run/toy-11-1', 'end-run/toy-11-2']);
+      const endings: string[] = [];
+      const runner = { end: async (id: string) => void endings.push(id) };
+      expect(await endRunHere({ db: api.deps.db, runner, hostId: 'disk-6' }, 'toy-11-1')).toBe(true);
+      expect(endings).toEqual(['toy-11-1']);
+      expect(await sweepAt(30)).toEqual(['end-run/toy-11-2']);
+      await markRunEnded(api.deps.db, 'toy-11-2', 'ended', 1);
+      expect(await sweepAt(30)).toEqual([]);
+    });
+
+    test('is told again for a machine that is there', async () => {
+      await toyRun('toy-12-1', 'disk-7');
+      expect(await end('toy-12-1')).toMatchObject({ status: 202 });
+      expect(await sweepAt(30)).toEqual([]);
+      await seen('disk-7');
+      expect(await sweepAt(30)).toEqual(['end-run/toy-12-1']);
+      expect(await sweepAt(120)).toEqual([]);
+    });
+  });
+
+  test('of a run that ends meanwhile is refused, and nothing is recorded', async () => {
+    await toyRun('toy-13-1');
+    const deps = { ...api.deps, tell, clock: api.deps.clock, actor: 'ann' };
+    const racing = api.deps.db.transaction().execute(async (trx) => {
+      // It holds the run until the request waits for it.
+      await trx.selectFrom('runs').select('id').where('id', '=', 'toy-13-1').forUpdate().execute();
+      const refused = endRun(deps, 'toy-13-1').catch((error: { code: string }) => error.code);
+      await eventually('the request waits', async () => {
+        const { rows } =
+          await sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+            trx,
+          );
+        return rows.length > 0;
+      });
+      await markRunEnded(trx, 'toy-13-1', 'ended', 0);
+      return { refused };
+    });
+    expect(await (await racing).refused).toBe('run_over');
+    const audited = await api.call('GET', '/api/v1/audit?kind=run', undefined, as('admin'));
+    expect(audited.body.records).not.toContainEqual(expect.objectContaining({ name: 'toy-13-1' }));
   });
 });

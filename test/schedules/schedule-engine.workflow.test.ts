@@ -16,7 +16,7 @@ import { openDevServer, type TestServer, workflowBundle } from '../support/tempo
 /** Once a year, so that no clock interferes. */
 const YEARLY = '0 3 1 1 *';
 /** For one exchange with Temporal, ms. The API of a site gives up after 3 s and makes up for it later, which no test here is about. */
-const ANSWER_MS = 30_000;
+const EXCHANGE_MS = 30_000;
 
 describeNeeding(temporalMissing(), 'schedules in Temporal', () => {
   let server: TestServer;
@@ -27,7 +27,7 @@ describeNeeding(temporalMissing(), 'schedules in Temporal', () => {
     server = await openDevServer();
     const { client } = server.environment;
     api = await createTestApi({
-      schedules: createScheduleEngine(client, { answerMs: ANSWER_MS }),
+      schedules: createScheduleEngine(client, { exchangeMs: EXCHANGE_MS }),
       clock: () => new Date(),
     });
     stopWorker = await startTestWorker(server.environment, {

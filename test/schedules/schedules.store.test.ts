@@ -3,13 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { beginScheduleRun } from '../../control/schedules/begin-schedule-run.ts';
 import { cancelScheduleRun, failScheduleRun, followScheduleRun } from '../../control/schedules/end-schedule-run.ts';
-import { keepUserSchedules } from '../../control/schedules/keep-user-schedules.ts';
 import { performScheduleRun } from '../../control/schedules/perform-schedule-run.ts';
 import { reconcileUserSchedules } from '../../control/schedules/reconcile-schedules.ts';
+import { createScheduleSweep } from '../../control/schedules/sweep-schedules.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { ScheduleAction } from '../../domain/schedules/schedule-schema.ts';
 import { findScheduleRun, type ScheduleRunRow } from '../../store/schedules/schedule-runs.ts';
-import { eventually } from '../support/eventually.ts';
 import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 import { type FakeSchedules, fakeSchedules } from '../support/temporal/fake-schedules.ts';
 
@@ -427,28 +426,39 @@ describe('the reconciliation', () => {
     expect((await run(open)).state).toBe('running');
   });
 
-  test('goes on by itself, says once that the engine is away and once that it is back', async () => {
-    const log = {
-      info: (_: object, text: string) => void said.push(text),
-      warn: (_: object, text: string) => void said.push(text),
+  test('is part of the sweep, which compares every schedule at first and then each quarter of an hour', async () => {
+    const sweep = createScheduleSweep(api.deps);
+    const wrong = () => {
+      const found = engine.has.get(schedule.name);
+      if (!found) throw new Error('it is not there');
+      engine.has.set(schedule.name, { ...found, record: { ...found.record, cron: '5 5 5 5 *' } });
     };
-    const said: string[] = [];
-    let passes = 0;
-    const list = engine.list;
-    const counted = {
-      ...engine,
-      list: () => {
-        passes += 1;
-        return list();
-      },
+    const cronAfter = async (minutes: number) => {
+      api.now.value = new Date(Date.parse('2026-11-21T10:00:00Z') + minutes * 60_000);
+      await sweep();
+      return engine.has.get(schedule.name)?.record.cron;
     };
+    wrong();
+    expect(await cronAfter(0)).toBe('0 3 * * *');
+    wrong();
+    expect(await cronAfter(14)).toBe('5 5 5 5 *');
+    expect(await cronAfter(15)).toBe('0 3 * * *');
     engine.away = 'no answer';
-    const stop = keepUserSchedules({ ...api.deps, schedules: counted, log }, 5);
-    await eventually('it went on', () => passes > 3);
-    expect(said).toEqual(['schedules not reconciled']);
+    wrong();
+    await expect(cronAfter(30)).rejects.toThrow('no answer');
     engine.away = null;
-    await eventually('it is back', () => said.length > 1);
-    await stop();
-    expect(said).toEqual(['schedules not reconciled', 'schedules are reconciled again']);
+    // What failed is not taken for done.
+    expect(await cronAfter(31)).toBe('0 3 * * *');
+  });
+
+  test('is what the log says where Temporal is away: the record says so too, and the request is answered', async () => {
+    engine.away = 'no answer';
+    const before = api.logged.length;
+    expect((await api.call('PATCH', path(), { cron: '0 4 * * *' })).status).toBe(200);
+    expect((await api.call('POST', `${path()}/trigger`)).status).toBe(202);
+    const warnings = api.logged.slice(before).filter(({ level }) => level === 40);
+    const warning = { schedule: schedule.name, err: 'no answer' };
+    expect(warnings).toMatchObject([warning, warning]);
+    expect(warnings[0]?.msg).toBe('Temporal was not told of a schedule; the sweep tells it');
   });
 });

@@ -1,7 +1,8 @@
 /** The certificate is renewed by a schedule: on a real Temporal server, with fake activities. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { tellOrThrow } from '../../control/temporal/tell.ts';
+import { wantedRenewal } from '../../control/trust/wanted-renewal.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
-import { renewTrustNow } from '../../worker/lanes/trust.ts';
 import { reconcileSchedules } from '../../worker/schedules.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeNeeding } from '../support/requirement.ts';
@@ -41,11 +42,9 @@ describeNeeding(temporalMissing(), 'the renewal of trust', () => {
     expect(spec.intervals).toMatchObject([{ every: 600_000 }]);
     expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
 
-    await renewTrustNow(client);
+    await tellOrThrow(client, wantedRenewal());
     await eventually('it was tried twice', () => asked === 2);
-    const { info } = await schedule.describe();
-    const workflowId = info.recentActions.at(-1)?.action.workflow.workflowId ?? '';
-    expect(await client.workflow.getHandle(workflowId).result()).toEqual({
+    expect(await client.workflow.getHandle(wantedRenewal().workflowId).result()).toEqual({
       validBefore: '2026-11-21T22:00:00.000Z',
       published: false,
     });

@@ -20,7 +20,7 @@ describe('workflows of an idle stack in ten minutes', () => {
   ])('%s: few enough that sessions are seen between them', (_what, parts) => {
     const count = started(parts);
     expect(count).toBeGreaterThan(0);
-    expect(count).toBeLessThanOrEqual(25);
+    expect(count).toBeLessThanOrEqual(16);
   });
 });
 

@@ -1,10 +1,10 @@
 import { createHardwareSyncActivities } from '../../activities/components/hardware-sync-activities.ts';
 import type { Environment } from '../../config/environment.ts';
-import { ensureHardwareSync } from '../../control/components/ensure-hardware-sync.ts';
+import { wantedHardwareSync } from '../../control/components/wanted-hardware-sync.ts';
+import { tellOrThrow } from '../../control/temporal/tell.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { createHardwareList, type ListHardware } from '../../drivers/inventory/list-hardware.ts';
-import { keepRunning } from '../keep-running.ts';
 import { every } from '../schedules.ts';
 import type { WorkerLane } from '../shared/open-shared.ts';
 
@@ -24,15 +24,15 @@ export const hardwareSyncSchedule = (wanted: boolean) =>
 
 /** The hardware sync. */
 export const components: WorkerLane = (shared) => {
-  const { env, client, log } = shared;
+  const { env, client, tell } = shared;
   const listHardware = hardwareList(env);
-  const ensure = () => ensureHardwareSync(client, MAIN_QUEUE);
+  const wanted = wantedHardwareSync(MAIN_QUEUE);
   return {
     main: createHardwareSyncActivities({ ...shared, listHardware, taskQueue: MAIN_QUEUE }),
     schedules: [hardwareSyncSchedule(listHardware !== undefined)],
     ...(listHardware === undefined
       ? {}
-      : { begin: [['Temporal', ensure]], background: [() => keepRunning({ 'hardware sync': ensure }, log)] }),
+      : { begin: [['Temporal', () => tellOrThrow(client, wanted)]], sweep: () => tell([wanted]) }),
   };
 };
 

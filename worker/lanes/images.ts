@@ -1,3 +1,4 @@
+import { sweepImageJobs } from '../../control/images/sweep-images.ts';
 import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { openImageMachine } from '../image-builder.ts';
 import { every } from '../schedules.ts';
@@ -11,11 +12,12 @@ export const IMAGE_SCHEDULE = every('muster-images', '2m', {
 });
 
 /** The built-in image service, and this machine's share of the work on images. */
-export const images: WorkerLane = async ({ env, db, paths, queue, log, builtInImages }) => {
+export const images: WorkerLane = async ({ env, db, paths, queue, log, builtInImages, tell, clock }) => {
   const machine = await openImageMachine(env, { db, imagesDir: paths.images, queue, log });
   return {
     main: builtInImages.activities,
     schedules: [IMAGE_SCHEDULE],
+    sweep: () => sweepImageJobs({ db, tell, clock }),
     ...(machine === null ? {} : { machine: machine.activities, background: [() => machine.announce()] }),
   };
 };

@@ -1,6 +1,6 @@
 import { createScheduleActivities } from '../../activities/schedules/activities.ts';
-import { keepUserSchedules } from '../../control/schedules/keep-user-schedules.ts';
 import { createScheduleEngine } from '../../control/schedules/schedule-engine.ts';
+import { createScheduleSweep } from '../../control/schedules/sweep-schedules.ts';
 import { withoutRegistry } from '../../drivers/tenants/no-registry.ts';
 import type { WorkerLane } from '../shared/open-shared.ts';
 
@@ -12,5 +12,5 @@ export const schedules: WorkerLane = (shared) => ({
     // A schedule acts for no tenant.
     tenants: withoutRegistry(),
   }),
-  background: [() => keepUserSchedules({ ...shared, schedules: createScheduleEngine(shared.client) })],
+  sweep: createScheduleSweep({ ...shared, schedules: createScheduleEngine(shared.client) }),
 });

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { createHostActivities, createSessionRecords } from '../../activities/sessions/activities.ts';
 import { createClusterActivities } from '../../activities/sessions/cluster/cluster-activities.ts';
 import { createImageActivities } from '../../activities/sessions/images/image-activities.ts';
-import { createSweepActivities } from '../../activities/sessions/sweep-activities.ts';
+import { createSweepActivities, sweepSessionRecords } from '../../activities/sessions/sweep-activities.ts';
 import type { Environment } from '../../config/environment.ts';
 import { sessionOwner } from '../../control/sessions/session-owner.ts';
+import { wantedSweep } from '../../control/sessions/wanted-sweep.ts';
+import { tellOrThrow } from '../../control/temporal/tell.ts';
 import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { createAnsibleHosts } from '../../drivers/inventory/ansible-hosts.ts';
 import { createInventories, type InventoryProvider } from '../../drivers/inventory/create-inventories.ts';
@@ -20,11 +22,13 @@ import type { Db } from '../../store/connection/database.ts';
 import { baseEnvironment } from '../base-environment.ts';
 import { openCluster } from '../cluster.ts';
 import { openImages } from '../image-service.ts';
+import { keepRunning } from '../keep-running.ts';
 import { every } from '../schedules.ts';
 import { ROOT, type WorkerLane, type WorkerShared } from '../shared/open-shared.ts';
 
 export const SESSION_SCHEDULES = [
-  every('muster-sweep', '1m', {
+  // Every worker keeps the sweep running, which makes a pass each minute. This is for workers that do not.
+  every('muster-sweep', '10m', {
     workflowType: WORKFLOWS.sweep,
     workflowId: 'sweep',
     timeout: '15m',
@@ -41,10 +45,11 @@ export const SESSION_SCHEDULES = [
 
 /** Sessions, wherever their layers run, and the sweep of each minute. */
 export const sessions: WorkerLane = async (shared) => {
-  const { env, db } = shared;
+  const { env, db, client, log } = shared;
   const cluster = await openCluster(env);
   const deps = { ...sessionDependencies(shared), hasCluster: cluster !== null };
   const host = createHostActivities(deps);
+  const startSweep = () => tellOrThrow(client, wantedSweep());
   const sweep = createSweepActivities({ ...deps, owners: shared.owners, laneSweeps: shared.sweeps });
   return {
     main: {
@@ -59,6 +64,9 @@ export const sessions: WorkerLane = async (shared) => {
     ...(cluster === null ? {} : { cluster: createClusterActivities({ ...deps, cluster }) }),
     schedules: SESSION_SCHEDULES,
     owners: [sessionOwner(db)],
+    sweep: (signal) => sweepSessionRecords(deps, signal),
+    begin: [['Temporal', startSweep]],
+    background: [() => keepRunning({ sweep: startSweep }, log)],
   };
 };
 

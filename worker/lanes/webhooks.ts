@@ -1,10 +1,8 @@
 import { createWebhookActivities, sweepWebhooks } from '../../activities/webhooks/activities.ts';
 import { openAddressSeal } from '../../control/webhooks/address-seal.ts';
 import { followNotifications } from '../../control/webhooks/follow-notifications.ts';
-import { wakeWebhooks } from '../../control/webhooks/wake-webhooks.ts';
 import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { createWebhookSender } from '../../drivers/webhooks/send-webhook.ts';
-import { keepRunning } from '../keep-running.ts';
 import { every } from '../schedules.ts';
 import type { WorkerLane } from '../shared/open-shared.ts';
 
@@ -17,7 +15,7 @@ export const WEBHOOK_SCHEDULE = every('muster-webhooks', '10m', {
 
 /** Notifications, and the addresses that they go to. */
 export const webhooks: WorkerLane = (shared) => {
-  const { db, log, site } = shared;
+  const { db, site } = shared;
   const deps = {
     ...shared,
     secrets: site.secrets,
@@ -28,6 +26,6 @@ export const webhooks: WorkerLane = (shared) => {
     main: createWebhookActivities(deps),
     schedules: [WEBHOOK_SCHEDULE],
     sweep: () => sweepWebhooks(deps),
-    background: [() => keepRunning({ webhooks: () => wakeWebhooks(deps) }, log), () => followNotifications(deps)],
+    background: [() => followNotifications(deps)],
   };
 };

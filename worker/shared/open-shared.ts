@@ -1,11 +1,12 @@
 /** What all lanes of a worker stand on: settings, database, Temporal, the site's values, git, the runner of this machine. */
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import type { LaneSweep } from '../../activities/sessions/sweep-activities.ts';
+import type { LaneSweep } from '../../activities/sweep-lanes.ts';
 import type { dataPaths } from '../../config/data-paths.ts';
 import { databaseSettings } from '../../config/database-settings.ts';
 import { type Environment, EnvironmentError } from '../../config/environment.ts';
 import { createDispatcher } from '../../control/sessions/dispatcher.ts';
+import { createTell } from '../../control/temporal/tell.ts';
 import { hostQueueOf } from '../../domain/engine/task-queues.ts';
 import type { RunOwner } from '../../domain/runs/owner.ts';
 import { createGit } from '../../drivers/git/create-git.ts';
@@ -41,6 +42,7 @@ export type WorkerShared = Awaited<ReturnType<typeof openShared>>;
 
 export async function openShared({ env, environment, log, paths, db, site, client, within }: Opened) {
   const temporary = paths.temporary.worker;
+  const tell = createTell({ client, log });
   const searchPath = environment.PATH ?? '';
   const ansible = await findAnsible({
     binDir: env.MUSTER_ANSIBLE_BIN_DIR,
@@ -60,6 +62,7 @@ export async function openShared({ env, environment, log, paths, db, site, clien
     db,
     site,
     client,
+    tell,
     clock: () => new Date(),
     database: databaseSettings(env),
     hostId,
@@ -87,7 +90,7 @@ export async function openShared({ env, environment, log, paths, db, site, clien
       tempDir: temporary,
       searchPath,
     }),
-    builtInImages: openBuiltInImages(env, { db, client, log }),
+    builtInImages: openBuiltInImages(env, { db, tell, log }),
     // The batcher's own sessions are started from here, whether or not an API runs.
     dispatcher: createDispatcher({ db, client, log, pollMs: OUTBOX_POLL_MS, ...(within ? { within } : {}) }),
     /** What the lanes offer for the clean-up of a machine and for the sweep of each minute; all of it is there when work begins. */
@@ -106,8 +109,11 @@ export interface LaneParts {
   schedules?: readonly LaneSchedule[];
   /** Owners of this lane's runs. */
   owners?: readonly RunOwner[];
-  /** What it tidies when the sweep of each minute comes by. */
-  sweep?: () => Promise<void>;
+  /**
+   * What it tidies when the sweep of each minute comes by. A lane that brings work to Temporal finds its records here that want something
+   * and have no workflow, and tells again.
+   */
+  sweep?: LaneSweep['sweep'];
   /** What is started before any work, each with its name, and tried again until it is done. */
   begin?: readonly [what: string, work: () => Promise<unknown>][];
   /** What runs beside from then on; each returns its stop. */

@@ -7,7 +7,7 @@ export function imageApi({ db, log, clock, settings, temporal, imageFiles }: Api
   const { imageSettings, stallMs } = settings;
   return {
     ...{ db, log, clock, imageSettings, stallMs },
-    imageEngine: temporal.images,
+    tell: temporal.tell,
     /** The directory of images as it is now. */
     get imageFiles() {
       return imageFiles();

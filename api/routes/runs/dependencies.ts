@@ -4,5 +4,5 @@ export type RunApi = ReturnType<typeof runApi>;
 
 /** Returns what the routes of runs work with. */
 export function runApi(shared: ApiShared) {
-  return { ...shared, runEngine: shared.temporal.runs };
+  return { ...shared, tell: shared.temporal.tell };
 }

@@ -107,7 +107,7 @@ export async function runRoutes(app: ApiServer, deps: RunApi): Promise<void> {
       config: {
         access: 'admin',
         class: 'remote',
-        refuses: ['run_not_found', 'run_over', 'run_ends_with_owner', 'engine_unavailable'],
+        refuses: ['run_not_found', 'run_over', 'run_ends_with_owner'],
       },
     },
     async ({ params, actor }, reply) => reply.code(202).send(runView(await endRun({ ...deps, actor }, params.run))),

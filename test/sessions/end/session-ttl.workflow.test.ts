@@ -7,7 +7,7 @@ import { reconcileSchedules } from '../../../worker/schedules.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { startTestWorker } from '../../support/stack/session-bench.ts';
-import { NO_IMAGE_KEYS, openMachine, type SessionMachine } from '../../support/stack/session-machine.ts';
+import { openMachine, type SessionMachine } from '../../support/stack/session-machine.ts';
 import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
 import { laneSchedules } from '../../support/temporal/lane-schedules.ts';
 import { temporalMissing } from '../../support/temporal/temporal-binary.ts';
@@ -30,9 +30,7 @@ describeNeeding(temporalMissing(), 'the time-to-live of sessions', () => {
       owners: [],
       readOptions: () => readOptions(db),
       clock: () => new Date(),
-      auditKept: { days: 90, rows: 1_000_000 },
-      imageService: null,
-      imageKeys: NO_IMAGE_KEYS,
+      laneSweeps: [],
       mirrors: { pruneMirrors: async () => 0 },
       log: { info: (fields) => void logged.push(fields), warn: () => undefined },
     });

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { recordLayer } from '../../../control/components/record-layer.ts';
 import { deleteSession } from '../../../control/sessions/delete-session.ts';
 import { startSessionWorkflow } from '../../../control/sessions/start-workflow.ts';
-import { sweepSessions } from '../../../control/sessions/sweep-sessions.ts';
+import { machinesToVisit, sweepSessions } from '../../../control/sessions/sweep-sessions.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { insertHostResults } from '../../../store/runs/host-results.ts';
 import { ensureRun } from '../../../store/runs/runs.ts';
@@ -84,7 +84,8 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
     await admit(session);
     await withRun(session);
     const report = await sweep();
-    expect(report).toMatchObject({ restarted: [], ended: [session.name], hosts: ['host-a'] });
+    expect(report).toMatchObject({ restarted: [], ended: [session.name] });
+    expect(await machinesToVisit({ db: database.db, clock: () => new Date() })).toEqual(['host-a']);
     expect(await sessionNow(database.db, session.id)).toMatchObject({
       stage: 'ended',
       status: 'complete',
@@ -212,7 +213,7 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
     await Promise.all([reconcileSchedules(client, laneSchedules()), reconcileSchedules(client, laneSchedules())]);
     const { spec, policies } = await eventually('the schedule of the code', async () => {
       const described = await handle.describe();
-      return described.spec.intervals?.[0]?.every === 60_000 && described;
+      return described.spec.intervals?.[0]?.every === 600_000 && described;
     });
     expect(spec.intervals).toHaveLength(1);
     expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });

@@ -26,8 +26,7 @@ export interface TestDependencies
     ApiSite {
   engine: ApiTemporal['sessions'];
   dispatcher: ApiTemporal['dispatcher'];
-  runEngine: ApiTemporal['runs'];
-  imageEngine: ApiTemporal['images'];
+  tell: ApiTemporal['tell'];
   schedules: ApiTemporal['schedules'];
   engineHealth: ApiTemporal['health'];
   readWorkers: ApiTemporal['workers'];
@@ -36,8 +35,8 @@ export interface TestDependencies
 
 /** The API of these parts. */
 export function createTestApp(deps: TestDependencies): ApiServer {
-  const { engine, dispatcher, runEngine, imageEngine, schedules, engineHealth, readWorkers, imageFiles } = deps;
-  const temporal = { sessions: engine, dispatcher, runs: runEngine, images: imageEngine, schedules };
+  const { engine, dispatcher, tell, schedules, engineHealth, readWorkers, imageFiles } = deps;
+  const temporal = { sessions: engine, dispatcher, tell, schedules };
   return createApp({
     ...deps,
     settings: deps,
@@ -116,8 +115,7 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
       },
     },
     dispatcher: { kick: () => undefined },
-    runEngine: { end: async () => undefined },
-    imageEngine: { start: async () => undefined, end: async () => undefined },
+    tell: async () => undefined,
     imageFiles: await openImageDirectory(join(dir, 'images'), IMAGE_STORE),
     imageSettings: { maxBytes: 2 ** 20, keepFree: 0, dkms: true },
     schedules: fakeSchedules(),

@@ -1,0 +1,253 @@
+/**
+ * Record, tell, sweep in every lane: the lanes of a worker as it opens them, real databases, and real Temporal servers of which no worker
+ * takes anything. Temporal is away while records are written; later the sweep tells it; then its store is empty, and the sweep tells it again.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Client } from '@temporalio/client';
+import { dataPaths } from '../../config/data-paths.ts';
+import { loadEnvironment } from '../../config/environment.ts';
+import { openRun } from '../../control/runs/open-run.ts';
+import { createScheduleEngine } from '../../control/schedules/schedule-engine.ts';
+import { createDispatcher } from '../../control/sessions/dispatcher.ts';
+import { connectTemporal, type TemporalConnection } from '../../control/temporal/connect.ts';
+import { createTell } from '../../control/temporal/tell.ts';
+import { openAddressSeal } from '../../control/webhooks/address-seal.ts';
+import { followNotifications } from '../../control/webhooks/follow-notifications.ts';
+import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
+import { noteRunMachine, SESSION_MACHINES } from '../../store/runs/run-machines.ts';
+import { markRunStarted } from '../../store/runs/runs.ts';
+import { createSecretStore } from '../../store/secrets/secrets.ts';
+import { LANES } from '../../worker/lanes.ts';
+import type { LaneParts, WorkerShared } from '../../worker/shared/open-shared.ts';
+import { ableWorker, importedImage, PUBLIC_KEY } from '../images/fixtures.ts';
+import { eventually } from '../support/eventually.ts';
+import { openProxy, type TcpProxy } from '../support/fakes/tcp-proxy.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
+import { temporalMissing } from '../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer } from '../support/temporal/workflow-environment.ts';
+
+/** Longer than any lane leaves a young record to who has written it, and less than a machine is silent. */
+const LATER_MS = 40_000;
+const later = () => new Date(Date.now() + LATER_MS);
+
+interface Lane {
+  /** Writes a record that wants something, as a client does; returns the id of the workflow that it wants. */
+  record(): Promise<string>;
+  /** What the log says of a record that Temporal did not hear of; undefined where no request tells it. */
+  untold?: object;
+}
+
+describeNeeding(temporalMissing(), 'what a record wants', () => {
+  let dir: string;
+  let api: TestApi;
+  let proxy: TcpProxy;
+  let away: TemporalConnection;
+  let servers: [TestServer, TestServer];
+  const logged: Record<string, unknown>[] = [];
+  const log = { info: () => undefined, warn: (fields: object) => void logged.push({ ...fields }) };
+  /** Ids of what was recorded, by lane. */
+  const recorded = new Map<string, string>();
+
+  beforeAll(async () => {
+    servers = await Promise.all([openDevServer(), openDevServer()]);
+    dir = await mkdtemp(join(tmpdir(), 'muster-told-again-'));
+    // It takes connections and says nothing.
+    proxy = await openProxy('127.0.0.1:9');
+    proxy.freeze();
+    away = connectTemporal({ address: proxy.address, namespace: 'default', identity: 'away@test' });
+    api = await createTestApi({
+      clock: () => new Date(),
+      tell: createTell({ client: away.client, log }),
+      schedules: createScheduleEngine(away.client),
+    });
+  }, 120_000);
+  afterAll(async () => {
+    await away?.close();
+    await proxy?.cut();
+    await api?.close();
+    for (const server of servers ?? []) await server.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  const call = async (method: string, url: string, body?: object) => {
+    const { status, body: answered } = await api.call(method, url, body);
+    if (status >= 300) throw new Error(`${method} ${url}: ${status} ${JSON.stringify(answered)}`);
+    return answered;
+  };
+
+  /** The lanes of a worker whose Temporal this is. */
+  async function openLanes(client: Client): Promise<Map<string, LaneParts>> {
+    const { db } = api.deps;
+    const env = loadEnvironment({
+      MUSTER_DATA_DIR: dir,
+      MUSTER_IMAGE_SERVICE: 'false',
+      MUSTER_HARDWARE_SYNC_URL: 'http://127.0.0.1:9',
+    });
+    const cipher = openSecretCipher(join(dir, 'secret.key'));
+    const values = { repositoryAccess: async () => ({}) };
+    const shared = {
+      ...{ env, environment: {}, log, paths: dataPaths(dir), temporary: dir, searchPath: '', db, client, clock: later },
+      ...{ tell: createTell({ client, log }), database: { url: api.database.url } },
+      ...{
+        hostId: 'disk',
+        queue: 'queue',
+        ansible: dir,
+        python: 'python',
+        runner: {},
+        git: {},
+        owners: [],
+        sweeps: [],
+      },
+      site: { secrets: createSecretStore(db, cipher), cipher, values, platformCa: undefined },
+      trust: { isRenewalWanted: async () => true },
+      builtInImages: { service: null, activities: {} },
+      dispatcher: { kick: () => undefined },
+    } as unknown as WorkerShared;
+    const opened = Object.entries(LANES).map(async ([lane, open]) => [lane, await open(shared)] as const);
+    return new Map(await Promise.all(opened));
+  }
+
+  const isOpen = async (client: Client, id: string): Promise<boolean> => {
+    const handle = id.startsWith('schedule/') ? client.schedule.getHandle(id) : client.workflow.getHandle(id);
+    const found = await handle.describe().catch(() => null);
+    return found !== null && (!('status' in found) || found.status.name === 'RUNNING');
+  };
+
+  const RECORDS: Record<string, Lane> = {
+    runs: {
+      record: async () => {
+        const { db } = api.deps;
+        const run = { id: 'toy-7-1', sessionId: null, owner: { kind: 'toy', id: '7' }, streamId: 'toy-7-1' };
+        await openRun(db, { ...run, layer: 0, attempt: 1, host: 'disk-1' });
+        await markRunStarted(db, run.id);
+        await call('POST', '/api/v1/runs/toy-7-1/end');
+        await noteRunMachine(db, { machine: 'disk-1', queue: 'q', kind: SESSION_MACHINES }, later());
+        return 'end-run/toy-7-1';
+      },
+      untold: { workflow: 'end-run/toy-7-1' },
+    },
+    // The sync, the renewal and the batcher are wanted by settings, certificates and components, which no request tells Temporal of.
+    components: { record: async () => 'hardware-sync' },
+    trust: { record: async () => 'trust' },
+    batches: { record: async () => 'batcher' },
+    images: {
+      record: async () => {
+        api.now.value = new Date();
+        await ableWorker(api);
+        const key = await call('POST', '/apis/ims/public-keys', { name: 'k', public_key: PUBLIC_KEY });
+        const image = { artifact_id: await importedImage(api), public_key_id: key.id };
+        const job = await call('POST', '/apis/ims/jobs', {
+          ...{ job_type: 'customize', image_root_archive_name: 'out', ...image },
+        });
+        return `image-job/${job.id}`;
+      },
+      untold: { workflow: expect.stringMatching(/^image-job\//) },
+    },
+    sessions: {
+      record: async () => {
+        const layers = [{ clone_url: 'https://git.test/p.git', playbook: 'site.yml', commit: 'a'.repeat(40) }];
+        await call('PUT', '/v3/configurations/web', { layers });
+        const session = await call('POST', '/v3/sessions', { configuration_name: 'web', name: 's1' });
+        const { db } = api.deps;
+        const dispatcher = createDispatcher({ db, client: away.client, log, deliveryMs: 500 });
+        dispatcher.kick();
+        await eventually('it is not delivered', () => logged.some(({ kind }) => kind === 'start'));
+        await dispatcher.stop();
+        // Its outbox has nothing more: the sweep alone knows of it.
+        await db.deleteFrom('outbox').execute();
+        await db
+          .updateTable('sessions')
+          .set({ created_at: new Date(Date.now() - LATER_MS) })
+          .execute();
+        return `session/s1/${session.id ?? (await db.selectFrom('sessions').select('id').executeTakeFirstOrThrow()).id}`;
+      },
+    },
+    schedules: {
+      record: async () => {
+        const body = { name: 'nightly', cron: '0 3 1 1 *', action: { refresh: {} } };
+        const made = await call('POST', '/api/v1/schedules', body);
+        // Members of the record, which say how it stands with Temporal.
+        expect(made).toMatchObject({ synced: false, sync_error: expect.any(String) });
+        expect(api.logged).toContainEqual(expect.objectContaining({ schedule: 'nightly' }));
+        return 'schedule/nightly';
+      },
+    },
+    webhooks: {
+      record: async () => {
+        const events = ['session.failed'];
+        await call('POST', '/api/v1/webhooks', { name: 'ops', url: 'https://hooks.test/a', events });
+        const { db, secrets } = api.deps;
+        const deps = { db, secrets, addressSeal: openAddressSeal(db, secrets, null), clock: () => new Date() };
+        const tell = createTell({ client: away.client, log });
+        const stop = followNotifications({ ...deps, tell, log, database: { url: api.database.url } });
+        await call('POST', '/api/v1/webhooks/ops/test');
+        await eventually('it is not told', () => logged.some(({ workflow }) => workflow === 'webhook/ops'));
+        await stop();
+        return 'webhook/ops';
+      },
+    },
+  };
+
+  test('is found by the sweep of every lane', async () => {
+    const lanes = await openLanes(servers[0].environment.client);
+    expect([...lanes].filter(([, { sweep }]) => sweep === undefined).map(([lane]) => lane)).toEqual([]);
+    expect([...lanes.keys()].sort()).toEqual(Object.keys(RECORDS).sort());
+  });
+
+  describe.each(Object.keys(RECORDS))('in lane %s', (lane) => {
+    const { record, untold } = RECORDS[lane] as Lane;
+    /** Sweeps the lane; the sessions that it finds are delivered as always. */
+    async function sweep(client: Client): Promise<void> {
+      await (await openLanes(client)).get(lane)?.sweep?.(new AbortController().signal);
+      const dispatcher = createDispatcher({ db: api.deps.db, client, log, pollMs: 20 });
+      await eventually('the outbox is empty', async () => {
+        return (await api.deps.db.selectFrom('outbox').select('id').execute()).length === 0;
+      });
+      await dispatcher.stop();
+    }
+
+    test('stands when Temporal is away: the request is answered in time, and the log alone says it', async () => {
+      logged.length = 0;
+      const begun = performance.now();
+      recorded.set(lane, await record());
+      expect(performance.now() - begun).toBeLessThan(8_000);
+      if (untold !== undefined) {
+        expect(logged).toMatchObject([{ ...untold, err: expect.stringMatching(/no answer|DEADLINE|deadline/) }]);
+      }
+    }, 30_000);
+
+    test('is no failure of a sweep that meets a Temporal that is away', async () => {
+      logged.length = 0;
+      const lanes = await openLanes(away.client);
+      const swept = await lanes
+        .get(lane)
+        ?.sweep?.(new AbortController().signal)
+        .catch((error: Error) => error.message);
+      // Sessions and schedules look into Temporal itself: their sweep comes again.
+      if (['sessions', 'schedules'].includes(lane)) expect(swept).toMatch(/no answer|DEADLINE|deadline/i);
+      else expect({ swept, told: logged.length > 0 }).toEqual({ swept: undefined, told: true });
+    }, 60_000);
+
+    test.each([
+      ['is told when it is back', 0],
+      ['is told again where its store is empty', 1],
+    ])(
+      '%s',
+      async (_what, index) => {
+        const { client } = (servers[index] as TestServer).environment;
+        const id = recorded.get(lane) ?? '';
+        expect(await isOpen(client, id)).toBe(false);
+        await sweep(client);
+        await eventually(`${id} is there`, () => isOpen(client, id));
+        // A second sweep changes nothing.
+        await sweep(client);
+        expect(await isOpen(client, id)).toBe(true);
+      },
+      60_000,
+    );
+  });
+});
