@@ -1,7 +1,7 @@
 import { Client, type ClientOptions, Connection } from '@temporalio/client';
 import { defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
 import { SealingFailureConverter } from '../../workflows/engine/sealed-failures.ts';
-import { askInTime, HEALTH_MS } from './ask-in-time.ts';
+import { askInTime, HEALTH_MS, untilGivenUp } from './ask-in-time.ts';
 import { clientCodec } from './payload-mac.ts';
 import { sealMessages } from './seal-messages.ts';
 import type { Signing, SigningLog } from './signing.ts';
@@ -94,6 +94,9 @@ export function connectTemporal(
         return `Temporal does not answer at ${settings.address}: ${error instanceof Error ? error.message : 'unknown'}`;
       }
     },
-    close: () => connection.close(),
+    close: async () => {
+      await untilGivenUp();
+      await connection.close();
+    },
   };
 }

@@ -60,6 +60,7 @@ test('there is a history for each path', () => {
     'session-ttl',
     'session-waited-for-components',
     'sweep',
+    'sweep-goes-on',
     'sweep-images',
     'sweep-machine-away',
     'trust',

@@ -57,9 +57,46 @@ const wakeWebhooks: Recorded = async ({ environment }) => {
   return workflowId;
 };
 
+/** Two passes of the sweep that goes on, over a machine that cleans up, until somebody cancels it. */
+const sweepGoesOn: Recorded = async ({ environment }) => {
+  const taskQueue = 'test-sweep-goes-on';
+  const [second, cleaned] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let [passes, clean] = [0, 0];
+  const stops = [
+    await startTestWorker(environment, {
+      taskQueue,
+      workflowBundle: await workflowBundle(),
+      activities: {
+        sweepSessions: async () => {
+          passes += 1;
+          if (passes === 2) second.resolve();
+          return { hosts: ['sweep-machine'] };
+        },
+      },
+    }),
+    await startTestWorker(environment, {
+      taskQueue: hostQueueOf('sweep-machine'),
+      activities: {
+        cleanHost: async () => {
+          clean += 1;
+          if (clean === 2) cleaned.resolve();
+        },
+      },
+    }),
+  ];
+  const start = { workflowId: 'sweep-goes-on', taskQueue, args: [{ everyMs: 1 }] };
+  const handle = await environment.client.workflow.start('sweepWorkflow', start);
+  await Promise.all([second.promise, cleaned.promise]);
+  await handle.cancel();
+  await handle.result().catch(() => undefined);
+  for (const stop of stops) await stop();
+  return handle.workflowId;
+};
+
 export const LANE_HISTORIES: Record<string, Recorded> = {
   'end-run': endRun,
   webhook: webhook('webhook', [null], true),
   'webhook-retried': webhook('webhook-retried', [20, 20, null]),
   'wake-webhooks': wakeWebhooks,
+  'sweep-goes-on': sweepGoesOn,
 };
