@@ -1,5 +1,6 @@
 /** Ends of single runs that somebody asked for, until the machine of the run has ended it. */
 import { sql } from 'kysely';
+import { OPEN_RUN_STATES } from '../../domain/runs/run-states.ts';
 import type { Db } from '../connection/database.ts';
 
 /** Records that a run is to end; the first request counts. Returns false where the run is over or in no record. */
@@ -8,7 +9,7 @@ export async function requestRunEnd(db: Db, id: string, now: Date): Promise<bool
     .updateTable('runs')
     .set({ end_requested_at: sql`coalesce(end_requested_at, ${now})` })
     .where('id', '=', id)
-    .where('state', 'in', ['created', 'started'])
+    .where('state', 'in', OPEN_RUN_STATES)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -32,7 +33,7 @@ export async function runsToEnd(
 ): Promise<{ id: string; machine: string }[]> {
   const { rows } = await sql<{ id: string; machine: string }>`
     select r.id, r.host as machine from runs r join run_machines m on m.machine = r.host
-    where r.end_requested_at < ${requestedBefore} and r.state in ('created', 'started') and m.seen_at > ${seenAfter}
+    where r.end_requested_at < ${requestedBefore} and r.state = any(${[...OPEN_RUN_STATES]}::text[]) and m.seen_at > ${seenAfter}
     order by r.end_requested_at, r.id limit ${limit}
   `.execute(db);
   return rows;
