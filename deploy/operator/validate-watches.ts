@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import { FLAGS } from '../../domain/operator/flags.ts';
 import { loadWatches } from '../../domain/operator/load-watches.ts';
 import type { WatchEntry } from '../../domain/operator/watch-entry.ts';
 import { judgedStrictly, unreadableFile, type WatchFinding } from '../../domain/operator/watch-errors.ts';
@@ -20,9 +21,6 @@ export interface WatchesReport {
   errors: WatchFinding[];
   warnings: WatchFinding[];
 }
-
-/** Verbosity of runs whose kind has none in the environment. */
-const VERBOSITY = 2;
 
 /** Checks a `watches.yaml` with the environment and the disk of this machine, and starts nothing. Returns all that is wrong. */
 export async function validateWatches(
@@ -46,8 +44,8 @@ export async function validateWatches(
     parseYaml,
     defaults: {
       maxConcurrentReconciles: availableParallelism(),
-      verbosity: VERBOSITY,
-      markUnsafe: false,
+      verbosity: FLAGS['ansible-verbosity'].default,
+      markUnsafe: FLAGS['mark-unsafe'].default,
       resyncOnStart: 'stale',
     },
   });

@@ -1,4 +1,5 @@
 /** Flags of `operator run`: those of the reference operator, and Muster's own. */
+import { RESYNCS } from './watch-entry.ts';
 
 interface FlagOf<Kind extends string, Value> {
   kind: Kind;
@@ -22,13 +23,13 @@ export type FlagDeclaration =
 
 type Extra = Pick<FlagDeclaration, 'aliasOf' | 'ignored' | 'range' | 'words'>;
 
-const text = (value: string | undefined, meaning: string, extra: Extra = {}) =>
+const text = <V extends string | undefined>(value: V, meaning: string, extra: Extra = {}) =>
   ({ kind: 'text', default: value, meaning, ...extra }) as const satisfies FlagDeclaration;
-const integer = (value: number | undefined, range: readonly [number, number], meaning: string) =>
+const integer = <V extends number | undefined>(value: V, range: readonly [number, number], meaning: string) =>
   ({ kind: 'integer', default: value, meaning, range }) as const satisfies FlagDeclaration;
 const boolean = (value: boolean, meaning: string, extra: Extra = {}) =>
   ({ kind: 'boolean', default: value, meaning, ...extra }) as const satisfies FlagDeclaration;
-const duration = (value: string | undefined, meaning: string, extra: Extra = {}) =>
+const duration = <V extends string | undefined>(value: V, meaning: string, extra: Extra = {}) =>
   ({ kind: 'duration', default: value, meaning, ...extra }) as const satisfies FlagDeclaration;
 
 const IGNORED = { ignored: true } as const;
@@ -69,7 +70,7 @@ export const FLAGS = {
   'max-concurrent-runs': integer(undefined, COUNT, 'runs of one process, all kinds together; number of CPUs'),
   'mark-unsafe': boolean(false, 'default of markUnsafe for entries that say nothing'),
   'runner-env': text(undefined, 'names of what a run gets of the environment, with commas; all'),
-  'resync-on-start': text('stale', 'which resources run after a start', { words: ['stale', 'always'] }),
+  'resync-on-start': text('stale', 'which resources run after a start', { words: RESYNCS }),
   'keep-reconciles': integer(50, [1, 100], 'records that are kept of each resource'),
   'user-metrics-port': integer(5050, PORT, 'port for metrics of playbooks; 0: off'),
   'event-transport': text('files', 'how events of a run arrive', { words: ['files', 'socket'] }),

@@ -38,7 +38,20 @@ export const whole = typed('an integer', 'write an integer, without quotes', (va
 export const decimal = typed('a number', 'write a number, without quotes', (value): value is number =>
   Number.isFinite(value),
 );
-export const variables = typed('a map', 'write names with values', isMap);
+const map = typed('a map', 'write names with values', isMap);
+
+/** Names with values of any form that JSON has. */
+export const variables: Form<Record<string, unknown>> = (value, field, say) => {
+  if (!holdsInfinity(value)) return map(value, field, say);
+  const message = `${field}: holds .inf or .nan, which no file of variables can hold`;
+  say({ code: 'W2', field, message, fix: 'write a finite number, or text in quotes' });
+  return undefined;
+};
+
+const holdsInfinity = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? !Number.isFinite(value)
+    : typeof value === 'object' && value !== null && Object.values(value).some(holdsInfinity);
 
 /** Values of labels. As in the reference, numbers and booleans count as their text. */
 export const labelText: Form<string> = (value, field, say) =>
@@ -72,12 +85,12 @@ export function listOf<T>(item: Form<T>): Form<T[]> {
 /** A map whose keys are free. */
 export function mapOf<T>(item: Form<T>): Form<Record<string, T>> {
   return (value, field, say) => {
-    const map = variables(value, field, say);
-    const pairs = Object.entries(map ?? {}).flatMap(([key, element]) => {
-      const read = item(element, `${field}.${key}`, say);
-      return read === undefined ? [] : [[key, read] as const];
+    const read = map(value, field, say);
+    const pairs = Object.entries(read ?? {}).flatMap(([key, element]) => {
+      const good = item(element, `${field}.${key}`, say);
+      return good === undefined ? [] : [[key, good] as const];
     });
-    return map && Object.fromEntries(pairs);
+    return read && Object.fromEntries(pairs);
   };
 }
 
@@ -85,11 +98,11 @@ export function mapOf<T>(item: Form<T>): Form<Record<string, T>> {
 export function members<F extends Forms>(forms: F, strict?: { prefix: string }): Form<Members<F>> {
   const names = Object.keys(forms);
   return (value, field, say) => {
-    const map = variables(value, field, say);
-    if (map === undefined) return undefined;
+    const given = map(value, field, say);
+    if (given === undefined) return undefined;
     const read: Record<string, unknown> = {};
     const spelt = new Set<string>();
-    for (const [key, member] of Object.entries(map)) {
+    for (const [key, member] of Object.entries(given)) {
       const name = names.find((known) => known.toLowerCase() === key.toLowerCase());
       const path = (last: string): string => (field === '' ? last : `${field}.${last}`);
       if (name === undefined) {

@@ -10,7 +10,9 @@ type ValueOf<F extends FlagDeclaration> = F['kind'] extends 'integer'
     : string;
 
 /** The value of every flag; undefined where neither the command nor the declaration has one. */
-export type FlagValues = { [Name in FlagName]: ValueOf<(typeof FLAGS)[Name]> | undefined };
+export type FlagValues = {
+  [Name in FlagName]: ValueOf<(typeof FLAGS)[Name]> | ((typeof FLAGS)[Name]['default'] & undefined);
+};
 
 /** A mistake of the command, with the exit status of the process. */
 export interface FlagMistake {

@@ -82,6 +82,7 @@ export function operatorCommands(program: Command, context: CliContext): void {
   for (const verb of NOT_BUILT) {
     noun
       .command(verb, { hidden: true })
+      .helpOption(false)
       .allowUnknownOption()
       .allowExcessArguments()
       .action(() => {

@@ -130,6 +130,7 @@ describe('a mistake', () => {
     ['a number for text', `${A}, playbook: 5`, ['W2 1 playbook']],
     ['a fraction of artifacts', `${A}, playbook: pb.yml, maxRunnerArtifacts: 1.5`, ['W2 1 maxRunnerArtifacts']],
     ['a list of variables', `${A}, playbook: pb.yml, vars: [1]`, ['W2 1 vars']],
+    ['no number', `${A}, playbook: pb.yml, vars: {x: [{y: .inf}]}`, ['W2 1 vars']],
     ['a wrong item', `${A}, playbook: pb.yml, blacklist: [{kind: [Pod]}]`, ['W2 1 blacklist.0.kind']],
     [
       'W12',

@@ -72,7 +72,7 @@ describe('operator validate', () => {
   });
 
   test.each(['run', 'list', 'drain'])('%s is refused by name', async (verb) => {
-    const { exit, err } = await cli(['operator', verb, '--flag=1', 'x']);
+    const { exit, err } = await cli(['operator', verb, '--help', '--flag=1', 'x']);
     expect([exit, err]).toEqual([2, `error: not_supported: this release has no \`operator ${verb}\`\n`]);
   });
 });
