@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { FLAGS } from '../../domain/operator/flags.ts';
+import { DEFAULT_VERBOSITY } from '../../domain/operator/flags.ts';
 import { loadWatches } from '../../domain/operator/load-watches.ts';
 import type { WatchEntry } from '../../domain/operator/watch-entry.ts';
 import { judgedStrictly, unreadableFile, type WatchFinding } from '../../domain/operator/watch-errors.ts';
@@ -44,8 +44,8 @@ export async function validateWatches(
     parseYaml,
     defaults: {
       maxConcurrentReconciles: availableParallelism(),
-      verbosity: FLAGS['ansible-verbosity'].default,
-      markUnsafe: FLAGS['mark-unsafe'].default,
+      verbosity: DEFAULT_VERBOSITY,
+      markUnsafe: false,
       resyncOnStart: 'stale',
     },
   });

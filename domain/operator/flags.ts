@@ -32,6 +32,9 @@ const boolean = (value: boolean, meaning: string, extra: Extra = {}) =>
 const duration = <V extends string | undefined>(value: V, meaning: string, extra: Extra = {}) =>
   ({ kind: 'duration', default: value, meaning, ...extra }) as const satisfies FlagDeclaration;
 
+/** Verbosity of runs for which nothing else is said. */
+export const DEFAULT_VERBOSITY = 2;
+
 const IGNORED = { ignored: true } as const;
 const PORT = [0, 65_535] as const;
 const COUNT = [1, 2_147_483_647] as const;
@@ -40,7 +43,7 @@ export const FLAGS = {
   'watches-file': text('./watches.yaml', 'file that maps kinds to playbooks and roles'),
   'reconcile-period': duration('10h0m0s', 'time until a resource runs again without an event'),
   'max-concurrent-reconciles': integer(undefined, COUNT, 'reconciles of one kind at the same time; number of CPUs'),
-  'ansible-verbosity': integer(2, [0, 7], 'number of v of the command'),
+  'ansible-verbosity': integer(DEFAULT_VERBOSITY, [0, 7], 'number of v of the command'),
   'ansible-roles-path': text('', 'exported as ANSIBLE_ROLES_PATH'),
   'ansible-collections-path': text('', 'exported as ANSIBLE_COLLECTIONS_PATH'),
   'ansible-args': text('', 'further arguments of ansible-playbook'),
@@ -74,6 +77,6 @@ export const FLAGS = {
   'keep-reconciles': integer(50, [1, 100], 'records that are kept of each resource'),
   'user-metrics-port': integer(5050, PORT, 'port for metrics of playbooks; 0: off'),
   'event-transport': text('files', 'how events of a run arrive', { words: ['files', 'socket'] }),
-} as const satisfies Record<string, FlagDeclaration>;
+} as const;
 
 export type FlagName = keyof typeof FLAGS;
