@@ -58,6 +58,7 @@ const policy = {
 
 /** What sessions ask for, as if nothing was to be done; the first waits in line. */
 const ANSWERS: Record<string, unknown> = {
+  recordEnd: null,
   admitSession: { state: 'waiting', message: 'waits', retrySeconds: 3_600 },
   runBatcherPass: { waitMs: HOUR, nextAt: Date.now() + HOUR, restMs: 1, summary: 'nothing' },
   deliverNotifications: { nextMs: HOUR },
