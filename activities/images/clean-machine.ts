@@ -59,7 +59,7 @@ export async function cleanImageHost(deps: HostDependencies): Promise<void> {
   for (const token of stale.filter((id) => !packing.has(id))) await attempt(token, files.discard(token));
 }
 
-/** Files of deleted images go, those that no record names are set aside; what a record names again comes back. */
+/** Removes files of deleted images, sets files aside that no record names, and brings a file back that a record names again. */
 async function cleanImageFiles(
   { db, imageFiles: files, minFreeDisk, log }: HostDependencies,
   attempt: (id: string, removal: Promise<void>) => Promise<void>,
@@ -82,7 +82,7 @@ async function cleanImageFiles(
   const named = await imagesStoredIn(db, files.storeId, aside);
   for (const id of named) await attempt(id, files.bringBack(id));
   for (const id of await files.aside(ASIDE_MS)) if (!named.has(id)) await attempt(id, files.remove(id));
-  // What nobody may ever ask for keeps no room that images and jobs need.
+  // A file that no record names takes no room that images and jobs need.
   for (const id of (await files.aside(0)).filter((id) => !named.has(id))) {
     if ((await files.free()) >= minFreeDisk) return;
     log.warn(

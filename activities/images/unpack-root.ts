@@ -18,7 +18,7 @@ export async function unpackRoot(deps: ImageWorkDependencies, jobId: string, sig
   const progress = noteProgress(deps, jobId, 'unpacks the image');
   const request = { jobId, source, format: image.format, limits: limitsOf(deps, job) };
   await builder.unpack(request, signal, progress).catch(async (error) => {
-    // What is half unpacked fills the disk until the next try, of which nobody knows when it comes. That removes it too, where this cannot.
+    // A root that is half unpacked would fill the disk until the next try. The next try removes it where this removal fails.
     if (!signal.aborted) await builder.remove(jobId).catch(() => undefined);
     throw await toldIfFull(deps, jobId, error);
   });

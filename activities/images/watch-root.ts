@@ -1,4 +1,4 @@
-/** The wait for the user of an image, and which job has to go when those that wait fill the disk. */
+/** The wait for the user of an image, and the choice of the job that is ended when waiting jobs fill the disk. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { endForRoom, jobsThatMayGo, jobToWorkOn } from '../../control/images/job-work.ts';
 import { musterError } from '../../domain/errors.ts';
@@ -44,9 +44,9 @@ export async function watchRoot(
 }
 
 /**
- * Answers a function that says, asked again and again, whether this job has to go now: too little was free at two looks, nothing is about
- * to free some, and of all that wait for their users it has the largest folder. So one goes at a time, and what is unpacked,
- * which ends by itself when it finds no room, costs no other job.
+ * Returns a function that says, at each call, whether this job has to be ended now. It has to when two calls found too little free room, no other
+ * job is about to free some, and this job has the largest folder of all jobs that wait for their users. So jobs are ended one at a time. A job that
+ * is unpacked ends by itself when it finds no room, and costs no other job.
  */
 function watchDisk(deps: DiskDependencies, { jobId, queue }: { jobId: string; queue: string }): () => Promise<boolean> {
   const { clock, imageBuilder, minFreeDisk } = deps;

@@ -37,7 +37,7 @@ export async function checkFilesMayGo(db: Db, jobId: string): Promise<void> {
 }
 
 /**
- * Returns the jobs of a machine that may be ended to make room: those that wait for their users. Returns none while another job frees some by
+ * Returns the jobs of a machine that may be ended to make room: the jobs that wait for their users. Returns none while another job frees room by
  * itself: a job that has just ended or been deleted, and a job that is unpacked, which ends by itself when it finds no room.
  */
 export async function jobsThatMayGo(db: Db, queue: string, now: number): Promise<string[]> {

@@ -22,7 +22,7 @@ type AccessDependencies = Pick<ApiShared, 'access' | 'db' | 'clock' | 'log'>;
 
 /**
  * Lets in whom the route lets in, before anything of path, query or body is looked at. Without a token even an unknown path
- * is 401, so that nobody learns what there is.
+ * is 401, so that an answer does not tell which paths exist.
  */
 export function access(app: ApiServer, deps: AccessDependencies): void {
   app.decorateRequest('caller', null);

@@ -178,7 +178,7 @@ describe('annotations of a resource', () => {
 
 describe('the directory of a run', () => {
   const input = {
-    home: '/home/op',
+    home: '/srv/op',
     env: {},
     kubeconfig: '/k',
     variables: { a: 1 },
@@ -202,7 +202,7 @@ describe('the directory of a run', () => {
   test('of a role, with an inventory and a virtual environment', () => {
     const role = { playbook: null, role: '/r/db' };
     expect(runDirectory({ ...input, script: role, env: { ANSIBLE_INVENTORY: 'inv' } }).copies).toEqual([
-      { from: '/home/op/inv', to: 'inventory', whole: true },
+      { from: '/srv/op/inv', to: 'inventory', whole: true },
     ]);
     const { files } = runDirectory({ ...input, script: role, env: { ANSIBLE_INVENTORY: '', VIRTUAL_ENV: '/venv' } });
     expect(files.at(-1)?.text).toBe(`${INVENTORY}/venv/bin/python3\n`);
