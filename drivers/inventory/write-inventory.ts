@@ -8,6 +8,8 @@ import { musterError } from '../../domain/errors.ts';
 export const GENERATED_INVENTORY = '01-cfs-generated.yaml';
 /** Text collected before it is written, so that memory stays flat whatever the size of the fleet. */
 const CHUNK = 256 * 1024;
+/** Text of hosts that is handed on at once. */
+const PIECE = 16 * 1024;
 
 /**
  * How the inventory is written. `data`: JSON in the shape of Ansible's YAML inventories, which the inventory plugin `muster_fleet` reads
@@ -95,13 +97,18 @@ function* groupData({ groups, memberVariables }: InventoryTree): Generator<strin
 }
 
 function* hostData(names: Iterable<string>, variables?: ReadonlyMap<string, HostVariables>): Generator<string> {
-  let before = '{';
+  // A piece for each host would pass through every generator above: of a large fleet that takes longer than to write the text.
+  let piece = '{';
+  let before = '';
   for (const name of sorted(names)) {
     const own = variables?.get(name);
-    yield `${before}${text(name)}:${own === undefined ? '{}' : variableData(own)}`;
+    piece += `${before}${text(name)}:${own === undefined ? '{}' : variableData(own)}`;
     before = ',';
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = '';
   }
-  yield before === '{' ? '{}' : '}';
+  yield `${piece}}`;
 }
 
 function variableData(variables: HostVariables): string {
@@ -138,7 +145,12 @@ function sorted(names: Iterable<string>): string[] {
   const all = [...names];
   if (all.length < 2) return all;
   // Names in plain ASCII, so nearly all, need no rule of ours: each unit is a character.
-  return all.every(isAscii) ? all.sort() : all.sort(byCodePoint);
+  if (!all.every(isAscii)) return all.sort(byCodePoint);
+  return isSorted(all) ? all : all.sort();
+}
+
+function isSorted(names: readonly string[]): boolean {
+  return names.every((name, index) => index === 0 || (names[index - 1] ?? '') <= name);
 }
 
 function isAscii(name: string): boolean {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import type { InventoryTree } from '../../domain/components/inventory/inventory-tree.ts';
-import { inventoryLines } from '../../drivers/inventory/write-inventory.ts';
+import { inventoryData, inventoryLines } from '../../drivers/inventory/write-inventory.ts';
 
 const text = (tree: InventoryTree): string => [...inventoryLines(tree)].join('');
 
@@ -62,4 +62,16 @@ test('any name and value reads back as itself, in the order of code points and i
       for (const name of members) expect(read.get('hosts').get(name).get('value')).toBe(value);
     }),
   );
+});
+
+test('as data, a large fleet comes in pieces that make the same inventory, in order', () => {
+  const names = Array.from({ length: 5_000 }, (_, index) => `n${(index * 7_919) % 5_000}`);
+  const hosts = new Map(names.map((name) => [name, { ansible_user: `u-${name}` }]));
+  const pieces = [...inventoryData({ below: 'all', hosts, groups: new Map([['web', names]]) })];
+  const { all } = JSON.parse(pieces.join(''));
+  const order = [...names].sort();
+  expect(pieces.length).toBeLessThan(100);
+  expect(Object.keys(all.hosts)).toEqual(order);
+  expect(Object.keys(all.children.web.hosts)).toEqual(order);
+  expect(all.hosts.n17).toEqual({ ansible_user: { __ansible_unsafe: 'u-n17' } });
 });

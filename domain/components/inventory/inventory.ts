@@ -28,6 +28,7 @@ export function componentInventory(components: Iterable<InventoryComponent>, rul
   const leftOut: ComponentInventory['leftOut'] = [];
   const hosts = new Map<string, HostVariables>();
   const groups = new Map<string, string[]>();
+  const groupsOf = groupsByTag();
   for (const { id, tags } of components) {
     const variables = hostVariables(tags, rules);
     const reason = whyNotAHost(id, () => false) ?? (typeof variables === 'string' ? variables : null);
@@ -71,14 +72,22 @@ function leaveOut(
   }
 }
 
-/** The groups that these tags name. */
-function groupsOf(tags: Readonly<Record<string, string>>): string[] {
-  const groups: string[] = [];
-  for (const key of Object.keys(tags)) {
-    const value = tags[key] ?? '';
-    if (value !== '' && !key.startsWith('ansible_')) groups.push(groupOfTag(key, value));
-  }
-  return groups;
+/** Answers the groups that tags name. A fleet has few different tags, so the name of a group is made once for each. */
+function groupsByTag(): (tags: Readonly<Record<string, string>>) => string[] {
+  const known = new Map<string, Map<string, string>>();
+  return (tags) => {
+    const groups: string[] = [];
+    for (const key of Object.keys(tags)) {
+      const value = tags[key] ?? '';
+      if (value === '' || key.startsWith('ansible_')) continue;
+      const ofKey = known.get(key) ?? new Map<string, string>();
+      if (ofKey.size === 0) known.set(key, ofKey);
+      const group = ofKey.get(value) ?? groupOfTag(key, value);
+      ofKey.set(value, group);
+      groups.push(group);
+    }
+    return groups;
+  };
 }
 
 /** The group that a tag puts its component into: `k_v`, with `_` for every character that is no letter, digit or `_`. */
