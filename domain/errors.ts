@@ -16,6 +16,7 @@ import { SCHEDULE_ERRORS } from './schedules/errors.ts';
 import { SECRET_ERRORS } from './secrets/errors.ts';
 import { SERVICE_ERRORS } from './service/errors.ts';
 import { SESSION_ERRORS } from './sessions/errors.ts';
+import { SHARED_ERRORS } from './shared-errors.ts';
 import { TRUST_ERRORS } from './trust/errors.ts';
 import { WEBHOOK_ERRORS } from './webhooks/errors.ts';
 
@@ -35,6 +36,7 @@ export const ERROR_TABLES = {
   batches: BATCH_ERRORS,
   images: IMAGE_ERRORS,
   propagation: PROPAGATION_ERRORS,
+  shared: SHARED_ERRORS,
   operator: OPERATOR_ERRORS,
 };
 

@@ -58,5 +58,4 @@ export const PROPAGATION_ERRORS = {
   missing_arguments: kind(422, 'Arguments are missing', 2),
   unsafe_value: kind(422, 'Value is not safe here', 2),
   graph_too_large: kind(422, 'Graph is too large', 2),
-  not_supported: kind(422, 'Not supported', 2),
 } satisfies ErrorTable;

@@ -15,7 +15,7 @@ const MEANINGS = [
 
 const HEAD = `# Errors
 
-<!-- Generated from domain/*/errors.ts: run \`npm run docs\`. -->
+<!-- Generated from domain/*/errors.ts and domain/shared-errors.ts: run \`npm run docs\`. -->
 
 Muster has one catalogue of errors. A code is the same word in a [refusal](lanes/requests.md#refusals) of the API, in the
 command line, in logs, and as the type of a failed activity.
@@ -38,6 +38,7 @@ const TITLES: Readonly<Record<string, string>> = {
   runs: 'Runs and the ingest port',
   batches: 'Batches and rollouts',
   images: 'Images and the image services',
+  shared: 'Words of all lanes',
 };
 
 /** Content of `docs/errors.md`: the catalogue by lane. */
