@@ -93,12 +93,9 @@ export function createApp(shared: ApiShared): ApiServer {
   attribution(app);
   maskedAnswers(app);
 
-  documentation(app, settings);
-  declareRoutes(
-    app,
-    settings.prefixes,
-    Object.values(LANES).map((lane) => lane(shared)),
-  );
+  const lanes = Object.values(LANES).map((lane) => lane(shared));
+  documentation(app, { ...settings, tags: tagTexts(lanes) });
+  declareRoutes(app, settings.prefixes, lanes);
   return app;
 }
 
@@ -149,6 +146,16 @@ function inOrder(lanes: readonly ApiParts[]): Routes[] {
   }
   const place = (name: string) => (MUSTER_ORDER.includes(name) ? MUSTER_ORDER.indexOf(name) : MUSTER_ORDER.length);
   return [...groups].sort(([one], [other]) => place(one) - place(other)).map(([, routes]) => routes);
+}
+
+/** Returns what the lanes say of the tags of their routes. Throws when two lanes have a text for the same tag. */
+function tagTexts(lanes: readonly ApiParts[]): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [tag, text] of lanes.flatMap(({ tags = {} }) => Object.entries(tags))) {
+    if (Object.hasOwn(texts, tag)) throw new Error(`two lanes have a text for the tag ${tag}`);
+    texts[tag] = text;
+  }
+  return texts;
 }
 
 /** The same routes under another prefix are described once. */

@@ -14,6 +14,15 @@ answered with 404 and 405 (path or method unknown), 408 (sent too slowly), 421 (
 
 Unknown query parameters are ignored, the last of a repeated one wins. Unknown members of a body are refused.`;
 
+/** What is said of a tag, by its name. */
+export type TagTexts = Readonly<Record<string, string>>;
+
+export interface DocumentSettings {
+  version: string;
+  prefixes: readonly string[];
+  tags: TagTexts;
+}
+
 /**
  * The OpenAPI 3.1 document of a surface. Paths are in code-point order, so that the same routes give the same document.
  * Throws when a route is in no document at all.
@@ -21,7 +30,7 @@ Unknown query parameters are ignored, the last of a repeated one wins. Unknown m
 export function buildDocument(
   name: DocumentName,
   routes: readonly DescribedRoute[],
-  { version, prefixes }: { version: string; prefixes: readonly string[] },
+  { version, prefixes, tags }: DocumentSettings,
 ): JsonSchema {
   const stray = routes.find(({ path }) => !isInDocument(path, 'all'));
   if (stray) throw new Error(`${stray.method} ${stray.path} is in no document: see surfacesOf`);
@@ -46,7 +55,7 @@ export function buildDocument(
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: serversOf(name, prefixes),
-    tags: tagsOf(chosen),
+    tags: tagsOf(chosen, tags),
     paths,
     components: {
       schemas: Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => compare(one, other))),
@@ -75,24 +84,10 @@ function answerSchemas({ schema }: DescribedRoute): z.ZodType[] {
   return answers.filter((part) => part instanceof z.ZodType && !(part instanceof z.ZodUndefined)) as z.ZodType[];
 }
 
-const TAG_TEXTS: Record<string, string> = {
-  components: 'Machines with their desired and reached state.',
-  configurations: 'Ordered layers of repositories and playbooks.',
-  'image service': 'Images, public keys and image jobs, as clients of an image service know them.',
-  images: 'Images with their files.',
-  import: 'Records of another CFS, taken over as they are.',
-  options: 'Settings of the service.',
-  secrets: 'Values that are set and never shown.',
-  service: 'Versions, health and status.',
-  sessions: 'Runs of a configuration on its hosts.',
-  sources: 'Repositories with their credentials.',
-  tokens: 'Tokens of this API.',
-  trust: 'What sessions show to hosts, and whom hosts are to trust.',
-};
-
-function tagsOf(routes: readonly DescribedRoute[]): JsonSchema[] {
+/** Returns the tags of the routes by name, with the texts of the lanes that have one. */
+function tagsOf(routes: readonly DescribedRoute[], texts: TagTexts): JsonSchema[] {
   const names = [...new Set(routes.flatMap(({ schema }) => schema.tags ?? []))].sort(compare);
-  return names.map((name) => ({ name, ...(TAG_TEXTS[name] === undefined ? {} : { description: TAG_TEXTS[name] }) }));
+  return names.map((name) => ({ name, ...(texts[name] === undefined ? {} : { description: texts[name] }) }));
 }
 
 function compare(one: string, other: string): number {

@@ -135,6 +135,8 @@ export interface ApiParts {
   muster?: Readonly<Record<string, Routes>>;
   /** What is below no prefix and in no document. */
   root?: Routes;
+  /** What the documents say of a tag of its routes. */
+  tags?: Readonly<Record<string, string>>;
 }
 
 export type ApiLane = (shared: ApiShared) => ApiParts;

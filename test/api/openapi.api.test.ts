@@ -58,7 +58,7 @@ describe('every operation', () => {
   test('belongs to a document', () => {
     expect(those(({ document }) => document === 'all').length).toBeGreaterThan(40);
     const stray = { method: 'get', path: '/v4/things', schema: {}, config: {} };
-    const settings = { version: '1', prefixes: [''] };
+    const settings = { version: '1', prefixes: [''], tags: {} };
     expect(() => buildDocument('all', [stray], settings)).toThrow('get /v4/things is in no document');
   });
 

@@ -9,6 +9,7 @@ import { timelineRoutes } from './timeline-routes.ts';
 export const components: ApiLane = (shared) => {
   const deps = componentApi(shared);
   return {
+    tags: { components: 'Machines with their desired and reached state.' },
     v3: (app) => componentRoutes(app, deps, COMPONENTS_V3),
     v2: (app) => componentRoutes(app, deps, COMPONENTS_V2),
     muster: {

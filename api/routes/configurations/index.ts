@@ -10,6 +10,13 @@ import { sourceRoutes } from './source-routes.ts';
 export const configurations: ApiLane = (shared) => {
   const deps = configurationApi(shared);
   return {
+    tags: {
+      configurations: 'Ordered layers of repositories and playbooks.',
+      // Lane components has routes of this tag, too.
+      import: 'Records of another CFS, taken over as they are.',
+      options: 'Settings of the service.',
+      sources: 'Repositories with their credentials.',
+    },
     v3: async (app) => {
       optionRoutes(app, deps, OPTIONS_V3);
       configurationRoutes(app, deps, CONFIGURATIONS_V3);

@@ -7,6 +7,10 @@ import { imsRoutes } from './ims-routes.ts';
 export const images: ApiLane = (shared) => {
   const deps = imageApi(shared);
   return {
+    tags: {
+      'image service': 'Images, public keys and image jobs, as clients of an image service know them.',
+      images: 'Images with their files.',
+    },
     ims: (app) => imsRoutes(app, deps),
     muster: { images: (app) => imageRoutes(app, deps) },
   };

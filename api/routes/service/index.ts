@@ -11,6 +11,7 @@ import { versionRoutes } from './version-routes.ts';
 export const service: ApiLane = (shared) => {
   const deps = serviceApi(shared);
   return {
+    tags: { service: 'Versions, health and status.' },
     v3: async (app) => {
       await versionRoutes(app);
       await healthRoutes(app, deps);

@@ -7,6 +7,7 @@ import { SESSIONS_V2, SESSIONS_V3 } from './session-wires.ts';
 export const sessions: ApiLane = (shared) => {
   const deps = sessionApi(shared);
   return {
+    tags: { sessions: 'Runs of a configuration on its hosts.' },
     v3: (app) => cfsSessionRoutes(app, deps, SESSIONS_V3),
     v2: (app) => cfsSessionRoutes(app, deps, SESSIONS_V2),
     muster: { sessions: (app) => musterSessionRoutes(app, deps) },

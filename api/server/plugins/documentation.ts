@@ -1,9 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
-import { buildDocument } from '../../openapi/build-document.ts';
+import { buildDocument, type DocumentSettings } from '../../openapi/build-document.ts';
 import { describedRoutes } from '../../openapi/described-routes.ts';
 import { DOCUMENT_PATHS, DOCUMENTS, type DocumentName } from '../../openapi/surfaces.ts';
-import type { ApiSettings } from '../../shared/api-shared.ts';
 import type { ApiServer } from '../api-server.ts';
 
 const PAGE = fileURLToPath(new URL('../../openapi/page', import.meta.url));
@@ -34,7 +33,7 @@ const POLICY = [
  * `/openapi/v3.json`, `/openapi/muster.json`, `/openapi/ims.json`), and an interactive page of them at `/docs`, from own files
  * only; all under every prefix.
  */
-export function documentation(app: ApiServer, deps: Pick<ApiSettings, 'version' | 'prefixes'>): void {
+export function documentation(app: ApiServer, deps: DocumentSettings): void {
   const built = new Map<string, Buffer>();
   const documentOf = (name: DocumentName) => buildDocument(name, describedRoutes(app, deps.prefixes), deps);
   for (const prefix of deps.prefixes) {
