@@ -4,14 +4,14 @@ import type { HistoryItemView } from '../../domain/propagation/schema.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findHistoryItem, type HistoryRow, listHistory } from '../../store/propagation/staged-items.ts';
+import { mapPage, onePage, type Page } from '../changes/pages.ts';
 import { changeNotFound } from './discard-changes.ts';
-import { type Page, pageOf, shownDiff } from './read-resources.ts';
+import { shownDiff } from './read-resources.ts';
 
 /** Returns a page of committed items, newest first, after the one of a uid. */
 export async function pageOfHistory(db: Db, after: string, limit: number): Promise<Page<HistoryItemView>> {
   const before = after === '' ? null : await placeOf(db, after);
-  const { rows, more } = pageOf(await listHistory(db, before, limit + 1), limit);
-  return { rows: rows.map(viewOfHistory), more };
+  return mapPage(await onePage(limit, (rows) => listHistory(db, before, rows)), viewOfHistory);
 }
 
 async function placeOf(db: Db, uid: string): Promise<number> {

@@ -12,21 +12,20 @@ import {
   listRepositories,
   type RepositoryRow,
 } from '../../store/propagation/definitions.ts';
+import { onePage, type Page } from '../changes/pages.ts';
 import { definitionNotFound } from './create-repository.ts';
 import { shippedDefinition } from './find-definition.ts';
 import { repositoryNotFound } from './put-definition.ts';
-import { type Page, pageOf } from './read-resources.ts';
 
 const SHIPPED: RepositoryView = { name: SHIPPED_REPOSITORY, kind: 'shipped', state: 'ready', created_at: null };
 
 /** Returns a page of repositories by name. */
 export async function pageOfRepositories(db: Db, after: string, limit: number): Promise<Page<RepositoryView>> {
-  const stored = (await listRepositories(db, after, limit + 1)).map(viewOfRepository);
-  const all = SHIPPED_REPOSITORY > after ? [...stored, SHIPPED] : stored;
-  return pageOf(
-    all.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    limit,
-  );
+  return onePage(limit, async (rows) => {
+    const stored = (await listRepositories(db, after, rows)).map(viewOfRepository);
+    const all = SHIPPED_REPOSITORY > after ? [...stored, SHIPPED] : stored;
+    return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+  });
 }
 
 export function viewOfRepository({ name, kind, state, created_at }: RepositoryRow): RepositoryView {

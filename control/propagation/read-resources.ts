@@ -24,21 +24,11 @@ import {
 import { type EventFilter, type EventRow, findEvent, listEvents } from '../../store/propagation/resource-events.ts';
 import { findCommitted, listResources, type ResourceRow } from '../../store/propagation/resources.ts';
 import { findItems, listItemPage, type StagedItemRow } from '../../store/propagation/staged-items.ts';
+import { mapPage, onePage, type Page } from '../changes/pages.ts';
 import { eventNotFound } from './add-events.ts';
 import { committedOf, readCurrent } from './current-resources.ts';
 import { changeNotFound } from './discard-changes.ts';
 import { resourceNotFound } from './stage-edit.ts';
-
-export interface Page<Row> {
-  rows: Row[];
-  /** Whether there are more behind them. */
-  more: boolean;
-}
-
-/** Returns a page out of rows of which one more than the page holds was read. */
-export function pageOf<Row>(rows: Row[], limit: number): Page<Row> {
-  return { rows: rows.slice(0, limit), more: rows.length > limit };
-}
 
 export interface ResourceQuery {
   tags?: string | undefined;
@@ -57,8 +47,10 @@ export async function pageOfResources(
   limit: number,
 ): Promise<Page<ResourceView>> {
   const expressions = tags === undefined ? undefined : [parseTags(tags)];
-  const { rows, more } = pageOf(await listResources(db, { ...filter, tags: expressions }, after, limit + 1), limit);
-  return { rows: rows.map(viewOfResource), more };
+  return mapPage(
+    await onePage(limit, (rows) => listResources(db, { ...filter, tags: expressions }, after, rows)),
+    viewOfResource,
+  );
 }
 
 /**
@@ -138,10 +130,14 @@ export function shownDiff(diff: StagedItemRow['diff']): StagedItemView['diff'] {
 }
 
 /** Returns a page of connections in the order in which they were made, after the one of an id. */
-export async function pageOfConnections(db: Db, filter: ConnectionFilter, after: string, limit: number) {
+export async function pageOfConnections(
+  db: Db,
+  filter: ConnectionFilter,
+  after: string,
+  limit: number,
+): Promise<Page<ConnectionView>> {
   const place = after === '' ? 0 : (await connectionOf(db, after)).place;
-  const { rows, more } = pageOf(await listConnections(db, filter, place, limit + 1), limit);
-  return { rows: rows.map(viewOfConnection), more };
+  return mapPage(await onePage(limit, (rows) => listConnections(db, filter, place, rows)), viewOfConnection);
 }
 
 async function connectionOf(db: Db, id: string): Promise<ConnectionRow> {
@@ -165,8 +161,7 @@ export async function pageOfEvents(
   after: string,
   limit: number,
 ): Promise<Page<EventView>> {
-  const { rows, more } = pageOf(await listEvents(db, filter, after, limit + 1), limit);
-  return { rows: rows.map(viewOfEvent), more };
+  return mapPage(await onePage(limit, (rows) => listEvents(db, filter, after, rows)), viewOfEvent);
 }
 
 /**
@@ -182,8 +177,7 @@ export async function getEvent(db: Db, id: string): Promise<EventView> {
 /** Returns a page of staged items, oldest first, after the one of a uid. */
 export async function pageOfItems(db: Db, after: string, limit: number): Promise<Page<StagedItemView>> {
   const place = after === '' ? 0 : (await itemOfUid(db, after, notAfter(after))).place;
-  const { rows, more } = pageOf(await listItemPage(db, place, limit + 1), limit);
-  return { rows: rows.map(viewOfItem), more };
+  return mapPage(await onePage(limit, (rows) => listItemPage(db, place, rows)), viewOfItem);
 }
 
 /**

@@ -4,7 +4,7 @@ import { wireTime } from '../../domain/text/times.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findLastScheduleRuns, findScheduleRun, listScheduleRuns } from '../../store/schedules/schedule-runs.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '../../store/schedules/schedules.ts';
-import { onePage, type Page } from '../changes/pages.ts';
+import { mapPage, onePage, type Page } from '../changes/pages.ts';
 import type { ScheduleEngine } from './schedule-port.ts';
 import { scheduleRunView, scheduleView } from './schedule-view.ts';
 import { engineSentence } from './sync-schedule.ts';
@@ -40,7 +40,7 @@ export async function pageOfSchedules(
   const page = await onePage(limit, (rows) => listSchedules(db, afterName, rows));
   const ids = page.records.map(({ id }) => id);
   const last = new Map((await findLastScheduleRuns(db, ids)).map((run) => [run.schedule_id, run]));
-  return { ...page, records: page.records.map((row) => scheduleView(row, last.get(row.id))) };
+  return mapPage(page, (row) => scheduleView(row, last.get(row.id)));
 }
 
 /** One page of the runs of a schedule, newest first. Throws `schedule_not_found`. */
@@ -52,7 +52,7 @@ export async function pageOfScheduleRuns(
 ): Promise<Page<ScheduleRunView>> {
   const { id } = await requireSchedule(db, name);
   const page = await onePage(limit, (rows) => listScheduleRuns(db, id, afterId, rows));
-  return { ...page, records: page.records.map((row) => scheduleRunView(name, row)) };
+  return mapPage(page, (row) => scheduleRunView(name, row));
 }
 
 /** One run of a schedule. Throws `schedule_not_found`, `schedule_run_not_found`. */

@@ -141,8 +141,8 @@ describe('a repository', () => {
     });
     await repository('zoo');
     const page = await pageOfRepositories(model.db, '', 2);
-    expect([page.rows.map(({ name }) => name), page.more]).toEqual([['apps', 'muster'], true]);
-    expect((await pageOfRepositories(model.db, 'muster', 2)).rows.map(({ name }) => name)).toEqual(['zoo']);
+    expect([page.records.map(({ name }) => name), page.more]).toEqual([['apps', 'muster'], true]);
+    expect((await pageOfRepositories(model.db, 'muster', 2)).records.map(({ name }) => name)).toEqual(['zoo']);
   });
 
   test('goes with its definitions, unless a resource uses them', async () => {

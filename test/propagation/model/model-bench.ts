@@ -53,7 +53,7 @@ export async function openModel() {
     },
     items: () => stageChanges(deps, {}),
     discardAll: () => discardChanges(deps, 'all'),
-    events: async () => (await pageOfEvents(db, {}, '', 1_000)).rows.map(({ text }) => text).sort(),
+    events: async () => (await pageOfEvents(db, {}, '', 1_000)).records.map(({ text }) => text).sort(),
     /** Commits everything as it is: what an executed plan would leave behind. */
     commitAll: () => commitAll(db),
   };

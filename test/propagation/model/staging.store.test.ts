@@ -25,7 +25,7 @@ describe('staging', () => {
     await model.set('a', { v: 'one' });
     await model.connect('a', 'b', ['v']);
     expect(await model.staged()).toEqual(['a.run', 'b.run']);
-    const { rows } = await pageOfItems(model.db, '', 10);
+    const { records: rows } = await pageOfItems(model.db, '', 10);
     expect(rows[1]).toMatchObject({
       log_action: 'b.run',
       base_path: 'resources/part/1.0.0',
@@ -53,7 +53,7 @@ describe('staging', () => {
     await model.commitAll();
     await model.set('a', { v: 'two' });
     expect(await model.staged()).toEqual(['a.update', 'b.update', 'c.update']);
-    expect((await pageOfItems(model.db, '', 10)).rows[2]?.details).toEqual(['-+ env:[V] : own >> two']);
+    expect((await pageOfItems(model.db, '', 10)).records[2]?.details).toEqual(['-+ env:[V] : own >> two']);
     expect(await stateOf('a')).toBe('updated');
     await model.set('a', { v: 'own' });
     expect(await model.staged()).toEqual([]);
@@ -67,7 +67,7 @@ describe('staging', () => {
     await model.commitAll();
     await disconnectPair(model.deps, { emitter: 'a', receiver: 'b', inputs: ['v'] }, false);
     expect(await model.staged()).toEqual(['b.update']);
-    const [item] = (await pageOfItems(model.db, '', 1)).rows;
+    const [item] = (await pageOfItems(model.db, '', 1)).records;
     expect(item?.details).toEqual(['-+ v: one >> own', expect.stringContaining('[["a","v","b","v"]] >> []')]);
     expect((await getItem(model.db, item?.uid ?? '')).log_action).toBe('b.update');
   });
@@ -120,7 +120,7 @@ describe('staging', () => {
     const stagings = Array.from({ length: 8 }, () => model.items());
     await Promise.all([...edits, ...stagings]);
     expect(await model.staged()).toEqual(['a.update', 'b.update']);
-    const { rows } = await pageOfItems(model.db, '', 10);
+    const { records: rows } = await pageOfItems(model.db, '', 10);
     const value = await model.value('a', 'v');
     expect(rows.map(({ details }) => details)).toEqual([[`-+ v: own >> ${value}`], [`-+ v: own >> ${value}`]]);
   });
@@ -220,7 +220,7 @@ describe('removing', () => {
     expect(await remove('a')).toBe('staged');
     // The edit before the removal reaches the receiver all the same.
     expect(await model.staged()).toEqual(['a.remove', 'b.update']);
-    const [item] = (await pageOfItems(model.db, '', 1)).rows;
+    const [item] = (await pageOfItems(model.db, '', 1)).records;
     expect(item?.details).toContain('-- v: one');
     await expect(model.set('a', { v: 'x' })).rejects.toEqual(refusal('validation_failed', 'marked for removal'));
     await expect(model.connect('b', 'a', ['w'])).rejects.toEqual(refusal('validation_failed'));
