@@ -1,4 +1,4 @@
-import { sourceUnknown } from '../../domain/configurations/layer-rules.ts';
+import { foundSource } from '../../domain/configurations/layer-rules.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
 import type { SiteValues } from '../../domain/sessions/ports.ts';
 
@@ -7,8 +7,5 @@ export async function sourceOf(
   site: Pick<SiteValues, 'source'>,
   { source: name }: { source: string | null },
 ): Promise<Source | null> {
-  if (name === null) return null;
-  const source = await site.source(name);
-  if (source === null) throw sourceUnknown(name);
-  return source;
+  return name === null ? null : foundSource(name, await site.source(name));
 }

@@ -1,11 +1,10 @@
-import { sourceUnknown } from '../../domain/configurations/layer-rules.ts';
 import { wrongOption } from '../../domain/configurations/option-rules.ts';
 import type { QueuePoker } from '../../domain/configurations/ports.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { lockOptions, mergeOptions } from '../../store/configurations/options.ts';
-import { holdSources } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { holdKnownSources } from './hold-known-sources.ts';
 
 export interface PatchOptionsDependencies {
   db: Db;
@@ -35,7 +34,7 @@ export async function patchOptions(deps: PatchOptionsDependencies, patch: Option
       throw musterError('bad_request', 'The additional inventory has a URL or a source, not both: empty one', field);
     }
     const source = patch.additional_inventory_source;
-    if (source && !(await holdSources(trx, [source])).has(source)) throw sourceUnknown(source);
+    if (source) await holdKnownSources(trx, [source]);
     if (Object.keys(patch).length > 0) await mergeOptions(trx, patch as Partial<Options>, deps.clock(), deps.actor);
     return { before: stored, after: merged };
   });

@@ -3,7 +3,6 @@ import {
   layerMistake,
   layerSecret,
   layersOf,
-  sourceUnknown,
   withoutEmpty,
 } from '../../domain/configurations/layer-rules.ts';
 import type { TenantRegistry } from '../../domain/configurations/ports.ts';
@@ -17,9 +16,10 @@ import {
   updateConfiguration,
 } from '../../store/configurations/configurations.ts';
 import { readOptions } from '../../store/configurations/options.ts';
-import { findSources, holdSources } from '../../store/configurations/sources.ts';
+import { findSources } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { admitTenant } from './admit-tenant.ts';
+import { holdKnownSources } from './hold-known-sources.ts';
 import { type ResolveDependencies, resolutionDeadline, resolveBranches } from './resolve-branches.ts';
 import { urlsOf } from './source-urls.ts';
 
@@ -85,9 +85,7 @@ export async function putConfiguration(
     ...(body.muster === undefined ? {} : { muster: body.muster }),
   };
   return deps.db.transaction().execute(async (trx) => {
-    const held = await holdSources(trx, sources);
-    const gone = sources.find((source) => !held.has(source));
-    if (gone !== undefined) throw sourceUnknown(gone);
+    await holdKnownSources(trx, sources);
     return save(deps, trx, record, now, options);
   });
 }

@@ -1,4 +1,4 @@
-import { layersOf, sourceUnknown } from '../../domain/configurations/layer-rules.ts';
+import { foundSource, layersOf } from '../../domain/configurations/layer-rules.ts';
 import type { GitReferences, ReadRepositoryAccess, RepositoryAccess } from '../../domain/configurations/ports.ts';
 import type { AdditionalInventory, Layer, Source } from '../../domain/configurations/schema.ts';
 import { ERRORS, isMusterError, musterError } from '../../domain/errors.ts';
@@ -49,8 +49,7 @@ export async function resolveBranches(
   const sources = await findSources(deps.db, [...new Set(open.flatMap(({ layer }) => layer.source ?? []))]);
   const questions = new Map<string, Question>();
   for (const { layer, path } of open) {
-    const source = layer.source === undefined ? null : sources.get(layer.source);
-    if (source === undefined) throw sourceUnknown(layer.source ?? '');
+    const source = layer.source === undefined ? null : foundSource(layer.source, sources.get(layer.source));
     const url = source?.clone_url ?? layer.clone_url ?? '';
     if (!questions.has(keyOf(layer))) questions.set(keyOf(layer), { source, url, ref: layer.branch ?? '', path });
   }

@@ -49,8 +49,18 @@ function leavesLayer(playbook: string): boolean {
   return false;
 }
 
+/** Returns the refusal of a name that no source has. */
 export function sourceUnknown(name: string): MusterError {
   return musterError('source_unknown', `The source ${name} does not exist.`);
+}
+
+/**
+ * Returns what was found under the name of a source.
+ * Throws `source_unknown` where nothing was.
+ */
+export function foundSource<T>(name: string, found: T | null | undefined): T {
+  if (found === null || found === undefined) throw sourceUnknown(name);
+  return found;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { sourceUnknown } from '../configurations/layer-rules.ts';
+import { foundSource } from '../configurations/layer-rules.ts';
 import type { Configuration, Options } from '../configurations/schema.ts';
 import { musterError } from '../errors.ts';
 import { selectLayers } from './layer-selection.ts';
@@ -41,9 +41,7 @@ export function sourcesOf(configuration: Configuration | null, options: DefaultO
 function repository(fields: RepositoryFields, sources: SnapshotSources): SnapshotRepository {
   const commit = fields.commit ?? null;
   if (fields.source === undefined) return { url: fields.clone_url ?? '', source: null, commit };
-  const source = sources.get(fields.source);
-  if (source === undefined) throw sourceUnknown(fields.source);
-  return { url: source.clone_url, source: fields.source, commit };
+  return { url: foundSource(fields.source, sources.get(fields.source)).clone_url, source: fields.source, commit };
 }
 
 /** The configuration's own additional inventory wins, then the option for a source, then the one for a URL (cfs-flows 2.2). */
