@@ -90,27 +90,32 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
 export function createHostActivities(deps: SessionActivityDependencies): WorkspaceActivities & HostActivities {
   return parseInputs(HOST_INPUTS, {
     cloneLayers: ({ sessionId }) =>
-      onSession(deps, sessionId, { phase: 'clone', what: 'clone' }, async (signal) => {
-        await cloneLayers(deps, sessionId, signal);
+      onSession(deps, sessionId, { phase: 'clone', what: 'clone' }, async (session, signal) => {
+        await cloneLayers(deps, session, signal);
         return { hostQueue: hostQueueOf(deps.hostId), folder: deps.workspaces.paths(sessionId).dir };
       }),
     writeInventory: ({ sessionId }) =>
-      onSession(deps, sessionId, { phase: 'inventory', what: 'inventory' }, (signal) =>
-        writeInventory(deps, sessionId, signal),
+      onSession(deps, sessionId, { phase: 'inventory', what: 'inventory' }, (session, signal) =>
+        writeInventory(deps, session, signal),
       ),
     runLayer: (input) => {
       const { sessionId, layer, attempt } = input;
       const step: SessionWork = { phase: 'layer', layer, attempt, what: `starting or following ${layerNumber(layer)}` };
-      return onSession(deps, sessionId, step, (signal) => runLayer(deps, input, signal));
+      return onSession(deps, sessionId, step, (session, signal) => runLayer(deps, session, input, signal));
     },
     endRun: ({ sessionId, layer, attempt, timeoutSeconds }) =>
-      onSession(deps, sessionId, { phase: 'layer', layer, attempt, what: `ending ${layerNumber(layer)}` }, async () => {
-        await checkRunMayEnd(deps, sessionId, timeoutSeconds);
-        await deps.runner.end(runIdOf(sessionId, attempt, layer));
-      }),
+      onSession(
+        deps,
+        sessionId,
+        { phase: 'layer', layer, attempt, what: `ending ${layerNumber(layer)}` },
+        async (session) => {
+          await checkRunMayEnd(deps, session, timeoutSeconds);
+          await deps.runner.end(runIdOf(sessionId, attempt, layer));
+        },
+      ),
     removeWorkspace: ({ sessionId }) =>
-      onSession(deps, sessionId, { phase: 'teardown', what: 'removing the workspace' }, async () => {
-        await checkWorkspaceMayGo(deps, sessionId);
+      onSession(deps, sessionId, { phase: 'teardown', what: 'removing the workspace' }, async (session) => {
+        await checkWorkspaceMayGo(deps, session);
         await deps.workspaces.remove(sessionId);
       }),
   });

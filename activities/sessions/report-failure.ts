@@ -1,9 +1,10 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { failureOf } from '../../control/failures.ts';
-import { noteProgress } from '../../control/sessions/session-progress.ts';
+import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
 import { ERRORS, type ErrorCode, isErrorCode } from '../../domain/errors.ts';
 import type { SessionPhase } from '../../domain/sessions/progress.ts';
 import type { Db } from '../../store/connection/database.ts';
+import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 
 /** What is being done, as the record names it. */
@@ -17,9 +18,20 @@ export interface SessionWork {
 
 /**
  * Does a step of a session as an activity: with heartbeats, until the signal that the work gets. When it fails the record says what and why, as
- * long as Temporal tries it again.
+ * long as Temporal tries it again. The work gets the session as it is when the step begins.
+ * Throws `session_not_found`.
  */
 export function onSession<T>(
+  { db }: { db: Db },
+  sessionId: string,
+  step: SessionWork,
+  work: (session: SessionRow, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return onStep({ db }, sessionId, step, async (signal) => work(await loadSession(db, sessionId), signal));
+}
+
+/** Does a step as `onSession`, for work that begins with something else than the session. */
+export function onStep<T>(
   { db }: { db: Db },
   sessionId: string,
   step: SessionWork,

@@ -10,7 +10,7 @@ import { stillWaiting } from '../../final-failure.ts';
 import { withHeartbeat } from '../../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../../parse-inputs.ts';
 import type { CleaningActivities, ClusterActivities } from '../contract.ts';
-import { onSession, type SessionWork } from '../report-failure.ts';
+import { onSession, onStep, type SessionWork } from '../report-failure.ts';
 import { awaitPlaybooks, type OrderDependencies, orderLayer } from './order-layer.ts';
 import { type PrepareDependencies, prepareJob } from './prepare-job.ts';
 import { type StartDependencies, startJob } from './start-job.ts';
@@ -36,29 +36,29 @@ const INPUTS: InputSchemas<ClusterActivities & CleaningActivities> = {
 export function createClusterActivities(deps: ClusterActivityDependencies): ClusterActivities & CleaningActivities {
   return parseInputs(INPUTS, {
     prepareJob: ({ sessionId }) =>
-      onSession(deps, sessionId, { phase: 'inventory', what: 'preparing the Job' }, (signal) =>
-        prepareJob(deps, sessionId, signal),
+      onSession(deps, sessionId, { phase: 'inventory', what: 'preparing the Job' }, (session, signal) =>
+        prepareJob(deps, session, signal),
       ),
     startJob: async ({ sessionId }) => {
       const step: SessionWork = { phase: 'clone', what: 'starting the Job' };
-      const trouble = await onSession(deps, sessionId, step, (signal) => startJob(deps, sessionId, signal));
+      const trouble = await onStep(deps, sessionId, step, (signal) => startJob(deps, sessionId, signal));
       // Nothing has failed.
       if (trouble !== null) throw stillWaiting(trouble.code, trouble.message);
     },
     watchJob: ({ sessionId }) =>
-      onSession(deps, sessionId, { phase: 'layer', what: FOLLOWING }, (signal) => watchJob(deps, sessionId, signal)),
+      onStep(deps, sessionId, { phase: 'layer', what: FOLLOWING }, (signal) => watchJob(deps, sessionId, signal)),
     runLayer: (input) => {
       const { sessionId, layer, attempt } = input;
       const step: SessionWork = { phase: 'layer', layer, attempt, what: `following ${layerNumber(layer)}` };
-      return onSession(deps, sessionId, step, (signal) => orderLayer(deps, input, signal));
+      return onSession(deps, sessionId, step, (session, signal) => orderLayer(deps, session, input, signal));
     },
     awaitPlaybooks: ({ sessionId }) =>
-      onSession(deps, sessionId, { phase: 'layer', what: 'following the playbooks' }, (signal) =>
+      onStep(deps, sessionId, { phase: 'layer', what: 'following the playbooks' }, (signal) =>
         awaitPlaybooks(deps.db, sessionId, signal),
       ),
     finishJob: ({ sessionId, exitCode }) => finishJob(deps.db, sessionId, exitCode),
     endJob: ({ sessionId }) =>
-      onSession(deps, sessionId, { phase: 'teardown', what: 'ending the Job' }, (signal) =>
+      onStep(deps, sessionId, { phase: 'teardown', what: 'ending the Job' }, (signal) =>
         endJob(deps, sessionId, signal),
       ),
     cleanHost: () =>

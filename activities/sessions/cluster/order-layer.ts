@@ -44,10 +44,14 @@ const JOB_END_MS = 120_000;
  * One attempt of one layer as an order to the session's pod: given once, then followed until its end is stored. What the pod does
  * survives whoever follows. A run that ended with its Job fails with the Job's reason.
  */
-export async function orderLayer(deps: OrderDependencies, input: RunLayer, signal: AbortSignal): Promise<LayerOutcome> {
+export async function orderLayer(
+  deps: OrderDependencies,
+  session: SessionRow,
+  input: RunLayer,
+  signal: AbortSignal,
+): Promise<LayerOutcome> {
   const { db } = deps;
   const { sessionId, layer, attempt } = input;
-  const session = await loadSession(db, sessionId);
   const runId = runIdOf(sessionId, attempt, layer);
   const playbook = playbookOf(session, layer);
   let run = await findRun(db, runId);

@@ -13,6 +13,7 @@ import type { Clones, SiteValues, Workspaces } from '../../../domain/sessions/po
 import type { Snapshot, SnapshotRepository, TargetDefinition } from '../../../domain/sessions/schema.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { findSessionJob, saveSessionJob } from '../../../store/sessions/session-jobs.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import type { PreparedJob } from '../contract.ts';
 import { mayBeElsewhere } from '../machine/taken-from-us.ts';
 import { type InventoryDependencies, type ReadElsewhere, writeInventory } from '../machine/write-inventory.ts';
@@ -48,11 +49,11 @@ export interface PrepareDependencies extends InventoryDependencies {
  */
 export async function prepareJob(
   deps: PrepareDependencies,
-  sessionId: string,
+  session: SessionRow,
   signal: AbortSignal,
 ): Promise<PreparedJob> {
   const { db, workspaces, site } = deps;
-  const session = await loadSession(db, sessionId);
+  const { id: sessionId } = session;
   if (session.job === null) throw musterError('session_not_found', `Session ${session.name} was not admitted`);
   // What a try before has recorded may be running already, whatever this worker's setting is.
   const profile = (await findSessionJob(db, sessionId))?.profile ?? deps.profile;
@@ -67,7 +68,9 @@ export async function prepareJob(
       const warnings = await cloneInventory(deps, snapshot.additional_inventory, paths.hosts, signal);
       await noteWarnings(db, sessionId, warnings);
     }
-    const { leases, ...told } = await writeInventory(deps, sessionId, signal, READ_BY[profile]);
+    // With the commits that are pinned now.
+    const pinned = await loadSession(db, sessionId);
+    const { leases, ...told } = await writeInventory(deps, pinned, signal, READ_BY[profile]);
     const files = await filesOf(session.target.definition, paths);
     // What another try has recorded meanwhile stays.
     signal.throwIfAborted();

@@ -24,11 +24,12 @@ import {
   writeImageKey,
   writeImageKeyPosted,
 } from '../../../store/sessions/session-images.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { withHeartbeat } from '../../heartbeat.ts';
 import { type InputSchemas, parseInputs } from '../../parse-inputs.ts';
 import type { ImageActivities, PlannedImages } from '../image-contract.ts';
 import type { ImageDependencies } from '../image-ports.ts';
-import { onSession } from '../report-failure.ts';
+import { onSession, onStep } from '../report-failure.ts';
 import { finishImage } from './finish-image.ts';
 import { createImageLooks } from './image-looks.ts';
 import { serviceOf } from './image-waiting.ts';
@@ -50,12 +51,12 @@ export function createImageActivities(deps: ImageDependencies): ImageActivities 
   const looking = createImageLooks();
   return parseInputs(INPUTS, {
     planImages: ({ sessionId }) =>
-      onSession(deps, sessionId, { phase: 'images', what: 'looking up the images' }, (signal) =>
-        planImages(deps, sessionId, signal),
+      onSession(deps, sessionId, { phase: 'images', what: 'looking up the images' }, (session, signal) =>
+        planImages(deps, session, signal),
       ),
     makeImageKey: ({ sessionId }) =>
-      onSession(deps, sessionId, { phase: 'images', what: 'the key for images' }, (signal) =>
-        makeImageKey(deps, sessionId, signal),
+      onSession(deps, sessionId, { phase: 'images', what: 'the key for images' }, (session, signal) =>
+        makeImageKey(deps, session, signal),
       ),
     openImage: (input) => withHeartbeat((signal) => looking(() => openImage(deps, input, signal))),
     removeImageKey: ({ sessionId }) => withHeartbeat((signal) => removeImageKey(deps, sessionId, signal)),
@@ -63,18 +64,17 @@ export function createImageActivities(deps: ImageDependencies): ImageActivities 
       withHeartbeat(async () => judgeImages(db, await loadSession(db, sessionId), exitCode)),
     finishImage: (input) => withHeartbeat((signal) => looking(() => finishImage(deps, input, signal))),
     releaseImages: ({ sessionId }) =>
-      onSession(deps, sessionId, { phase: 'teardown', what: 'ending the image jobs' }, (signal) =>
+      onStep(deps, sessionId, { phase: 'teardown', what: 'ending the image jobs' }, (signal) =>
         releaseImages(deps, sessionId, signal),
       ),
   });
 }
 
 /** Gives each distinct image the name of its result and records it (cfs-flows 3.3). Throws `image_unknown` and `inventory_invalid`. */
-async function planImages(deps: ImageDependencies, sessionId: string, signal: AbortSignal): Promise<PlannedImages> {
+async function planImages(deps: ImageDependencies, session: SessionRow, signal: AbortSignal): Promise<PlannedImages> {
   const { db, imageWaitSeconds: waitSeconds, imageQueueSeconds: queueSeconds } = deps;
   const service = serviceOf(deps);
-  const session = await loadSession(db, sessionId);
-  const { name, target } = session;
+  const { id: sessionId, name, target } = session;
   // Refuses a group now that would be refused when all images are open.
   imageHosts(target);
   const images: { image: string; resultName: string }[] = [];
@@ -90,10 +90,10 @@ async function planImages(deps: ImageDependencies, sessionId: string, signal: Ab
 }
 
 /** Makes the public half of the session's key known to the image service, once: one whose answer was lost is found again. */
-async function makeImageKey(deps: ImageDependencies, sessionId: string, signal: AbortSignal): Promise<void> {
+async function makeImageKey(deps: ImageDependencies, session: SessionRow, signal: AbortSignal): Promise<void> {
   const { db, imageKeys } = deps;
+  const { id: sessionId } = session;
   const service = serviceOf(deps);
-  const session = await loadSession(db, sessionId);
   if ((await listSessionImages(db, sessionId)).some((row) => row.released_at !== null)) throw imagesReleased(session);
   const { publicKey } = await imageKeys.ensure(session);
   const name = imageKeyName(session.name);

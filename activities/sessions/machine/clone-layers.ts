@@ -1,10 +1,11 @@
 import { atOnce } from '../../../control/changes/at-once.ts';
-import { loadSession, noteWarnings, pinCommits } from '../../../control/sessions/session-progress.ts';
+import { noteWarnings, pinCommits } from '../../../control/sessions/session-progress.ts';
 import { labelled } from '../../../domain/labelled.ts';
 import { layerNumber } from '../../../domain/sessions/layer-name.ts';
 import type { Clones, SiteValues, Workspaces } from '../../../domain/sessions/ports.ts';
 import type { Snapshot, SnapshotRepository } from '../../../domain/sessions/schema.ts';
 import type { Db } from '../../../store/connection/database.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { sourceOf } from '../source-of.ts';
 import { type IdentityDependencies, writeIdentity } from './host-identity.ts';
 import { mayBeElsewhere } from './taken-from-us.ts';
@@ -30,10 +31,9 @@ const WIDTH = 4;
  * Makes the workspace and clones every repository of the session into it, concurrently; layers without a commit are
  * pinned to what was found, and the snapshot says so from then on (cfs-flows 2). Repeating it starts over.
  */
-export async function cloneLayers(deps: CloneDependencies, sessionId: string, signal: AbortSignal): Promise<void> {
+export async function cloneLayers(deps: CloneDependencies, session: SessionRow, signal: AbortSignal): Promise<void> {
   const { db, workspaces, site } = deps;
-  const session = await loadSession(db, sessionId);
-  const { snapshot } = session;
+  const { id: sessionId, snapshot } = session;
   const paths = await workspaces.make(sessionId);
   await workspaces.writePrivate(paths.ansibleConfig, await site.ansibleConfig(snapshot.ansible_config));
   const { knownHosts } = await site.ssh();

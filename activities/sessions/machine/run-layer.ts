@@ -1,6 +1,6 @@
 import type { ImageKeys } from '../../../control/sessions/images/image-keys.ts';
 import { runOutcome } from '../../../control/sessions/run-outcome.ts';
-import { loadSession, noteProgress, noteWarnings } from '../../../control/sessions/session-progress.ts';
+import { noteProgress, noteWarnings } from '../../../control/sessions/session-progress.ts';
 import { isMusterError, musterError } from '../../../domain/errors.ts';
 import type { RunSpec } from '../../../domain/runs/runner.ts';
 import { layerNumber } from '../../../domain/sessions/layer-name.ts';
@@ -34,10 +34,14 @@ export interface RunDependencies extends LayerDependencies, RunToEndDependencies
  * One attempt of one layer: starts its run unless it was started before, then follows it to its end. Any number of
  * workers may take it up one after the other; the playbook runs once, and what it writes is stored once.
  */
-export async function runLayer(deps: RunDependencies, input: RunLayer, signal: AbortSignal): Promise<LayerOutcome> {
+export async function runLayer(
+  deps: RunDependencies,
+  session: SessionRow,
+  input: RunLayer,
+  signal: AbortSignal,
+): Promise<LayerOutcome> {
   const { db } = deps;
   const { sessionId, layer, attempt } = input;
-  const session = await loadSession(db, sessionId);
   const runId = runIdOf(sessionId, attempt, layer);
   const playbook = playbookOf(session, layer);
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { ImageKeys } from '../../../control/sessions/images/image-keys.ts';
 import { openImages } from '../../../control/sessions/images/session-images.ts';
 import { noteNeededComponents } from '../../../control/sessions/needed-components.ts';
-import { loadSession, noteProgress, noteWarnings } from '../../../control/sessions/session-progress.ts';
+import { noteProgress, noteWarnings } from '../../../control/sessions/session-progress.ts';
 import type { Options } from '../../../domain/configurations/schema.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { effectiveLimit } from '../../../domain/sessions/ansible-arguments.ts';
@@ -17,6 +17,7 @@ import type { Inventories } from '../../../domain/sessions/ports.ts';
 import { describeAim } from '../../../domain/sessions/run-summary.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { writeAbsentHosts } from '../../../store/sessions/progress.ts';
+import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import type { PreparedInventory } from '../contract.ts';
 import { checkOwnHosts, type LimitDependencies, matchedHosts, settleLimit } from './limit-hosts.ts';
 
@@ -41,15 +42,14 @@ export interface ReadElsewhere {
  */
 export async function writeInventory(
   deps: InventoryDependencies,
-  sessionId: string,
+  session: SessionRow,
   signal: AbortSignal,
   elsewhere?: ReadElsewhere,
 ): Promise<PreparedInventory> {
   const { db, workspaces, inventories, readOptions } = deps;
-  const session = await loadSession(db, sessionId);
+  const { id: sessionId, target, ansible_limit, snapshot } = session;
   await noteProgress(db, sessionId, { step: 'inventory' });
   const options = await readOptions();
-  const { target, ansible_limit, snapshot } = session;
   const paths = workspaces.paths(sessionId);
   const images = target.definition === 'image' ? await imagesOf(deps, sessionId, elsewhere?.login) : null;
   const { hosts, limit, warnings } = await inventories.write({

@@ -8,7 +8,6 @@ import type { Db } from '../../../store/connection/database.ts';
 import { openSessionRuns } from '../../../store/runs/runs.ts';
 import { isWithdrawn } from '../../../store/sessions/admission.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
-import { loadSession } from '../session-progress.ts';
 
 /** Clocks of worker, database and engine may differ by this, ms. */
 const CLOCKS_MS = 10_000;
@@ -23,14 +22,13 @@ export interface OrderDependencies {
 /**
  * Throws unless somebody has ended the session of a run: by the API, by its time limit, in Temporal, or because it is over.
  * @param timeoutSeconds the session's time limit, where that is given as the reason
- * @throws `session_not_found`; `session_not_complete` for a session that is to go on
+ * @throws `session_not_complete` for a session that is to go on
  */
 export async function checkRunMayEnd(
-  { db, client, readOptions, clock }: OrderDependencies,
-  sessionId: string,
+  { client, readOptions, clock }: Omit<OrderDependencies, 'db'>,
+  session: SessionRow,
   timeoutSeconds?: number,
 ): Promise<void> {
-  const session = await loadSession(db, sessionId);
   if (isWithdrawn(session)) return;
   // A worker of before names no limit.
   if (isOverdue(session, timeoutSeconds ?? (await readOptions()).session_timeout, clock())) return;
@@ -47,14 +45,13 @@ function isOverdue({ admitted_at: admitted }: SessionRow, timeoutSeconds: number
 
 /**
  * Throws while a run of the session works in its workspace.
- * @throws `session_not_found`; `session_not_complete` while a process of it is there
+ * @throws `session_not_complete` while a process of it is there
  */
 export async function checkWorkspaceMayGo(
   { db, runner }: { db: Db; runner: Pick<Runner, 'live'> },
-  sessionId: string,
+  session: SessionRow,
 ): Promise<void> {
-  const session = await loadSession(db, sessionId);
-  const open = await openSessionRuns(db, sessionId);
+  const open = await openSessionRuns(db, session.id);
   if (open.length === 0) return;
   const live = new Set(await runner.live());
   const working = open.find(({ id }) => live.has(id));

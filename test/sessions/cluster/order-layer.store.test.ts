@@ -21,7 +21,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type FakeCluster, fakeCluster } from '../../support/kubernetes/fake-cluster.ts';
 import { SITE, TRUST } from '../../support/kubernetes/site-stand-ins.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
-import { makeSession } from '../../support/temporal/engine-sessions.ts';
+import { makeSession, sessionNow } from '../../support/temporal/engine-sessions.ts';
 import { hostResult } from '../session-fixtures.ts';
 
 /** Made by ssh-keygen, good until 22:00 on 2026-11-21 (UTC). */
@@ -62,8 +62,15 @@ async function makeJob(): Promise<{ sessionId: string; name: string }> {
   return { sessionId, name };
 }
 
-const order = (sessionId: string, attempt = 1) =>
-  orderLayer(deps(), { sessionId, layer: 0, attempt, hosts: 'all' }, AbortSignal.timeout(30_000));
+const sessionOf = (sessionId: string) => sessionNow(database.db, sessionId);
+
+const order = async (sessionId: string, attempt = 1) =>
+  orderLayer(
+    deps(),
+    await sessionOf(sessionId),
+    { sessionId, layer: 0, attempt, hosts: 'all' },
+    AbortSignal.timeout(30_000),
+  );
 
 const view = (name: string): JobView => ({
   name,
@@ -124,7 +131,7 @@ describe('a layer as an order', () => {
     const { sessionId } = await makeJob();
     await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
     const input = { sessionId, layer: 0, attempt: 1, hosts: 'all' } as const;
-    const running = orderLayer(changed(deps()), input, AbortSignal.timeout(30_000));
+    const running = orderLayer(changed(deps()), await sessionOf(sessionId), input, AbortSignal.timeout(30_000));
     const runId = await ordered(sessionId);
     const current = (await findOrder(database.db, sessionId))?.order;
     expect(current?.action === 'run' ? current.run : {}).not.toHaveProperty('certificate_until');
@@ -133,10 +140,10 @@ describe('a layer as an order', () => {
   });
 
   describe('has the password of vaults of now in the Secret', () => {
-    const attempted = (sessionId: string, attempt: number, password: string | null) => {
+    const attempted = async (sessionId: string, attempt: number, password: string | null) => {
       const site = { ...SITE, vaultPassword: async () => password };
       const input = { sessionId, layer: 0, attempt, hosts: 'all' } as const;
-      return orderLayer({ ...deps(), site }, input, AbortSignal.timeout(30_000));
+      return orderLayer({ ...deps(), site }, await sessionOf(sessionId), input, AbortSignal.timeout(30_000));
     };
     /** Orders an attempt that fails; answers the number that its pod has to wait for, and where it has the password. */
     async function failed(sessionId: string, attempt: number, password: string | null) {
@@ -316,7 +323,12 @@ describe('a layer as an order', () => {
       return null;
     };
     const input = { sessionId, layer: 0, attempt: 1, hosts: 'all' } as const;
-    const still = orderLayer({ ...rest, site: { ...site, vaultPassword } }, input, AbortSignal.timeout(30_000));
+    const still = orderLayer(
+      { ...rest, site: { ...site, vaultPassword } },
+      await sessionOf(sessionId),
+      input,
+      AbortSignal.timeout(30_000),
+    );
     await asked.promise;
     const first = order(sessionId);
     await end(await ordered(sessionId), 2);
@@ -366,7 +378,12 @@ describe('a layer as an order', () => {
     const { sessionId } = await makeJob();
     await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
     const stop = new AbortController();
-    const first = orderLayer(deps(), { sessionId, layer: 0, attempt: 1, hosts: 'all' }, stop.signal);
+    const first = orderLayer(
+      deps(),
+      await sessionOf(sessionId),
+      { sessionId, layer: 0, attempt: 1, hosts: 'all' },
+      stop.signal,
+    );
     const runId = await ordered(sessionId);
     stop.abort();
     await expect(first).rejects.toThrow();

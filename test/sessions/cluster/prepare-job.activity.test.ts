@@ -75,10 +75,10 @@ describeNeeding(
         .set({ stage: 'admitted', status: 'running', job: 'muster-ssh-ca' })
         .where('id', '=', id)
         .execute();
-      await prepareJob(dependencies(overlap), id, AbortSignal.timeout(60_000));
+      await prepareJob(dependencies(overlap), await sessionNow(db, id), AbortSignal.timeout(60_000));
       // A worker with another setting takes it up.
       const other = { ...dependencies(overlap), profile: 'compatible' as const };
-      const { drivesItself } = await prepareJob(other, id, AbortSignal.timeout(60_000));
+      const { drivesItself } = await prepareJob(other, await sessionNow(db, id), AbortSignal.timeout(60_000));
       expect(drivesItself).toBe(false);
       expect(await machine.deps.workspaces.list()).toEqual([]);
       expect((await findSessionJob(db, id))?.name).toMatch(
@@ -110,7 +110,7 @@ describeNeeding(
         await once(givenUp.signal, 'abort');
         throw givenUp.signal.reason;
       };
-      const first = prepareJob({ ...slow, inventories: { write: stuck } }, id, givenUp.signal);
+      const first = prepareJob({ ...slow, inventories: { write: stuck } }, await sessionNow(db, id), givenUp.signal);
       first.catch(() => undefined);
       await begun.wait;
       const gated: typeof write = async (request) => {
@@ -119,7 +119,11 @@ describeNeeding(
         await goOn.wait;
         return answer;
       };
-      const second = prepareJob({ ...slow, inventories: { write: gated } }, id, AbortSignal.timeout(60_000));
+      const second = prepareJob(
+        { ...slow, inventories: { write: gated } },
+        await sessionNow(db, id),
+        AbortSignal.timeout(60_000),
+      );
       second.catch(() => undefined);
       await written.wait;
       givenUp.abort(new Error(reason));

@@ -51,7 +51,7 @@ test('layers without a commit are pinned to what was found', async () => {
     if (dest.endsWith('layer0')) await setImmediate();
     return { commit: COMMIT, warnings: ['a link was left out'] };
   });
-  await cloneLayers(deps, id, new AbortController().signal);
+  await cloneLayers(deps, await sessionNow(database.db, id), new AbortController().signal);
   const { snapshot } = await sessionNow(database.db, id);
   expect(snapshot.layers.map(({ index, commit }) => [index, commit])).toEqual([
     [0, COMMIT],
@@ -79,7 +79,7 @@ test('of two tries that overlap and find different commits one counts, and the o
       await goOn.promise;
       return { commit: 'c'.repeat(40), warnings: [] };
     }),
-    id,
+    await sessionNow(database.db, id),
     new AbortController().signal,
   );
   late.catch(() => undefined);
@@ -87,7 +87,7 @@ test('of two tries that overlap and find different commits one counts, and the o
   // A worker that was cut off goes on with its try; the branch moved before the next one.
   await cloneLayers(
     dependencies(async () => ({ commit: COMMIT, warnings: [] })),
-    id,
+    await sessionNow(database.db, id),
     new AbortController().signal,
   );
   goOn.resolve();
@@ -109,7 +109,9 @@ test('when one repository fails the others stop, and nothing is left of the work
           });
         }),
   );
-  await expect(cloneLayers(deps, id, new AbortController().signal)).rejects.toMatchObject({
+  await expect(
+    cloneLayers(deps, await sessionNow(database.db, id), new AbortController().signal),
+  ).rejects.toMatchObject({
     code: 'repository_not_found',
     detail: 'layer 1: there is no such repository',
   });
