@@ -1,13 +1,11 @@
 /** Brings the workflows of the image service to their ends, each in its own way, so that their histories can be recorded. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
-import type { ImageJobRecords, ImageWork } from '../../../activities/images/contract.ts';
-import { endImageJob } from '../../../workflows/images/messages.ts';
-import { startTestWorker } from '../stack/session-bench.ts';
-import { type TestServer, workflowBundle } from './workflow-environment.ts';
-
-/** Answers the id of a workflow whose history is worth keeping. */
-type Recorded = (server: TestServer) => Promise<string>;
+import type { ImageJobRecords, ImageWork } from '../../../../activities/images/contract.ts';
+import { endImageJob } from '../../../../workflows/images/messages.ts';
+import { startTestWorker } from '../../stack/session-bench.ts';
+import { workflowBundle } from '../workflow-environment.ts';
+import type { Histories, Recorded } from './recorded.ts';
 
 interface Way {
   instead?: Partial<ImageWork>;
@@ -102,7 +100,7 @@ const sweepImages: Recorded = async ({ environment }) => {
 
 let looks = 0;
 
-export const IMAGE_HISTORIES: Record<string, Recorded> = {
+export const IMAGE_HISTORIES: Histories = {
   'image-job-done': imageJob('image-job-done', { waits: 1 }),
   'image-job-opened-again': imageJob('image-job-opened-again', {
     instead: { watchRoot: async () => ({ state: ++looks === 1 ? 'gone' : 'complete' }) },
