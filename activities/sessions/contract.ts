@@ -1,4 +1,5 @@
 /** What the session workflow asks of its activities: plain data in and out, small, by reference where it could grow. */
+
 import type { CheckCounts } from '../../domain/components/drift-schema.ts';
 import type {
   EndRun,
@@ -13,6 +14,7 @@ import type {
 import type { JobOutcome } from '../../domain/sessions/cluster/job-outcome.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
+import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 
 export type { EndRun, Holding, RunLayer, RunRef, SessionEnding, SessionRef };
@@ -67,7 +69,7 @@ export interface PreparedJob extends PreparedInventory {
 
 /** How a Job ended, as the session's end says it. */
 export interface JobEnd extends Omit<JobOutcome, 'code'> {
-  reason: string | null;
+  reason: SessionReason | null;
 }
 
 /** Whether the session has the components that it needs; if not, ask again on a signal, or after so many seconds. */

@@ -1,3 +1,4 @@
+import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import { applyStatusPatch, readStatusPatch } from '../../domain/sessions/status-patch.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { announceStream } from '../../store/runs/streams.ts';
@@ -7,7 +8,7 @@ import type { Dispatcher } from './engine-port.ts';
 import { getSessionLocked } from './find-session.ts';
 
 /** Reason of a complete session whose result somebody has changed. */
-const CHANGED_OUTSIDE = 'changed_outside';
+const CHANGED_OUTSIDE: SessionReason = 'changed_outside';
 
 const betteredBy = (actor: string | null, before: string, after: string): string =>
   `${actor ?? 'somebody'} changed the result of the complete session from ${before} to ${after}`;

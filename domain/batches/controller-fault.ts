@@ -1,12 +1,13 @@
 import { ERRORS, type ErrorCode, isErrorCode } from '../errors.ts';
 import type { SessionStatus, Succeeded } from '../sessions/schema.ts';
+import type { SessionReason } from '../sessions/session-reason.ts';
 
 /** What a session's record says about its end. */
 export interface SessionEndFacts {
   status: SessionStatus;
   succeeded: Succeeded;
-  /** Code of the last thing that is known of it, or null. */
-  reason: string | null;
+  /** Why it is where it is. Words of another release are possible. */
+  reason: SessionReason | null;
   /** Whether somebody cancelled the session, or completed its record from outside. */
   cancelRequested: boolean;
 }

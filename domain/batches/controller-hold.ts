@@ -1,4 +1,5 @@
 /** A batch key whose sessions ended for a fault of the controller waits here, and is tried again one batch at a time. */
+import type { ErrorCode } from '../errors.ts';
 import { type BackOff, type BatchEnd, lengthened } from './back-off.ts';
 import type { SessionVerdict } from './judge-session.ts';
 
@@ -15,8 +16,7 @@ export interface ControllerHold extends BackOff, ControllerFault {
 
 /** What a session ended with. */
 export interface ControllerFault {
-  /** Code of the catalogue. */
-  code: string;
+  code: ErrorCode;
   /** The session's message. */
   reason: string;
   session: string;

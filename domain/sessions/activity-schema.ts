@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { CountSchema, IdSchema } from '../runs/id-schema.ts';
 import { RETRY_HOSTS, SUCCEEDED } from './schema.ts';
+import type { SessionReason } from './session-reason.ts';
 
 export const SessionRefSchema = z.object({ sessionId: IdSchema });
 export type SessionRef = z.infer<typeof SessionRefSchema>;
@@ -24,7 +25,12 @@ export type EndRun = z.infer<typeof EndRunSchema>;
 export const SessionEndingSchema = SessionRefSchema.extend({
   succeeded: z.enum(SUCCEEDED).exclude(['none']),
   message: z.string(),
-  reason: z.string().max(200).nullable(),
+  /** A word of another release is taken as it is. */
+  reason: z
+    .string()
+    .max(200)
+    .transform((word) => word as SessionReason)
+    .nullable(),
 });
 export type SessionEnding = z.infer<typeof SessionEndingSchema>;
 

@@ -1,5 +1,6 @@
 import { musterError } from '../errors.ts';
 import type { SessionMuster } from './schema.ts';
+import type { SessionReason } from './session-reason.ts';
 
 /**
  * What is stored of a session's `muster` object: only what is set, null when nothing is. Throws `bad_request` for
@@ -19,7 +20,7 @@ export function musterOf(muster: SessionMuster | undefined): SessionMuster | nul
 }
 
 /** Ends that break a check off: what it had found by then is no order to configure anything. */
-const BROKEN_OFF: ReadonlySet<string | null> = new Set([
+const BROKEN_OFF: ReadonlySet<SessionReason | null> = new Set([
   'cancelled',
   'session_timeout',
   'workflow_ended',
@@ -30,7 +31,7 @@ const BROKEN_OFF: ReadonlySet<string | null> = new Set([
 /** Whether what the session found drifted is to be configured again at its end: asked for, and not broken off. */
 export function reconfigures(
   session: { muster: SessionMuster | null; cancel_requested_at: Date | null; deleted_at: Date | null },
-  reason: string | null,
+  reason: SessionReason | null,
 ): boolean {
   const wanted = isCheck(session) && session.muster?.reconfigure === true;
   return wanted && session.cancel_requested_at === null && session.deleted_at === null && !BROKEN_OFF.has(reason);

@@ -1,8 +1,8 @@
 import type { CheckCounts } from '../components/drift-schema.ts';
-import type { ErrorCode } from '../errors.ts';
 import { RESULTS_LOST } from '../runs/exit-status.ts';
 import { type LayerCount, layerName } from './layer-name.ts';
 import type { Succeeded } from './schema.ts';
+import type { SessionReason } from './session-reason.ts';
 
 /** How one layer's run ended. */
 export interface LayerOutcome {
@@ -40,7 +40,7 @@ export const NAMED_IN_A_SENTENCE = 5;
 export interface SessionOutcome {
   succeeded: Exclude<Succeeded, 'none'>;
   message: string;
-  reason: ErrorCode | 'layer_failed' | 'no_host_ran' | null;
+  reason: SessionReason | null;
 }
 
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;

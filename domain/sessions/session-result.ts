@@ -1,5 +1,6 @@
 import type { SessionDetail } from './detail-schema.ts';
 import type { Succeeded } from './schema.ts';
+import type { SessionReason } from './session-reason.ts';
 
 /** What the engine is told of a session that is over, in words of its record; hosts as counts. */
 export interface SessionResult {
@@ -11,7 +12,7 @@ export interface SessionResult {
 
 /** The end of a session as its record has it. */
 export interface RecordedEnd extends SessionResult {
-  reason: string | null;
+  reason: SessionReason | null;
 }
 
 /** Type of the failure with which the workflow of a session that failed ends. */

@@ -1,9 +1,11 @@
 /** Batches and their members, while they are not sent, sent, and for some days after their end. */
+
 import { type Selectable, sql } from 'kysely';
 import type { JudgedEnd } from '../../domain/batches/controller-hold.ts';
 import type { UnsentBatch } from '../../domain/batches/join-batches.ts';
 import type { SessionVerdict } from '../../domain/batches/judge-session.ts';
 import type { DueBatch } from '../../domain/batches/plan-sends.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
 import type { Db } from '../connection/database.ts';
 import type { BatchesTable } from './tables.ts';
 
@@ -111,7 +113,7 @@ export async function noteRefusal(db: Db, batch: string, refusal: string): Promi
 export async function markEnded(
   trx: Db,
   batch: string,
-  end: { verdict: SessionVerdict; fault: string | null; reason: string; desired: string; now: Date },
+  end: { verdict: SessionVerdict; fault: ErrorCode | null; reason: string; desired: string; now: Date },
 ): Promise<void> {
   await trx
     .updateTable('batches')

@@ -1,8 +1,10 @@
 /** Batches that are sent, beside their sessions. */
+
 import { sql } from 'kysely';
 import { controllerFault } from '../../domain/batches/controller-fault.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
+import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import type { Db } from '../connection/database.ts';
 import type { SessionStage } from '../sessions/tables.ts';
 
@@ -76,7 +78,7 @@ interface SentRow {
   succeeded: Succeeded;
   stage: SessionStage;
   message: string;
-  reason: string | null;
+  reason: SessionReason | null;
   cancel_requested: boolean;
   admitted_at: Date | null;
   absent_hosts: string[] | null;

@@ -1,8 +1,10 @@
 /** The tables of lane batches, with rollouts, as Kysely sees them. */
+
 import type { Generated } from 'kysely';
 import type { BatchState } from '../../domain/batches/batch-schema.ts';
 import type { SessionVerdict } from '../../domain/batches/judge-session.ts';
 import type { RolloutStage, RolloutState } from '../../domain/batches/rollout.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
 import type { OptionalTime, Time } from '../connection/column-types.ts';
 
 /** `open`: not yet sent; `sent`: its session goes on. */
@@ -37,7 +39,7 @@ export interface BatchesTable {
   basis: string | null;
   /** What its session meant at the end, and the code of a fault of the controller; null where an older release ended it. */
   verdict: SessionVerdict | null;
-  fault: string | null;
+  fault: ErrorCode | null;
 }
 
 /** Keys that a fault of the controller holds. */
@@ -50,7 +52,8 @@ export interface BatchHoldsTable {
   /** The batch that alone was sent when that had run out. */
   probe: string | null;
   basis: string;
-  code: string;
+  /** Words of another release are possible: it is shown and compared, never looked up. */
+  code: ErrorCode;
   reason: string;
   session: string;
   since: Time;

@@ -1,7 +1,9 @@
 /**
  * What the records of sessions that wait for components say of whom they wait for. Who keeps whom off is the rule of `leaseBlockers`.
  */
+
 import { sql } from 'kysely';
+import type { ErrorCode } from '../../domain/errors.ts';
 import type { WantedComponent } from '../../domain/sessions/lease-holders.ts';
 import type { Db } from '../connection/database.ts';
 import { STREAM_CHANNEL } from '../runs/streams.ts';
@@ -29,16 +31,16 @@ export interface Wanted {
 }
 
 /** Whether session `s` says in its record, for this reason, whom it waits for. */
-const isTold = (reason: string) => sql`s.stage = 'admitted' and s.phase = 'lease' and s.reason = ${reason}
+const isTold = (reason: ErrorCode) => sql`s.stage = 'admitted' and s.phase = 'lease' and s.reason = ${reason}
   and s.status <> 'complete' and s.cancel_requested_at is null`;
 
 /** Such a session, for the answer. */
-const waiter = (reason: string) => sql`s.id,
+const waiter = (reason: ErrorCode) => sql`s.id,
   (select count(*) from lease_requests where session_id = s.id) as components,
   (select count(*) from sessions s where ${isTold(reason)}) as waiting`;
 
 /** Every session that waits so, the oldest first. */
-export async function leaseWaiters(db: Db, reason: string): Promise<LeaseWaiter[]> {
+export async function leaseWaiters(db: Db, reason: ErrorCode): Promise<LeaseWaiter[]> {
   const { rows } = await sql<LeaseWaiter>`
     select ${waiter(reason)} from sessions s where ${isTold(reason)} order by s.queue limit ${FOUND}`.execute(db);
   return rows;
@@ -48,7 +50,7 @@ export async function leaseWaiters(db: Db, reason: string): Promise<LeaseWaiter[
  * Those whose record is wrong about one session, the oldest first: it names that session, which keeps them off nothing (any more), or does not,
  * though it does; it names but the first few, so among the latter are some that stand right. That session itself is one of them while it waits.
  */
-export async function wrongLeaseWaiters(db: Db, sessionId: string, reason: string): Promise<LeaseWaiter[]> {
+export async function wrongLeaseWaiters(db: Db, sessionId: string, reason: ErrorCode): Promise<LeaseWaiter[]> {
   const { rows } = await sql<LeaseWaiter>`
     with one as (select id, name, stage, queue from sessions where id = ${sessionId}), its as (
       select component_id, true as has from component_leases where session_id = ${sessionId}
@@ -70,7 +72,7 @@ export async function wrongLeaseWaiters(db: Db, sessionId: string, reason: strin
  * What these sessions wait for now, and who keeps them off it; one whose record somebody else is about to change is left out. Until the
  * transaction ends nobody rewords a record (`writeLeaseWaits`).
  */
-export async function lockLeaseWaits(trx: Db, ids: readonly string[], reason: string): Promise<Wanted> {
+export async function lockLeaseWaits(trx: Db, ids: readonly string[], reason: ErrorCode): Promise<Wanted> {
   await sql`select pg_advisory_xact_lock(${REWORD_LOCK})`.execute(trx);
   const { rows: waiters } = await sql<Wanted['waiters'][number]>`
     select s.id, s.queue from sessions s where s.id = any(${ids}::uuid[]) and ${isTold(reason)}
@@ -97,7 +99,7 @@ export async function lockLeaseWaits(trx: Db, ids: readonly string[], reason: st
 /** Changes the messages of sessions that say, for this reason, whom they wait for, and of no others. */
 export async function writeLeaseWaits(
   trx: Db,
-  reason: string,
+  reason: ErrorCode,
   messages: readonly { id: string; message: string }[],
 ): Promise<void> {
   await sql`

@@ -1,14 +1,14 @@
 /** How far sessions are that something waits for. */
 import { sql } from 'kysely';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
+import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import type { Db } from '../connection/database.ts';
 
 export interface EndedSession {
   name: string;
   status: SessionStatus;
   succeeded: Succeeded;
-  /** Code of the catalogue, or null. */
-  reason: string | null;
+  reason: SessionReason | null;
   message: string;
 }
 

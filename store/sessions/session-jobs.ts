@@ -1,7 +1,9 @@
 /** Jobs of sessions: what their pods are told and say, and how they ended. */
+
 import { type Selectable, sql } from 'kysely';
 import type { RunnerProfile } from '../../domain/sessions/cluster/cluster-job.ts';
 import type { PreparedInventoryFiles, TeardownState } from '../../domain/sessions/job-schema.ts';
+import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import type { Db } from '../connection/database.ts';
 import type { SessionJobsTable } from './tables.ts';
 
@@ -100,7 +102,7 @@ export async function addExitCodes(db: Db, sessionId: string, codes: Record<stri
 
 export interface StoredJobEnd {
   exitCodes: Record<string, number | null>;
-  code: string | null;
+  code: SessionReason | null;
   message: string;
   /** Why nobody knows whether all of it has stopped; null: it was verified. */
   unverified: string | null;

@@ -6,6 +6,7 @@ import type { StreamState } from '../../domain/runs/stream-schema.ts';
 import type { StreamEnd } from '../../domain/sessions/detail-schema.ts';
 import type { SessionPhase } from '../../domain/sessions/progress.ts';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
+import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import type { Db } from '../connection/database.ts';
 import type { SessionJobRow } from './session-jobs.ts';
 import type { SessionStage } from './tables.ts';
@@ -69,7 +70,7 @@ export interface SessionStreamState extends StreamState<StreamEnd> {
   layer: number | null;
   attempt: number;
   message: string;
-  reason: string | null;
+  reason: SessionReason | null;
   layers: number;
   startTime: Date;
   admittedAt: Date | null;

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import type { Configuration, Options } from '../../domain/configurations/schema.ts';
 import { WAITS_FOR_SLOT } from '../../domain/sessions/progress.ts';
 import type { SessionMuster, Snapshot, Target } from '../../domain/sessions/schema.ts';
+import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import type { PatchableStatus } from '../../domain/sessions/status-patch.ts';
 import type { Db } from '../connection/database.ts';
 import type { SessionsTable } from './tables.ts';
@@ -147,7 +148,7 @@ export async function updateStatus(
   db: Db,
   id: string,
   status: PatchableStatus,
-  { actor, now, ...said }: { actor: string | null; now: Date; message?: string; reason?: string },
+  { actor, now, ...said }: { actor: string | null; now: Date; message?: string; reason?: SessionReason },
 ): Promise<SessionRow> {
   return db
     .updateTable('sessions')

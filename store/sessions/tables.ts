@@ -11,6 +11,7 @@ import type {
 } from '../../domain/sessions/job-schema.ts';
 import type { SessionPhase } from '../../domain/sessions/progress.ts';
 import type { SessionMuster, SessionStatus, Snapshot, Succeeded, Target } from '../../domain/sessions/schema.ts';
+import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
 
 /** How far the engine is with a session, apart from the CFS status that others may patch. */
@@ -40,8 +41,8 @@ export interface SessionsTable {
   start_time: Time;
   completion_time: OptionalTime;
   message: string;
-  /** Code of the catalogue that says why it is where it is, or null. */
-  reason: string | null;
+  /** Why it is where it is. Words of another release are possible. */
+  reason: SessionReason | null;
   stage: SessionStage;
   /** What the engine does now. */
   phase: SessionPhase;
@@ -139,7 +140,8 @@ export interface SessionJobsTable {
   impossible_since: OptionalTime;
   teardown: OptionalJson<TeardownState>;
   exit_codes: OptionalJson<Record<string, number | null>>;
-  end_code: string | null;
+  /** As `reason` of a session. */
+  end_code: SessionReason | null;
   end_message: string | null;
   unverified: string | null;
   ended_at: OptionalTime;

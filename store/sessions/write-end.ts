@@ -1,6 +1,7 @@
 /** The end of a session, written once. */
 
 import type { Succeeded } from '../../domain/sessions/schema.ts';
+import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import { deleteRequests, mayBeAtWork, releaseLeases } from '../components/leases.ts';
 import type { Db } from '../connection/database.ts';
 import { addDuration, countOne } from '../connection/tallies.ts';
@@ -10,7 +11,7 @@ import type { SessionRow } from './sessions.ts';
 export interface SessionEnd {
   succeeded: Exclude<Succeeded, 'none'>;
   message: string;
-  reason: string | null;
+  reason: SessionReason | null;
 }
 
 /**

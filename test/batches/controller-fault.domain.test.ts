@@ -4,6 +4,7 @@ import { heldUntil } from '../../domain/batches/back-off.ts';
 import { controllerFault, type SessionEndFacts } from '../../domain/batches/controller-fault.ts';
 import {
   afterControllerEnds,
+  type ControllerFault,
   type ControllerHold,
   FIRST_HOLD,
   holdNow,
@@ -114,14 +115,14 @@ describe('a fault of the controller', () => {
     ['that somebody completed or cancelled', { cancelRequested: true }],
     ['of which nobody knows how its playbooks ended', { succeeded: 'unknown', reason: 'runner_gone' }],
     ['that succeeded after it had tried again', { succeeded: 'true' }],
-    ['that ended with a code of a later release', { reason: 'repository_on_fire' }],
+    ['that ended with a code of a later release', { reason: 'repository_on_fire' as ErrorCode }],
   ])('not of a session %s', (_, change) => {
     expect(controllerFault(end(change))).toBeNull();
   });
 });
 
-const FAULT = { code: 'clone_failed', reason: 'clone failed: away', session: 's', basis: 'b1' };
-const fault = (batch: string, change: Partial<typeof FAULT> = {}): JudgedEnd => ({
+const FAULT: ControllerFault = { code: 'clone_failed', reason: 'clone failed: away', session: 's', basis: 'b1' };
+const fault = (batch: string, change: Partial<ControllerFault> = {}): JudgedEnd => ({
   batch,
   success: false,
   verdict: 'controller',

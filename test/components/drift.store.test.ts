@@ -9,6 +9,7 @@ import { takeResults } from '../../control/runs/take-results.ts';
 import { endSession } from '../../control/sessions/end-session.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import { ResultsFileSchema, type TaskChange } from '../../domain/runs/schema.ts';
+import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import { countChecked } from '../../store/components/drift.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
@@ -146,7 +147,7 @@ async function check(
   return { session, record };
 }
 
-const end = (session: SessionRow, reason: string | null = null) =>
+const end = (session: SessionRow, reason: SessionReason | null = null) =>
   endSession({ db: database.db, client: signalClient().client }, session.id, {
     succeeded: reason === null ? 'true' : 'false',
     message: 'checked',
@@ -393,7 +394,7 @@ describe('reconfigure what drifted', () => {
     for (const id of [elsewhere, moved, behind, older]) expect((await stateOf(id)).actor).toBe('somebody');
   });
 
-  test.each([
+  test.each<[string, boolean, SessionReason | null]>([
     ['was not asked for', false, null],
     ['was cancelled', true, 'cancelled'],
     ['took too long', true, 'session_timeout'],

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { SessionEnding, SessionRecords } from '../../activities/sessions/contract.ts';
 import type { CheckCounts } from '../../domain/components/drift-schema.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
 import { progressOf, type SessionStep, WAITS_FOR_SLOT } from '../../domain/sessions/progress.ts';
 import type { RetrySession, WorkflowProgress } from './messages.ts';
 
@@ -25,7 +26,7 @@ export type Ending = Omit<SessionEnding, 'sessionId'>;
 export interface State {
   progress: WorkflowProgress;
   /** `timeoutSeconds`: where that is why. */
-  cancel: { reason: string; code: string; timeoutSeconds?: number } | null;
+  cancel: { reason: string; code: ErrorCode; timeoutSeconds?: number } | null;
   slot: boolean;
   leases: boolean;
   holding: boolean;
@@ -51,7 +52,7 @@ export function newState(): State {
   };
 }
 
-export function requestCancel(state: State, reason: string, code: string, timeoutSeconds?: number): void {
+export function requestCancel(state: State, reason: string, code: ErrorCode, timeoutSeconds?: number): void {
   state.cancel ??= { reason, code, ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) };
 }
 

@@ -1,14 +1,14 @@
-import type { ErrorCode } from '../../errors.ts';
 import { isErrorCode } from '../../errors.ts';
 import type { JobStep, StepReport } from '../job-schema.ts';
 import type { Succeeded } from '../schema.ts';
+import type { SessionReason } from '../session-reason.ts';
 import type { ContainerState, JobView } from './cluster-job.ts';
 
 /** How a session's Job ended, in the words of its record. */
 export interface JobOutcome {
   succeeded: Exclude<Succeeded, 'none'>;
   /** Null when it succeeded, and when only the playbooks of its runs failed. */
-  code: ErrorCode | 'layer_failed' | null;
+  code: SessionReason | null;
   message: string;
 }
 

@@ -149,7 +149,7 @@ describe('the clean-up', () => {
   test('closes the runs of a Job whose stored end is all that was left to do', async () => {
     const { name, sessionId } = await makeJob('over');
     const run = await openRunOf(sessionId);
-    const end = { ended_at: new Date(), end_code: 'job_deleted', end_message: 'its Job was deleted' };
+    const end = { ended_at: new Date(), end_code: 'job_deleted', end_message: 'its Job was deleted' } as const;
     await database.db.updateTable('session_jobs').set(end).where('name', '=', name).execute();
     cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
     await cleanJobs({ db: database.db, cluster });
@@ -183,7 +183,7 @@ describe('the clean-up', () => {
     'of one whose end was not verified, stores the exit codes that its node tells at last: %s',
     async (phase) => {
       const { name, sessionId } = await makeJob('over');
-      const end = { ended_at: new Date(), end_code: 'cancelled', end_message: 'its Job was ended' };
+      const end = { ended_at: new Date(), end_code: 'cancelled', end_message: 'its Job was ended' } as const;
       const exit_codes = JSON.stringify({ inventory: 0, ansible: null });
       await database.db
         .updateTable('session_jobs')

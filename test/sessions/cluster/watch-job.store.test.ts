@@ -54,7 +54,7 @@ describe('following a Job', () => {
     const { sessionId, name } = await makeJob();
     const id = `${sessionId}-1-0`;
     await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' });
-    const end = { ended_at: new Date(), end_code: 'job_deleted', end_message: 'its Job was deleted' };
+    const end = { ended_at: new Date(), end_code: 'job_deleted', end_message: 'its Job was deleted' } as const;
     await database.db.updateTable('session_jobs').set(end).where('name', '=', name).execute();
     expect(await watch(sessionId)).toMatchObject({ reason: 'job_deleted' });
     expect((await findRun(database.db, id))?.state).toBe('lost');

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { recordsDrift, recordsState, selectArguments } from '../../../domain/sessions/ansible-arguments.ts';
 import { musterOf, reconfigures } from '../../../domain/sessions/check-mode.ts';
 import { checkOutcome, type LayerOutcome } from '../../../domain/sessions/outcome.ts';
+import type { SessionReason } from '../../../domain/sessions/session-reason.ts';
 
 const dynamic = { definition: 'dynamic', groups: null, image_map: null } as const;
 
@@ -102,7 +103,7 @@ describe('the outcome of a check', () => {
 });
 
 const session = { muster: { check: true, reconfigure: true }, cancel_requested_at: null, deleted_at: null };
-test.each([
+test.each<[string, Parameters<typeof reconfigures>[0], SessionReason | null, boolean]>([
   ['asked for', session, null, true],
   ['asked for, and some failed', session, 'layer_failed', true],
   ['not asked for', { ...session, muster: { check: true } }, null, false],

@@ -132,7 +132,7 @@ describeNeeding(temporalMissing(), 'the end of a session in Temporal', () => {
     ['true', { state: 'completed', result: { succeeded: 'true', message: 'by hand', hosts: HOSTS } }],
     ['false', { state: 'failed', details: [{ succeeded: 'false', message: 'by hand' }, 'changed_outside'] }],
   ] as const)('somebody else completed the record as %s: as it says', async (succeeded, close) => {
-    const end = { succeeded, message: 'by hand', reason: 'changed_outside', hosts: HOSTS };
+    const end = { succeeded, message: 'by hand', reason: 'changed_outside' as const, hosts: HOSTS };
     const later = await bench.start({ recordEnd: async () => end });
     const before = await bench.start({ admitSession: async () => ({ state: 'over', end }) });
     for (const session of [later, before]) expect(await session.result()).toMatchObject(close);

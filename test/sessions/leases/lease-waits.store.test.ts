@@ -143,7 +143,7 @@ describe('the record of a session that waits', () => {
     await asks(one, 'a');
     await asks(two, 'b');
     for (const session of [waits, ended]) await asks(session, 'a', 'b');
-    const words = { message: `its machine is away, and it waited: ${one.name} (1)`, reason: 'runner_gone' };
+    const words = { message: `its machine is away, and it waited: ${one.name} (1)`, reason: 'runner_gone' } as const;
     await database.db.updateTable('sessions').set(words).where('id', '=', waits.id).execute();
     await ends(ended);
     await ends(one);
