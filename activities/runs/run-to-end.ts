@@ -10,6 +10,7 @@ import { findRun, markRunStarted, type RunRow } from '../../store/runs/runs.ts';
 
 export interface RunToEndDependencies {
   db: Db;
+  clock(): Date;
   runner: Runner;
   /** Id of this machine's data directory. */
   hostId: string;

@@ -73,15 +73,15 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
       };
     },
     takeLeases: ({ sessionId }) =>
-      reportFailure(db, sessionId, { phase: 'lease', what: 'taking components' }, () =>
+      reportFailure(deps, sessionId, { phase: 'lease', what: 'taking components' }, () =>
         takeSessionLeases(deps, sessionId),
       ),
     recordLayer: (run) => {
       const { sessionId, layer, attempt } = run;
       const step: SessionWork = { phase: 'layer', layer, attempt, what: `recording ${layerNumber(layer)}` };
-      return reportFailure(db, sessionId, step, () => recordRun(db, run));
+      return reportFailure(deps, sessionId, step, () => recordRun(db, run));
     },
-    recordHold: ({ sessionId, layer, message }) => noteProgress(db, sessionId, { step: 'hold', layer, message }),
+    recordHold: ({ sessionId, layer, message }) => noteProgress(deps, sessionId, { step: 'hold', layer, message }),
     recordEnd: ({ sessionId, ...end }) => endSession(deps, sessionId, end),
   });
 }

@@ -1,9 +1,8 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { failureOf } from '../../control/failures.ts';
-import { loadSession, noteProgress } from '../../control/sessions/session-progress.ts';
+import { loadSession, type NoteDependencies, noteProgress } from '../../control/sessions/session-progress.ts';
 import { ERRORS, type ErrorCode, isErrorCode } from '../../domain/errors.ts';
 import type { SessionPhase } from '../../domain/sessions/progress.ts';
-import type { Db } from '../../store/connection/database.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 
@@ -22,27 +21,27 @@ export interface SessionWork {
  * Throws `session_not_found`.
  */
 export function onSession<T>(
-  { db }: { db: Db },
+  deps: NoteDependencies,
   sessionId: string,
   step: SessionWork,
   work: (session: SessionRow, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return onStep({ db }, sessionId, step, async (signal) => work(await loadSession(db, sessionId), signal));
+  return onStep(deps, sessionId, step, async (signal) => work(await loadSession(deps.db, sessionId), signal));
 }
 
 /** Does a step as `onSession`, for work that begins with something else than the session. */
 export function onStep<T>(
-  { db }: { db: Db },
+  deps: NoteDependencies,
   sessionId: string,
   step: SessionWork,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return reportFailure(db, sessionId, step, () => withHeartbeat(work));
+  return reportFailure(deps, sessionId, step, () => withHeartbeat(work));
 }
 
 /** Does a step of a session. When it fails the record says what and why, as long as the engine tries it again. */
 export async function reportFailure<T>(
-  db: Db,
+  deps: NoteDependencies,
   sessionId: string,
   step: SessionWork,
   work: () => Promise<T>,
@@ -50,7 +49,7 @@ export async function reportFailure<T>(
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof CancelledFailure)) await note(db, sessionId, step, error);
+    if (!(error instanceof CancelledFailure)) await note(deps, sessionId, step, error);
     throw error;
   }
 }
@@ -63,9 +62,9 @@ function wordsOf(error: unknown): { code: ErrorCode; detail: string; final: bool
   return { code, detail, final: false };
 }
 
-async function note(db: Db, sessionId: string, step: SessionWork, error: unknown): Promise<void> {
+async function note(deps: NoteDependencies, sessionId: string, step: SessionWork, error: unknown): Promise<void> {
   const { code, detail, final } = wordsOf(error);
   const again = ERRORS[code].retryable && !final;
   // Where the record cannot be written either, the failure itself is what counts.
-  await noteProgress(db, sessionId, { ...step, step: 'failed', detail, code, again }).catch(() => undefined);
+  await noteProgress(deps, sessionId, { ...step, step: 'failed', detail, code, again }).catch(() => undefined);
 }

@@ -18,12 +18,12 @@ const waitQuery = z.object({ wait });
 const WAITS = { class: 'free' } as const;
 
 /** What the pod of a session asks for and says of its steps (runner protocol, version 2); its runs go to `/runs`. */
-export async function jobRoutes(app: ApiServer, { db }: IngestDependencies): Promise<void> {
+export async function jobRoutes(app: ApiServer, { db, clock }: IngestDependencies): Promise<void> {
   app.post(
     '/jobs/:session_id/steps/:step',
     { schema: { params: stepParams, body: StepReportSchema }, config: { class: 'quick' } },
     async ({ params: { session_id, step }, body }, reply) => {
-      await takeStep(db, session_id, step, body);
+      await takeStep({ db, clock }, session_id, step, body);
       return reply.code(204).send();
     },
   );

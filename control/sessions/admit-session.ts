@@ -44,7 +44,7 @@ export async function admitSession(deps: AdmitDependencies, sessionId: string): 
   if (session === null || isWithdrawn(session)) return withdrawn(db, session);
   const { max_running_sessions: limit } = options;
   const wait = async (message: string, reason: ErrorCode | null, retrySeconds: number): Promise<AdmitAnswer> => {
-    if (session.message !== message) await noteProgress(db, sessionId, { step: 'line', message, reason });
+    if (session.message !== message) await noteProgress(deps, sessionId, { step: 'line', message, reason });
     return { state: 'waiting', message, retrySeconds };
   };
   if (session.stage === 'queued') {

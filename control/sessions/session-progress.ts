@@ -19,15 +19,29 @@ export async function loadSession(db: Db, sessionId: string): Promise<SessionRow
   return session;
 }
 
+/** What notes on a session are written with. */
+export interface NoteDependencies {
+  db: Db;
+  clock(): Date;
+}
+
 /** Writes what is being done now, for people. */
-export async function noteProgress(db: Db, sessionId: string, step: SessionStep): Promise<void> {
+export async function noteProgress(
+  { db, clock }: NoteDependencies,
+  sessionId: string,
+  step: SessionStep,
+): Promise<void> {
   const progress = progressOf(step);
-  await writeProgress(db, sessionId, { ...progress, message: storableText(progress.message) });
+  await writeProgress(db, sessionId, { ...progress, message: storableText(progress.message) }, clock());
 }
 
 /** Adds warnings to the session's events. */
-export async function noteWarnings(db: Db, sessionId: string, warnings: string[]): Promise<void> {
-  const time = new Date();
+export async function noteWarnings(
+  { db, clock }: NoteDependencies,
+  sessionId: string,
+  warnings: string[],
+): Promise<void> {
+  const time = clock();
   await appendEvents(
     db,
     { streamId: sessionId, runId: null, layer: null, attempt: null },
@@ -39,7 +53,11 @@ export async function noteWarnings(db: Db, sessionId: string, warnings: string[]
  * Pins the commits that were found, once: what is recorded is what runs. Throws `changed_meanwhile` when another try, from which a worker was
  * cut off, has pinned another commit; the next try uses that.
  */
-export async function pinCommits(db: Db, sessionId: string, snapshot: Snapshot): Promise<void> {
+export async function pinCommits(
+  { db, clock }: NoteDependencies,
+  sessionId: string,
+  snapshot: Snapshot,
+): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const pinned = (await lockSessionById(trx, sessionId))?.snapshot;
     const before = pinned === undefined ? [] : repositoriesOf(pinned);
@@ -49,7 +67,7 @@ export async function pinCommits(db: Db, sessionId: string, snapshot: Snapshot):
     });
     if (other !== undefined)
       throw musterError('changed_meanwhile', `${maskAddress(other.url)} was pinned to another commit meanwhile`);
-    await writeSnapshot(trx, sessionId, snapshot);
+    await writeSnapshot(trx, sessionId, snapshot, clock());
   });
 }
 

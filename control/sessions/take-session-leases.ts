@@ -49,7 +49,7 @@ export async function takeSessionLeases(
   }
   if (answer.holders.length === 0) return { state: 'waiting', message: 'ends', retrySeconds: RETRY_SECONDS };
   const message = describeLeaseWait(answer.holders);
-  await noteProgress(db, sessionId, { step: 'leases', message });
+  await noteProgress(deps, sessionId, { step: 'leases', message });
   // Whom it waits for may have changed before that was written, and younger ones wait for it as well.
   await rewordLeaseWaits(db, sessionId);
   return { state: 'waiting', message, retrySeconds: RETRY_SECONDS };

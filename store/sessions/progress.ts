@@ -14,14 +14,14 @@ export async function writeAbsentHosts(db: Db, id: string, hosts: string[]): Pro
 }
 
 /** Writes what the engine does now, unless the session has ended. */
-export async function writeProgress(db: Db, id: string, progress: Progress): Promise<void> {
+export async function writeProgress(db: Db, id: string, progress: Progress, now: Date): Promise<void> {
   const changed = await db
     .updateTable('sessions')
     .set({
       phase: progress.phase,
       message: progress.message,
       reason: progress.reason,
-      updated_at: new Date(),
+      updated_at: now,
       ...(progress.layer === undefined ? {} : { layer: progress.layer }),
       ...(progress.attempt === undefined ? {} : { attempt: progress.attempt }),
     })
@@ -62,10 +62,10 @@ export async function noteHostBack(db: Db, host: string): Promise<void> {
 }
 
 /** Stores the snapshot with the commits that the clone found. */
-export async function writeSnapshot(db: Db, id: string, snapshot: Snapshot): Promise<void> {
+export async function writeSnapshot(db: Db, id: string, snapshot: Snapshot, now: Date): Promise<void> {
   await db
     .updateTable('sessions')
-    .set({ snapshot: JSON.stringify(snapshot), updated_at: new Date() })
+    .set({ snapshot: JSON.stringify(snapshot), updated_at: now })
     .where('id', '=', id)
     .execute();
 }

@@ -35,7 +35,7 @@ describe('what Muster does by itself', () => {
     await sql`truncate audit`.execute(db);
     const { id, name } = await makeSession(db, { actor: 'batcher' });
     await admit(db, id, { job: 'job', maxRunning: 10, now: new Date() });
-    await writeProgress(db, id, { phase: 'layer', layer: 0, message: 'layer 0', reason: null });
+    await writeProgress(db, id, { phase: 'layer', layer: 0, message: 'layer 0', reason: null }, new Date());
     const runId = `${id}-1-0`;
     await ensureRun(db, { id: runId, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'disk' });
     const counts = { ok: 1, changed: 0, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };

@@ -35,7 +35,11 @@ test('of a run whose process was gone nothing is missing: its pod hands all in b
   const id = `${sessionId}-1-0`;
   await ensureRun(db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' });
   await markRunStarted(db, id);
-  await takeStep(db, sessionId, 'ansible', { state: 'failed', code: 'run_lost', message: 'its process is gone' });
+  await takeStep({ db, clock: () => new Date() }, sessionId, 'ansible', {
+    state: 'failed',
+    code: 'run_lost',
+    message: 'its process is gone',
+  });
   await closeLeftRuns(db, sessionId);
   expect((await findRun(db, id))?.state).toBe('lost');
   const events = db.selectFrom('events').select('data').where('stream_id', '=', sessionId);

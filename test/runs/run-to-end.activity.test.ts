@@ -33,7 +33,7 @@ describeNeeding(launcherMissing(), 'runs of a toy owner', () => {
   });
 
   const HOST = 'toy-machine';
-  const deps = () => ({ db: database.db, runner: runs.runner, hostId: HOST, startPauses: [] });
+  const deps = () => ({ db: database.db, runner: runs.runner, hostId: HOST, clock: () => new Date(), startPauses: [] });
   const clean = (owners: RunOwner[] = [toy]) => cleanMachine({ ...deps(), owners });
   const never = new AbortController().signal;
   function owned(id: string, script: string, n = 1): OwnedRun & { told: RunProgress[]; started: number } {

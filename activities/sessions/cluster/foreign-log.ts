@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { failureOf } from '../../../control/failures.ts';
 import { closeRun, RunOvertaken, shipBatch } from '../../../control/runs/follow-run.ts';
 import { openRun } from '../../../control/runs/open-run.ts';
-import { noteWarnings } from '../../../control/sessions/session-progress.ts';
+import { type NoteDependencies, noteWarnings } from '../../../control/sessions/session-progress.ts';
 import { CLUSTER_HOST } from '../../../domain/engine/task-queues.ts';
 import { storableText } from '../../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../../domain/runs/text-chunk.ts';
@@ -18,6 +18,7 @@ import { lastingSecrets, type SecretDependencies } from './job-secret.ts';
 
 export interface ForeignLogDependencies extends SecretDependencies {
   db: Db;
+  clock(): Date;
   cluster: Pick<ClusterJobs, 'followLog'>;
   /** Largest kept log in bytes. */
   logMaxBytes: number;
@@ -80,7 +81,7 @@ export function followForeignLog(
       },
       AbortSignal.any([signal, full.signal]),
     );
-    if (full.signal.aborted) await warn(db, sessionId, `it is kept up to ${logMaxBytes} bytes (MUSTER_LOG_MAX)`);
+    if (full.signal.aborted) await warn(deps, sessionId, `it is kept up to ${logMaxBytes} bytes (MUSTER_LOG_MAX)`);
     return true;
   };
   const shipAll = async () => {
@@ -93,7 +94,7 @@ export function followForeignLog(
     .catch(async (error: unknown) => {
       if (signal.aborted || (yields && error instanceof RunOvertaken)) return;
       const words = messageOf(error);
-      await warn(db, sessionId, words).catch(() => undefined);
+      await warn(deps, sessionId, words).catch(() => undefined);
     })
     .finally(current.resolve);
   return { runId, current: current.promise, done };
@@ -109,18 +110,19 @@ function passes(error: unknown): boolean {
  * `signal`: then the log was not read to its end either, and the next try goes on with it.
  */
 export async function closeForeignLog(
-  db: Db,
+  deps: NoteDependencies,
   sessionId: string,
   { runId, done }: FollowedLog,
   view: JobView,
   patienceMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
+  const { db } = deps;
   const over = new AbortController();
   const isWhole = await Promise.race([done.then(() => true), delay(patienceMs, false, { signal: over.signal })]);
   over.abort();
   signal?.throwIfAborted();
-  if (!isWhole) await warn(db, sessionId, `its end was not there ${patienceMs / 1000} s after the Job's`);
+  if (!isWhole) await warn(deps, sessionId, `its end was not there ${patienceMs / 1000} s after the Job's`);
   const run = await findRun(db, runId);
   if (run === null) return;
   const code = view.containers.find(({ name }) => name === 'ansible')?.exitCode ?? null;
@@ -128,8 +130,8 @@ export async function closeForeignLog(
   await closeRun(db, run, { exit, results: null, warnings: [] });
 }
 
-async function warn(db: Db, sessionId: string, why: string): Promise<void> {
-  await noteWarnings(db, sessionId, [`the log of the Job is not complete: ${why}`]);
+async function warn(deps: NoteDependencies, sessionId: string, why: string): Promise<void> {
+  await noteWarnings(deps, sessionId, [`the log of the Job is not complete: ${why}`]);
 }
 
 /** Whole lines of a text, or what there is of the first one, in so many bytes. */

@@ -8,6 +8,7 @@ import { jobIdentity, type SecretDependencies, trimmed } from './job-secret.ts';
 
 export interface KeepDependencies extends SecretDependencies {
   db: Db;
+  clock(): Date;
   cluster: Pick<ClusterJobs, 'updateSecret'>;
 }
 
@@ -38,7 +39,7 @@ export async function keepSecret(
         written = text;
       }
       const warning = warnings.join('; ');
-      if (warning !== '' && warning !== told) await noteWarnings(deps.db, job.session_id, warnings);
+      if (warning !== '' && warning !== told) await noteWarnings(deps, job.session_id, warnings);
       told = warning;
       if (warning === '' && lookAgainMs !== null) pause = Math.min(lookMs, lookAgainMs);
     } catch {

@@ -23,6 +23,7 @@ import { jobIdentity, type SecretDependencies, trimmed } from './job-secret.ts';
 import { preparedJob } from './prepared-job.ts';
 
 export interface OrderDependencies extends LayerDependencies, Pick<SecretDependencies, 'trust' | 'publicKeyOf'> {
+  clock(): Date;
   cluster: Pick<ClusterJobs, 'updateSecret'>;
   logMaxBytes: number;
 }
@@ -64,7 +65,7 @@ export async function orderLayer(
   if (isOpen(run) && (current?.action !== 'run' || current.run.id !== runId)) {
     const given = await giveOrder(db, sessionId, { action: 'run', run: await runOrder(deps, session, input, runId) });
     const name = namedLayer(session, layer);
-    if (given) await noteProgress(db, sessionId, { step: 'layer', layer, attempt, name });
+    if (given) await noteProgress(deps, sessionId, { step: 'layer', layer, attempt, name });
   }
   const state = await untilEnded(db, sessionId, runId, signal);
   const outcome = await runOutcome(db, runId);

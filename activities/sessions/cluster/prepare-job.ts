@@ -57,16 +57,16 @@ export async function prepareJob(
   if (session.job === null) throw musterError('session_not_found', `Session ${session.name} was not admitted`);
   // What a try before has recorded may be running already, whatever this worker's setting is.
   const profile = (await findSessionJob(db, sessionId))?.profile ?? deps.profile;
-  await noteProgress(db, sessionId, { step: 'prepare_job' });
+  await noteProgress(deps, sessionId, { step: 'prepare_job' });
   const snapshot = await withCommits(deps, session.snapshot, signal);
-  await pinCommits(db, sessionId, snapshot);
+  await pinCommits(deps, sessionId, snapshot);
 
   const paths = await workspaces.make(sessionId);
   try {
     await workspaces.writePrivate(paths.ansibleConfig, await site.ansibleConfig(snapshot.ansible_config));
     if (snapshot.additional_inventory !== null) {
       const warnings = await cloneInventory(deps, snapshot.additional_inventory, paths.hosts, signal);
-      await noteWarnings(db, sessionId, warnings);
+      await noteWarnings(deps, sessionId, warnings);
     }
     // With the commits that are pinned now.
     const pinned = await loadSession(db, sessionId);

@@ -39,7 +39,7 @@ export async function startInRoom(
     if (trouble === null) break;
     hasWaited = true;
     const { code: reason, message } = trouble;
-    if (message !== told) await noteProgress(db, sessionId, { step: 'room', message, reason });
+    if (message !== told) await noteProgress(deps, sessionId, { step: 'room', message, reason });
     told = message;
     const left = await timeLeft(deps, job, viewOf(spec, trouble), { hopeless: null });
     if (left === 0) throw await givenUp(deps, job, trouble);
@@ -50,7 +50,7 @@ export async function startInRoom(
   if (!hasWaited) return null;
   // What could never be has come to be; for its containers the Job waits on.
   await waitedFor(db, sessionId, { waits: true, isImpossible: false }, clock());
-  await noteProgress(db, sessionId, { step: 'start_job' });
+  await noteProgress(deps, sessionId, { step: 'start_job' });
   return null;
 }
 

@@ -47,9 +47,9 @@ export async function startJob(
   const isThere = seen.phase !== 'gone' && seen.phase !== 'suspended';
   if (isThere && seen.sessionId === sessionId) return null;
   // What one waits for that has waited before stays said.
-  if (job.waiting_since === null) await noteProgress(db, sessionId, { step: 'start_job' });
+  if (job.waiting_since === null) await noteProgress(deps, sessionId, { step: 'start_job' });
   const { values, warnings } = await jobSecret(deps, session, await issueJobToken(db, sessionId));
-  await noteWarnings(db, sessionId, warnings);
+  await noteWarnings(deps, sessionId, warnings);
   // The engine may have given this try up, and ended the Job, while its secrets were asked for: one that runs by itself must not begin then.
   if ((await preparedJob(db, sessionId)).ended_at !== null) return null;
   return await startInRoom(deps, job, specOf(deps, session, job, await deps.readOptions(), values), signal, againMs);

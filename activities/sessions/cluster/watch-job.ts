@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { closeLeftRuns, settleJob } from '../../../control/sessions/cluster/record-job.ts';
-import { loadSession, noteProgress } from '../../../control/sessions/session-progress.ts';
+import { loadSession, type NoteDependencies, noteProgress } from '../../../control/sessions/session-progress.ts';
 import { isErrorCode } from '../../../domain/errors.ts';
 import type { ClusterJobs, JobTrouble, JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
 import {
@@ -25,7 +25,6 @@ import { preparedJob } from './prepared-job.ts';
 
 export interface EndDependencies extends ForeignLogDependencies {
   cluster: ClusterJobs;
-  clock(): Date;
 }
 
 export type WatchDependencies = EndDependencies & PatienceDependencies;
@@ -76,7 +75,7 @@ export async function watchJob(
     const outcome = seen.tooLong ?? jobOutcome(last, (await preparedJob(db, sessionId)).steps);
     // What a Job is given up for is known to nobody else, so that is stored first of all.
     const until = isEnded ? signal : undefined;
-    if (log !== null) await closeForeignLog(db, sessionId, log, view, logPatience, until);
+    if (log !== null) await closeForeignLog(deps, sessionId, log, view, logPatience, until);
     await settleJob(db, sessionId, { view, outcome, unverified });
     if (unverified === null) await release(deps, job);
     return storedEnd(await preparedJob(db, sessionId));
@@ -108,7 +107,8 @@ export async function endJob(
     const both = AbortSignal.any([signal, stop.signal]);
     const log = job.profile === 'compatible' ? await takeUpLog(deps, job, both, logPatience.before) : null;
     const { view, unverified } = await cluster.end(job.name, END_PATIENCE, sessionId);
-    if (log !== null && unverified === null) await closeForeignLog(db, sessionId, log, view, logPatience.rest, signal);
+    if (log !== null && unverified === null)
+      await closeForeignLog(deps, sessionId, log, view, logPatience.rest, signal);
     // One that had done all its work before nobody heard of it has succeeded; whether its session was cancelled is another matter.
     const reached = jobOutcome(view, (await preparedJob(db, sessionId)).steps);
     const outcome = unverified === null && reached.succeeded === 'true' ? reached : ENDED;
@@ -168,7 +168,7 @@ async function followToEnd(
     const left = await timeLeft(deps, job, view, since);
     waited = view.trouble ?? (await troubleOfSilence(deps, job, view));
     const text = waited?.message ?? '';
-    if (text !== told) await tell(deps.db, job.session_id, waited);
+    if (text !== told) await tell(deps, job.session_id, waited);
     told = text;
     clearTimeout(timer);
     if (over || left === null) return;
@@ -211,9 +211,9 @@ async function wordsOfTrouble(db: Db, sessionId: string): Promise<string> {
   return message?.startsWith(`${FOLLOWING} failed`) ? message : '';
 }
 
-async function tell(db: Db, sessionId: string, trouble: JobTrouble | null): Promise<void> {
-  const { phase } = await loadSession(db, sessionId);
-  if (trouble === null) return noteProgress(db, sessionId, { step: 'job_goes_on', phase });
+async function tell(deps: NoteDependencies, sessionId: string, trouble: JobTrouble | null): Promise<void> {
+  const { phase } = await loadSession(deps.db, sessionId);
+  if (trouble === null) return noteProgress(deps, sessionId, { step: 'job_goes_on', phase });
   const { code, message } = trouble;
-  await noteProgress(db, sessionId, { step: 'trouble', phase, message, reason: isErrorCode(code) ? code : null });
+  await noteProgress(deps, sessionId, { step: 'trouble', phase, message, reason: isErrorCode(code) ? code : null });
 }

@@ -31,7 +31,7 @@ export async function finishImage(
   if (isImageOver(row.state)) return finished(row, row.message);
   const { fault } = input;
   const since = row.finishing_at ?? deps.clock();
-  if (row.finishing_at === null) await noteImage(db, row, { finishing_at: since }, 'teardown');
+  if (row.finishing_at === null) await noteImage(deps, row, { finishing_at: since }, 'teardown');
   let queued = false;
   try {
     const service = serviceOf(deps);
@@ -52,7 +52,7 @@ export async function finishImage(
     if (signal.aborted) throw error;
     const message = messageOf(error);
     if (isMusterError(error) && !ERRORS[error.code].retryable) return failed(deps, row, message);
-    await noteImage(db, row, { message: fault ?? message }, 'teardown');
+    await noteImage(deps, row, { message: fault ?? message }, 'teardown');
     if (fault !== null) {
       if (!isOver(deps.clock(), since, Math.min(imageWaitSeconds, FAILING_SECONDS))) throw error;
       return failed(deps, row, fault);
@@ -70,12 +70,13 @@ export async function finishImage(
  * logged in may be elsewhere.
  */
 async function setMarker(
-  { db, imageKeys, imageShells }: ImageDependencies,
+  deps: ImageDependencies,
   { fault }: FinishImage,
   row: SessionImageRow,
   job: ImageJob | null,
   signal: AbortSignal,
 ): Promise<void> {
+  const { db, imageKeys, imageShells } = deps;
   const session = await loadSession(db, row.session_id);
   const key = await imageKeys.read(session.id);
   const shell = shellState(job, session.name);
@@ -91,11 +92,11 @@ async function setMarker(
           signal,
         });
   if (problem !== null) throw notReady(`the end of the work cannot be told to it: ${problem}`, LOGIN_PAUSE);
-  await noteImage(db, row, { state: 'packaging', message: fault ?? 'told that the work is done' }, 'teardown');
+  await noteImage(deps, row, { state: 'packaging', message: fault ?? 'told that the work is done' }, 'teardown');
 }
 
-async function failed({ db }: ImageDependencies, row: SessionImageRow, message: string): Promise<FinishedImage> {
-  await noteImage(db, row, { state: 'failed', message }, 'teardown');
+async function failed(deps: ImageDependencies, row: SessionImageRow, message: string): Promise<FinishedImage> {
+  await noteImage(deps, row, { state: 'failed', message }, 'teardown');
   return finished({ ...row, result_id: null }, message);
 }
 

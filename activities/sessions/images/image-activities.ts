@@ -61,7 +61,7 @@ export function createImageActivities(deps: ImageDependencies): ImageActivities 
     openImage: (input) => withHeartbeat((signal) => looking(() => openImage(deps, input, signal))),
     removeImageKey: ({ sessionId }) => withHeartbeat((signal) => removeImageKey(deps, sessionId, signal)),
     judgeImages: ({ sessionId, exitCode }) =>
-      withHeartbeat(async () => judgeImages(db, await loadSession(db, sessionId), exitCode)),
+      withHeartbeat(async () => judgeImages(deps, await loadSession(db, sessionId), exitCode)),
     finishImage: (input) => withHeartbeat((signal) => looking(() => finishImage(deps, input, signal))),
     releaseImages: ({ sessionId }) =>
       onStep(deps, sessionId, { phase: 'teardown', what: 'ending the image jobs' }, (signal) =>
@@ -84,7 +84,7 @@ async function planImages(deps: ImageDependencies, session: SessionRow, signal: 
     images.push({ image, resultName });
   }
   await saveSessionImages(db, sessionId, images, deps.clock());
-  await noteImages(db, sessionId, 'images');
+  await noteImages(deps, sessionId, 'images');
   const planned = { images: images.map(({ image }) => image), waitSeconds, queueSeconds };
   return isCheck(session) ? { ...planned, check: true } : planned;
 }
@@ -112,6 +112,6 @@ async function removeImageKey(deps: ImageDependencies, sessionId: string, signal
     await deleteImageKey(deps, session, signal);
   } finally {
     // The session goes on without that, too.
-    if (runnerOf(session, defaultRunner) === 'kubernetes') await noteProgress(db, sessionId, { step: 'cluster' });
+    if (runnerOf(session, defaultRunner) === 'kubernetes') await noteProgress(deps, sessionId, { step: 'cluster' });
   }
 }

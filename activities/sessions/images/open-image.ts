@@ -30,7 +30,7 @@ export async function openImage(deps: ImageDependencies, input: ImageRef, signal
   const row = await imageOf(deps, input);
   if (row.state === 'open') return;
   const since = row.started_at ?? deps.clock();
-  if (row.started_at === null) await noteImage(db, row, { started_at: since }, 'images');
+  if (row.started_at === null) await noteImage(deps, row, { started_at: since }, 'images');
   let queued = false;
   try {
     const shell = shellState(await jobOf(deps, service, session, row, signal), session.name);
@@ -44,12 +44,12 @@ export async function openImage(deps: ImageDependencies, input: ImageRef, signal
     const { host, port } = shell.at;
     const problem = await imageShells.run({ host, port, privateKey: key.privateKey, command: 'true', signal });
     if (problem !== null) throw notReady(`no login at ${host} port ${port} yet: ${problem}`, LOGIN_PAUSE);
-    await noteImage(db, row, { state: 'open', host, port, message: '' }, 'images');
+    await noteImage(deps, row, { state: 'open', host, port, message: '' }, 'images');
   } catch (error) {
     if (signal.aborted) throw error;
     const message = messageOf(error);
     const final = isMusterError(error) && !ERRORS[error.code].retryable;
-    await noteImage(db, row, { message, ...(final ? { state: 'failed' } : {}) }, 'images');
+    await noteImage(deps, row, { message, ...(final ? { state: 'failed' } : {}) }, 'images');
     if (final) throw error;
     if (queued) await writeImageQueued(db, session.id, row.image_id, deps.clock());
     const wait = { since, queuedAt: row.queued_at, queued };

@@ -13,6 +13,7 @@ import { placeVaultPassword } from './vault-password.ts';
 
 export interface CloneDependencies extends Pick<IdentityDependencies, 'trust'> {
   db: Db;
+  clock(): Date;
   clones: Clones;
   workspaces: Workspaces;
   site: SiteValues;
@@ -32,7 +33,7 @@ const WIDTH = 4;
  * pinned to what was found, and the snapshot says so from then on (cfs-flows 2). Repeating it starts over.
  */
 export async function cloneLayers(deps: CloneDependencies, session: SessionRow, signal: AbortSignal): Promise<void> {
-  const { db, workspaces, site } = deps;
+  const { workspaces, site } = deps;
   const { id: sessionId, snapshot } = session;
   const paths = await workspaces.make(sessionId);
   await workspaces.writePrivate(paths.ansibleConfig, await site.ansibleConfig(snapshot.ansible_config));
@@ -67,8 +68,8 @@ export async function cloneLayers(deps: CloneDependencies, session: SessionRow, 
   const warnings = jobs.flatMap(({ repository, label }) =>
     (found.get(repository)?.warnings ?? []).map((warning) => `${label}: ${warning}`),
   );
-  await noteWarnings(db, sessionId, unsigned === null ? warnings : [unsigned, ...warnings]);
-  await pinCommits(db, sessionId, withCommits(snapshot, found));
+  await noteWarnings(deps, sessionId, unsigned === null ? warnings : [unsigned, ...warnings]);
+  await pinCommits(deps, sessionId, withCommits(snapshot, found));
 }
 
 async function cloneOne(

@@ -53,16 +53,16 @@ export async function runLayer(
       spec: () => makeSpec(deps, session, input, runId, signal),
       tell: (told) => {
         if (told.step === 'running') {
-          return noteProgress(db, sessionId, { step: 'layer', layer, attempt, name: namedLayer(session, layer) });
+          return noteProgress(deps, sessionId, { step: 'layer', layer, attempt, name: namedLayer(session, layer) });
         }
         if (told.step === 'start_failed') {
           const { detail, code } = told;
-          return noteProgress(db, sessionId, { step: 'start_again', layer, attempt, detail, code });
+          return noteProgress(deps, sessionId, { step: 'start_again', layer, attempt, detail, code });
         }
         const { limit, held } = told;
-        return noteProgress(db, sessionId, { step: 'local_run', layer, attempt, limit, held });
+        return noteProgress(deps, sessionId, { step: 'local_run', layer, attempt, limit, held });
       },
-      whileRunning: () => keepIdentity(deps, sessionId, (warning) => noteWarnings(db, sessionId, [warning])),
+      whileRunning: () => keepIdentity(deps, sessionId, (warning) => noteWarnings(deps, sessionId, [warning])),
     },
     signal,
   );
@@ -114,7 +114,7 @@ async function makeSpec(
     [...new Set(snapshot.layers.flatMap(({ source }) => (source === null ? [] : [source])))].map(site.source),
   );
   const tenant = await tenantLogin(deps.tenantVault, snapshot);
-  await noteWarnings(deps.db, sessionId, tenant.warnings);
+  await noteWarnings(deps, sessionId, tenant.warnings);
   return {
     runId,
     argv: [deps.playbookCommand, file, ...words],

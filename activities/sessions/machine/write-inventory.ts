@@ -23,6 +23,7 @@ import { checkOwnHosts, type LimitDependencies, matchedHosts, settleLimit } from
 
 export interface InventoryDependencies extends LimitDependencies {
   db: Db;
+  clock(): Date;
   inventories: Inventories;
   readOptions(): Promise<Options>;
   imageKeys: Pick<ImageKeys, 'read'>;
@@ -48,7 +49,7 @@ export async function writeInventory(
 ): Promise<PreparedInventory> {
   const { db, workspaces, inventories, readOptions } = deps;
   const { id: sessionId, target, ansible_limit, snapshot } = session;
-  await noteProgress(db, sessionId, { step: 'inventory' });
+  await noteProgress(deps, sessionId, { step: 'inventory' });
   const options = await readOptions();
   const paths = workspaces.paths(sessionId);
   const images = target.definition === 'image' ? await imagesOf(deps, sessionId, elsewhere?.login) : null;
@@ -63,14 +64,14 @@ export async function writeInventory(
     ...(images === null ? {} : { images }),
     signal,
   });
-  await noteWarnings(db, sessionId, warnings);
+  await noteWarnings(deps, sessionId, warnings);
   const settled = await settleLimit(deps, session, limit, signal);
   const { names } = settled;
   const isOfHosts = session.limit_of_hosts && snapshot.debug_playbook === null;
   if (names !== null) {
     const missing = isOfHosts ? [...names.absent, ...names.groups] : names.absent;
     await writeAbsentHosts(db, sessionId, missing);
-    await noteWarnings(db, sessionId, groupWarnings(names, isOfHosts));
+    await noteWarnings(deps, sessionId, groupWarnings(names, isOfHosts));
   }
   const ofHosts = isOfHosts ? names : null;
   const isEmpty = hosts === 0 && target.definition === 'dynamic' && snapshot.debug_playbook === null;

@@ -14,7 +14,7 @@ import type { Db } from '../../../store/connection/database.ts';
 import { wasWarnedOf } from '../../../store/runs/streams.ts';
 import { findOrder, noteStep } from '../../../store/sessions/job-orders.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
-import { noteProgress, noteWarnings } from '../session-progress.ts';
+import { type NoteDependencies, noteProgress, noteWarnings } from '../session-progress.ts';
 
 /** Between two looks for news, ms: at first often, since it is part of what a session takes between two layers. */
 const lookAgainAfter = (waited: number) => Math.min(1_000, 50 + waited / 10);
@@ -48,7 +48,13 @@ const BEGUN = ['clone', 'inventory'] as const;
  * Stores what a container says of its step; the session's record shows it, a repetition changes nothing. The `message` of one that has begun says
  * why it tries something again. Why it did, and why it failed, stays among the session's events: the log of its container goes with its pod.
  */
-export async function takeStep(db: Db, sessionId: string, step: JobStep, report: StepReport): Promise<void> {
+export async function takeStep(
+  deps: NoteDependencies,
+  sessionId: string,
+  step: JobStep,
+  report: StepReport,
+): Promise<void> {
+  const { db } = deps;
   const clean: StepReport = {
     ...report,
     ...(report.message === undefined ? {} : { message: storableText(report.message) }),
@@ -61,13 +67,13 @@ export async function takeStep(db: Db, sessionId: string, step: JobStep, report:
   if (clean.state === 'started' && begun !== undefined) {
     const told: SessionStep =
       trouble === null ? { step: begun } : { step: 'trouble', phase: begun, message: trouble, reason };
-    await noteProgress(db, sessionId, told);
+    await noteProgress(deps, sessionId, told);
   }
   // Trouble may come and go, such as that of a clone beside another one.
   const isNews = trouble !== null && !(await wasWarnedOf(db, sessionId, trouble));
-  await noteWarnings(db, sessionId, [...(isNews ? [trouble] : []), ...(clean.warnings ?? [])]);
+  await noteWarnings(deps, sessionId, [...(isNews ? [trouble] : []), ...(clean.warnings ?? [])]);
   if (clean.state === 'failed' && trouble !== null) {
-    await noteProgress(db, sessionId, { step: 'trouble', phase: begun ?? 'layer', message: trouble, reason });
+    await noteProgress(deps, sessionId, { step: 'trouble', phase: begun ?? 'layer', message: trouble, reason });
   }
 }
 

@@ -9,6 +9,7 @@ import { readHostLayers } from '../../../store/runs/host-result-reads.ts';
 import { listSessionImages, type SessionImageRow } from '../../../store/sessions/session-images.ts';
 import { readAttempts } from '../../../store/sessions/session-reads.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
+import type { NoteDependencies } from '../session-progress.ts';
 import { noteImage } from './session-images.ts';
 
 /** Of a limit so much is said in a sentence. */
@@ -20,14 +21,15 @@ const SHOWN_LIMIT = 100;
  * @param exitCode of a pod that runs its layers by itself and reports no results of hosts: it decides over all
  */
 export async function judgeImages(
-  db: Db,
+  deps: NoteDependencies,
   session: SessionRow,
   exitCode: number | null | undefined,
 ): Promise<Record<string, string>> {
+  const { db } = deps;
   const rows = await listSessionImages(db, session.id);
   const images = rows.map(({ image_id }) => image_id);
   const faults: Record<string, string> = {};
-  if (isCheck(session)) return checkedOnly(db, rows);
+  if (isCheck(session)) return checkedOnly(deps, rows);
   const { selected, ran } = await layersOf(db, session, images);
   const limit = limitOf(session);
   for (const row of rows) {
@@ -35,7 +37,7 @@ export async function judgeImages(
     if (isLeftOut(image, limit, selected, ran)) {
       const message = `left out by the limit ${limit.limit?.slice(0, SHOWN_LIMIT)}`;
       faults[image] = message;
-      await noteImage(db, row, { state: 'dropped', message }, 'teardown');
+      await noteImage(deps, row, { state: 'dropped', message }, 'teardown');
       continue;
     }
     const fault = exitCode === undefined ? imageFault(image, selected, ran) : faultOfAll(exitCode);
@@ -44,9 +46,9 @@ export async function judgeImages(
   return faults;
 }
 
-async function checkedOnly(db: Db, rows: readonly SessionImageRow[]): Promise<Record<string, string>> {
+async function checkedOnly(deps: NoteDependencies, rows: readonly SessionImageRow[]): Promise<Record<string, string>> {
   const message = 'a check makes no image';
-  for (const row of rows) await noteImage(db, row, { state: 'dropped', message }, 'teardown');
+  for (const row of rows) await noteImage(deps, row, { state: 'dropped', message }, 'teardown');
   return Object.fromEntries(rows.map(({ image_id }) => [image_id, message]));
 }
 

@@ -10,14 +10,14 @@ import {
   type SessionImageRow,
   writeSessionImage,
 } from '../../../store/sessions/session-images.ts';
-import { noteProgress } from '../session-progress.ts';
+import { type NoteDependencies, noteProgress } from '../session-progress.ts';
 
 /**
  * Notes how one image is, and says so in the session's progress. What the row says already is not noted again: its `updated_at` is when there
  * was something new.
  */
 export async function noteImage(
-  db: Db,
+  deps: NoteDependencies,
   row: SessionImageRow,
   change: SessionImageChange,
   phase: ImagePhase,
@@ -26,15 +26,15 @@ export async function noteImage(
   const news = { ...rest, ...(message === undefined ? {} : { message: storableText(message) }) };
   const said: SessionImageChange = row;
   if (Object.entries(news).every(([key, value]) => said[key as keyof SessionImageChange] === value)) return;
-  await writeSessionImage(db, row.session_id, row.image_id, news, new Date());
-  await noteImages(db, row.session_id, phase);
+  await writeSessionImage(deps.db, row.session_id, row.image_id, news, deps.clock());
+  await noteImages(deps, row.session_id, phase);
 }
 
 /** Says in the session's progress how its images are. */
-export async function noteImages(db: Db, sessionId: string, phase: ImagePhase): Promise<void> {
-  const images = await listSessionImages(db, sessionId);
+export async function noteImages(deps: NoteDependencies, sessionId: string, phase: ImagePhase): Promise<void> {
+  const images = await listSessionImages(deps.db, sessionId);
   const steps = images.map(({ result_name, state, message }) => ({ resultName: result_name, state, message }));
-  await noteProgress(db, sessionId, { step: 'images', phase, images: steps });
+  await noteProgress(deps, sessionId, { step: 'images', phase, images: steps });
 }
 
 /** The images whose shells are open, for the inventory. */

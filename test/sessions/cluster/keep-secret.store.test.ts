@@ -31,6 +31,7 @@ async function identity(): Promise<SessionIdentity> {
 
 const deps = (): KeepDependencies => ({
   db: database.db,
+  clock: () => new Date(),
   cluster,
   site: { ssh: async () => ({ privateKey: 'plain', knownHosts: '' }) } as KeepDependencies['site'],
   trust: { hasOwnKey: false, identity },

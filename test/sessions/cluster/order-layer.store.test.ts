@@ -42,6 +42,7 @@ beforeEach(() => {
 
 const deps = (): OrderDependencies => ({
   db: database.db,
+  clock: () => new Date(),
   cluster,
   site: SITE,
   trust: { hasOwnKey: true, identity: async () => ({ ...(await TRUST.identity()), certificate: CERTIFICATE }) },
@@ -102,14 +103,14 @@ describe('a layer as an order', () => {
     const { sessionId } = await makeJob();
     const running = order(sessionId);
     expect(await findOrder(database.db, sessionId)).toBeNull();
-    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     await end(await ordered(sessionId), 0);
     expect(await running).toMatchObject({ index: 0, exitCode: 0 });
   });
 
   test('comes after the certificate of now was put into the Secret, and says which one the pod has to wait for', async () => {
     const { sessionId, name } = await makeJob();
-    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     const running = order(sessionId);
     const runId = await ordered(sessionId);
     expect(cluster.secrets.get(name)).toMatchObject({
@@ -129,7 +130,7 @@ describe('a layer as an order', () => {
     ['the Secret is gone', (given) => ({ ...given, cluster: { updateSecret: async () => null } })],
   ])('waits for no certificate where %s', async (_what, changed) => {
     const { sessionId } = await makeJob();
-    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     const input = { sessionId, layer: 0, attempt: 1, hosts: 'all' } as const;
     const running = orderLayer(changed(deps()), await sessionOf(sessionId), input, AbortSignal.timeout(30_000));
     const runId = await ordered(sessionId);
@@ -161,7 +162,7 @@ describe('a layer as an order', () => {
       const { sessionId, name } = await makeJob();
       const certificate = { private: 'key', public: 'line\n', certificate: `${CERTIFICATE}\n` };
       cluster.secrets.set(name, { ...certificate, certificate_until: `${UNTIL}\n`, 'masks.json': '["a-token","key"]' });
-      await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+      await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
       expect(await failed(sessionId, 1, null)).toEqual([UNTIL, undefined]);
       expect(await failed(sessionId, 2, 'wrong')).toEqual([UNTIL + 1, file]);
       expect(await failed(sessionId, 3, 'wrong')).toEqual([UNTIL + 1, file]);
@@ -177,7 +178,7 @@ describe('a layer as an order', () => {
 
     test('before a retry in place, which fails until the cluster is there', async () => {
       const { sessionId } = await makeJob();
-      await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+      await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
       const inCluster = cluster.updateSecret;
       cluster.updateSecret = async () => Promise.reject(musterError('cluster_unavailable', 'no answer within 8 s'));
       expect(await failed(sessionId, 1, 'wrong')).toEqual([undefined, file]);
@@ -249,11 +250,11 @@ describe('a layer as an order', () => {
 
   test('that the pod could not run fails with its reason, for good', async () => {
     const { sessionId } = await makeJob();
-    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     const running = order(sessionId);
     const runId = await ordered(sessionId);
     const message = 'layer 0: the disk of /muster/work is full';
-    await takeStep(database.db, sessionId, 'ansible', { state: 'failed', code: 'disk_low', message });
+    await takeStep(deps(), sessionId, 'ansible', { state: 'failed', code: 'disk_low', message });
     await end(runId, 2);
     await expect(running).rejects.toMatchObject({ type: 'disk_low', message, nonRetryable: true });
     // Whoever takes it over after a crash is told the same.
@@ -269,10 +270,10 @@ describe('a layer as an order', () => {
       .insertInto('components')
       .values({ ...component, retry_policy: null, updated_at: new Date(), actor: null })
       .execute();
-    await takeStep(db, sessionId, 'ansible', { state: 'started' });
+    await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     const running = order(sessionId);
     const runId = await ordered(sessionId);
-    await takeStep(db, sessionId, 'ansible', { state: 'failed', code: 'disk_low', message: 'the disk is full' });
+    await takeStep(deps(), sessionId, 'ansible', { state: 'failed', code: 'disk_low', message: 'the disk is full' });
     const run = await findRun(db, runId);
     if (run === null) throw new Error('no run');
     const { host: _host, ...result } = hostResult(host, 'failed');
@@ -293,7 +294,7 @@ describe('a layer as an order', () => {
 
   test('that is over is not ordered again in place of what came after it', async () => {
     const { sessionId } = await makeJob();
-    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     const first = order(sessionId);
     const runId = await ordered(sessionId);
     const firstOrder = (await findOrder(database.db, sessionId))?.order;
@@ -314,7 +315,7 @@ describe('a layer as an order', () => {
 
   test('whose worker stood still while it was ordered is not ordered in place of what came after it', async () => {
     const { sessionId } = await makeJob();
-    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { site, ...rest } = deps();
     const vaultPassword = async () => {
@@ -350,7 +351,7 @@ describe('a layer as an order', () => {
   test('opened just after its Job has ended fails with the end of the Job', async () => {
     const { db } = database;
     const { sessionId, name } = await makeJob();
-    await takeStep(db, sessionId, 'ansible', { state: 'started' });
+    await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     const outcome = { succeeded: 'false', code: 'job_deleted', message: 'its Job was deleted' } as const;
     // Nobody opens a run while this is held.
     const running = await db.transaction().execute(async (trx) => {
@@ -376,7 +377,7 @@ describe('a layer as an order', () => {
 
   test('given before a crash is followed, not given again', async () => {
     const { sessionId } = await makeJob();
-    await takeStep(database.db, sessionId, 'ansible', { state: 'started' });
+    await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     const stop = new AbortController();
     const first = orderLayer(
       deps(),

@@ -78,19 +78,24 @@ describe('the end of a session', () => {
 
   test('is the last word: no progress is written after it', async () => {
     const { id } = await makeSession(database.db);
-    await writeProgress(database.db, id, {
-      phase: 'layer',
-      layer: 2,
-      attempt: 3,
-      message: 'running',
-      reason: 'clone_failed',
-    });
+    await writeProgress(
+      database.db,
+      id,
+      {
+        phase: 'layer',
+        layer: 2,
+        attempt: 3,
+        message: 'running',
+        reason: 'clone_failed',
+      },
+      new Date(),
+    );
     const running = await sessionNow(database.db, id);
     expect(running).toMatchObject({ phase: 'layer', layer: 2, attempt: 3, message: 'running', reason: 'clone_failed' });
-    await writeProgress(database.db, id, { phase: 'hold', message: 'holding', reason: null });
+    await writeProgress(database.db, id, { phase: 'hold', message: 'holding', reason: null }, new Date());
     expect(await sessionNow(database.db, id)).toMatchObject({ phase: 'hold', layer: 2, attempt: 3, reason: null });
     await writeEnd(database.db, id, END);
-    await writeProgress(database.db, id, { phase: 'layer', message: 'running again', reason: null });
+    await writeProgress(database.db, id, { phase: 'layer', message: 'running again', reason: null }, new Date());
     expect(await sessionNow(database.db, id)).toMatchObject({ phase: 'done', message: END.message });
   });
 
@@ -111,9 +116,9 @@ describe('the end of a session', () => {
 test('messages and warnings with text that no database takes are stored', async () => {
   const { db } = database;
   const { id } = await makeSession(db);
-  await noteProgress(db, id, { step: 'room', message: 'a\u0000\ud83d', reason: null });
+  await noteProgress({ db, clock: () => new Date() }, id, { step: 'room', message: 'a\u0000\ud83d', reason: null });
   expect((await sessionNow(db, id)).message).toBe('a\ufffd\ufffd');
-  await noteWarnings(db, id, ['b\u0000', 'c\udc00']);
+  await noteWarnings({ db, clock: () => new Date() }, id, ['b\u0000', 'c\udc00']);
   const events = await db.selectFrom('events').selectAll().where('stream_id', '=', id).orderBy('seq').execute();
   expect(events.map(({ data }) => data)).toEqual([{ message: 'b\ufffd' }, { message: 'c\ufffd' }]);
 });

@@ -24,6 +24,7 @@ afterAll(async () => {
 
 const dependencies = (clone: CloneDependencies['clones']['clone']): CloneDependencies => ({
   db: database.db,
+  clock: () => new Date(),
   clones: { clone },
   workspaces: createWorkspaces({ dir: join(dir, 'workspaces'), shortDir: dir }),
   site: SITE,
