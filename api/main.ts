@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   const ingest = openIngest(env, shared);
   const servers = ingest === undefined ? [app] : [app, ingest.server];
   const stops = [
-    keepSourceSecretsTidy({ db: shared.db, secrets: shared.site.secrets, log }),
+    keepSourceSecretsTidy({ db: shared.db, secrets: shared.site.secrets, clock: shared.clock, log }),
     opened.stopWork,
     ...(tls === undefined ? [] : servers.map((server) => followTlsFiles(server, tls.files, tls.pair, log))),
     followLoggingLevel({ db: shared.db, database: opened.database, log }),

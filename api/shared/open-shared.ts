@@ -111,7 +111,7 @@ function openTemporal(env: Environment, { db, log, tracing }: { db: Db; log: Fas
       return { ok: reason === null, reason };
     },
     workers: () => readWorkers(connection, { ...place, now: new Date() }),
-    sessions: createSessionEngine({ db, client }),
+    sessions: createSessionEngine({ db, client, clock: () => new Date() }),
     dispatcher,
     tell: createTell({ client, log }),
     schedules: createScheduleEngine(client),

@@ -28,7 +28,7 @@ export async function measureIngest(stack: MusterStack): Promise<Measurement> {
       const id = `bench.${randomUUID()}`;
       await createStream(db, id);
       await ensureRun(db, { id, sessionId: null, streamId: id, layer: 0, attempt: 1, host: 'elsewhere' });
-      runs.push({ id, token: await issueRunToken(db, id) });
+      runs.push({ id, token: await issueRunToken(db, id, new Date()) });
     }
     const api = await stack.pidOf('api');
     const before = await cpuOf(api);

@@ -62,10 +62,11 @@ export async function settleBrokenOffChanges(deps: SourceSecretDependencies, bef
 }
 
 /** Settles broken-off changes now and each minute; answers how to stop. */
-export function keepSourceSecretsTidy(deps: SourceSecretDependencies): () => void {
+export function keepSourceSecretsTidy(deps: SourceSecretDependencies & { clock(): Date }): () => void {
   const settle = () => {
     // While the database is away there is nothing to settle.
-    attributeTo('sweep', () => settleBrokenOffChanges(deps, new Date(Date.now() - BROKEN_OFF))).catch(() => undefined);
+    const before = new Date(deps.clock().getTime() - BROKEN_OFF);
+    attributeTo('sweep', () => settleBrokenOffChanges(deps, before)).catch(() => undefined);
   };
   settle();
   const timer = setInterval(settle, PERIOD);

@@ -7,8 +7,8 @@ import { hashToken, newToken } from '../access/token-secret.ts';
  * are handed in. Shown only here; an older token of the run is void from now on, so a repeated issue is harmless. The run
  * must be on record.
  */
-export async function issueRunToken(db: Db, runId: string): Promise<string> {
+export async function issueRunToken(db: Db, runId: string, now: Date): Promise<string> {
   const token = newToken('run');
-  if (!(await saveRunToken(db, runId, hashToken(token), new Date()))) throw new Error(`there is no run ${runId}`);
+  if (!(await saveRunToken(db, runId, hashToken(token), now))) throw new Error(`there is no run ${runId}`);
   return token;
 }

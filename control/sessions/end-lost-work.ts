@@ -13,15 +13,15 @@ export interface LostWork {
  * and a session that had begun one is `unknown`. No process is looked for or ended. A session without a run begins anew by itself.
  * @param takenAt when the records were saved
  */
-export async function endLostWork(db: Db, takenAt: string): Promise<LostWork> {
-  const runs = await markOpenRunsLost(db);
+export async function endLostWork(db: Db, takenAt: string, now: Date): Promise<LostWork> {
+  const runs = await markOpenRunsLost(db, now);
   const sessions: string[] = [];
-  for (const session of await openSessions(db, new Date())) {
+  for (const session of await openSessions(db, now)) {
     if (!(await sessionHasRuns(db, session.id))) continue;
     const message =
       `it was at work when the backup was taken (${takenAt}) from which this installation was restored; ` +
       'nobody knows here how it ended';
-    await writeEnd(db, session.id, { succeeded: 'unknown', message, reason: 'run_lost' });
+    await writeEnd(db, session.id, { succeeded: 'unknown', message, reason: 'run_lost' }, now);
     sessions.push(session.name);
   }
   return { sessions, runs };

@@ -17,9 +17,8 @@ import { wakeLeaseWaiters } from './wake-lease-waiters.ts';
 import { wakeQueue } from './wake-queue.ts';
 
 /** Of a check that is to reconfigure, the layers that drifted are made to count as not configured in the same transaction. */
-async function reconfigure(trx: Db, session: SessionRow, { reason }: SessionEnd): Promise<void> {
+async function reconfigure(trx: Db, session: SessionRow, { reason }: SessionEnd, now: Date): Promise<void> {
   if (!reconfigures(session, reason)) return;
-  const now = new Date();
   const ids = await reconfigureDrifted(trx, session, now);
   await appendEvents(
     trx,
@@ -34,15 +33,16 @@ async function reconfigure(trx: Db, session: SessionRow, { reason }: SessionEnd)
  * outside; null where the record is gone.
  */
 export async function endSession(
-  deps: { db: Db; client: Client },
+  deps: { db: Db; client: Client; clock(): Date },
   sessionId: string,
   end: SessionEnd,
 ): Promise<RecordedEnd | null> {
   await settleRuns(deps.db, sessionId);
   // The command writes its cancel before the workflow hears of it: where none is on record, the cancel came to the engine itself.
-  if (end.reason === 'cancelled') await noteCancelInEngine(deps.db, sessionId);
-  await writeEnd(deps.db, sessionId, { ...end, message: storableText(end.message) }, (trx, session) =>
-    reconfigure(trx, session, end),
+  if (end.reason === 'cancelled') await noteCancelInEngine(deps.db, sessionId, deps.clock());
+  const now = deps.clock();
+  await writeEnd(deps.db, sessionId, { ...end, message: storableText(end.message) }, now, (trx, session) =>
+    reconfigure(trx, session, end, now),
   );
   await rewordLeaseWaits(deps.db, sessionId);
   await wakeQueue(deps);

@@ -11,7 +11,7 @@ import { getSession } from './find-session.ts';
  * `session_not_holding`, `engine_unavailable`.
  */
 export async function finishDebug(
-  deps: { db: Db; engine: Pick<SessionEngine, 'finishDebug'>; actor: string | null },
+  deps: { db: Db; engine: Pick<SessionEngine, 'finishDebug'>; clock(): Date; actor: string | null },
   name: string,
 ): Promise<SessionRow> {
   const row = await getSession(deps.db, name);
@@ -22,6 +22,6 @@ export async function finishDebug(
     );
   }
   await deps.engine.finishDebug(row.id);
-  await recordAs('finish_debug', () => noteWriter(deps.db, row.id, deps.actor));
+  await recordAs('finish_debug', () => noteWriter(deps.db, row.id, deps.actor, deps.clock()));
   return getSession(deps.db, name);
 }

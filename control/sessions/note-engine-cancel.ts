@@ -7,9 +7,9 @@ const ENGINE = 'temporal';
 const REASON = 'cancelled in Temporal';
 
 /** Records that a session's workflow was cancelled in the engine; nothing changes where a cancel is on record, or the session has ended. */
-export async function noteCancelInEngine(db: Db, sessionId: string): Promise<void> {
+export async function noteCancelInEngine(db: Db, sessionId: string, now: Date): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const cancel = { reason: REASON, message: 'is being cancelled in Temporal', actor: ENGINE, now: new Date() };
+    const cancel = { reason: REASON, message: 'is being cancelled in Temporal', actor: ENGINE, now };
     if (await requestCancel(trx, sessionId, cancel)) await announceStream(trx, sessionId);
   });
 }

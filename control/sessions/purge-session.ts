@@ -12,8 +12,8 @@ export async function removeSessionRecords(db: Db, id: string): Promise<void> {
 }
 
 /** The same, and what its pod was given, after which nothing is left of the session but its row and that of its Job. */
-export async function purgeSession(db: Db, id: string): Promise<void> {
+export async function purgeSession(db: Db, id: string, now: Date): Promise<void> {
   await removeSessionRecords(db, id);
   await clearSessionJob(db, id);
-  await markPurged(db, id);
+  await markPurged(db, id, now);
 }

@@ -57,7 +57,7 @@ export async function retrySession(
       throw musterError('bad_request', `Session ${name} holds and goes on in place, it takes no new name`, 'name');
     }
     await deps.engine.retryInPlace(original.id, hosts);
-    await recordAs('retry', () => noteWriter(deps.db, original.id, deps.actor));
+    await recordAs('retry', () => noteWriter(deps.db, original.id, deps.actor, deps.clock()));
     return { session: await getSession(deps.db, name), created: false };
   }
   if (original.status !== 'complete' || original.stage !== 'ended') {

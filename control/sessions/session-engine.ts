@@ -16,7 +16,7 @@ import { wakeQueue } from './wake-queue.ts';
 const ANSWER_MS = 5_000;
 
 /** Commands to session workflows; a refusal of the workflow comes back as the catalogue's error. */
-export function createSessionEngine({ db, client }: { db: Db; client: Client }): SessionEngine {
+export function createSessionEngine({ db, client, clock }: { db: Db; client: Client; clock(): Date }): SessionEngine {
   const command = async (sessionId: string, send: (workflowId: string) => Promise<void>) => {
     const session = await findSessionById(db, sessionId);
     if (session === null) throw musterError('session_not_found', `Session ${sessionId} could not be found`);
@@ -34,7 +34,7 @@ export function createSessionEngine({ db, client }: { db: Db; client: Client }):
         client.workflow.getHandle(workflowId).executeUpdate(retrySession, { args: [{ hosts }] }),
       ),
     pokeQueue: async () => {
-      await forgetQueueMessages(db);
+      await forgetQueueMessages(db, clock());
       await wakeQueue({ db, client });
       await wakeAllLeaseWaiters({ db, client });
     },

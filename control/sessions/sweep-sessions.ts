@@ -62,7 +62,7 @@ export async function sweepSessions(deps: { db: Db; client: Client; clock(): Dat
     await endSession(deps, session.id, { succeeded: 'unknown', message, reason: 'workflow_ended' });
     report.ended.push(session.name);
   }
-  report.purged = await purge(db, ago(KNOWN_MS));
+  report.purged = await purge(deps, ago(KNOWN_MS));
   await forgetSessions(db, ago(KNOWN_MS));
   await releaseLeftLeases(db, ago(LEFT_MS));
   await wakeQueue(deps);
@@ -83,13 +83,13 @@ export async function machinesToVisit({ db, clock }: { db: Db; clock(): Date }):
  * Removes events, output and results of deleted sessions, one session after the other: one alone may have a million. Those that have jobs at an image
  * service wait until these are gone, but not for ever: that service may be away.
  */
-async function purge(db: Db, deletedBefore: Date): Promise<number> {
+async function purge({ db, clock }: { db: Db; clock(): Date }, deletedBefore: Date): Promise<number> {
   const until = performance.now() + PURGE_MS;
   for (let purged = 0; ; ) {
     const sessions = await unpurgedSessions(db, PURGES, deletedBefore);
     for (const { id } of sessions) {
       if (performance.now() > until) return purged;
-      await purgeSession(db, id);
+      await purgeSession(db, id, clock());
       purged += 1;
     }
     if (sessions.length < PURGES) return purged;

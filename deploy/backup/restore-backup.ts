@@ -165,7 +165,7 @@ async function fillDatabase(
     await load.close();
   }
   const db = openDatabase({ url: postgres.url, name: 'muster-restore', poolSize: 2 });
-  return endLostWork(db, takenAt).finally(() => db.destroy());
+  return endLostWork(db, takenAt, new Date()).finally(() => db.destroy());
 }
 
 function checkDigest({ digests }: Pick<Manifest, 'digests'>, { name }: ReadEntry, digest: string): void {

@@ -132,10 +132,10 @@ export async function noteRunError(db: Db, id: string, error: string): Promise<v
 }
 
 /** Marks every run whose end is not on record as lost; answers how many there were. */
-export async function markOpenRunsLost(db: Db): Promise<number> {
+export async function markOpenRunsLost(db: Db, now: Date): Promise<number> {
   const result = await db
     .updateTable('runs')
-    .set({ state: 'lost', exit_code: null, ended_at: new Date() })
+    .set({ state: 'lost', exit_code: null, ended_at: now })
     .where('state', 'in', OPEN_RUN_STATES)
     .executeTakeFirst();
   return Number(result.numUpdatedRows);

@@ -114,11 +114,11 @@ export async function queueHead(db: Db): Promise<{ id: string; name: string } | 
 }
 
 /** Takes back what sessions in line were told of a limit that is another one now; each is told anew at its turn. */
-export async function forgetQueueMessages(db: Db): Promise<void> {
+export async function forgetQueueMessages(db: Db, now: Date): Promise<void> {
   const message = WAITS_FOR_SLOT;
   await db
     .updateTable('sessions')
-    .set({ message, updated_at: new Date() })
+    .set({ message, updated_at: now })
     .where('stage', '=', 'queued')
     .where('status', '=', 'pending')
     .where('reason', 'is', null)

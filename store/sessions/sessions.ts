@@ -192,8 +192,8 @@ export async function requestCancel(
 }
 
 /** Notes who gave a command to the session's work. */
-export async function noteWriter(db: Db, id: string, actor: string | null): Promise<void> {
-  await db.updateTable('sessions').set({ updated_by: actor, updated_at: new Date() }).where('id', '=', id).execute();
+export async function noteWriter(db: Db, id: string, actor: string | null, now: Date): Promise<void> {
+  await db.updateTable('sessions').set({ updated_by: actor, updated_at: now }).where('id', '=', id).execute();
 }
 
 /** Name and id of the live sessions that were made as retries of this one, oldest first. */

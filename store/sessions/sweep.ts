@@ -45,8 +45,8 @@ export async function unpurgedSessions(db: Db, limit: number, givenUpBefore = ne
     .execute();
 }
 
-export async function markPurged(db: Db, id: string): Promise<void> {
-  await db.updateTable('sessions').set({ purged_at: new Date() }).where('id', '=', id).execute();
+export async function markPurged(db: Db, id: string, now: Date): Promise<void> {
+  await db.updateTable('sessions').set({ purged_at: now }).where('id', '=', id).execute();
 }
 
 /** Removes the rows of sessions that were purged before a time and that no retry names. */

@@ -22,10 +22,10 @@ export async function writeEnd(
   db: Db,
   id: string,
   end: SessionEnd,
+  now: Date,
   atEnd: (trx: Db, session: SessionRow) => Promise<void> = async () => undefined,
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    const now = new Date();
     await trx
       .updateTable('sessions')
       .set({

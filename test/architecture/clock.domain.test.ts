@@ -12,22 +12,12 @@ const READ_THE_CLOCK: Record<string, readonly [times: number, why: string]> = {
   'activities/sessions/cluster/foreign-log.ts': [1, 'the end of a run that its Job does not tell'],
   'control/components/record-drift.ts': [1, 'one transaction at the end of a run'],
   'control/components/record-layer.ts': [1, 'one transaction at the end of a run'],
-  'control/configurations/source-secrets.ts': [1, 'a timer of the API'],
   'control/runs/follow-run.ts': [3, 'when events of a run arrived'],
-  'control/runs/issue-run-token.ts': [1, 'when a token was made'],
   'control/runs/take-events.ts': [1, 'when events of a run arrived'],
   'control/sessions/cluster/clean-jobs.ts': [1, 'when a Job was let go'],
   'control/sessions/cluster/record-job.ts': [1, 'when the end of a Job was stored'],
-  'control/sessions/cluster/session-of-job-token.ts': [1, 'when a token was made'],
-  'control/sessions/end-lost-work.ts': [1, 'a restored backup, once'],
-  'control/sessions/end-session.ts': [1, 'when a session ended'],
-  'control/sessions/note-engine-cancel.ts': [1, 'when a cancel was heard of'],
-  'store/runs/runs.ts': [5, 'when a run came to a state'],
+  'store/runs/runs.ts': [4, 'when a run came to a state'],
   'store/secrets/secrets.ts': [1, 'when a secret was written'],
-  'store/sessions/admission.ts': [1, 'when a record was reworded'],
-  'store/sessions/sessions.ts': [1, 'when a record was changed'],
-  'store/sessions/sweep.ts': [1, 'when a session was purged'],
-  'store/sessions/write-end.ts': [1, 'when a session ended'],
 };
 
 /** A call of the clock, outside of comments. */

@@ -43,8 +43,8 @@ describe('what Muster does by itself', () => {
     await insertHostResults(db, run, [{ host: 'e1', status: 'applied', ...counts }]);
     const layer = { cloneUrl: 'u', playbook: 'p', commit: 'c' };
     await recordLayer(db, { runId, streamId: id, layer: 0, attempt: 1, sessionName: name, ...layer });
-    await writeEnd(db, id, { succeeded: 'true', message: '', reason: null });
-    await markPurged(db, id);
+    await writeEnd(db, id, { succeeded: 'true', message: '', reason: null }, new Date());
+    await markPurged(db, id, new Date());
     const reached = await sql<{ state: unknown[] }>`select state from components where id = 'e1'`.execute(db);
     expect(reached.rows[0]?.state).toHaveLength(1);
     expect(await rows()).toEqual([
@@ -72,7 +72,7 @@ describe('what Muster does by itself', () => {
   test('a delete names the part that did it, and changes after it do not', async () => {
     const { db } = database;
     const { id, name } = await makeSession(db);
-    await writeEnd(db, id, { succeeded: 'true', message: '', reason: null });
+    await writeEnd(db, id, { succeeded: 'true', message: '', reason: null }, new Date());
     const readOptions = async () => ({ session_ttl: '1h' });
     const clock = () => new Date(Date.now() + 7_200_000);
     await attributeTo('session-ttl', () => expireSessions({ db, readOptions, clock }));

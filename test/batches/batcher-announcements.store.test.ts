@@ -97,6 +97,8 @@ test('the end of any session, and each step of the batcher’s own', async () =>
   expect(await announces(run(own.id))).toBe(true);
   expect(await announces(run(other.id))).toBe(false);
   for (const { id } of [own, other]) {
-    expect(await announces(() => writeEnd(db, id, { succeeded: 'true', message: 'done', reason: null }))).toBe(true);
+    expect(
+      await announces(() => writeEnd(db, id, { succeeded: 'true', message: 'done', reason: null }, new Date())),
+    ).toBe(true);
   }
 });

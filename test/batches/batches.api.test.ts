@@ -187,7 +187,7 @@ describe('the list', () => {
     );
     await pass(10);
     expect((await list()).batcher).toMatchObject({ open: 1, leased_components: 2, waits: { window: 1 } });
-    await writeEnd(api.deps.db, id, { succeeded: 'true', message: '', reason: null });
+    await writeEnd(api.deps.db, id, { succeeded: 'true', message: '', reason: null }, new Date());
     expect((await list()).batcher.leased_components).toBe(0);
   });
 
@@ -195,7 +195,7 @@ describe('the list', () => {
     await put('two-a', 'two-b');
     await pass(10);
     const [{ session }] = (await list()).batches;
-    await writeEnd(api.deps.db, session.id, { succeeded: 'true', message: 'done', reason: null });
+    await writeEnd(api.deps.db, session.id, { succeeded: 'true', message: 'done', reason: null }, new Date());
     await pass(20);
     expect((await list()).batches).toEqual([]);
     const { batches } = await list('?state=ended');

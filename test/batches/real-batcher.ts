@@ -109,7 +109,7 @@ export async function openRealBatcher(): Promise<RealBatcher> {
     },
     end: async (name, succeeded, reason) => {
       const { id } = await db.selectFrom('sessions').select('id').where('name', '=', name).executeTakeFirstOrThrow();
-      await writeEnd(db, id, { succeeded, message: `ended ${succeeded}`, reason: reason ?? null });
+      await writeEnd(db, id, { succeeded, message: `ended ${succeeded}`, reason: reason ?? null }, new Date());
     },
     close: () => database.close(),
   };

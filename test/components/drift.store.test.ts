@@ -148,7 +148,7 @@ async function check(
 }
 
 const end = (session: SessionRow, reason: SessionReason | null = null) =>
-  endSession({ db: database.db, client: signalClient().client }, session.id, {
+  endSession({ db: database.db, client: signalClient().client, clock: () => new Date() }, session.id, {
     succeeded: reason === null ? 'true' : 'false',
     message: 'checked',
     reason,

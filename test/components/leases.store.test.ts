@@ -96,7 +96,7 @@ describe('leases', () => {
   test.each(['true', 'false', 'unknown'] as const)('go with the end of the session, %s', async (succeeded) => {
     const session = await running();
     await take(session, 'a', 'b');
-    await writeEnd(database.db, session.id, { ...END, succeeded });
+    await writeEnd(database.db, session.id, { ...END, succeeded }, new Date());
     expect(await heldBy(session)).toEqual([]);
   });
 
@@ -112,7 +112,7 @@ describe('leases', () => {
       attempt: 1,
       host: 'disk',
     });
-    await writeEnd(database.db, session.id, UNKNOWN);
+    await writeEnd(database.db, session.id, UNKNOWN, new Date());
     const longAgo = new Date(Date.now() - 60_000);
     expect(await releaseLeftLeases(database.db, longAgo)).toBe(false);
     expect(await heldBy(session)).toEqual(['a']);
@@ -127,7 +127,7 @@ describe('leases', () => {
     await take(live, 'b');
     const run = { sessionId: gone.id, streamId: gone.id, layer: 0, attempt: 1, host: 'disk' };
     await ensureRun(database.db, { ...run, id: `${gone.id}-1-0` });
-    await writeEnd(database.db, gone.id, UNKNOWN);
+    await writeEnd(database.db, gone.id, UNKNOWN, new Date());
     expect(await releaseLeftLeases(database.db, new Date(Date.now() + 1_000))).toBe(true);
     expect([await heldBy(gone), await heldBy(live)]).toEqual([[], ['b']]);
   });
@@ -136,7 +136,7 @@ describe('leases', () => {
     const session = await running();
     await take(session, 'a');
     await sql`update sessions set deleted_at = now(), stage = 'ended' where id = ${session.id}`.execute(database.db);
-    await markPurged(database.db, session.id);
+    await markPurged(database.db, session.id, new Date());
     await forgetSessions(database.db, new Date(Date.now() + 1_000));
     expect(await leasedComponents(database.db, ['a'])).toEqual([]);
   });
@@ -160,7 +160,7 @@ describe('who comes first', () => {
       holders: [{ session: older.name, components: 1 }],
     });
     expect((await waitingForLeases(database.db)).map(({ name }) => name)).toEqual([sent.name]);
-    await writeEnd(database.db, older.id, END);
+    await writeEnd(database.db, older.id, END, new Date());
     expect(await take(sent, 'a', 'b', 'c')).toEqual({ taken: true });
     expect(await waitingForLeases(database.db)).toEqual([]);
   });
@@ -184,7 +184,7 @@ describe('who comes first', () => {
     const kept = { taken: false, holders: [{ session: old.name, components: 1 }] };
     expect(await take(young, 'b')).toEqual(kept);
     expect(await take(await queued(), 'b')).toEqual(kept);
-    await writeEnd(database.db, old.id, END);
+    await writeEnd(database.db, old.id, END, new Date());
     expect(await take(young, 'b')).toEqual({ taken: true });
   });
 
@@ -218,7 +218,7 @@ describe('many at once', () => {
             const held = await heldBy(mine.session);
             // All of them, or none because an older one that runs took them meanwhile.
             if (held.length > 0) expect(held).toEqual([...mine.wish].sort());
-            await writeEnd(database.db, mine.session.id, END);
+            await writeEnd(database.db, mine.session.id, END, new Date());
             left.delete(mine);
           };
           for (let round = 0; left.size > 0; round++) {
@@ -236,9 +236,9 @@ describe('many at once', () => {
     for (let round = 0; round < 10; round++) {
       const [has, wants] = [await running(), await running()];
       await take(has, 'x');
-      const [, answer] = await Promise.all([writeEnd(database.db, has.id, END), take(wants, 'x')]);
+      const [, answer] = await Promise.all([writeEnd(database.db, has.id, END, new Date()), take(wants, 'x')]);
       if (!answer.taken) expect(await take(wants, 'x')).toEqual({ taken: true });
-      await writeEnd(database.db, wants.id, END);
+      await writeEnd(database.db, wants.id, END, new Date());
     }
     expect(await leasedComponents(database.db, ['x'])).toEqual([]);
   });

@@ -43,7 +43,7 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
   test('ends what nobody owns any more, leaves the rest alone, and removes workspaces of ended sessions', async () => {
     const { db } = machine.database;
     const [owned, orphan] = [await running(), await running()];
-    await writeEnd(db, orphan.id, END);
+    await writeEnd(db, orphan.id, END, new Date());
     const report = await cleanBoth(machine.deps);
     expect(report).toMatchObject({ stopped: [orphan.runId], removedRuns: 0, removedWorkspaces: 1, problems: [] });
     expect(await processesWith(orphan.runId)).toEqual([]);
@@ -56,13 +56,13 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
     expect(await cleanBoth(machine.deps)).toEqual({ stopped: [], removedRuns: 0, removedWorkspaces: 0, problems: [] });
     await machine.deps.runner.end(owned.runId);
     expect(await owned.watch).toMatchObject({ exitCode: 143 });
-    await writeEnd(db, owned.id, END);
+    await writeEnd(db, owned.id, END, new Date());
   });
 
   test('removes the files of runs that are in no record, with their processes', async () => {
     const { db } = machine.database;
     const { id, runId } = await running();
-    await writeEnd(db, id, END);
+    await writeEnd(db, id, END, new Date());
     await db.deleteFrom('runs').where('session_id', '=', id).execute();
     await mkdir(join(runsDir(), 'reconcile-7'), { recursive: true });
     const report = await cleanBoth(machine.deps);
@@ -78,13 +78,13 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
     expect(await cleanBoth(machine.deps)).toMatchObject({ removedRuns: 0 });
     expect(await perform(() => machine.worker().runLayer(machine.ref(id)))).toMatchObject({ exitCode: 143 });
     expect(await machine.output(id)).toBe('');
-    await writeEnd(machine.database.db, id, END);
+    await writeEnd(machine.database.db, id, END, new Date());
   });
 
   test('goes on where one thing fails, and says what', async () => {
     const { db } = machine.database;
     const stuck = await running();
-    await writeEnd(db, stuck.id, END);
+    await writeEnd(db, stuck.id, END, new Date());
     await mkdir(join(runsDir(), 'stray-1'), { recursive: true });
     await writeFile(join(runsDir(), 'a stray file'), '');
     await machine.deps.workspaces.make(randomUUID());
@@ -126,7 +126,7 @@ describeNeeding(launcherMissing(), 'a clean-up', () => {
     await perform(() => activities.cleanHost());
     expect(logged).toEqual([]);
     const { id, runId } = await running();
-    await writeEnd(machine.database.db, id, END);
+    await writeEnd(machine.database.db, id, END, new Date());
     await perform(() => activities.cleanHost());
     expect(logged).toMatchObject([{ stopped: [runId] }]);
     expect(pruned).toEqual([30 * 24 * 3_600_000, 30 * 24 * 3_600_000]);

@@ -215,7 +215,7 @@ test('a session whose end nobody brought to its runs records what their hosts re
   const { sessionId } = await runWith([targets(id, 'later'), ran(id, 'changed')]);
   const client = { workflow: { getHandle: () => ({ signal: async () => undefined }) } } as never;
   const end = { succeeded: 'unknown', message: 'gone', reason: 'runner_gone' } as const;
-  await Promise.all([1, 2].map(() => endSession({ db, client }, sessionId, end)));
+  await Promise.all([1, 2].map(() => endSession({ db, client, clock: () => new Date() }, sessionId, end)));
   expect(await table(sessionId)).toEqual([
     [id, 'incomplete'],
     ['later', 'not_reached'],

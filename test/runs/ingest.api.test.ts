@@ -52,7 +52,7 @@ async function makeRun(): Promise<Run> {
   const session = await makeSession(database.db);
   const id = `${session.id}-1-0`;
   await ensureRun(database.db, { id, sessionId: session.id, streamId: session.id, layer: 0, attempt: 1, host: 'pod' });
-  return { id, sessionId: session.id, token: await issueRunToken(database.db, id) };
+  return { id, sessionId: session.id, token: await issueRunToken(database.db, id, new Date()) };
 }
 
 async function call(method: string, url: string, token: string | null, payload?: string | Buffer | object) {
@@ -353,7 +353,7 @@ describe('who may write what', () => {
   test('no token, a token of the API, one that was replaced, one whose run is gone: 401', async () => {
     const run = await makeRun();
     const replaced = run.token;
-    const token = await issueRunToken(database.db, run.id);
+    const token = await issueRunToken(database.db, run.id, new Date());
     const gone = await makeRun();
     await deleteRuns(database.db, { kind: 'session', id: gone.sessionId });
     const cases: [string, string | null][] = [
@@ -435,9 +435,9 @@ describe('who may write what', () => {
     const id = `operator.${randomUUID()}`;
     await createStream(database.db, id);
     await ensureRun(database.db, { id, sessionId: null, streamId: id, layer: 0, attempt: 1, host: 'pod' });
-    const run = { id, sessionId: id, token: await issueRunToken(database.db, id) };
+    const run = { id, sessionId: id, token: await issueRunToken(database.db, id, new Date()) };
     expect((await call('POST', `/runs/${id}/events?first_line=1`, run.token, lines(1, 2))).status).toBe(200);
     expect(await storedLines(run)).toHaveLength(2);
-    await expect(issueRunToken(database.db, 'nowhere')).rejects.toThrow('no run');
+    await expect(issueRunToken(database.db, 'nowhere', new Date())).rejects.toThrow('no run');
   });
 });

@@ -39,7 +39,7 @@ describeNeeding(stackMissing(), 'the port for runs that are executed elsewhere',
     try {
       const id = `${sessionId}-9-0`;
       await ensureRun(db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 9, host: randomUUID() });
-      return { id, token: await issueRunToken(db, id) };
+      return { id, token: await issueRunToken(db, id, new Date()) };
     } finally {
       await db.destroy();
     }

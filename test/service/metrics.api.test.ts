@@ -55,8 +55,8 @@ test('sessions are counted on their way, and for ever when they ended', async ()
     [first, 'true'],
     [second, 'false'],
   ] as const) {
-    await writeEnd(api.deps.db, id, { succeeded, message: 'done', reason: null });
-    await writeEnd(api.deps.db, id, { succeeded, message: 'again', reason: null });
+    await writeEnd(api.deps.db, id, { succeeded, message: 'done', reason: null }, new Date());
+    await writeEnd(api.deps.db, id, { succeeded, message: 'again', reason: null }, new Date());
   }
   await api.call('DELETE', '/v3/sessions?age=');
   const after = await scrape(api);

@@ -110,5 +110,5 @@ export async function addOutput(db: Db, id: string, layer: number, start: number
 
 /** Ends a session as the engine does. */
 export async function endSession(db: Db, id: string, succeeded: 'true' | 'false' | 'unknown'): Promise<void> {
-  await writeEnd(db, id, { succeeded, message: `ended ${succeeded}`, reason: null });
+  await writeEnd(db, id, { succeeded, message: `ended ${succeeded}`, reason: null }, new Date());
 }

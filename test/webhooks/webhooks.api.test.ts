@@ -49,7 +49,12 @@ async function endedSession(succeeded: 'true' | 'false' = 'true'): Promise<strin
     .select('id')
     .where('name', '=', name)
     .executeTakeFirstOrThrow();
-  await writeEnd(api.deps.db, id, { succeeded, message: 'by https://me:geheim@git.example.test/', reason: null });
+  await writeEnd(
+    api.deps.db,
+    id,
+    { succeeded, message: 'by https://me:geheim@git.example.test/', reason: null },
+    new Date(),
+  );
   return name;
 }
 

@@ -16,7 +16,7 @@ const AT_ONCE = 20;
  * gets what is left after `withinMs`, and all of it when the image service cannot be reached.
  */
 export async function deleteEndedJobs(
-  { db, imageService: service }: Pick<ImageDependencies, 'db' | 'imageService'>,
+  { db, imageService: service, clock }: Pick<ImageDependencies, 'db' | 'imageService' | 'clock'>,
   signal: AbortSignal,
   withinMs = SWEEP_MS,
 ): Promise<string[]> {
@@ -33,7 +33,7 @@ export async function deleteEndedJobs(
     if (enough.aborted) break;
     try {
       await deleteAll({ db, service }, id, jobs, enough);
-      await purgeSession(db, id);
+      await purgeSession(db, id, clock());
     } catch (error) {
       left.push(name);
       if (isMusterError(error) && error.code === 'image_service_unavailable') break;

@@ -48,7 +48,7 @@ export async function startJob(
   if (isThere && seen.sessionId === sessionId) return null;
   // What one waits for that has waited before stays said.
   if (job.waiting_since === null) await noteProgress(deps, sessionId, { step: 'start_job' });
-  const { values, warnings } = await jobSecret(deps, session, await issueJobToken(db, sessionId));
+  const { values, warnings } = await jobSecret(deps, session, await issueJobToken(db, sessionId, deps.clock()));
   await noteWarnings(deps, sessionId, warnings);
   // The engine may have given this try up, and ended the Job, while its secrets were asked for: one that runs by itself must not begin then.
   if ((await preparedJob(db, sessionId)).ended_at !== null) return null;

@@ -7,9 +7,9 @@ import { hashToken, isHashOf, newToken } from '../../access/token-secret.ts';
  * A new token for the Job of a session: with it its pod asks for orders and hands in the session's runs. Earlier tokens of the
  * Job stay good, since a pod may have one of them already. Shown only here; the Job must be on record.
  */
-export async function issueJobToken(db: Db, sessionId: string): Promise<string> {
+export async function issueJobToken(db: Db, sessionId: string, now: Date): Promise<string> {
   const token = newToken('job');
-  await saveJobToken(db, sessionId, hashToken(token), new Date());
+  await saveJobToken(db, sessionId, hashToken(token), now);
   return token;
 }
 

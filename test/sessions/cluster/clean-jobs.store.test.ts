@@ -119,7 +119,7 @@ describe('the clean-up', () => {
 
   test('stores how a Job ended that nobody followed to its end, before Kubernetes may forget it', async () => {
     const { name, sessionId } = await makeJob('over');
-    const token = await issueJobToken(database.db, sessionId);
+    const token = await issueJobToken(database.db, sessionId, new Date());
     const run = await openRunOf(sessionId);
     cluster.put(name, { phase: 'failed', containers: [ansible(3)] });
     expect(await cleanJobs({ db: database.db, cluster })).toEqual({ ended: [], problems: [] });
@@ -159,7 +159,7 @@ describe('the clean-up', () => {
 
   test('of a Job that is gone, stores its end with the exit codes that were seen', async () => {
     const { name, sessionId } = await makeJob('over');
-    const token = await issueJobToken(database.db, sessionId);
+    const token = await issueJobToken(database.db, sessionId, new Date());
     const run = await openRunOf(sessionId);
     await saveExitCodes(
       database.db,

@@ -52,7 +52,7 @@ async function makeJob() {
     },
     new Date(),
   );
-  return { sessionId: session.id, name, token: await issueJobToken(db, session.id) };
+  return { sessionId: session.id, name, token: await issueJobToken(db, session.id, new Date()) };
 }
 
 const run = (id: string): RunOrder => ({

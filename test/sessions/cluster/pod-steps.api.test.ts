@@ -108,7 +108,7 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
       },
       new Date(),
     );
-    const token = await issueJobToken(database.db, sessionId);
+    const token = await issueJobToken(database.db, sessionId, new Date());
     pod = join(dir, sessionId);
     const clone = { layer: 0, url: `${git.origin}/site`, commit, dest: 'layer0', ...ACCOUNT };
     const files: Record<string, string> = {

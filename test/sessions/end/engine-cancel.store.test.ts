@@ -21,7 +21,7 @@ const commands = () => ({
   clock: () => new Date(),
   actor: 'ann',
 });
-const ending = () => ({ db: database.db, client: signalClient().client });
+const ending = () => ({ db: database.db, client: signalClient().client, clock: () => new Date() });
 const END = { succeeded: 'false', message: 'layer 0 failed', reason: 'layer_failed' } as const;
 const NONE = { applied: 0, failed: 0, incomplete: 0, not_reached: 0 };
 
@@ -36,8 +36,8 @@ const cancelsOf = (name: string) =>
 
 test('a cancel in the engine is in record and audit, once', async () => {
   const { id, name } = await makeSession(database.db);
-  await noteCancelInEngine(database.db, id);
-  await noteCancelInEngine(database.db, id);
+  await noteCancelInEngine(database.db, id, new Date());
+  await noteCancelInEngine(database.db, id, new Date());
   expect(await sessionNow(database.db, id)).toMatchObject({
     cancel_reason: 'cancelled in Temporal',
     cancel_actor: 'temporal',
@@ -67,10 +67,10 @@ test('it takes nothing from a cancel before it, nor from an end', async () => {
   const [cancelled, ended] = [await makeSession(database.db), await makeSession(database.db)];
   await cancelSession(commands(), cancelled.name, 'wrong night');
   await endSession(ending(), ended.id, END);
-  for (const { id } of [cancelled, ended]) await noteCancelInEngine(database.db, id);
+  for (const { id } of [cancelled, ended]) await noteCancelInEngine(database.db, id, new Date());
   expect((await cancelsOf(cancelled.name)).map(({ actor }) => actor)).toEqual(['ann']);
   expect(await cancelsOf(ended.name)).toEqual([]);
-  await noteCancelInEngine(database.db, randomUUID());
+  await noteCancelInEngine(database.db, randomUUID(), new Date());
 });
 
 test('the end is answered as the record has it, also when it is written again', async () => {

@@ -28,7 +28,7 @@ describe('the end of a session', () => {
     const { id } = await makeSession(database.db);
     const ends = ['true', 'false', 'unknown'] as const;
     const written = await Promise.all(
-      ends.map((succeeded) => writeEnd(database.db, id, { succeeded, message: succeeded, reason: null })),
+      ends.map((succeeded) => writeEnd(database.db, id, { succeeded, message: succeeded, reason: null }, new Date())),
     );
     expect(written.filter((one) => one)).toHaveLength(1);
     const row = await sessionNow(database.db, id);
@@ -41,7 +41,7 @@ describe('the end of a session', () => {
       message: winner,
     });
     expect(row.completion_time).not.toBeNull();
-    expect(await writeEnd(database.db, id, END)).toBe(false);
+    expect(await writeEnd(database.db, id, END, new Date())).toBe(false);
     expect(await sessionNow(database.db, id)).toEqual(row);
   });
 
@@ -61,7 +61,7 @@ describe('the end of a session', () => {
       'waiting',
     );
 
-    expect(await writeEnd(database.db, id, END)).toBe(true);
+    expect(await writeEnd(database.db, id, END, new Date())).toBe(true);
     const { status, succeeded, message, completion_time, reason } = await sessionNow(database.db, id);
     expect({ status, succeeded, message, completion_time, reason }).toEqual({
       status: patched.status,
@@ -73,7 +73,7 @@ describe('the end of a session', () => {
     expect((await admit(database.db, next.id, { job: 'cfs-next', maxRunning: 1, now: new Date() })).state).toBe(
       'admitted',
     );
-    await writeEnd(database.db, next.id, END);
+    await writeEnd(database.db, next.id, END, new Date());
   });
 
   test('is the last word: no progress is written after it', async () => {
@@ -94,7 +94,7 @@ describe('the end of a session', () => {
     expect(running).toMatchObject({ phase: 'layer', layer: 2, attempt: 3, message: 'running', reason: 'clone_failed' });
     await writeProgress(database.db, id, { phase: 'hold', message: 'holding', reason: null }, new Date());
     expect(await sessionNow(database.db, id)).toMatchObject({ phase: 'hold', layer: 2, attempt: 3, reason: null });
-    await writeEnd(database.db, id, END);
+    await writeEnd(database.db, id, END, new Date());
     await writeProgress(database.db, id, { phase: 'layer', message: 'running again', reason: null }, new Date());
     expect(await sessionNow(database.db, id)).toMatchObject({ phase: 'done', message: END.message });
   });
@@ -108,7 +108,7 @@ describe('the end of a session', () => {
     const open = (await openSessions(db, new Date(Date.now() - 20_000))).map(({ id }) => id);
     expect(open).toEqual(expect.arrayContaining([old.id, gone.id]));
     expect(open).not.toContain(young.id);
-    await writeEnd(db, old.id, END);
+    await writeEnd(db, old.id, END, new Date());
     expect((await openSessions(db, new Date())).map(({ id }) => id)).not.toContain(old.id);
   });
 });
@@ -133,9 +133,9 @@ describe('what a deleted session leaves', () => {
     expect(await isUp()).toBe(false);
     await deleteSession(deps(), name);
     expect(await isUp()).toBe(false);
-    await writeEnd(db, id, END);
+    await writeEnd(db, id, END, new Date());
     expect(await isUp()).toBe(true);
-    await purgeSession(db, id);
+    await purgeSession(db, id, new Date());
     expect(await isUp()).toBe(false);
     expect(await findJobInventory(db, id)).toEqual({ files: {} });
   });
@@ -145,7 +145,7 @@ describe('what a deleted session leaves', () => {
     const first = await makeSession(db);
     await deleteSession(deps(), first.name);
     const second = await makeSession(db, { name: first.name });
-    await writeEnd(db, first.id, END);
+    await writeEnd(db, first.id, END, new Date());
     expect(await sessionNow(db, second.id)).toMatchObject({ stage: 'queued', status: 'pending' });
     expect(await endedSessions(db, [first.id, second.id])).toEqual([first.id]);
   });
@@ -155,7 +155,7 @@ test('sessions without open work: ended ones and unknown ones, never what is no 
   const { db } = database;
   const open = await makeSession(db);
   const ended = await makeSession(db);
-  await writeEnd(db, ended.id, END);
+  await writeEnd(db, ended.id, END, new Date());
   const unknown = randomUUID();
   const names = [open.id, ended.id, unknown, '..', 'lost+found', `${ended.id}x`, ended.id.toUpperCase(), ''];
   expect((await endedSessions(db, names)).sort()).toEqual([ended.id, unknown].sort());

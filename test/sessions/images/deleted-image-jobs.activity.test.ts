@@ -130,6 +130,7 @@ describe('a session with many jobs', () => {
   const serviceOf = (deleteJob: ImageService['deleteJob']) => ({
     db: bench.db,
     imageService: { deleteJob } as unknown as ImageService,
+    clock: () => new Date(),
   });
 
   test('goes on where the sweep before it ended', async () => {

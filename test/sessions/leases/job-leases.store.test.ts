@@ -30,14 +30,14 @@ beforeEach(async () => {
 /** A session that has component `a`, and its Job; `started`: Kubernetes has it. */
 async function working({ started = true } = {}) {
   const job = await recordedJob(database.db, cluster);
-  if (started) await issueJobToken(database.db, job.sessionId);
+  if (started) await issueJobToken(database.db, job.sessionId, new Date());
   await insertLeases(database.db, job.sessionId, ['a'], new Date());
   cluster.put(job.name, { phase: 'running', containers: [ansible(null)] });
   return {
     ...job,
     settle: async (unverified: string | null) =>
       settleJob(database.db, job.sessionId, { view: await cluster.view(job.name), outcome: ENDED, unverified }),
-    end: () => writeEnd(database.db, job.sessionId, END),
+    end: () => writeEnd(database.db, job.sessionId, END, new Date()),
   };
 }
 

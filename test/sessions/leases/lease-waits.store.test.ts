@@ -71,7 +71,7 @@ describe('the record of a session that waits', () => {
     expect(await asks(waits, 'a', 'b', 'c')).toBe('waiting');
     expect(await named(waits)).toBe(`${two.name} (2), ${one.name} (1)`);
     // Whoever wrote the end died before it could say so.
-    await writeEnd(database.db, one.id, END);
+    await writeEnd(database.db, one.id, END, new Date());
     expect(await named(waits)).toContain(one.name);
     signalled.length = 0;
     await ends(one);
@@ -230,7 +230,7 @@ describe('of thousands that wait for one component', () => {
 
   test('where that is too much work, the oldest are, and the sweep does the rest', async () => {
     const { holder, oldest } = await crowd();
-    await writeEnd(database.db, holder.id, END);
+    await writeEnd(database.db, holder.id, END, new Date());
     await rewordLeaseWaits(database.db, holder.id, 500 * COUNT);
     expect(await naming(holder.name)).toBe(COUNT - 499);
     expect((await youngest(1))[0]?.message).toContain(holder.name);

@@ -63,7 +63,7 @@ describe('a slot', () => {
     expect((await queueHead(db))?.id).toBe(second?.id);
     expect(await ask(second, 3)).toBe('admitted');
     expect(await ask(third, 2)).toBe('waiting');
-    await writeEnd(db, first?.id ?? '', END);
+    await writeEnd(db, first?.id ?? '', END, new Date());
     expect(await ask(third, 2)).toBe('admitted');
     expect(await countAdmitted(db)).toBe(2);
   });
@@ -143,7 +143,12 @@ describe('a slot', () => {
     for (let head = await queueHead(db); head !== null; head = await queueHead(db)) {
       const inside = await db.selectFrom('sessions').select('id').where('stage', '=', 'admitted').limit(2).execute();
       const next = sessions.find(({ id }) => id === head?.id);
-      await Promise.all([...inside.map(({ id }) => writeEnd(db, id, END)), ask(next, limit), ask(next, limit), look()]);
+      await Promise.all([
+        ...inside.map(({ id }) => writeEnd(db, id, END, new Date())),
+        ask(next, limit),
+        ask(next, limit),
+        look(),
+      ]);
     }
     expect(Math.max(...counts)).toBeLessThanOrEqual(limit);
     const rows = await db
@@ -273,7 +278,7 @@ describe('the way in', () => {
 
   test('is no way for one that has ended or is not on record', async () => {
     const [session] = await queue(1);
-    await writeEnd(database.db, session?.id ?? '', END);
+    await writeEnd(database.db, session?.id ?? '', END, new Date());
     const { deps } = dependencies(5);
     const hosts = { applied: 0, failed: 0, incomplete: 0, not_reached: 0 };
     expect(await admitSession(deps, session?.id ?? '')).toEqual({ state: 'over', end: { ...END, hosts } });
@@ -310,7 +315,7 @@ describe('what is shown of those that wait', () => {
     await limitTo(1);
     const sentence = `waits for a slot: 1 of 1 taken, by \`${rows[0]?.name}\` for 7 s (option max_running_sessions)`;
     expect(await shown(rows)).toEqual(['cloning', sentence, sentence]);
-    await writeEnd(database.db, rows[0]?.id ?? '', END);
+    await writeEnd(database.db, rows[0]?.id ?? '', END, new Date());
     expect((await shown(rows)).slice(1)).not.toContain(sentence);
   });
 

@@ -188,7 +188,7 @@ describeNeeding(temporalMissing(), 'the dispatcher', () => {
   });
 
   test('commands: what the workflow refuses comes back in words of the catalogue', async () => {
-    const engine = createSessionEngine({ db: database.db, client });
+    const engine = createSessionEngine({ db: database.db, client, clock: () => new Date() });
     const [session, unknown] = [await makeSession(database.db), await makeSession(database.db)];
     const code = (name: string) => expect.objectContaining({ code: name });
     const nobody = '00000000-0000-4000-8000-000000000000';
@@ -204,7 +204,7 @@ describeNeeding(temporalMissing(), 'the dispatcher', () => {
   });
 
   test('commands: nobody who works on the workflow is said within seconds', async () => {
-    const engine = createSessionEngine({ db: database.db, client });
+    const engine = createSessionEngine({ db: database.db, client, clock: () => new Date() });
     const session = await makeSession(database.db);
     await startSessionWorkflow(client, session);
     const refused = engine.finishDebug(session.id);

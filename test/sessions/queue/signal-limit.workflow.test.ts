@@ -42,7 +42,11 @@ describeNeeding(temporalMissing(), 'a session that takes no more signals', () =>
     expect(events?.filter((event) => event.workflowExecutionSignaledEventAttributes)).toHaveLength(1);
     // Now neither takes one.
     await expect(
-      endSession({ db, client }, ends.id, { succeeded: 'true', message: 'done', reason: null }),
+      endSession({ db, client, clock: () => new Date() }, ends.id, {
+        succeeded: 'true',
+        message: 'done',
+        reason: null,
+      }),
     ).resolves.toMatchObject({ succeeded: 'true' });
   });
 });

@@ -186,8 +186,8 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
 
     test('and nothing of others', async () => {
       const [gone, kept] = [await full(), await full()];
-      await writeEnd(database.db, gone.id, { succeeded: 'true', message: 'done', reason: null });
-      await writeEnd(database.db, kept.id, { succeeded: 'true', message: 'done', reason: null });
+      await writeEnd(database.db, gone.id, { succeeded: 'true', message: 'done', reason: null }, new Date());
+      await writeEnd(database.db, kept.id, { succeeded: 'true', message: 'done', reason: null }, new Date());
       await deleteSession(
         { db: database.db, dispatcher: { kick: () => undefined }, clock: () => new Date(), actor: null },
         gone.name,
