@@ -51,7 +51,7 @@ export async function runToEnd(deps: RunToEndDependencies, owned: OwnedRun, sign
   // A run that was started and whose claim is gone lost its disk: it must not start a second time.
   if (run === null || (run.state === 'created' && !(await runner.isStarted(id)))) {
     const spec = await owned.spec();
-    run = await openRun(db, { ...owned.run, host: hostId });
+    run = await openRun(db, { ...owned.run, host: hostId }, deps.clock());
     await startRun(deps, run, spec, owned, signal);
   }
   if (run.state === 'created' || run.state === 'started') await followRun(deps, run, owned, signal);
@@ -59,7 +59,7 @@ export async function runToEnd(deps: RunToEndDependencies, owned: OwnedRun, sign
 
 /** Starts the run, several times if need be; gives up for good, so that it cannot start later by itself. */
 async function startRun(
-  { db, runner, startPauses = START_PAUSES }: RunToEndDependencies,
+  { db, runner, clock, startPauses = START_PAUSES }: RunToEndDependencies,
   run: RunRow,
   spec: RunSpec,
   { tell }: OwnedRun,
@@ -72,7 +72,7 @@ async function startRun(
       if (!isMusterError(error) || error.code !== 'run_not_started') throw error;
       if (pause === null) {
         await runner.end(run.id);
-        await closeRun(db, run, { exit: null, results: null, warnings: [] });
+        await closeRun(db, run, { exit: null, results: null, warnings: [] }, clock());
         throw error;
       }
       await tell({ step: 'start_failed', detail: error.detail, code: error.code });
@@ -82,7 +82,7 @@ async function startRun(
 }
 
 async function followRun(
-  { db, runner }: RunToEndDependencies,
+  { db, runner, clock }: RunToEndDependencies,
   run: RunRow,
   { tell, whileRunning, name }: OwnedRun,
   signal: AbortSignal,
@@ -90,9 +90,9 @@ async function followRun(
   const prefix = name === undefined ? '' : `${name}: `;
   if (!(await runner.isStarted(run.id))) {
     const warnings = [`${prefix}the files of its run are gone`, ...(await endLost(runner, run.id, prefix))];
-    return closeRun(db, run, { exit: null, results: null, warnings });
+    return closeRun(db, run, { exit: null, results: null, warnings }, clock());
   }
-  await markRunStarted(db, run.id);
+  await markRunStarted(db, run.id, clock());
   await tell({ step: 'running' });
   let { cursor } = run;
   const stop = whileRunning?.();
@@ -101,13 +101,13 @@ async function followRun(
       run.id,
       cursor,
       async (batch) => {
-        await shipBatch(db, run, cursor, batch);
+        await shipBatch(db, run, cursor, batch, clock());
         cursor = batch.cursor;
       },
       signal,
     );
     const warnings = end.exit === null ? await endLost(runner, run.id, prefix) : [];
-    await closeRun(db, run, { ...end, warnings: [...end.warnings, ...warnings] });
+    await closeRun(db, run, { ...end, warnings: [...end.warnings, ...warnings] }, clock());
   } catch (error) {
     // This run is not taken up again, so it must not go on.
     if (isMusterError(error) && !ERRORS[error.code].retryable) await runner.end(run.id);

@@ -79,7 +79,7 @@ export function createSessionRecords(deps: AdmitDependencies): SessionRecords {
     recordLayer: (run) => {
       const { sessionId, layer, attempt } = run;
       const step: SessionWork = { phase: 'layer', layer, attempt, what: `recording ${layerNumber(layer)}` };
-      return reportFailure(deps, sessionId, step, () => recordRun(db, run));
+      return reportFailure(deps, sessionId, step, () => recordRun(db, run, deps.clock()));
     },
     recordHold: ({ sessionId, layer, message }) => noteProgress(deps, sessionId, { step: 'hold', layer, message }),
     recordEnd: ({ sessionId, ...end }) => endSession(deps, sessionId, end),

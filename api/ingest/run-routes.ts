@@ -19,17 +19,17 @@ const eventQuery = z.object({ first_line: z.int().min(1) });
 const outputQuery = z.object({ offset: z.int().min(0), final: z.boolean().optional() });
 
 /** What a runner elsewhere hands in of its run, in parts that may be sent again; each answer says where to go on. */
-export async function runRoutes(app: ApiServer, { db, logMax }: IngestDependencies): Promise<void> {
+export async function runRoutes(app: ApiServer, { db, clock, logMax }: IngestDependencies): Promise<void> {
   app.get('/runs/:run_id', { schema: { params }, config }, async ({ params: { run_id } }) => runPosition(db, run_id));
 
   app.post('/runs/:run_id/events', { schema: { params, querystring: eventQuery }, config }, async (request) => {
     const { run_id } = request.params;
-    return takeEvents(db, run_id, request.query.first_line, linesOf(bytesOf(request)));
+    return takeEvents({ db, clock }, run_id, request.query.first_line, linesOf(bytesOf(request)));
   });
 
   app.post('/runs/:run_id/output', { schema: { params, querystring: outputQuery }, config }, async (request) => {
     const { offset, final = false } = request.query;
-    return takeOutput(db, request.params.run_id, { offset, bytes: bytesOf(request), final }, { logMax });
+    return takeOutput({ db, clock }, request.params.run_id, { offset, bytes: bytesOf(request), final }, { logMax });
   });
 
   app.put(
@@ -39,7 +39,7 @@ export async function runRoutes(app: ApiServer, { db, logMax }: IngestDependenci
   );
 
   app.put('/runs/:run_id/exit', { schema: { params, body: ExitFileSchema }, config }, async (request) =>
-    takeExit(db, request.params.run_id, request.body),
+    takeExit({ db, clock }, request.params.run_id, request.body),
   );
 }
 

@@ -27,7 +27,7 @@ export async function measureIngest(stack: MusterStack): Promise<Measurement> {
     for (let index = 0; index < RUNS; index += 1) {
       const id = `bench.${randomUUID()}`;
       await createStream(db, id);
-      await ensureRun(db, { id, sessionId: null, streamId: id, layer: 0, attempt: 1, host: 'elsewhere' });
+      await ensureRun(db, { id, sessionId: null, streamId: id, layer: 0, attempt: 1, host: 'elsewhere' }, new Date());
       runs.push({ id, token: await issueRunToken(db, id, new Date()) });
     }
     const api = await stack.pidOf('api');

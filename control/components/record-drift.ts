@@ -15,10 +15,9 @@ export interface DriftRecord extends Omit<DriftReport, 'now'> {
  * Records what a check found on the components of its run: one transaction, once per run however often it is called. Of the
  * components themselves nothing changes. Hosts without a component are left out and named in an event.
  */
-export async function recordDrift(db: Db, record: DriftRecord): Promise<void> {
+export async function recordDrift(db: Db, record: DriftRecord, now: Date): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    if (!(await markRunRecorded(trx, record.runId))) return;
-    const now = new Date();
+    if (!(await markRunRecorded(trx, record.runId, now))) return;
     await reportDrift(trx, { ...record, now });
     const unknown = await unknownHosts(trx, record.runId, COUNTED_HOSTS);
     await appendEvents(

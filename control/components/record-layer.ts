@@ -27,10 +27,9 @@ export const COUNTED_HOSTS = 10_000;
  * Records what the run's hosts reached on their components: one transaction, once per run however often it is called.
  * What checks found there before is forgotten. Hosts without a component are left out and named in an event (cfs-flows 4.4), those that booted meanwhile in another one.
  */
-export async function recordLayer(db: Db, record: LayerRecord): Promise<void> {
+export async function recordLayer(db: Db, record: LayerRecord, now: Date): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    if (!(await markRunRecorded(trx, record.runId))) return;
-    const now = new Date();
+    if (!(await markRunRecorded(trx, record.runId, now))) return;
     const reported = await reportLayer(trx, { ...record, now });
     await forgetDrift(trx, record);
     const shortened = await shorten(

@@ -6,6 +6,7 @@ import { markRunEnded, runsOfMachine } from '../../store/runs/runs.ts';
 
 export interface CleanMachineDependencies {
   db: Db;
+  clock(): Date;
   runner: Pick<Runner, 'list' | 'live' | 'end' | 'remove'>;
   /** What the lanes of this process say of the owners of their runs. */
   owners: readonly RunOwner[];
@@ -26,7 +27,13 @@ export interface CleanReport {
  * removed. A run of a kind that no lane of this process offers is left alone and told of: a newer release beside this one may own it.
  * What fails does not keep the rest from it.
  */
-export async function cleanMachine({ db, runner, owners, hostId }: CleanMachineDependencies): Promise<CleanReport> {
+export async function cleanMachine({
+  db,
+  clock,
+  runner,
+  owners,
+  hostId,
+}: CleanMachineDependencies): Promise<CleanReport> {
   const report: CleanReport = { stopped: [], removedRuns: 0, problems: [] };
   // Files first, records second: what is made between the two looks has a record and is left alone.
   const onDisk = await runner.list();
@@ -53,7 +60,7 @@ export async function cleanMachine({ db, runner, owners, hostId }: CleanMachineD
     try {
       if (live.has(runId) || run?.isOpen) {
         await runner.end(runId);
-        await markRunEnded(db, runId, 'lost', null);
+        await markRunEnded(db, runId, 'lost', null, clock());
         report.stopped.push(runId);
       }
       if (fate === 'remove') {

@@ -22,10 +22,10 @@ export class RunOvertaken extends Error {
  * Stores one batch of events and output with the cursor behind it, all or nothing. Throws `RunOvertaken` when another watcher of the
  * same run was quicker; the caller starts over from the stored cursor.
  */
-export async function shipBatch(db: Db, run: RunRow, from: RunCursor, batch: RunBatch): Promise<void> {
+export async function shipBatch(db: Db, run: RunRow, from: RunCursor, batch: RunBatch, now: Date): Promise<void> {
   const { id: runId, streamId, layer, attempt } = run;
-  const events = batch.events.map(({ line, event }) => newEventOf(line, event));
-  const lag = lagOf(events, new Date());
+  const events = batch.events.map(({ line, event }) => newEventOf(line, event, now));
+  const lag = lagOf(events, now);
   await db.transaction().execute(async (trx) => {
     if (!(await moveRunCursor(trx, runId, from, batch.cursor, lag)))
       throw new RunOvertaken(`run ${runId} has another watcher`);
@@ -37,14 +37,14 @@ export async function shipBatch(db: Db, run: RunRow, from: RunCursor, batch: Run
 }
 
 /** A line of events.jsonl as a row, whichever way it came. */
-export function newEventOf(line: number, event: EventLine): NewEvent {
+export function newEventOf(line: number, event: EventLine, now: Date): NewEvent {
   const { time, type, host, ...data } = event;
   return {
     line,
     type,
     host: host === undefined ? null : storableHost(host),
     data,
-    time: storableTime(time, new Date()),
+    time: storableTime(time, now),
   };
 }
 
@@ -66,20 +66,19 @@ const OUTPUT_END = 64 * 1024;
  * Stores how the run ended and what its hosts reached, once, with what was wrong with its files among its events. Where the run came to no
  * results of its own, they are made from its stored events, and the hosts of its plays that have none are noted.
  */
-export async function closeRun(db: Db, run: RunRow, end: RunEnd): Promise<void> {
+export async function closeRun(db: Db, run: RunRow, end: RunEnd, now: Date): Promise<void> {
   const { id: runId, streamId, layer, attempt } = run;
   const results = end.results === null ? [] : hostResultsOf(end.results);
   const exitCode = end.exit?.code ?? null;
   await db.transaction().execute(async (trx) => {
-    if (!(await markRunEnded(trx, runId, end.exit === null ? 'lost' : 'ended', exitCode))) return;
+    if (!(await markRunEnded(trx, runId, end.exit === null ? 'lost' : 'ended', exitCode, now))) return;
     await insertHostResults(trx, { ...run, runId }, results);
     await completeResults(trx, run, { hasResults: end.results !== null, exitCode });
     const error = exitCode === 0 ? null : ansibleError(await readOutputEnd(trx, runId, OUTPUT_END));
     if (error !== null) await noteRunError(trx, runId, error);
-    const time = new Date();
     const events: NewEvent[] = [
-      ...end.warnings.map((warning) => warningOf(warning, time)),
-      ...(error === null ? [] : [{ ...warningOf(error, time), type: 'error' }]),
+      ...end.warnings.map((warning) => warningOf(warning, now)),
+      ...(error === null ? [] : [{ ...warningOf(error, now), type: 'error' }]),
     ];
     await appendEvents(trx, { streamId, runId: null, layer, attempt }, events);
   });

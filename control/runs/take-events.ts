@@ -15,7 +15,7 @@ const LINE_MAX = 256 * 1024;
  * one run wait for each other. The sender has masked secrets before.
  */
 export async function takeEvents(
-  db: Db,
+  { db, clock }: { db: Db; clock(): Date },
   runId: string,
   firstLine: number,
   lines: readonly string[],
@@ -29,15 +29,15 @@ export async function takeEvents(
     }
     const fresh = lines.slice(known);
     if (fresh.length === 0) return positionOf(run);
-    const now = new Date();
+    const now = clock();
     const bytes = fresh.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     const to = { ...cursor, lines: cursor.lines + fresh.length, eventBytes: cursor.eventBytes + bytes };
     const events = fresh.map((line, index) =>
-      newEventOf(cursor.lines + index + 1, eventOfLine(line.length > LINE_MAX ? '' : line, now)),
+      newEventOf(cursor.lines + index + 1, eventOfLine(line.length > LINE_MAX ? '' : line, now), now),
     );
     await appendEvents(trx, { streamId, runId, layer, attempt }, events);
     await moveRunCursor(trx, runId, cursor, to, lagOf(events, now));
-    if (run.state === 'created') await markRunStarted(trx, runId);
+    if (run.state === 'created') await markRunStarted(trx, runId, now);
     return positionOf({ ...run, state: run.state === 'created' ? 'started' : run.state, cursor: to });
   });
 }

@@ -22,7 +22,7 @@ const CUT_NOTE = 1024;
  * bytes in all are `run_log_full`, since the sender keeps only that much. The answer says where the next part begins.
  */
 export async function takeOutput(
-  db: Db,
+  { db, clock }: { db: Db; clock(): Date },
   runId: string,
   { offset, bytes, final }: OutputPart,
   { logMax }: { logMax: number },
@@ -44,7 +44,7 @@ export async function takeOutput(
     const text = storableText(Buffer.from(fresh.subarray(0, length)).toString('utf8'));
     await appendOutput(trx, { streamId, runId, layer, attempt }, cursor.outputBytes, text);
     await moveRunCursor(trx, runId, cursor, to);
-    if (run.state === 'created') await markRunStarted(trx, runId);
+    if (run.state === 'created') await markRunStarted(trx, runId, clock());
     return positionOf({ ...run, state: run.state === 'created' ? 'started' : run.state, cursor: to });
   });
 }

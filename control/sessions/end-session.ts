@@ -37,7 +37,7 @@ export async function endSession(
   sessionId: string,
   end: SessionEnd,
 ): Promise<RecordedEnd | null> {
-  await settleRuns(deps.db, sessionId);
+  await settleRuns(deps.db, sessionId, deps.clock());
   // The command writes its cancel before the workflow hears of it: where none is on record, the cancel came to the engine itself.
   if (end.reason === 'cancelled') await noteCancelInEngine(deps.db, sessionId, deps.clock());
   const now = deps.clock();

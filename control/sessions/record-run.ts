@@ -17,6 +17,7 @@ import { loadSession } from './session-progress.ts';
 export async function recordRun(
   db: Db,
   { sessionId, layer, attempt }: { sessionId: string; layer: number; attempt: number },
+  now: Date,
 ): Promise<CheckCounts | null> {
   const session = await loadSession(db, sessionId);
   const { target, ansible_passthrough: passthrough, snapshot } = session;
@@ -34,14 +35,18 @@ export async function recordRun(
       playbook: found.playbook,
       commit: found.commit,
     };
-    if (recordsState(run)) await recordLayer(db, record);
+    if (recordsState(run)) await recordLayer(db, record, now);
     else if (check && recordsDrift(run)) {
-      await recordDrift(db, {
-        ...record,
-        sessionId,
-        configuration: session.configuration_name,
-        allLayers: session.configuration_limit === '' ? snapshot.layers : null,
-      });
+      await recordDrift(
+        db,
+        {
+          ...record,
+          sessionId,
+          configuration: session.configuration_name,
+          allLayers: session.configuration_limit === '' ? snapshot.layers : null,
+        },
+        now,
+      );
     }
   }
   return check ? countChecked(db, sessionId) : null;

@@ -32,7 +32,7 @@ export interface RunRow extends NewRun {
 }
 
 /** Records that a run is about to be started. Returns the run, as it is when it was recorded before. */
-export async function ensureRun(db: Db, run: NewRun): Promise<RunRow> {
+export async function ensureRun(db: Db, run: NewRun, now: Date): Promise<RunRow> {
   await db
     .insertInto('runs')
     .values({
@@ -45,7 +45,7 @@ export async function ensureRun(db: Db, run: NewRun): Promise<RunRow> {
       attempt: run.attempt,
       host: run.host,
       state: 'created',
-      created_at: new Date(),
+      created_at: now,
     })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
@@ -80,10 +80,10 @@ export async function holdRun(db: Db, id: string): Promise<RunRow | null> {
 }
 
 /** The run's process was seen; a run that ended stays ended. */
-export async function markRunStarted(db: Db, id: string): Promise<void> {
+export async function markRunStarted(db: Db, id: string, now: Date): Promise<void> {
   const started = sql`
     with started as (
-      update runs set state = 'started', started_at = ${new Date()} where id = ${id} and state = 'created'
+      update runs set state = 'started', started_at = ${now} where id = ${id} and state = 'created'
       returning extract(epoch from started_at - created_at) as seconds
     ) ${insertDuration('run_schedule_to_start', sql`select seconds from started`)}`;
   await started.execute(db);
@@ -116,10 +116,16 @@ export async function moveRunCursor(
 }
 
 /** Writes the end of a run once; `exitCode` null for a lost one. Answers whether this call wrote it. */
-export async function markRunEnded(db: Db, id: string, state: RunEndState, exitCode: number | null): Promise<boolean> {
+export async function markRunEnded(
+  db: Db,
+  id: string,
+  state: RunEndState,
+  exitCode: number | null,
+  now: Date,
+): Promise<boolean> {
   const result = await db
     .updateTable('runs')
-    .set({ state, exit_code: exitCode, ended_at: new Date() })
+    .set({ state, exit_code: exitCode, ended_at: now })
     .where('id', '=', id)
     .where('state', 'in', OPEN_RUN_STATES)
     .executeTakeFirst();
@@ -193,10 +199,10 @@ async function sessionRuns(db: Db, sessionId: string, condition: RawBuilder<bool
 }
 
 /** Marks the run as recorded; false when it was before, so that its results count once. */
-export async function markRunRecorded(db: Db, id: string): Promise<boolean> {
+export async function markRunRecorded(db: Db, id: string, now: Date): Promise<boolean> {
   const result = await db
     .updateTable('runs')
-    .set({ recorded_at: new Date() })
+    .set({ recorded_at: now })
     .where('id', '=', id)
     .where('recorded_at', 'is', null)
     .executeTakeFirst();

@@ -5,13 +5,13 @@ import type { SecretCipher } from '../../domain/secrets/ports.ts';
 import type { Db } from '../connection/database.ts';
 import { holdKey } from './key-lock.ts';
 
-/** The store of secrets over table `secrets`. */
-export function createSecretStore(db: Db, cipher: SecretCipher) {
+/** Returns the store of secrets over table `secrets`. */
+export function createSecretStore(db: Db, cipher: SecretCipher, clock: () => Date) {
   const sealed = (name: string, key: string, value: string, actor: string | null) => ({
     name,
     key,
     ciphertext: cipher.encrypt(value, place(name, key)),
-    updated_at: new Date(),
+    updated_at: clock(),
     actor,
   });
   return {

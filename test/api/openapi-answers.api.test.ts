@@ -429,15 +429,19 @@ test('schedules', async () => {
 test('runs', async () => {
   const path = '/api/v1/runs/toy-1-1';
   const owner = { kind: 'toy', id: '1' };
-  await openRun(api.deps.db, {
-    id: 'toy-1-1',
-    sessionId: null,
-    owner,
-    streamId: 'toy-1-1',
-    layer: 0,
-    attempt: 1,
-    host: 'disk',
-  });
+  await openRun(
+    api.deps.db,
+    {
+      id: 'toy-1-1',
+      sessionId: null,
+      owner,
+      streamId: 'toy-1-1',
+      layer: 0,
+      attempt: 1,
+      host: 'disk',
+    },
+    new Date(),
+  );
   await expectAnswer(200, 'GET', path);
   await expectAnswer(200, 'GET', `${path}/events?limit=1`);
   await expectAnswer(200, 'GET', `${path}/logs?limit=1`);

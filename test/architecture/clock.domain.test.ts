@@ -9,15 +9,6 @@ import { ROOT, readSourceTree } from '../support/source-tree.ts';
  */
 const READ_THE_CLOCK: Record<string, readonly [times: number, why: string]> = {
   'control/temporal/deadline.ts': [1, 'deadlines of gRPC are instants of the clock of the process'],
-  'activities/sessions/cluster/foreign-log.ts': [1, 'the end of a run that its Job does not tell'],
-  'control/components/record-drift.ts': [1, 'one transaction at the end of a run'],
-  'control/components/record-layer.ts': [1, 'one transaction at the end of a run'],
-  'control/runs/follow-run.ts': [3, 'when events of a run arrived'],
-  'control/runs/take-events.ts': [1, 'when events of a run arrived'],
-  'control/sessions/cluster/clean-jobs.ts': [1, 'when a Job was let go'],
-  'control/sessions/cluster/record-job.ts': [1, 'when the end of a Job was stored'],
-  'store/runs/runs.ts': [4, 'when a run came to a state'],
-  'store/secrets/secrets.ts': [1, 'when a secret was written'],
 };
 
 /** A call of the clock, outside of comments. */

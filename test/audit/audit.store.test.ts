@@ -37,12 +37,12 @@ describe('what Muster does by itself', () => {
     await admit(db, id, { job: 'job', maxRunning: 10, now: new Date() });
     await writeProgress(db, id, { phase: 'layer', layer: 0, message: 'layer 0', reason: null }, new Date());
     const runId = `${id}-1-0`;
-    await ensureRun(db, { id: runId, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'disk' });
+    await ensureRun(db, { id: runId, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'disk' }, new Date());
     const counts = { ok: 1, changed: 0, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
     const run = { runId, sessionId: id, layer: 0, attempt: 1 };
     await insertHostResults(db, run, [{ host: 'e1', status: 'applied', ...counts }]);
     const layer = { cloneUrl: 'u', playbook: 'p', commit: 'c' };
-    await recordLayer(db, { runId, streamId: id, layer: 0, attempt: 1, sessionName: name, ...layer });
+    await recordLayer(db, { runId, streamId: id, layer: 0, attempt: 1, sessionName: name, ...layer }, new Date());
     await writeEnd(db, id, { succeeded: 'true', message: '', reason: null }, new Date());
     await markPurged(db, id, new Date());
     const reached = await sql<{ state: unknown[] }>`select state from components where id = 'e1'`.execute(db);

@@ -25,16 +25,20 @@ async function ran(
   await api.call('POST', '/v3/sessions', { name, configuration_name: 'site' });
   const id = await sessionId(api.database.db, name);
   const runId = await addRun(api.database.db, id, { layer: 0, exitCode: 0, results });
-  await recordLayer(api.database.db, {
-    runId,
-    streamId: id,
-    layer: 0,
-    attempt: 1,
-    sessionName: name,
-    cloneUrl: 'https://git.example/a.git',
-    playbook: 'p0.yml',
-    commit: '0'.repeat(40),
-  });
+  await recordLayer(
+    api.database.db,
+    {
+      runId,
+      streamId: id,
+      layer: 0,
+      attempt: 1,
+      sessionName: name,
+      cloneUrl: 'https://git.example/a.git',
+      playbook: 'p0.yml',
+      commit: '0'.repeat(40),
+    },
+    new Date(),
+  );
   await endSession(api.database.db, id, 'true');
   return id;
 }

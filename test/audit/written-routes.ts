@@ -429,7 +429,7 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
     path: '/api/v1/runs/toy-ended-1/end',
     prepare: async ({ database }) => {
       const run = { id: 'toy-ended-1', sessionId: null, streamId: 'toy-ended-1', layer: 0, attempt: 1, host: 'disk' };
-      await openRun(database.db, run);
+      await openRun(database.db, run, new Date());
     },
     records: [['end', 'run', 'toy-ended-1', null, null]],
   },

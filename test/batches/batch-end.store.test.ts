@@ -71,20 +71,24 @@ async function layerEnds(
   const { db } = batcher.database;
   const place = { layer, attempt };
   const runId = `${session.id}-${attempt}-${layer}`;
-  await ensureRun(db, { id: runId, sessionId: session.id, streamId: session.id, host: 'h', ...place });
+  await ensureRun(db, { id: runId, sessionId: session.id, streamId: session.id, host: 'h', ...place }, new Date());
   const counts = { ok: 1, changed: 0, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
   const results = Object.entries(hosts).map(([host, status]) => ({ host, status, ...counts }));
   await insertHostResults(db, { runId, sessionId: session.id, ...place }, results);
   const { clone_url: cloneUrl, playbook, commit } = layerOf(layer);
-  await recordLayer(db, {
-    runId,
-    streamId: session.id,
-    ...place,
-    sessionName: session.name,
-    cloneUrl,
-    playbook,
-    commit,
-  });
+  await recordLayer(
+    db,
+    {
+      runId,
+      streamId: session.id,
+      ...place,
+      sessionName: session.name,
+      cloneUrl,
+      playbook,
+      commit,
+    },
+    new Date(),
+  );
 }
 
 async function reached(id: string): Promise<{ state: string[]; errors: number }> {

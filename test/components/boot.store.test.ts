@@ -220,12 +220,12 @@ describe('what a run reports', () => {
   async function record(of: { id: string; name: string }, results: Record<string, HostStatus>) {
     const place = { layer: 0, attempt: 1 };
     const runId = `${of.id}-1-0`;
-    await ensureRun(database.db, { id: runId, sessionId: of.id, streamId: of.id, host: 'h', ...place });
+    await ensureRun(database.db, { id: runId, sessionId: of.id, streamId: of.id, host: 'h', ...place }, new Date());
     const counts = { ok: 1, changed: 0, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
     const hosts = Object.entries(results).map(([host, status]) => ({ host, status, ...counts }));
     await insertHostResults(database.db, { runId, sessionId: of.id, ...place }, hosts);
     const layer = { cloneUrl: 'u', playbook: 'site.yml', commit: COMMIT };
-    await recordLayer(database.db, { runId, streamId: of.id, ...place, sessionName: of.name, ...layer });
+    await recordLayer(database.db, { runId, streamId: of.id, ...place, sessionName: of.name, ...layer }, new Date());
     const events = await database.db.selectFrom('events').select('data').where('stream_id', '=', of.id).execute();
     return events.map(({ data }) => data.message);
   }

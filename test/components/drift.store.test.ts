@@ -143,7 +143,7 @@ async function check(
     commit: COMMIT,
     allLayers: over.part ? null : layers,
   };
-  await recordDrift(db, record);
+  await recordDrift(db, record, new Date());
   return { session, record };
 }
 
@@ -198,7 +198,7 @@ describe('what a check records', () => {
     expect(await countChecked(database.db, session.id)).toEqual({ hosts: 6, drifted: 2, unclear: 3 });
     const events = await database.db.selectFrom('events').select('data').where('stream_id', '=', session.id).execute();
     expect(events.map(({ data }) => data.message)).toEqual(['not recorded, no such component: nobody']);
-    await recordDrift(database.db, { ...record, sessionName: 'again' });
+    await recordDrift(database.db, { ...record, sessionName: 'again' }, new Date());
     expect(await getDrift(database.db, drifted as string)).toEqual(details[1]);
     const kept = database.db.selectFrom('host_results').select('changes').where('run_id', '=', record.runId);
     expect((await kept.execute()).every(({ changes }) => changes === null)).toBe(true);
@@ -246,16 +246,20 @@ describe('what a check records', () => {
         recorded: false,
       })
       .execute();
-    await recordLayer(database.db, {
-      runId,
-      streamId: real.id,
-      layer: 0,
-      attempt: 1,
-      sessionName: real.name,
-      cloneUrl: URL_,
-      playbook: 'site.yml',
-      commit: COMMIT,
-    });
+    await recordLayer(
+      database.db,
+      {
+        runId,
+        streamId: real.id,
+        layer: 0,
+        attempt: 1,
+        sessionName: real.name,
+        cloneUrl: URL_,
+        playbook: 'site.yml',
+        commit: COMMIT,
+      },
+      new Date(),
+    );
     expect((await getDrift(database.db, id)).layers.map(({ layer }) => layer)).toEqual([1]);
     await database.db.deleteFrom('components').where('id', '=', id).execute();
     expect(await known(id)).toBe('drift_not_found');
@@ -301,7 +305,7 @@ describe('a run that was executed elsewhere', () => {
     });
     await takeResults(db, runId, results);
     await takeResults(db, runId, results);
-    await takeExit(db, runId, { code: 0, signal: null, ended_at: '2026-11-21T10:00:00Z' });
+    await takeExit({ db, clock: () => new Date() }, runId, { code: 0, signal: null, ended_at: '2026-11-21T10:00:00Z' });
     expect(await stateOf(id)).toEqual(before);
     const records = createSessionRecords({ db } as Parameters<typeof createSessionRecords>[0]);
     const input = { sessionId: session.id, layer: 0, attempt: 1 };

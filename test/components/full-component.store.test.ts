@@ -37,7 +37,7 @@ async function reportOf(hosts: string[]) {
   const { db } = database;
   const { id, name } = await makeSession(db, {});
   const runId = `${id}-1-0`;
-  await ensureRun(db, { id: runId, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'disk' });
+  await ensureRun(db, { id: runId, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'disk' }, new Date());
   const counts = { ok: 1, changed: 0, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
   const run = { runId, sessionId: id, layer: 0, attempt: 1 };
   await insertHostResults(
@@ -46,7 +46,7 @@ async function reportOf(hosts: string[]) {
     hosts.map((host) => ({ host, status: 'applied' as const, ...counts })),
   );
   const layer = { cloneUrl: 'u', playbook: 'p', commit: 'c' };
-  await recordLayer(db, { runId, streamId: id, layer: 0, attempt: 1, sessionName: name, ...layer });
+  await recordLayer(db, { runId, streamId: id, layer: 0, attempt: 1, sessionName: name, ...layer }, new Date());
   const events = await db.selectFrom('events').select('data').where('stream_id', '=', id).execute();
   return { name, warnings: events.map(({ data }) => JSON.stringify(data)) };
 }

@@ -104,19 +104,23 @@ describe('leases', () => {
     const session = await running();
     await take(session, 'a');
     const runId = `${session.id}-1-0`;
-    await ensureRun(database.db, {
-      id: runId,
-      sessionId: session.id,
-      streamId: session.id,
-      layer: 0,
-      attempt: 1,
-      host: 'disk',
-    });
+    await ensureRun(
+      database.db,
+      {
+        id: runId,
+        sessionId: session.id,
+        streamId: session.id,
+        layer: 0,
+        attempt: 1,
+        host: 'disk',
+      },
+      new Date(),
+    );
     await writeEnd(database.db, session.id, UNKNOWN, new Date());
     const longAgo = new Date(Date.now() - 60_000);
     expect(await releaseLeftLeases(database.db, longAgo)).toBe(false);
     expect(await heldBy(session)).toEqual(['a']);
-    await markRunEnded(database.db, runId, 'lost', null);
+    await markRunEnded(database.db, runId, 'lost', null, new Date());
     expect(await releaseLeftLeases(database.db, longAgo)).toBe(true);
     expect(await heldBy(session)).toEqual([]);
   });
@@ -126,7 +130,7 @@ describe('leases', () => {
     await take(gone, 'a');
     await take(live, 'b');
     const run = { sessionId: gone.id, streamId: gone.id, layer: 0, attempt: 1, host: 'disk' };
-    await ensureRun(database.db, { ...run, id: `${gone.id}-1-0` });
+    await ensureRun(database.db, { ...run, id: `${gone.id}-1-0` }, new Date());
     await writeEnd(database.db, gone.id, UNKNOWN, new Date());
     expect(await releaseLeftLeases(database.db, new Date(Date.now() + 1_000))).toBe(true);
     expect([await heldBy(gone), await heldBy(live)]).toEqual([[], ['b']]);

@@ -51,7 +51,7 @@ beforeAll(async () => {
   commits.main = await commit({ 'site.yml': '[3]' });
 
   database = await createTestDatabase();
-  const secrets = createSecretStore(database.db, openSecretCipher(join(root, 'secret.key')));
+  const secrets = createSecretStore(database.db, openSecretCipher(join(root, 'secret.key')), () => new Date());
   const configMaps = openConfigMaps(join(root, 'maps'));
   await ensureSiteValues({
     db: database.db,

@@ -22,7 +22,7 @@ let deps: SourceDependencies;
 beforeAll(async () => {
   database = await createTestDatabase();
   dir = await mkdtemp(join(tmpdir(), 'muster-source-secrets-'));
-  secrets = createSecretStore(database.db, openSecretCipher(join(dir, 'key')));
+  secrets = createSecretStore(database.db, openSecretCipher(join(dir, 'key')), () => new Date());
   deps = { db: database.db, secrets, clock: () => new Date(), actor: 'ada', log: { warn: () => undefined } };
 });
 afterAll(async () => {
@@ -148,7 +148,7 @@ test('a secret that another source names too outlives one of them', async () => 
 
 test('credentials that cannot be read any more can be set again', async () => {
   const { credentials: made } = await make();
-  const other = createSecretStore(database.db, openSecretCipher(join(dir, 'another key')));
+  const other = createSecretStore(database.db, openSecretCipher(join(dir, 'another key')), () => new Date());
   await expect(other.get(made.secret_name)).rejects.toMatchObject({ code: 'secret_unreadable' });
   const next = { username: 'n', password: 'new-word' };
   await patchSource({ ...deps, secrets: other }, 'one', { credentials: next });

@@ -102,7 +102,7 @@ describeNeeding(temporalMissing(), 'what a record wants', () => {
         owners: [],
         sweeps: [],
       },
-      site: { secrets: createSecretStore(db, cipher), cipher, values, platformCa: undefined },
+      site: { secrets: createSecretStore(db, cipher, () => new Date()), cipher, values, platformCa: undefined },
       trust: { isRenewalWanted: async () => true },
       builtInImages: { service: null, activities: {} },
       dispatcher: { kick: () => undefined },
@@ -122,8 +122,8 @@ describeNeeding(temporalMissing(), 'what a record wants', () => {
       record: async () => {
         const { db } = api.deps;
         const run = { id: 'toy-7-1', sessionId: null, owner: { kind: 'toy', id: '7' }, streamId: 'toy-7-1' };
-        await openRun(db, { ...run, layer: 0, attempt: 1, host: 'disk-1' });
-        await markRunStarted(db, run.id);
+        await openRun(db, { ...run, layer: 0, attempt: 1, host: 'disk-1' }, new Date());
+        await markRunStarted(db, run.id, new Date());
         await call('POST', '/api/v1/runs/toy-7-1/end');
         await noteRunMachine(db, { machine: 'disk-1', queue: 'q', kind: SESSION_MACHINES }, later());
         return 'end-run/toy-7-1';

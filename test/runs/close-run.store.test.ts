@@ -33,7 +33,7 @@ async function runWith(events: Event[], { attempt = 1, of }: { attempt?: number;
   const { db } = database;
   const sessionId = of ?? (await makeSession(db)).id;
   const place = { sessionId, streamId: sessionId, layer: 0, attempt };
-  const run = await openRun(db, { id: `${sessionId}-${attempt}-0`, host: 'disk', ...place });
+  const run = await openRun(db, { id: `${sessionId}-${attempt}-0`, host: 'disk', ...place }, new Date());
   await appendEvents(
     db,
     { runId: run.id, ...place },
@@ -78,7 +78,7 @@ test.each([
   const { db } = database;
   const { sessionId, run } = await runWith(EVENTS);
   expect((await describeHosts(db, sessionId, ['fine']))[0]?.result).toBe('running');
-  await closeRun(db, run, end);
+  await closeRun(db, run, end, new Date());
   expect(await table(sessionId)).toEqual([
     ['bad', 'failed'],
     ['gone', 'failed'],
@@ -102,13 +102,13 @@ test.each([
     why: 't: rc 2: no such file (site.yml:7)',
     tally: { hosts: 6, failed: 2, incomplete: 3, notReached: 1, failedNames: ['bad', 'gone'] },
   });
-  await closeRun(db, run, exit(0));
+  await closeRun(db, run, exit(0), new Date());
   expect(await table(sessionId)).toHaveLength(6);
 });
 
 test('the hosts of a playbook that ended well are done, whatever tasks it had for them', async () => {
   const { sessionId, run } = await runWith([targets('a', 'b'), ran('a', 'ok')]);
-  await closeRun(database.db, run, exit(0));
+  await closeRun(database.db, run, exit(0), new Date());
   expect(await table(sessionId)).toEqual([['a', 'incomplete']]);
 });
 
@@ -116,7 +116,7 @@ test('statistics that are stored say more than the tasks', async () => {
   const counts = { ok: 1, changed: 0, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
   const stats = { type: 'stats', broken_off: false, hosts: { a: counts, b: { ...counts, failures: 1 } } };
   const { sessionId, run } = await runWith([ran('a', 'ok'), ran('b', 'failed'), stats]);
-  await closeRun(database.db, run, lost);
+  await closeRun(database.db, run, lost, new Date());
   expect(await table(sessionId)).toEqual([
     ['b', 'failed'],
     ['a', 'applied'],
@@ -132,7 +132,7 @@ test('results that were handed in count, from a pod too', async () => {
     broken_off: false,
     hosts: { a: { status: 'applied', ...counts }, b: { status: 'failed', ...counts, failures: 1 } },
   });
-  await takeExit(db, run.id, { code: 2, signal: null, ended_at: '' });
+  await takeExit({ db, clock: () => new Date() }, run.id, { code: 2, signal: null, ended_at: '' });
   expect(await table(sessionId)).toEqual([
     ['b', 'failed'],
     ['c', 'not_reached'],
@@ -143,7 +143,7 @@ test('results that were handed in count, from a pod too', async () => {
 
 test('a pod that says no more than its exit status leaves what its events say', async () => {
   const { sessionId, run } = await runWith(EVENTS);
-  await takeExit(database.db, run.id, { code: 1, signal: null, ended_at: '' });
+  await takeExit({ db: database.db, clock: () => new Date() }, run.id, { code: 1, signal: null, ended_at: '' });
   expect(await table(sessionId)).toContainEqual(['bad', 'failed']);
   expect((await table(sessionId)).flat()).not.toContain('running');
 });
@@ -156,7 +156,7 @@ test('hosts that failed alike are told together, the largest group first', async
     ...Array.from({ length: 12 }, (_, index) => failed(`n${10 + index}`, `n${10 + index} at 10.0.0.${index}: gone`)),
     ran('fine', 'ok'),
   ]);
-  await closeRun(database.db, run, exit(2));
+  await closeRun(database.db, run, exit(2), new Date());
   const names = Array.from({ length: 10 }, (_, index) => `n${10 + index}`);
   expect(await readFailures(database.db, sessionId)).toEqual([
     { message: 'Install: n10 at 10.0.0.0: gone (a.yml:3)', count: 12, hosts: names },
@@ -170,7 +170,7 @@ test("Ansible's own words are kept with the run and stand among its events", asy
   const { sessionId, run } = await runWith([ran('a', 'ok')]);
   await addOutput(db, sessionId, 0, 0, 'ok: [a]\n[ERROR]: ');
   await addOutput(db, sessionId, 0, 17, "'g' is undefined\nOrigin: /w/layer0/site.yml:6:10\n");
-  await closeRun(db, run, exit(4));
+  await closeRun(db, run, exit(4), new Date());
   expect(await runOutcome(db, run.id)).toMatchObject({
     why: "'g' is undefined (site.yml:6)",
     hosts: 1,
@@ -183,11 +183,11 @@ test("Ansible's own words are kept with the run and stand among its events", asy
 test('a retry in place takes those that no task reached, and an attempt that comes to nobody takes no result away', async () => {
   const { db } = database;
   const { sessionId, run } = await runWith([targets('a', 'b', 'c'), ran('a', 'failed'), ran('b', 'ok')]);
-  await closeRun(db, run, exit(4));
+  await closeRun(db, run, exit(4), new Date());
   const retry = { sessionId, layer: 0, before: 2 };
   expect(await unsuccessfulHosts(db, retry)).toEqual(['a', 'b', 'c']);
   const second = await runWith([targets('a', 'b', 'c'), ran('c', 'ok')], { attempt: 2, of: sessionId });
-  await closeRun(db, second.run, exit(4));
+  await closeRun(db, second.run, exit(4), new Date());
   expect(await table(sessionId)).toEqual([
     ['a', 'failed'],
     ['b', 'incomplete'],
@@ -244,7 +244,7 @@ test('a complete session of an older release shows no host at work', async () =>
 test('pages by result hold every host once, and a deleted session leaves nothing', async () => {
   const { db } = database;
   const { sessionId, run } = await runWith(EVENTS);
-  await closeRun(db, run, exit(4));
+  await closeRun(db, run, exit(4), new Date());
   const seen: string[] = [];
   for (let after = ''; ; ) {
     const { hosts, more } = await listHosts(db, sessionId, { after, limit: 2, byResult: true });

@@ -25,7 +25,16 @@ interface Run {
 
 let database: TestDatabase;
 let app: ApiServer;
-const now = { value: new Date() };
+/** The clock of the server: it goes on from the instant that a test sets. */
+const now = {
+  ahead: 0,
+  get value(): Date {
+    return new Date(Date.now() + this.ahead);
+  },
+  set value(at: Date) {
+    this.ahead = at.getTime() - Date.now();
+  },
+};
 const logged: string[] = [];
 
 const makeApp = () =>
@@ -51,7 +60,11 @@ afterAll(async () => {
 async function makeRun(): Promise<Run> {
   const session = await makeSession(database.db);
   const id = `${session.id}-1-0`;
-  await ensureRun(database.db, { id, sessionId: session.id, streamId: session.id, layer: 0, attempt: 1, host: 'pod' });
+  await ensureRun(
+    database.db,
+    { id, sessionId: session.id, streamId: session.id, layer: 0, attempt: 1, host: 'pod' },
+    new Date(),
+  );
   return { id, sessionId: session.id, token: await issueRunToken(database.db, id, new Date()) };
 }
 
@@ -254,16 +267,20 @@ describe('results and exit', () => {
     });
     expect(await put()).toMatchObject({ status: 409, body: { code: 'run_ended' } });
     expect(await findRun(database.db, run.id)).toMatchObject({ state: 'ended', exitCode: 2 });
-    await recordLayer(database.db, {
-      runId: run.id,
-      streamId: run.sessionId,
-      layer: 0,
-      attempt: 1,
-      sessionName: 's',
-      cloneUrl: 'u',
-      playbook: 'p',
-      commit: 'c',
-    });
+    await recordLayer(
+      database.db,
+      {
+        runId: run.id,
+        streamId: run.sessionId,
+        layer: 0,
+        attempt: 1,
+        sessionName: 's',
+        cloneUrl: 'u',
+        playbook: 'p',
+        commit: 'c',
+      },
+      new Date(),
+    );
     const rows = await database.db
       .selectFrom('components')
       .select(['id', 'error_count', 'state'])
@@ -292,7 +309,7 @@ describe('results and exit', () => {
     const run = await makeRun();
     const row = await findRun(database.db, run.id);
     if (row === null) throw new Error('no run');
-    await closeRun(database.db, row, { exit: null, results: null, warnings: [] });
+    await closeRun(database.db, row, { exit: null, results: null, warnings: [] }, new Date());
     const exit = { code: 0, signal: null, ended_at: '2026-11-21T10:00:00Z' };
     expect(await call('PUT', `/runs/${run.id}/exit`, run.token, exit)).toMatchObject({ status: 409 });
   });
@@ -434,7 +451,7 @@ describe('who may write what', () => {
   test('a run without session has a stream of its own', async () => {
     const id = `operator.${randomUUID()}`;
     await createStream(database.db, id);
-    await ensureRun(database.db, { id, sessionId: null, streamId: id, layer: 0, attempt: 1, host: 'pod' });
+    await ensureRun(database.db, { id, sessionId: null, streamId: id, layer: 0, attempt: 1, host: 'pod' }, new Date());
     const run = { id, sessionId: id, token: await issueRunToken(database.db, id, new Date()) };
     expect((await call('POST', `/runs/${id}/events?first_line=1`, run.token, lines(1, 2))).status).toBe(200);
     expect(await storedLines(run)).toHaveLength(2);

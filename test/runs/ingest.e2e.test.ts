@@ -38,7 +38,7 @@ describeNeeding(stackMissing(), 'the port for runs that are executed elsewhere',
     const db = openDatabase({ url: await stack.databaseUrl(), name: 'test' });
     try {
       const id = `${sessionId}-9-0`;
-      await ensureRun(db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 9, host: randomUUID() });
+      await ensureRun(db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 9, host: randomUUID() }, new Date());
       return { id, token: await issueRunToken(db, id, new Date()) };
     } finally {
       await db.destroy();

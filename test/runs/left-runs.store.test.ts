@@ -18,11 +18,11 @@ test('of a run that was under way when its pod ended, the events say once that t
   const { sessionId } = await recordedJob(db, fakeCluster());
   const of = { sessionId, streamId: sessionId, attempt: 1, host: 'kubernetes' };
   const [begun, ordered] = [`${sessionId}-1-0`, `${sessionId}-1-1`];
-  await ensureRun(db, { ...of, id: begun, layer: 0 });
-  await ensureRun(db, { ...of, id: ordered, layer: 1 });
-  await markRunStarted(db, begun);
-  await closeLeftRuns(db, sessionId);
-  await closeLeftRuns(db, sessionId);
+  await ensureRun(db, { ...of, id: begun, layer: 0 }, new Date());
+  await ensureRun(db, { ...of, id: ordered, layer: 1 }, new Date());
+  await markRunStarted(db, begun, new Date());
+  await closeLeftRuns(db, sessionId, new Date());
+  await closeLeftRuns(db, sessionId, new Date());
   for (const id of [begun, ordered]) expect((await findRun(db, id))?.state).toBe('lost');
   const events = db.selectFrom('events').select(['layer', 'type', 'data']).where('stream_id', '=', sessionId);
   const message = expect.stringMatching(/^its pod ended before .* may be missing$/);
@@ -33,14 +33,14 @@ test('of a run whose process was gone nothing is missing: its pod hands all in b
   const { db } = database;
   const { sessionId } = await recordedJob(db, fakeCluster());
   const id = `${sessionId}-1-0`;
-  await ensureRun(db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' });
-  await markRunStarted(db, id);
+  await ensureRun(db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' }, new Date());
+  await markRunStarted(db, id, new Date());
   await takeStep({ db, clock: () => new Date() }, sessionId, 'ansible', {
     state: 'failed',
     code: 'run_lost',
     message: 'its process is gone',
   });
-  await closeLeftRuns(db, sessionId);
+  await closeLeftRuns(db, sessionId, new Date());
   expect((await findRun(db, id))?.state).toBe('lost');
   const events = db.selectFrom('events').select('data').where('stream_id', '=', sessionId);
   expect(JSON.stringify(await events.execute())).not.toContain('may be missing');

@@ -47,8 +47,8 @@ async function toyRun(
   owner: { kind: string; id: string } | null = { kind: 'toy', id: '7' },
 ) {
   const { db } = api.deps;
-  await openRun(db, { id, sessionId: null, owner, streamId: id, layer: 0, attempt: 1, host });
-  await markRunStarted(db, id);
+  await openRun(db, { id, sessionId: null, owner, streamId: id, layer: 0, attempt: 1, host }, new Date());
+  await markRunStarted(db, id, new Date());
   const place = { streamId: id, runId: id, layer: 0, attempt: 1 };
   const event = { time: new Date(), type: 'host_result', host: 'h', line: 1, data: { task: 't', result: 'ok' } };
   await appendEvents(db, place, [event]);
@@ -87,7 +87,7 @@ describe('a run of an owner that is no session', () => {
     const place = { streamId: 'toy-7-2', runId: 'toy-7-2', layer: 0, attempt: 1 };
     await appendOutput(db, place, 9, 'fatal: [h]\n');
     await noteRunError(db, 'toy-7-2', 'no such role');
-    await markRunEnded(db, 'toy-7-2', 'ended', 4);
+    await markRunEnded(db, 'toy-7-2', 'ended', 4, new Date());
     await reader.ended;
     expect(reader.frames.map(({ event, data }) => [event, data.text ?? data])).toEqual([
       ['log', 'PLAY one\n'],
@@ -119,15 +119,15 @@ test('a run of a session is followed live beside its session, each with its own 
   await api.call('POST', '/v3/sessions', { configuration_name: 'web', name: 's3' }, as('admin'));
   const id = await sessionId(db, 's3');
   const runId = `${id}-1-0`;
-  await openRun(db, { id: runId, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'disk-1' });
-  await markRunStarted(db, runId);
+  await openRun(db, { id: runId, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'disk-1' }, new Date());
+  await markRunStarted(db, runId, new Date());
   await addOutput(db, id, 0, 0, 'PLAY one\n');
   const readers = await Promise.all([
     openEvents(`${base}/api/v1/runs/${runId}/logs`, as('reader')),
     openEvents(`${base}/api/v1/sessions/s3/logs`, as('reader')),
   ]);
   for (const reader of readers) await reader.until(() => reader.frames.length > 0);
-  await markRunEnded(db, runId, 'ended', 0);
+  await markRunEnded(db, runId, 'ended', 0, new Date());
   await readers[0].ended;
   expect(readers[0].frames.at(-1)).toMatchObject({ event: 'end', data: { id: runId, exit_status: 0 } });
   expect(readers[1].frames.map(({ event }) => event)).toEqual(['log']);
@@ -157,7 +157,7 @@ describe('the end of a run', () => {
   test('is refused for a run that is over, or that ends with its owner, with the command that does it', async () => {
     const { db } = api.deps;
     await toyRun('toy-9-1');
-    await markRunEnded(db, 'toy-9-1', 'ended', 0);
+    await markRunEnded(db, 'toy-9-1', 'ended', 0, new Date());
     expect(await end('toy-9-1')).toMatchObject({ status: 409, body: { code: 'run_over' } });
     await toyRun('reconcile-5-1', 'disk-1', { kind: 'reconcile', id: '5' });
     expect(await end('reconcile-5-1')).toMatchObject({
@@ -166,7 +166,11 @@ describe('the end of a run', () => {
     });
     await api.call('POST', '/v3/sessions', { configuration_name: 'web', name: 's2' }, as('admin'));
     const id = await sessionId(db, 's2');
-    await openRun(db, { id: `${id}-1-0`, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'kubernetes' });
+    await openRun(
+      db,
+      { id: `${id}-1-0`, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'kubernetes' },
+      new Date(),
+    );
     expect(await end(`${id}-1-0`)).toMatchObject({
       status: 409,
       body: { code: 'run_ends_with_owner', detail: expect.stringContaining('./muster session cancel s2') },
@@ -223,7 +227,7 @@ describe('the end of a run', () => {
       expect(await endRunHere({ db: api.deps.db, runner, hostId: 'disk-6' }, 'toy-11-1')).toBe(true);
       expect(endings).toEqual(['toy-11-1']);
       expect(await sweepAt(30)).toEqual(['end-run/toy-11-2']);
-      await markRunEnded(api.deps.db, 'toy-11-2', 'ended', 1);
+      await markRunEnded(api.deps.db, 'toy-11-2', 'ended', 1, new Date());
       expect(await sweepAt(30)).toEqual([]);
     });
 
@@ -251,7 +255,7 @@ describe('the end of a run', () => {
           );
         return rows.length > 0;
       });
-      await markRunEnded(trx, 'toy-13-1', 'ended', 0);
+      await markRunEnded(trx, 'toy-13-1', 'ended', 0, new Date());
       return { refused };
     });
     expect(await (await racing).refused).toBe('run_over');

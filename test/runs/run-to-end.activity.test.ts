@@ -144,15 +144,19 @@ describeNeeding(launcherMissing(), 'runs of a toy owner', () => {
   test('of another machine is not touched', async () => {
     const { db } = database;
     const id = runIdOfOwner({ kind: 'toy', id: 'e6' }, 1);
-    await openRun(db, {
-      id,
-      sessionId: null,
-      owner: { kind: 'toy', id: 'e6' },
-      streamId: id,
-      layer: 0,
-      attempt: 1,
-      host: 'x',
-    });
+    await openRun(
+      db,
+      {
+        id,
+        sessionId: null,
+        owner: { kind: 'toy', id: 'e6' },
+        streamId: id,
+        layer: 0,
+        attempt: 1,
+        host: 'x',
+      },
+      new Date(),
+    );
     expect((await clean()).stopped).toEqual([]);
     expect(await findRun(db, id)).toMatchObject({ state: 'created' });
   });
@@ -182,10 +186,10 @@ describeNeeding(launcherMissing(), 'runs of a toy owner', () => {
       .alterTable('streams')
       .addCheckConstraint('no_g8', sql`id <> ${sql.lit(id)}`)
       .execute();
-    await expect(openRun(db, run)).rejects.toThrow('no_g8');
+    await expect(openRun(db, run, new Date())).rejects.toThrow('no_g8');
     expect(await findRun(db, id)).toBeNull();
     await db.schema.alterTable('streams').dropConstraint('no_g8').execute();
-    expect(await openRun(db, run)).toMatchObject({ id, state: 'created' });
+    expect(await openRun(db, run, new Date())).toMatchObject({ id, state: 'created' });
     expect(await db.selectFrom('streams').select('id').where('id', '=', id).execute()).toHaveLength(1);
   });
 });

@@ -39,7 +39,11 @@ const outputOf = (streamId: string) =>
 
 async function newRun(): Promise<RunRow> {
   const { id } = await makeSession(database.db);
-  return openRun(database.db, { id: `${id}-1-0`, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'h' });
+  return openRun(
+    database.db,
+    { id: `${id}-1-0`, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'h' },
+    new Date(),
+  );
 }
 
 const START = { lines: 0, eventBytes: 0, outputBytes: 0 };
@@ -148,21 +152,21 @@ describe('a stream', () => {
 describe('what a run writes', () => {
   test('is stored with the place it has reached, all or nothing', async () => {
     const run = await newRun();
-    await shipBatch(database.db, run, START, batch());
+    await shipBatch(database.db, run, START, batch(), new Date());
     expect(await eventsOf(run.streamId)).toMatchObject([
       { seq: 1, run_id: run.id, line: 1, layer: 0, attempt: 1, type: 'host_result', host: 'web1', data: { task: 't' } },
     ]);
     expect(await outputOf(run.streamId)).toMatchObject([{ run_id: run.id, start: 0, text: 'hello\n' }]);
     expect((await findRun(database.db, run.id))?.cursor).toEqual(batch().cursor);
     // A watcher that was overtaken stores nothing, and hears of it.
-    await expect(shipBatch(database.db, run, START, batch())).rejects.toThrow('another watcher');
+    await expect(shipBatch(database.db, run, START, batch(), new Date())).rejects.toThrow('another watcher');
     expect(await eventsOf(run.streamId)).toHaveLength(1);
   });
 
   test('is stored once by several watchers of the same run', async () => {
     const run = await newRun();
     const watchers = await Promise.allSettled(
-      Array.from({ length: 5 }, () => shipBatch(database.db, run, START, batch())),
+      Array.from({ length: 5 }, () => shipBatch(database.db, run, START, batch(), new Date())),
     );
     expect(watchers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await eventsOf(run.streamId)).toHaveLength(1);
@@ -176,7 +180,7 @@ describe('what a run writes', () => {
       line: index + 1,
       event: { time, type: 'host_result', host: '\u0000'.repeat(9_000) },
     }));
-    await shipBatch(database.db, run, START, batch({ events, output: null }));
+    await shipBatch(database.db, run, START, batch({ events, output: null }), new Date());
     const stored = await eventsOf(run.streamId);
     expect(stored).toHaveLength(3);
     for (const { time, host } of stored) {
@@ -194,8 +198,13 @@ describe('what a run writes', () => {
       [`x${'\ud83d'}`]: { ...counts, status: 'incomplete' as const },
     };
     const exit = { code: 2, signal: null, ended_at: '2026-11-21T10:00:00.000Z' };
-    await closeRun(database.db, run, { exit, results: { hosts, broken_off: true }, warnings: ['odd\u0000'] });
-    await closeRun(database.db, run, { exit: null, results: null, warnings: ['never'] });
+    await closeRun(
+      database.db,
+      run,
+      { exit, results: { hosts, broken_off: true }, warnings: ['odd\u0000'] },
+      new Date(),
+    );
+    await closeRun(database.db, run, { exit: null, results: null, warnings: ['never'] }, new Date());
     expect(await runOutcome(database.db, run.id)).toMatchObject({ exitCode: 2, hosts: 3, failedHosts: 1 });
     expect(await findRun(database.db, run.id)).toMatchObject({ state: 'ended', exitCode: 2 });
     expect((await eventsOf(run.streamId)).map(({ data }) => data)).toEqual([{ message: 'odd\ufffd' }]);
@@ -203,7 +212,7 @@ describe('what a run writes', () => {
 
   test('is lost without an exit status', async () => {
     const run = await newRun();
-    await closeRun(database.db, run, { exit: null, results: null, warnings: [] });
+    await closeRun(database.db, run, { exit: null, results: null, warnings: [] }, new Date());
     expect(await runOutcome(database.db, run.id)).toMatchObject({ exitCode: null, hosts: 0, failedHosts: 0 });
     expect(await findRun(database.db, run.id)).toMatchObject({ state: 'lost' });
   });

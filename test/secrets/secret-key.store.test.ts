@@ -32,7 +32,7 @@ const COUNT = 40;
 const cipher = (make = true) => openSecretCipher(file, { make });
 
 async function fill(): Promise<Buffer> {
-  const store = createSecretStore(database.db, cipher());
+  const store = createSecretStore(database.db, cipher(), () => new Date());
   for (let index = 0; index < COUNT; index += 1) await store.put(`s${index}`, 'value', `text ${index}`);
   return readFileSync(file);
 }
@@ -53,7 +53,7 @@ async function opensWith(key: Buffer): Promise<number> {
 }
 
 async function expectAllReadable(): Promise<void> {
-  const store = createSecretStore(database.db, cipher(false));
+  const store = createSecretStore(database.db, cipher(false), () => new Date());
   for (let index = 0; index < COUNT; index += 1)
     expect(await store.get(`s${index}`)).toEqual({ value: `text ${index}` });
 }
@@ -72,7 +72,7 @@ describe('a change of the key', () => {
 
   test('is seen by a process that has the old key in memory, for reading and for writing', async () => {
     await fill();
-    const running = createSecretStore(database.db, cipher());
+    const running = createSecretStore(database.db, cipher(), () => new Date());
     await running.get('s1');
     await changeSecretKey(database.db, cipher());
     expect(await running.get('s1')).toEqual({ value: 'text 1' });
@@ -82,7 +82,7 @@ describe('a change of the key', () => {
 
   test('loses no value that is written meanwhile', async () => {
     const before = await fill();
-    const writer = createSecretStore(database.db, cipher());
+    const writer = createSecretStore(database.db, cipher(), () => new Date());
     let done = false;
     const writing = (async () => {
       let count = 0;

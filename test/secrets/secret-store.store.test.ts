@@ -25,20 +25,20 @@ afterAll(async () => {
 describe('the table of secrets', () => {
   secretStoreContract(async () => {
     await database.db.deleteFrom('secrets').execute();
-    return createSecretStore(database.db, cipher);
+    return createSecretStore(database.db, cipher, () => new Date());
   });
 
   test('holds nothing that can be read without the key', async () => {
     const value = randomBytes(16).toString('hex');
-    await createSecretStore(database.db, cipher).putAll('vcs', { password: value });
+    await createSecretStore(database.db, cipher, () => new Date()).putAll('vcs', { password: value });
     const rows = await database.db.selectFrom('secrets').selectAll().execute();
     expect(Buffer.concat(rows.map((row) => row.ciphertext)).includes(value)).toBe(false);
-    const stranger = createSecretStore(database.db, openSecretCipher(join(dir, 'other.key')));
+    const stranger = createSecretStore(database.db, openSecretCipher(join(dir, 'other.key')), () => new Date());
     await expect(stranger.get('vcs')).rejects.toMatchObject({ code: 'secret_unreadable' });
   });
 
   test('a value moved to another secret does not open there', async () => {
-    const store = createSecretStore(database.db, cipher);
+    const store = createSecretStore(database.db, cipher, () => new Date());
     await store.putAll('mine', { password: 'a' });
     await database.db.updateTable('secrets').set({ name: 'yours' }).where('name', '=', 'mine').execute();
     await expect(store.get('yours')).rejects.toMatchObject({ code: 'secret_unreadable' });

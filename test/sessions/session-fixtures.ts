@@ -66,7 +66,7 @@ export async function addRun(
 ): Promise<string> {
   const { layer, attempt = 1, exitCode, results } = run;
   const runId = `${id}-${attempt}-${layer}`;
-  await ensureRun(db, { id: runId, sessionId: id, streamId: id, layer, attempt, host: 'disk' });
+  await ensureRun(db, { id: runId, sessionId: id, streamId: id, layer, attempt, host: 'disk' }, new Date());
   await addResults(
     db,
     { id, layer, attempt },
@@ -79,7 +79,7 @@ export async function addRun(
       results.map(({ host, status }) => hostResult(host, status)),
     );
   }
-  await markRunEnded(db, runId, exitCode === null ? 'lost' : 'ended', exitCode);
+  await markRunEnded(db, runId, exitCode === null ? 'lost' : 'ended', exitCode, new Date());
   return runId;
 }
 

@@ -42,7 +42,7 @@ afterEach(async () => {
 const cipher = () => openSecretCipher(keyFile);
 function depsOf() {
   const { db } = database;
-  const secrets = createSecretStore(db, cipher());
+  const secrets = createSecretStore(db, cipher(), () => new Date());
   return {
     db,
     secrets,
@@ -151,7 +151,9 @@ describe('an address', () => {
 
 describe('an address that an older release has written', () => {
   test('works, is shown masked, and is sealed by the second look, without a record of a change', async () => {
-    await createSecretStore(database.db, cipher()).putAll('muster-webhook-ops', { key: 'some-signing-key-here' });
+    await createSecretStore(database.db, cipher(), () => new Date()).putAll('muster-webhook-ops', {
+      key: 'some-signing-key-here',
+    });
     await older('CANARY');
     expect(await sentTo()).toEqual([whole('CANARY')]);
     expect(await sealOpenAddresses(depsOf())).toBe(0);

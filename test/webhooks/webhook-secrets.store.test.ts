@@ -26,13 +26,14 @@ let database: TestDatabase;
 let few: ReturnType<typeof openDatabase>;
 let deps: WebhookDependencies;
 const cipher = { encrypt: (text: string) => Buffer.from(text), decrypt: (bytes: Buffer) => bytes.toString() };
-const stored = async (name: string) => (await createSecretStore(few, cipher).get(`muster-webhook-${name}`))?.key;
+const stored = async (name: string) =>
+  (await createSecretStore(few, cipher, () => new Date()).get(`muster-webhook-${name}`))?.key;
 const wanted = (name: string) => ({ name, url: 'https://hooks.test/', events: ['session.ended' as const] });
 
 beforeAll(async () => {
   database = await createTestDatabase();
   few = openDatabase({ url: database.url, poolSize: 3 });
-  const secrets = createSecretStore(few, cipher);
+  const secrets = createSecretStore(few, cipher, () => new Date());
   deps = { db: few, secrets, addressSeal: openAddressSeal(few, secrets, cipher), clock: () => new Date(), actor: null };
 });
 afterAll(async () => {
@@ -48,7 +49,7 @@ test('many made, changed and removed at once leave connections to each other', a
   expect(await Promise.all(names.map(stored))).toEqual(names.map((name) => `${name}-another-signing-key`));
   await Promise.all(names.map((name) => removeWebhook(deps, name)));
   expect(await deps.db.selectFrom('webhooks').select('name').execute()).toEqual([]);
-  expect(await createSecretStore(few, cipher).list()).toEqual([]);
+  expect(await createSecretStore(few, cipher, () => new Date()).list()).toEqual([]);
 });
 
 test('one that is made again while its predecessor is removed keeps its secret, whichever process does either', async () => {

@@ -19,7 +19,7 @@ export async function openSite(env: Environment, db: Db, paths: ReturnType<typeo
   const secrets =
     cipher === null
       ? recordedSecrets(db, await kubernetesSecrets(env.MUSTER_SECRETS_NAMESPACE))
-      : createSecretStore(db, cipher);
+      : createSecretStore(db, cipher, () => new Date());
   const shippedConfigMaps = openConfigMaps(paths.configMaps);
   const configMaps =
     env.MUSTER_CONFIGMAPS === 'kubernetes'

@@ -57,7 +57,7 @@ export function followForeignLog(
   /** Answers whether it is over; else something came between, and it goes on from what is stored. */
   const ship = async (): Promise<boolean> => {
     const place = { id: runId, sessionId, streamId: sessionId, layer, attempt: 1, host: CLUSTER_HOST };
-    const run = await openRun(db, place);
+    const run = await openRun(db, place, deps.clock());
     let { cursor } = run;
     if (cursor.outputBytes > logMaxBytes) return true;
     const full = new AbortController();
@@ -75,7 +75,13 @@ export function followForeignLog(
         if (full.signal.aborted) return;
         const kept = end <= logMaxBytes ? text : headOf(text, logMaxBytes - start) + cutNote(logMaxBytes);
         const next = { ...cursor, outputBytes: end };
-        await shipBatch(db, run, cursor, { events: [], output: { start, text: storableText(kept) }, cursor: next });
+        await shipBatch(
+          db,
+          run,
+          cursor,
+          { events: [], output: { start, text: storableText(kept) }, cursor: next },
+          deps.clock(),
+        );
         cursor = next;
         if (end > logMaxBytes) full.abort();
       },
@@ -117,7 +123,7 @@ export async function closeForeignLog(
   patienceMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { db } = deps;
+  const { db, clock } = deps;
   const over = new AbortController();
   const isWhole = await Promise.race([done.then(() => true), delay(patienceMs, false, { signal: over.signal })]);
   over.abort();
@@ -126,8 +132,9 @@ export async function closeForeignLog(
   const run = await findRun(db, runId);
   if (run === null) return;
   const code = view.containers.find(({ name }) => name === 'ansible')?.exitCode ?? null;
-  const exit = code === null ? null : { code, signal: null, ended_at: new Date().toISOString() };
-  await closeRun(db, run, { exit, results: null, warnings: [] });
+  const now = clock();
+  const exit = code === null ? null : { code, signal: null, ended_at: now.toISOString() };
+  await closeRun(db, run, { exit, results: null, warnings: [] }, now);
 }
 
 async function warn(deps: NoteDependencies, sessionId: string, why: string): Promise<void> {

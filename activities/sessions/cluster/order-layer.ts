@@ -58,7 +58,11 @@ export async function orderLayer(
   let run = await findRun(db, runId);
   if (run === null) {
     await untilReady(db, sessionId, signal);
-    run = await openRun(db, { id: runId, sessionId, streamId: sessionId, layer, attempt, host: CLUSTER_HOST });
+    run = await openRun(
+      db,
+      { id: runId, sessionId, streamId: sessionId, layer, attempt, host: CLUSTER_HOST },
+      deps.clock(),
+    );
   }
   const current = (await findOrder(db, sessionId))?.order;
   // Of a run that is over somebody may have gone on to the next: an order for it would take the place of that one's.
@@ -67,7 +71,7 @@ export async function orderLayer(
     const name = namedLayer(session, layer);
     if (given) await noteProgress(deps, sessionId, { step: 'layer', layer, attempt, name });
   }
-  const state = await untilEnded(db, sessionId, runId, signal);
+  const state = await untilEnded(deps, sessionId, runId, signal);
   const outcome = await runOutcome(db, runId);
   // Ended by the pod itself, most likely because somebody ends the pod: then that is the reason.
   const wasTold = outcome.exitCode === TERMINATED;
@@ -75,7 +79,7 @@ export async function orderLayer(
   const refusal = await refusalOf(db, sessionId, state === 'lost' || wasTold);
   if (refusal !== null) {
     // Whoever hears of a failure alone records nothing: hosts of a layer that has filled its disk, or lost its pod, reached what they reached.
-    await recordRun(db, input);
+    await recordRun(db, input, deps.clock());
     throw refusal;
   }
   return { index: layer, playbook, place: placeIn(session, layer), ...outcome };
@@ -95,7 +99,12 @@ function isOpen({ state }: RunRow): boolean {
   return state !== 'ended' && state !== 'lost';
 }
 
-async function untilEnded(db: Db, sessionId: string, runId: string, signal: AbortSignal): Promise<'ended' | 'lost'> {
+async function untilEnded(
+  { db, clock }: Pick<OrderDependencies, 'db' | 'clock'>,
+  sessionId: string,
+  runId: string,
+  signal: AbortSignal,
+): Promise<'ended' | 'lost'> {
   let nextJobLook = 0;
   for (const began = performance.now(); ; ) {
     const run = await findRun(db, runId);
@@ -105,7 +114,7 @@ async function untilEnded(db: Db, sessionId: string, runId: string, signal: Abor
       nextJobLook = performance.now() + JOB_LOOK_MS;
       // Whoever stored the Job's end did not see a run that was opened meanwhile.
       if ((await preparedJob(db, sessionId)).ended_at !== null) {
-        await closeLeftRuns(db, sessionId);
+        await closeLeftRuns(db, sessionId, clock());
         continue;
       }
     }

@@ -60,9 +60,13 @@ function viewOf({ name, sessionId }: JobSpec, trouble: JobTrouble): JobView {
 }
 
 /** Ends what there is of the Job, and stores that it was given up. */
-async function givenUp({ db, cluster }: RoomDependencies, job: SessionJobRow, trouble: JobTrouble): Promise<Error> {
+async function givenUp(
+  { db, cluster, clock }: RoomDependencies,
+  job: SessionJobRow,
+  trouble: JobTrouble,
+): Promise<Error> {
   const outcome = waitedTooLong(trouble);
   const { view, unverified } = await cluster.end(job.name, END_PATIENCE, job.session_id);
-  await settleJob(db, job.session_id, { view, outcome, unverified });
+  await settleJob(db, job.session_id, { view, outcome, unverified }, clock());
   return finalFailure(trouble.code, outcome.message);
 }

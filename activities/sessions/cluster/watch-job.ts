@@ -76,7 +76,7 @@ export async function watchJob(
     // What a Job is given up for is known to nobody else, so that is stored first of all.
     const until = isEnded ? signal : undefined;
     if (log !== null) await closeForeignLog(deps, sessionId, log, view, logPatience, until);
-    await settleJob(db, sessionId, { view, outcome, unverified });
+    await settleJob(db, sessionId, { view, outcome, unverified }, deps.clock());
     if (unverified === null) await release(deps, job);
     return storedEnd(await preparedJob(db, sessionId));
   } finally {
@@ -112,7 +112,7 @@ export async function endJob(
     // One that had done all its work before nobody heard of it has succeeded; whether its session was cancelled is another matter.
     const reached = jobOutcome(view, (await preparedJob(db, sessionId)).steps);
     const outcome = unverified === null && reached.succeeded === 'true' ? reached : ENDED;
-    await settleJob(db, sessionId, { view, outcome, unverified });
+    await settleJob(db, sessionId, { view, outcome, unverified }, deps.clock());
     if (unverified === null) await release(deps, job);
     return { unverified };
   } finally {
@@ -136,7 +136,7 @@ async function takeUpLog(
 
 /** What follows the stored end of a Job, should who stored it have died right after. */
 async function finishSettling(deps: EndDependencies, job: SessionJobRow): Promise<void> {
-  await closeLeftRuns(deps.db, job.session_id);
+  await closeLeftRuns(deps.db, job.session_id, deps.clock());
   if (job.unverified === null && job.released_at === null) await release(deps, job);
 }
 

@@ -14,6 +14,7 @@ import { settleJob } from './record-job.ts';
 
 export interface CleanJobsDependencies {
   db: Db;
+  clock(): Date;
   cluster: ClusterJobs;
 }
 
@@ -109,15 +110,16 @@ async function workOff(tasks: readonly Task[], budgetMs: number, problems: strin
 
 /** Ends what there is of a Job, stores that end where there was one, should nobody have, and lets Kubernetes forget it. */
 async function endAndRelease(
-  { db, cluster }: CleanJobsDependencies,
+  { db, cluster, clock }: CleanJobsDependencies,
   name: string,
   owner: JobOwner | undefined,
   wasThere = true,
 ): Promise<void> {
   const { view, unverified } = await cluster.end(name, END_PATIENCE, owner?.sessionId);
-  if (owner !== undefined && wasThere) await settleJob(db, owner.sessionId, { view, outcome: UNFOLLOWED, unverified });
+  if (owner !== undefined && wasThere)
+    await settleJob(db, owner.sessionId, { view, outcome: UNFOLLOWED, unverified }, clock());
   if (unverified !== null) throw new Error(`not verified: ${unverified}`);
-  await release({ db, cluster }, name, owner);
+  await release({ db, cluster, clock }, name, owner);
 }
 
 /** Answers whether the Job was ended by this. */
@@ -133,16 +135,21 @@ async function cleanJob(deps: CleanJobsDependencies, view: JobView, owner: JobOw
   // The list knows nothing of pods, whose exit codes go with the finalizers.
   const last = owner.ended && !owner.unverified ? view : await cluster.view(name);
   const steps = (await findSessionJob(db, owner.sessionId))?.steps ?? {};
-  await settleJob(db, owner.sessionId, { view: last, outcome: jobOutcome(last, steps), unverified: null });
+  await settleJob(
+    db,
+    owner.sessionId,
+    { view: last, outcome: jobOutcome(last, steps), unverified: null },
+    deps.clock(),
+  );
   await release(deps, name, owner);
   return false;
 }
 
 async function release(
-  { db, cluster }: CleanJobsDependencies,
+  { db, cluster, clock }: CleanJobsDependencies,
   name: string,
   owner: JobOwner | undefined,
 ): Promise<void> {
   await cluster.release(name, owner?.sessionId);
-  await noteJobReleased(db, name, new Date());
+  await noteJobReleased(db, name, clock());
 }

@@ -44,12 +44,13 @@ export async function settleJob(
   db: Db,
   sessionId: string,
   { view, outcome, unverified }: { view: JobView; outcome: JobOutcome; unverified: string | null },
+  now: Date,
 ): Promise<void> {
   const { code, message } = outcome;
   const end = { exitCodes: exitCodesOf(view), code, message: storableText(message), unverified };
-  await saveJobEnd(db, sessionId, end, new Date());
+  await saveJobEnd(db, sessionId, end, now);
   await addExitCodes(db, sessionId, end.exitCodes);
-  await closeLeftRuns(db, sessionId);
+  await closeLeftRuns(db, sessionId, now);
 }
 
 /** What the events of a run say that a pod took with it: its spool is in that pod. */
@@ -60,12 +61,12 @@ const REST_IS_MISSING =
  * Closes the runs of a session whose Job has ended; repeated by whoever takes up what a crash has left between the two. Of one that
  * had begun its events say that the rest of it may be missing, unless its pod has found it lost, which it says after all else.
  */
-export async function closeLeftRuns(db: Db, sessionId: string): Promise<void> {
+export async function closeLeftRuns(db: Db, sessionId: string, now: Date): Promise<void> {
   const runs = await openSessionRuns(db, sessionId);
   if (runs.length === 0) return;
   const isWhole = (await findSessionJob(db, sessionId))?.steps.ansible?.code === 'run_lost';
   for (const run of runs) {
     const warnings = run.state === 'started' && !isWhole ? [REST_IS_MISSING] : [];
-    await closeRun(db, run, { exit: null, results: null, warnings });
+    await closeRun(db, run, { exit: null, results: null, warnings }, now);
   }
 }

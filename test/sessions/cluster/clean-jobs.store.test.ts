@@ -26,7 +26,11 @@ const makeJob = (state: 'open' | 'over' | 'deleted' = 'open') => recordedJob(dat
 
 async function openRunOf(sessionId: string): Promise<string> {
   const id = `${sessionId}-1-0`;
-  await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' });
+  await ensureRun(
+    database.db,
+    { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' },
+    new Date(),
+  );
   return id;
 }
 
@@ -35,9 +39,9 @@ describe('the clean-up', () => {
     const open = await makeJob();
     const over = await makeJob('over');
     cluster.put(over.name, { phase: 'complete' });
-    expect(await cleanJobs({ db: database.db, cluster })).toEqual({ ended: [], problems: [] });
+    expect(await cleanJobs({ db: database.db, cluster, clock: () => new Date() })).toEqual({ ended: [], problems: [] });
     expect(cluster.done).toEqual([`release ${over.name}`]);
-    await cleanJobs({ db: database.db, cluster });
+    await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(cluster.done).toEqual([`release ${over.name}`]);
     expect((await cluster.view(open.name)).phase).toBe('running');
   });
@@ -47,7 +51,7 @@ describe('the clean-up', () => {
     const deleted = await makeJob('deleted');
     cluster.put(deleted.name, { phase: 'complete' });
     cluster.put('cfs-nobodys');
-    const { ended } = await cleanJobs({ db: database.db, cluster });
+    const { ended } = await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(ended.sort()).toEqual([left.name, deleted.name, 'cfs-nobodys'].sort());
     expect(await cluster.list()).toEqual([]);
     expect(await findSessionJob(database.db, left.sessionId)).toMatchObject({ end_code: 'workflow_ended' });
@@ -57,11 +61,11 @@ describe('the clean-up', () => {
     const { name, sessionId } = await makeJob('over');
     cluster = fakeCluster();
     cluster.unverified = 'node not ready';
-    expect((await cleanJobs({ db: database.db, cluster })).problems).toContain(
+    expect((await cleanJobs({ db: database.db, cluster, clock: () => new Date() })).problems).toContain(
       `Job ${name}: not verified: node not ready`,
     );
     cluster.unverified = null;
-    await cleanJobs({ db: database.db, cluster });
+    await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(cluster.done).toEqual(expect.arrayContaining([`end ${name}`, `release ${name}`]));
     expect(await findSessionJob(database.db, sessionId)).toMatchObject({ released_at: expect.any(Date) });
   });
@@ -70,7 +74,7 @@ describe('the clean-up', () => {
     const { name, sessionId } = await makeJob('over');
     cluster.put(name, { phase: 'complete', sessionId });
     cluster.list = async () => [];
-    expect(await cleanJobs({ db: database.db, cluster })).toEqual({ ended: [], problems: [] });
+    expect(await cleanJobs({ db: database.db, cluster, clock: () => new Date() })).toEqual({ ended: [], problems: [] });
     expect(cluster.done).toEqual([`release ${name}`]);
     expect((await cluster.view(name)).phase).toBe('complete');
     expect((await findSessionJob(database.db, sessionId))?.released_at).toEqual(expect.any(Date));
@@ -78,17 +82,17 @@ describe('the clean-up', () => {
 
   test('ends a pod that came after its Job was ended and let go', async () => {
     const { name } = await makeJob('over');
-    await cleanJobs({ db: database.db, cluster });
+    await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
     cluster.put(name, { phase: 'gone' });
-    expect(await cleanJobs({ db: database.db, cluster })).toMatchObject({ problems: [] });
+    expect(await cleanJobs({ db: database.db, cluster, clock: () => new Date() })).toMatchObject({ problems: [] });
     expect(cluster.done).toEqual([`end ${name}`, `release ${name}`, `end ${name}`, `release ${name}`]);
   });
 
   test('leaves a pod alone whose Job is gone while its session goes on: who follows it ends it', async () => {
     const { name } = await makeJob();
     cluster.put(name, { phase: 'gone' });
-    await cleanJobs({ db: database.db, cluster });
+    await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(cluster.done).toEqual([]);
   });
 
@@ -101,18 +105,18 @@ describe('the clean-up', () => {
       return { view: { ...(await cluster.view('none')), name: job }, unverified: null };
     };
     // What there may be of its own, and nothing else.
-    expect(await cleanJobs({ db: database.db, cluster })).toEqual({ ended: [], problems: [] });
-    expect(await cleanJobs({ db: database.db, cluster })).toEqual({ ended: [], problems: [] });
+    expect(await cleanJobs({ db: database.db, cluster, clock: () => new Date() })).toEqual({ ended: [], problems: [] });
+    expect(await cleanJobs({ db: database.db, cluster, clock: () => new Date() })).toEqual({ ended: [], problems: [] });
     expect(ended).toEqual([[name, sessionId]]);
   });
 
   test('goes on with what could not be verified until it is', async () => {
     const { name, sessionId } = await makeJob('over');
     cluster.unverified = 'node not ready';
-    const { problems } = await cleanJobs({ db: database.db, cluster });
+    const { problems } = await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(problems).toEqual([`Job ${name}: not verified: node not ready`]);
     cluster.unverified = null;
-    await cleanJobs({ db: database.db, cluster });
+    await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(await cluster.list()).toEqual([]);
     expect(await findSessionJob(database.db, sessionId)).toMatchObject({ released_at: expect.any(Date) });
   });
@@ -122,7 +126,7 @@ describe('the clean-up', () => {
     const token = await issueJobToken(database.db, sessionId, new Date());
     const run = await openRunOf(sessionId);
     cluster.put(name, { phase: 'failed', containers: [ansible(3)] });
-    expect(await cleanJobs({ db: database.db, cluster })).toEqual({ ended: [], problems: [] });
+    expect(await cleanJobs({ db: database.db, cluster, clock: () => new Date() })).toEqual({ ended: [], problems: [] });
     expect(await findSessionJob(database.db, sessionId)).toMatchObject({
       exit_codes: { ansible: 3 },
       end_code: 'layer_failed',
@@ -140,9 +144,9 @@ describe('the clean-up', () => {
     const { name, sessionId } = await makeJob('over');
     await database.db.updateTable('session_jobs').set({ released_at: new Date() }).where('name', '=', name).execute();
     cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
-    await cleanJobs({ db: database.db, cluster });
+    await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(await findSessionJob(database.db, sessionId)).toMatchObject({ exit_codes: { ansible: 0 }, end_code: null });
-    await cleanJobs({ db: database.db, cluster });
+    await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(cluster.done).toEqual([`release ${name}`]);
   });
 
@@ -152,7 +156,7 @@ describe('the clean-up', () => {
     const end = { ended_at: new Date(), end_code: 'job_deleted', end_message: 'its Job was deleted' } as const;
     await database.db.updateTable('session_jobs').set(end).where('name', '=', name).execute();
     cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
-    await cleanJobs({ db: database.db, cluster });
+    await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect((await findRun(database.db, run))?.state).toBe('lost');
     expect(await findSessionJob(database.db, sessionId)).toMatchObject({ ...end, released_at: expect.any(Date) });
   });
@@ -167,7 +171,7 @@ describe('the clean-up', () => {
       exitCodesOf({ ...(await cluster.view(name)), containers: [ansible(0)] }),
     );
     cluster = fakeCluster();
-    await cleanJobs({ db: database.db, cluster });
+    await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(await findSessionJob(database.db, sessionId)).toMatchObject({
       exit_codes: { ansible: 0 },
       end_code: 'workflow_ended',
@@ -191,7 +195,7 @@ describe('the clean-up', () => {
         .where('name', '=', name)
         .execute();
       cluster.put(name, { phase, containers: [{ ...ansible(null), name: 'inventory' }, ansible(137)] });
-      await cleanJobs({ db: database.db, cluster });
+      await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
       expect(await findSessionJob(database.db, sessionId)).toMatchObject({
         ...end,
         exit_codes: { inventory: 0, ansible: 137 },
@@ -204,7 +208,7 @@ describe('the clean-up', () => {
   test('of a Job that was never made, says nothing', async () => {
     const { sessionId } = await makeJob('over');
     cluster = fakeCluster();
-    await cleanJobs({ db: database.db, cluster });
+    await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(await findSessionJob(database.db, sessionId)).toMatchObject({
       end_code: null,
       ended_at: null,
@@ -226,7 +230,7 @@ describe('the clean-up', () => {
       now -= 1;
       return await end(name, patience);
     };
-    const sweep = () => cleanJobs({ db: database.db, cluster }, 50);
+    const sweep = () => cleanJobs({ db: database.db, cluster, clock: () => new Date() }, 50);
     expect((await sweep()).problems).toContain('12 Jobs are left to the next clean-up');
     expect(cluster.done).toHaveLength(8);
     await sweep();
@@ -239,7 +243,7 @@ describe('the clean-up', () => {
     expect(cluster.done).toContain(`end ${name}`);
     cluster.unverified = null;
     cluster.end = end;
-    await cleanJobs({ db: database.db, cluster });
+    await cleanJobs({ db: database.db, cluster, clock: () => new Date() });
     expect(await cluster.list()).toEqual([]);
   });
 });

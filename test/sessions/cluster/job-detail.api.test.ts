@@ -77,7 +77,12 @@ describe('the Job in the detail of a session', () => {
     const { name, id } = await makeWithJob();
     await waitedFor(api.deps.db, id, { waits: true }, new Date());
     const codes = { 'git-clone': 0, inventory: 0, ansible: 137, teardown: null };
-    await settleJob(api.deps.db, id, { view: view(codes), outcome: OUT_OF_MEMORY, unverified: 'node not ready' });
+    await settleJob(
+      api.deps.db,
+      id,
+      { view: view(codes), outcome: OUT_OF_MEMORY, unverified: 'node not ready' },
+      new Date(),
+    );
     expect(await jobOf(name)).toMatchObject({
       exit_codes: codes,
       trouble: { code: 'out_of_memory', message: 'ansible needed too much' },
@@ -90,7 +95,7 @@ describe('the Job in the detail of a session', () => {
   test('has no trouble when it succeeded', async () => {
     const { name, id } = await makeWithJob();
     const outcome: JobOutcome = { succeeded: 'true', code: null, message: 'complete' };
-    await settleJob(api.deps.db, id, { view: view({ ansible: 0 }), outcome, unverified: null });
+    await settleJob(api.deps.db, id, { view: view({ ansible: 0 }), outcome, unverified: null }, new Date());
     expect(await jobOf(name)).toMatchObject({ exit_codes: { ansible: 0 }, trouble: null, unverified: null });
   });
 

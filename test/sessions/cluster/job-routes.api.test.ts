@@ -19,7 +19,16 @@ const FILES = { 'hosts/01-cfs-generated.yaml': '"all": {}\n' };
 
 let database: TestDatabase;
 let app: ApiServer;
-const now = { value: new Date() };
+/** The clock of the server: it goes on from the instant that a test sets. */
+const now = {
+  ahead: 0,
+  get value(): Date {
+    return new Date(Date.now() + this.ahead);
+  },
+  set value(at: Date) {
+    this.ahead = at.getTime() - Date.now();
+  },
+};
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -111,7 +120,7 @@ describe("a session's pod", () => {
     expect((await next(0)).body).toEqual({ action: 'wait' });
     const order = { action: 'run', run: run(`${sessionId}-1-0`) } as const;
     const { id, layer, attempt } = order.run;
-    await ensureRun(db, { id, sessionId, streamId: sessionId, layer, attempt, host: 'pod' });
+    await ensureRun(db, { id, sessionId, streamId: sessionId, layer, attempt, host: 'pod' }, new Date());
     expect(await giveOrder(db, sessionId, order)).toBe(true);
     expect(await giveOrder(db, sessionId, order)).toBe(false);
     expect((await next(0)).body).toEqual({ number: 1, ...order });
@@ -127,7 +136,7 @@ describe("a session's pod", () => {
     const files = { '/muster/work/extra-vars-0': '{"a":"1"}' };
     const order = { action: 'run' as const, run: { ...run(`${sessionId}-1-0`), arguments: ['-v', word], files } };
     const { id, layer, attempt } = order.run;
-    await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer, attempt, host: 'pod' });
+    await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer, attempt, host: 'pod' }, new Date());
     expect(await giveOrder(database.db, sessionId, order)).toBe(true);
     expect((await call('GET', `/jobs/${sessionId}/next?after=0&files=1`, token)).body).toEqual({ number: 1, ...order });
     const { run: older } = (await call('GET', `/jobs/${sessionId}/next?after=0`, token)).body;
@@ -144,7 +153,11 @@ describe("a session's pod", () => {
   test('hands in the runs of its session with its token', async () => {
     const { sessionId, token } = await makeJob();
     const id = `${sessionId}-1-0`;
-    await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' });
+    await ensureRun(
+      database.db,
+      { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' },
+      new Date(),
+    );
     const exit = { code: 0, signal: null, ended_at: '2026-11-22T00:00:00Z' };
     expect((await call('PUT', `/runs/${id}/exit`, token, exit)).status).toBe(200);
     expect((await findRun(database.db, id))?.state).toBe('ended');
@@ -236,7 +249,7 @@ describe('refused', () => {
   test('a token whose Job ended longer ago than the spool time', async () => {
     const { sessionId, token } = await makeJob();
     const outcome = { succeeded: 'false', code: 'runner_failed', message: 'x' } as const;
-    await settleJob(database.db, sessionId, { view: view(sessionId), outcome, unverified: null });
+    await settleJob(database.db, sessionId, { view: view(sessionId), outcome, unverified: null }, new Date());
     expect((await call('GET', `/jobs/${sessionId}/next`, token)).status).toBe(200);
     now.value = new Date(Date.now() + (SPOOL + 5) * 1000);
     expect((await call('GET', `/jobs/${sessionId}/next`, token)).status).toBe(401);

@@ -95,7 +95,7 @@ async function end(runId: string, code: number): Promise<void> {
   const run = await findRun(database.db, runId);
   if (run === null) throw new Error('no run');
   const exit = { code, signal: null, ended_at: new Date().toISOString() };
-  await closeRun(database.db, run, { exit, results: null, warnings: [] });
+  await closeRun(database.db, run, { exit, results: null, warnings: [] }, new Date());
 }
 
 describe('a layer as an order', () => {
@@ -210,7 +210,7 @@ describe('a layer as an order', () => {
       awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(30_000)),
     ]);
     const outcome = { succeeded: 'false', code, message } as const;
-    await settleJob(database.db, sessionId, { view: view(name), outcome, unverified: null });
+    await settleJob(database.db, sessionId, { view: view(name), outcome, unverified: null }, new Date());
     const reason = { type: code ?? 'runner_failed', message, nonRetryable: true };
     expect(await waiting).toMatchObject([
       { status: 'rejected', reason },
@@ -232,7 +232,12 @@ describe('a layer as an order', () => {
     const waiting = awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(30_000));
     const outcome = { succeeded: 'false', code, message: 'why' } as const;
     const expected = expect(waiting).rejects.toMatchObject({ type: code, message: 'why', nonRetryable: true });
-    await settleJob(database.db, sessionId, { view: { ...view(name), containers }, outcome, unverified: null });
+    await settleJob(
+      database.db,
+      sessionId,
+      { view: { ...view(name), containers }, outcome, unverified: null },
+      new Date(),
+    );
     await expected;
   });
 
@@ -244,7 +249,7 @@ describe('a layer as an order', () => {
     const playbooks = () => awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(30_000));
     expect(await playbooks()).toBe(2);
     const outcome = { succeeded: 'false', code: 'layer_failed', message: 'container ansible ended' } as const;
-    await settleJob(database.db, sessionId, { view: told, outcome, unverified: null });
+    await settleJob(database.db, sessionId, { view: told, outcome, unverified: null }, new Date());
     expect(await playbooks()).toBe(2);
   });
 
@@ -278,11 +283,16 @@ describe('a layer as an order', () => {
     if (run === null) throw new Error('no run');
     const { host: _host, ...result } = hostResult(host, 'failed');
     const exit = { code: 2, signal: null, ended_at: new Date().toISOString() };
-    await closeRun(db, run, {
-      exit,
-      results: { broken_off: false, hosts: { [host]: result } },
-      warnings: [],
-    });
+    await closeRun(
+      db,
+      run,
+      {
+        exit,
+        results: { broken_off: false, hosts: { [host]: result } },
+        warnings: [],
+      },
+      new Date(),
+    );
     await expect(running).rejects.toMatchObject({ type: 'disk_low', nonRetryable: true });
     await expect(order(sessionId)).rejects.toMatchObject({ type: 'disk_low' });
     const recorded = db.selectFrom('components').select(['error_count', 'state']).where('id', '=', host);
@@ -364,7 +374,7 @@ describe('a layer as an order', () => {
         );
         return rows.length > 0;
       });
-      await settleJob(db, sessionId, { view: view(name), outcome, unverified: null });
+      await settleJob(db, sessionId, { view: view(name), outcome, unverified: null }, new Date());
       return { opening };
     });
     const reason = { type: 'job_deleted', message: outcome.message, nonRetryable: true };

@@ -177,7 +177,7 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
   async function give(attempt: number, more: Partial<RunOrder> = {}): Promise<string> {
     const given = order(attempt, more);
     const { id, layer } = given;
-    await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer, attempt, host: 'pod' });
+    await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer, attempt, host: 'pod' }, new Date());
     await giveOrder(database.db, sessionId, { action: 'run', run: given });
     return id;
   }

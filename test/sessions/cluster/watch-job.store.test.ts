@@ -53,7 +53,11 @@ describe('following a Job', () => {
   test('whoever takes over finishes what a crash has left after the end was stored', async () => {
     const { sessionId, name } = await makeJob();
     const id = `${sessionId}-1-0`;
-    await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' });
+    await ensureRun(
+      database.db,
+      { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' },
+      new Date(),
+    );
     const end = { ended_at: new Date(), end_code: 'job_deleted', end_message: 'its Job was deleted' } as const;
     await database.db.updateTable('session_jobs').set(end).where('name', '=', name).execute();
     expect(await watch(sessionId)).toMatchObject({ reason: 'job_deleted' });
@@ -64,7 +68,11 @@ describe('following a Job', () => {
   test('a deletion by whomever ends its pods, and its open run with it', async () => {
     const { sessionId, name } = await makeJob();
     const id = `${sessionId}-1-0`;
-    await ensureRun(database.db, { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' });
+    await ensureRun(
+      database.db,
+      { id, sessionId, streamId: sessionId, layer: 0, attempt: 1, host: 'kubernetes' },
+      new Date(),
+    );
     const watched = watch(sessionId);
     cluster.put(name, { phase: 'deleting', containers: [ansible(143)] });
     expect(await watched).toMatchObject({ succeeded: 'false', reason: 'job_deleted' });

@@ -82,7 +82,7 @@ test('the end is answered as the record has it, also when it is written again', 
 test('hosts are counted, each once', async () => {
   const { id } = await makeSession(database.db);
   const run = { id: `${id}-1-0`, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'h' };
-  await ensureRun(database.db, run);
+  await ensureRun(database.db, run, new Date());
   const counts = { ok: 1, changed: 0, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
   const of = { run_id: run.id, session_id: id, layer: 0, attempt: 1, recorded: false, changes: null };
   for (const [host, status] of [

@@ -172,7 +172,11 @@ describe('a machine that is away', () => {
       .set({ ...values, ...given } as object)
       .where('id', '=', id)
       .execute();
-    await ensureRun(database.db, { id: `${id}-1-3`, sessionId: id, streamId: id, layer: 3, attempt: 1, host });
+    await ensureRun(
+      database.db,
+      { id: `${id}-1-3`, sessionId: id, streamId: id, layer: 3, attempt: 1, host },
+      new Date(),
+    );
     return id;
   };
   const said = async (id: string) => {
@@ -187,7 +191,7 @@ describe('a machine that is away', () => {
       await open('disk-a'),
       await open('disk-a', { stage: 'ended', status: 'complete', message: 'done' }),
     ];
-    await markRunEnded(database.db, `${done}-1-3`, 'ended', 0);
+    await markRunEnded(database.db, `${done}-1-3`, 'ended', 0, new Date());
     await noteMachineAway(database.db, 'disk-a');
     await noteMachineAway(database.db, 'disk-a');
     const waits = { message: expect.stringContaining('waiting for the machine'), reason: 'runner_gone' };

@@ -36,7 +36,12 @@ async function working({ started = true } = {}) {
   return {
     ...job,
     settle: async (unverified: string | null) =>
-      settleJob(database.db, job.sessionId, { view: await cluster.view(job.name), outcome: ENDED, unverified }),
+      settleJob(
+        database.db,
+        job.sessionId,
+        { view: await cluster.view(job.name), outcome: ENDED, unverified },
+        new Date(),
+      ),
     end: () => writeEnd(database.db, job.sessionId, END, new Date()),
   };
 }
@@ -68,7 +73,10 @@ describe('the components of an ended session', () => {
     await sweep();
     expect(await held()).toEqual(['a']);
     cluster.put(name, { phase: 'deleting', containers: [ansible(137)] });
-    await eventually('it is ended', async () => (await cleanJobs({ db: database.db, cluster })).problems.length === 0);
+    await eventually(
+      'it is ended',
+      async () => (await cleanJobs({ db: database.db, cluster, clock: () => new Date() })).problems.length === 0,
+    );
     await sweep();
     expect(await held()).toEqual([]);
   });

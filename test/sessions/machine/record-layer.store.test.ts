@@ -56,7 +56,11 @@ async function runWith(results: Record<string, HostStatus>): Promise<LayerRecord
   const session = await makeSession(database.db);
   const place = { layer: 0, attempt: 1 };
   const runId = `${session.id}-1-0`;
-  await ensureRun(database.db, { id: runId, sessionId: session.id, streamId: session.id, host: 'h', ...place });
+  await ensureRun(
+    database.db,
+    { id: runId, sessionId: session.id, streamId: session.id, host: 'h', ...place },
+    new Date(),
+  );
   const hosts = Object.entries(results).map(([host, status]) => hostResult(host, status));
   await insertHostResults(database.db, { runId, sessionId: session.id, ...place }, hosts);
   return {
@@ -84,7 +88,7 @@ describe('one report', () => {
   ] as [HostStatus, number, number][])('of %s turns an error count of %i into %i', async (status, before, after) => {
     const id = await component(before);
     const record = await runWith({ [id]: status });
-    await recordLayer(database.db, record);
+    await recordLayer(database.db, record, new Date());
     const { error_count, state, updated_at } = await componentNow(id);
     expect(error_count).toBe(after);
     expect(state).toEqual([
@@ -109,7 +113,7 @@ describe('one report', () => {
       stored({ commit: COMMIT, status: 'failed' }),
       ...(second ? [second] : []),
     ]);
-    await recordLayer(database.db, await runWith({ [id]: 'applied' }));
+    await recordLayer(database.db, await runWith({ [id]: 'applied' }), new Date());
     const { state } = await componentNow(id);
     expect(state.slice(0, 2)).toEqual(others);
     expect(state).toHaveLength(3);
@@ -119,20 +123,20 @@ describe('one report', () => {
   test('keeps entries that lack a playbook or a repository', async () => {
     const odd = [{ clone_url: URL, commit: 'c' }, { playbook: 'site.yml' }] as unknown as StateLayer[];
     const id = await component(0, odd);
-    await recordLayer(database.db, await runWith({ [id]: 'applied' }));
+    await recordLayer(database.db, await runWith({ [id]: 'applied' }), new Date());
     expect((await componentNow(id)).state).toMatchObject([...odd, { commit: COMMIT }]);
   });
 
   test('touches nobody who had no result', async () => {
     const [reported, other] = [await component(2), await component(2, [stored()])];
-    await recordLayer(database.db, await runWith({ [reported]: 'applied' }));
+    await recordLayer(database.db, await runWith({ [reported]: 'applied' }), new Date());
     expect(await componentNow(other)).toMatchObject({ error_count: 2, state: [stored()], updated_at: new Date(0) });
   });
 
   test('leaves out hosts that are no component and names them', async () => {
     const id = await component();
     const record = await runWith({ localhost: 'failed', [id]: 'applied', 'extra-host': 'applied' });
-    await recordLayer(database.db, record);
+    await recordLayer(database.db, record, new Date());
     expect(await messagesOf(record.streamId)).toEqual(['not recorded, no such component: extra-host, localhost']);
     const rows = await database.db
       .selectFrom('host_results')
@@ -148,15 +152,15 @@ describe('one report', () => {
   ])('names at most 10 of %i unknown hosts', async (count, end) => {
     const hosts = Array.from({ length: count }, (_, index) => `h${String(index).padStart(2, '0')}`);
     const record = await runWith(Object.fromEntries(hosts.map((host) => [host, 'applied'])));
-    await recordLayer(database.db, record);
+    await recordLayer(database.db, record, new Date());
     expect(await messagesOf(record.streamId)).toEqual([expect.stringMatching(end)]);
   });
 
   test('counts once, however often and concurrently it is made', async () => {
     const id = await component(1);
     const record = await runWith({ [id]: 'failed', nobody: 'failed' });
-    await Promise.all(Array.from({ length: 6 }, () => recordLayer(database.db, record)));
-    await recordLayer(database.db, record);
+    await Promise.all(Array.from({ length: 6 }, () => recordLayer(database.db, record, new Date())));
+    await recordLayer(database.db, record, new Date());
     expect(await componentNow(id)).toMatchObject({ error_count: 2, state: [{ status: 'failed' }] });
     expect(await messagesOf(record.streamId)).toHaveLength(1);
   });
@@ -175,7 +179,7 @@ describe('many reports', () => {
         .where('id', '=', id)
         .execute();
     await Promise.all([
-      ...runs.map((record) => recordLayer(database.db, record)),
+      ...runs.map((record) => recordLayer(database.db, record, new Date())),
       ...ids.flatMap((id) => [bump(id), bump(id)]),
     ]);
     for (const id of ids)
@@ -185,7 +189,9 @@ describe('many reports', () => {
   test('of different playbooks at once lose no entry', async () => {
     const id = await component();
     const runs = await Promise.all(Array.from({ length: 6 }, () => runWith({ [id]: 'applied' })));
-    await Promise.all(runs.map((record, index) => recordLayer(database.db, { ...record, playbook: `p${index}.yml` })));
+    await Promise.all(
+      runs.map((record, index) => recordLayer(database.db, { ...record, playbook: `p${index}.yml` }, new Date())),
+    );
     const { state } = await componentNow(id);
     expect(state.map(({ playbook }) => playbook).sort()).toEqual(runs.map((_, index) => `p${index}.yml`));
   });
@@ -202,7 +208,7 @@ describe('many reports', () => {
     const record = await runWith(
       Object.fromEntries(hosts.map((host, index) => [host, statuses[index % 3] ?? 'applied'])),
     );
-    await recordLayer(database.db, record);
+    await recordLayer(database.db, record, new Date());
     const { rows } = await sql<{ status: string; before: number; error_count: number; count: number }>`
       select state->-1->>'status' as status, split_part(id, '-', 2)::int % 3 as before, error_count, count(*) as count
       from components where id like ${`${prefix}-%`} and jsonb_array_length(state) = 2

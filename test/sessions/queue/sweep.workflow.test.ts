@@ -54,7 +54,11 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
     return client.workflow.getHandle(sessionWorkflowId(session));
   };
   const withRun = ({ id }: SessionRow, layer = 0) =>
-    ensureRun(database.db, { id: `${id}-1-${layer}`, sessionId: id, streamId: id, layer, attempt: 1, host: 'host-a' });
+    ensureRun(
+      database.db,
+      { id: `${id}-1-${layer}`, sessionId: id, streamId: id, layer, attempt: 1, host: 'host-a' },
+      new Date(),
+    );
   const admit = (session: SessionRow) =>
     database.db
       .updateTable('sessions')
@@ -199,7 +203,7 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
       // What comes late of a run that is gone is stored nowhere, and hurts nobody.
       const late = { runId: `${gone.id}-1-0`, streamId: gone.id, layer: 0, attempt: 1 };
       const report = { ...late, sessionName: gone.name, cloneUrl: 'u', playbook: 'p', commit: COMMIT };
-      await recordLayer(database.db, report);
+      await recordLayer(database.db, report, new Date());
       expect(await traces(gone)).toEqual([0, 0, 0, 0, 0]);
     });
   });

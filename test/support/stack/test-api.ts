@@ -83,7 +83,7 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
   const database = await createTestDatabase();
   const dir = await mkdtemp(join(tmpdir(), `muster-test-api-${randomBytes(4).toString('hex')}-`));
   const cipher = openSecretCipher(join(dir, 'secret.key'));
-  const secrets = createSecretStore(database.db, cipher);
+  const secrets = createSecretStore(database.db, cipher, () => new Date());
   const refs = new Map<string, string>();
   const asked: RefRequest[] = [];
   const logged: Record<string, unknown>[] = [];
