@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { Acting } from '../domain/access/acting.ts';
 import type { ApiServer } from './server/api-server.ts';
 
 declare module 'fastify' {
@@ -16,16 +17,7 @@ export function requestActor(app: ApiServer): void {
   app.decorateRequest('trace', null);
 }
 
-/** Who asks for a write, beside what the write works with. */
-export interface Acting {
-  actor: string | null;
-  /** Id of the work under an `Idempotency-Key`, by which a create that is tried again after a crash knows its own record. */
-  operation: string | null;
-  /** The trace that what it makes is to join. */
-  trace: string | null;
-}
-
-/** Returns `deps` with the caller of the request. */
-export function acting<Deps extends object>(deps: Deps, request: FastifyRequest): Deps & Acting {
-  return { ...deps, actor: request.actor, operation: request.operation?.id ?? null, trace: request.trace };
+/** Returns who makes a request, for the writes that it asks for. */
+export function acting(request: FastifyRequest): Acting {
+  return { actor: request.actor, operation: request.operation?.id ?? null, trace: request.trace };
 }

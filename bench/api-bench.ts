@@ -20,7 +20,7 @@ export async function measureOnApi(work: [string, ApiWork][]): Promise<Measureme
     const db = openDatabase({ url, poolSize: 2, name: 'bench' });
     try {
       const make = async (token: TokenCreate) =>
-        (await createToken({ db, clock: () => new Date(), actor: null }, token)).token;
+        (await createToken({ db, clock: () => new Date() }, { actor: null }, token)).token;
       const results: Measurement[] = [];
       for (const [name, run] of work) {
         process.stderr.write(`measuring ${name}\n`);

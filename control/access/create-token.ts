@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import type { TokenCreate, TokenCreated } from '../../domain/access/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { insertToken } from '../../store/access/tokens.ts';
@@ -9,15 +10,13 @@ import { hashToken, newToken } from './token-secret.ts';
 export interface TokenDependencies {
   db: Db;
   clock(): Date;
-  /** Who asks. */
-  actor: string | null;
 }
 
 /**
  * Makes a token and answers it, the only time that it is shown. Without a name it gets its role and random digits.
  * @throws `token_exists` when a token of that name is valid or expired, but not revoked
  */
-export async function createToken(deps: TokenDependencies, wanted: TokenCreate): Promise<TokenCreated> {
+export async function createToken(deps: TokenDependencies, by: Acting, wanted: TokenCreate): Promise<TokenCreated> {
   const token = newToken('api');
   const now = deps.clock();
   const name = wanted.name ?? `${wanted.role}-${randomBytes(4).toString('hex')}`;
@@ -28,7 +27,7 @@ export async function createToken(deps: TokenDependencies, wanted: TokenCreate):
     role: wanted.role,
     component: wanted.component ?? null,
     created_at: now,
-    actor: deps.actor,
+    actor: by.actor,
     expires_at: wanted.expires_in === undefined ? null : new Date(now.getTime() + wanted.expires_in * 1000),
   });
   if (row === null) throw musterError('token_exists', `A token with the name ${name} already exists`);

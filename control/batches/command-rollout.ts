@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { resumed } from '../../domain/batches/rollout.ts';
 import { musterError } from '../../domain/errors.ts';
 import { lockRollout, markResumed, type RolloutRow } from '../../store/batches/rollouts.ts';
@@ -7,7 +8,6 @@ import { stopRollout } from './stop-rollout.ts';
 export interface CommandRolloutDependencies {
   db: Db;
   clock(): Date;
-  actor: string | null;
 }
 
 /**
@@ -15,7 +15,8 @@ export interface CommandRolloutDependencies {
  * is. Throws `rollout_not_found`, `rollout_not_running` when it is done.
  */
 export async function stopRolloutByHand(
-  { db, clock, actor }: CommandRolloutDependencies,
+  { db, clock }: CommandRolloutDependencies,
+  { actor }: Acting,
   configuration: string,
   reason: string | undefined,
 ): Promise<void> {
@@ -32,7 +33,8 @@ export async function stopRolloutByHand(
  * `rollout_not_stopped`.
  */
 export async function resumeRollout(
-  { db, clock, actor }: CommandRolloutDependencies,
+  { db, clock }: CommandRolloutDependencies,
+  { actor }: Acting,
   configuration: string,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {

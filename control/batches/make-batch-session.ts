@@ -33,7 +33,8 @@ export async function makeBatchSession(trx: Db, { batch, name, components, clock
   const componentIds = components.map(({ id }) => id);
   const tags = commonTags(components.map((component) => component.tags));
   const { session } = await createSession(
-    { db: trx, dispatcher: SILENT, clock, actor: BATCHER },
+    { db: trx, dispatcher: SILENT, clock },
+    { actor: BATCHER },
     {
       name,
       configuration_name: batch.configuration,

@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import type { BatchPause } from '../../domain/batches/batch-schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { isKnownKey } from '../../store/batches/batch-reads.ts';
@@ -7,20 +8,19 @@ import type { Db } from '../../store/connection/database.ts';
 export interface PauseDependencies {
   db: Db;
   clock(): Date;
-  actor: string | null;
 }
 
 /**
  * Stops the sending of all batches, or of those of one key; what is sent goes on. Throws `batch_key_not_found` for a key that
  * no batch has and of which nothing is remembered.
  */
-export async function pauseBatcher(deps: PauseDependencies, request: BatchPause): Promise<void> {
-  await write(deps, request.key, true);
+export async function pauseBatcher(deps: PauseDependencies, by: Acting, request: BatchPause): Promise<void> {
+  await write(deps, by, request.key, true);
 }
 
 /** Lets all batches, or those of one key, go on; a pass follows at once. Throws `batch_key_not_found`. */
-export async function resumeBatcher(deps: PauseDependencies, request: BatchPause): Promise<void> {
-  await write(deps, request.key, false);
+export async function resumeBatcher(deps: PauseDependencies, by: Acting, request: BatchPause): Promise<void> {
+  await write(deps, by, request.key, false);
 }
 
 /** Asks for a pass now, whatever the interval. */
@@ -28,7 +28,12 @@ export async function tickBatcher({ db }: Pick<PauseDependencies, 'db'>): Promis
   await announceBatcher(db);
 }
 
-async function write({ db, clock, actor }: PauseDependencies, key: string | undefined, paused: boolean): Promise<void> {
+async function write(
+  { db, clock }: PauseDependencies,
+  { actor }: Acting,
+  key: string | undefined,
+  paused: boolean,
+): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const now = clock();
     if (key === undefined) await writePaused(trx, paused, actor, now);

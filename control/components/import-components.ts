@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { requireComponentSize } from '../../domain/components/component-size.ts';
 import { importedComponent } from '../../domain/components/import-component.ts';
 import { type ForeignComponent, ForeignComponentSchema } from '../../domain/components/import-schema.ts';
@@ -20,8 +21,6 @@ import { inLockOrder } from './lock-order.ts';
 export interface ImportComponentsDependencies {
   db: Db;
   clock(): Date;
-  /** Who asks, stored with the records. */
-  actor: string | null;
 }
 
 /**
@@ -30,6 +29,7 @@ export interface ImportComponentsDependencies {
  */
 export async function importComponents(
   deps: ImportComponentsDependencies,
+  by: Acting,
   records: readonly unknown[],
   mode: ImportMode & { enable: boolean },
 ): Promise<ImportResult[]> {
@@ -44,7 +44,7 @@ export async function importComponents(
       if (!read.success) return importResult(name, 'failed', [importMistake(read.error.issues)]);
       return take(read.data, name);
     });
-    if (writes.size > 0) await upsertComponents(trx, inLockOrder([...writes.values()]), now, deps.actor);
+    if (writes.size > 0) await upsertComponents(trx, inLockOrder([...writes.values()]), now, by.actor);
     return results;
 
     function take(foreign: ForeignComponent, name: string): ImportResult {

@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { namesNewBoot, patchAfterBoot, requireStateWithBoot } from '../../domain/components/boot.ts';
 import { MAX_COMPONENT_BYTES, requireComponentSize } from '../../domain/components/component-size.ts';
 import type {
@@ -25,6 +26,7 @@ export interface FilterPatchDependencies extends WriteComponentsDependencies {
  */
 export async function patchComponentsByFilter(
   deps: FilterPatchDependencies,
+  by: Acting,
   { patch, filters }: ComponentFilterPatch,
 ): Promise<string[]> {
   const { configName, ...rest } = filters;
@@ -58,7 +60,7 @@ export async function patchComponentsByFilter(
         return patched(component, patchAfterBoot(component, patch, facts), now);
       });
       const booted = new Set(components.filter((component) => namesNewBoot(component, patch)).map(({ id }) => id));
-      await updateComponents(trx, after, { now, actor: deps.actor, members, booted });
+      await updateComponents(trx, after, { now, actor: by.actor, members, booted });
       if (members.has('tags') && !members.has('state')) await requireSizes(trx, components, patch);
       for (const id of batch) ids.push(id);
     }

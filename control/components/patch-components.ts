@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { patchAfterBoot, requireStateWithBoot, tellsBoot } from '../../domain/components/boot.ts';
 import type { Component, ComponentBody } from '../../domain/components/schema.ts';
 import {
@@ -22,6 +23,7 @@ import { componentNotFound } from './read-components.ts';
  */
 export async function patchComponent(
   deps: WriteComponentsDependencies,
+  by: Acting,
   id: string,
   body: ComponentBody,
 ): Promise<Component> {
@@ -35,9 +37,9 @@ export async function patchComponent(
   const boots = tellsBoot(read.component, body);
   const component = patched(read.component, patchAfterBoot(read.component, body, { ...read, now, boots }), now);
   const booted = new Set(boots ? [id] : []);
-  const update = { now, actor: deps.actor, members: patchedMembers(body), booted };
+  const update = { now, actor: by.actor, members: patchedMembers(body), booted };
   if (await updateComponentVersion(deps.db, { component, version: read.version }, update)) return component;
-  const [later] = await patchComponents(deps, [{ ...body, id }], (stepped) => stepped);
+  const [later] = await patchComponents(deps, by, [{ ...body, id }], (stepped) => stepped);
   if (later === undefined) throw componentNotFound(id);
   return later;
 }
@@ -49,6 +51,7 @@ export async function patchComponent(
  */
 export async function patchComponents<Kept>(
   deps: WriteComponentsDependencies,
+  by: Acting,
   bodies: readonly ComponentBody[],
   keep: (component: Component) => Kept,
 ): Promise<Kept[]> {
@@ -75,7 +78,7 @@ export async function patchComponents<Kept>(
       return keep(next);
     });
     const after = [...components.values()].map(({ component }) => component);
-    await updateComponents(trx, after, { now, actor: deps.actor, members, booted });
+    await updateComponents(trx, after, { now, actor: by.actor, members, booted });
     return results;
   });
 }

@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import type { Component, ComponentBody } from '../../domain/components/schema.ts';
 import { putComponent as put } from '../../domain/components/write-component.ts';
 import { musterError } from '../../domain/errors.ts';
@@ -9,32 +10,32 @@ import { inLockOrder } from './lock-order.ts';
 export interface WriteComponentsDependencies {
   db: Db;
   clock(): Date;
-  /** Who asks, stored with each component that is written. */
-  actor: string | null;
 }
 
 /** Creates or replaces one component; the id of the path wins over one in the body (cfs-api 6.3.6). */
 export async function putComponent(
   deps: WriteComponentsDependencies,
+  by: Acting,
   id: string,
   body: ComponentBody,
 ): Promise<Component> {
   const now = deps.clock();
   const component = put(id, body, now);
-  await upsertComponents(deps.db, [component], now, deps.actor);
+  await upsertComponents(deps.db, [component], now, by.actor);
   return component;
 }
 
 /** Creates or replaces components, all or none; of two with one id the later stands. Answers them in the order given. */
 export async function putComponents(
   deps: WriteComponentsDependencies,
+  by: Acting,
   bodies: readonly ComponentBody[],
 ): Promise<Component[]> {
   const now = deps.clock();
   const components = await inSlices(bodies, (body, index) => put(requiredId(body, index), body, now));
   const last = new Map(components.map((component) => [component.id, component]));
   const sorted = inLockOrder([...last.values()]);
-  await deps.db.transaction().execute((trx) => upsertComponents(trx, sorted, now, deps.actor));
+  await deps.db.transaction().execute((trx) => upsertComponents(trx, sorted, now, by.actor));
   return components;
 }
 

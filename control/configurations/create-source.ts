@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import { secretInSource } from '../../domain/configurations/address-secrets.ts';
 import type { Source, SourceCreate, SourceRestore } from '../../domain/configurations/schema.ts';
 import { secretNameOf } from '../../domain/configurations/source-rules.ts';
@@ -14,24 +15,20 @@ export interface SourceDependencies extends SourceSecretDependencies {
   db: Db;
   secrets: SecretStore;
   clock(): Date;
-  /** Who asks, stored with the record. */
-  actor: string | null;
-  /** Id of the work under an idempotency key: what an earlier try of it has made is answered, not refused. */
-  operation?: string | null;
 }
 
 /**
  * Makes a source; its credentials go to the secret store under a fresh name, before the record that names them, and away
  * again when there will be no record (cfs-api 12, 15.18).
  */
-export async function createSource(deps: SourceDependencies, body: SourceCreate): Promise<Source> {
+export async function createSource(deps: SourceDependencies, by: Acting, body: SourceCreate): Promise<Source> {
   const secret = secretInSource(body.clone_url);
   if (secret !== null) throw secret;
   const name = body.name ?? body.clone_url;
   if ([...name].length > KEY_MAX) {
     throw musterError('bad_request', `A clone_url of more than ${KEY_MAX} characters needs a name`, 'name');
   }
-  const secretName = secretNameOf(deps.operation ?? randomUUID());
+  const secretName = secretNameOf(by.operation ?? randomUUID());
   const existing = await findSource(deps.db, name);
   if (existing?.credentials.secret_name === secretName) return existing;
   if (existing) throw sourceExists(name);
@@ -39,10 +36,10 @@ export async function createSource(deps: SourceDependencies, body: SourceCreate)
   const change = await beginChange(deps.db, secretName);
   let isWritten = false;
   try {
-    await deps.secrets.putAll(secretName, { username, password }, deps.actor);
+    await deps.secrets.putAll(secretName, { username, password }, by.actor);
     isWritten = true;
     return await deps.db.transaction().execute(async (trx) => {
-      const record = await insert(deps, trx, name, body, secretName);
+      const record = await insert(deps, by, trx, name, body, secretName);
       await endChange(trx, change);
       return record;
     });
@@ -55,14 +52,20 @@ export async function createSource(deps: SourceDependencies, body: SourceCreate)
 }
 
 /** Makes a source again that names an existing secret, which is neither made nor checked. */
-export async function restoreSource(deps: SourceDependencies, name: string, body: SourceRestore): Promise<Source> {
+export async function restoreSource(
+  deps: SourceDependencies,
+  by: Acting,
+  name: string,
+  body: SourceRestore,
+): Promise<Source> {
   const secret = secretInSource(body.clone_url);
   if (secret !== null) throw secret;
-  return insert(deps, deps.db, name, body, body.credentials.secret_name);
+  return insert(deps, by, deps.db, name, body, body.credentials.secret_name);
 }
 
 async function insert(
   deps: SourceDependencies,
+  by: Acting,
   db: Db,
   name: string,
   body: Pick<SourceCreate, 'description' | 'clone_url' | 'ca_cert'>,
@@ -77,7 +80,7 @@ async function insert(
     credentials: { authentication_method: 'password', secret_name: secretName },
     ca_cert: body.ca_cert ?? null,
   };
-  if (!(await insertSource(db, record, now, deps.actor))) throw sourceExists(name);
+  if (!(await insertSource(db, record, now, by.actor))) throw sourceExists(name);
   return record;
 }
 

@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import {
   importedConfiguration,
   importedConfigurationMistake,
@@ -29,8 +30,6 @@ import { urlsOf } from './source-urls.ts';
 export interface ImportDependencies {
   db: Db;
   clock(): Date;
-  /** Who asks, stored with the records. */
-  actor: string | null;
 }
 
 export interface ImportConfigurationsMode extends ImportMode {
@@ -44,6 +43,7 @@ export interface ImportConfigurationsMode extends ImportMode {
  */
 export async function importConfigurations(
   deps: ImportDependencies,
+  by: Acting,
   records: readonly unknown[],
   mode: ImportConfigurationsMode,
 ): Promise<ImportResult[]> {
@@ -53,7 +53,7 @@ export async function importConfigurations(
     const read = ForeignConfigurationSchema.safeParse(withoutAbsent(record));
     results.push(
       read.success
-        ? await importOne(deps, read.data, name, mode)
+        ? await importOne(deps, by, read.data, name, mode)
         : importResult(name, 'failed', [importMistake(read.error.issues)]),
     );
   }
@@ -61,7 +61,8 @@ export async function importConfigurations(
 }
 
 async function importOne(
-  { db, clock, actor }: ImportDependencies,
+  { db, clock }: ImportDependencies,
+  { actor }: Acting,
   foreign: ForeignConfiguration,
   name: string,
   mode: ImportConfigurationsMode,

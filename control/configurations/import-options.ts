@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import { ForeignOptionSchema } from '../../domain/configurations/import-schema.ts';
 import { wrongOption } from '../../domain/configurations/option-rules.ts';
@@ -17,19 +18,21 @@ export interface ImportOptionsDependencies extends PatchOptionsDependencies, Opt
  */
 export async function importOptions(
   deps: ImportOptionsDependencies,
+  by: Acting,
   records: readonly unknown[],
   mode: ImportMode,
 ): Promise<ImportResult[]> {
   const current = await readOptions(deps.db);
   const results: ImportResult[] = [];
   for (const [index, record] of records.entries()) {
-    results.push(await importOne(deps, current, record, importName(record, 'name', index), mode));
+    results.push(await importOne(deps, by, current, record, importName(record, 'name', index), mode));
   }
   return results;
 }
 
 async function importOne(
   deps: ImportOptionsDependencies,
+  by: Acting,
   current: Options,
   record: unknown,
   name: string,
@@ -51,7 +54,7 @@ async function importOne(
   const detail = [...change, ...(await optionWarnings(deps, value.data))];
   if (!importWrites(outcome, mode)) return importResult(name, outcome, detail);
   try {
-    await patchOptions(deps, value.data);
+    await patchOptions(deps, by, value.data);
     return importResult(name, outcome, detail);
   } catch (error) {
     if (!isMusterError(error)) throw error;

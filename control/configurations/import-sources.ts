@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { maskAddress, secretInSource } from '../../domain/configurations/address-secrets.ts';
 import { importedSource } from '../../domain/configurations/import-records.ts';
 import { type ForeignSource, ForeignSourceSchema } from '../../domain/configurations/import-schema.ts';
@@ -27,6 +28,7 @@ export interface ImportSourcesDependencies extends ImportDependencies {
  */
 export async function importSources(
   deps: ImportSourcesDependencies,
+  by: Acting,
   records: readonly unknown[],
   mode: ImportMode,
 ): Promise<ImportResult[]> {
@@ -44,13 +46,18 @@ export async function importSources(
       results.push(importResult(maskAddress(name), 'failed', [secret.detail]));
       continue;
     }
-    const { outcome, source } = await importOne(deps, read.data, mode);
+    const { outcome, source } = await importOne(deps, by, read.data, mode);
     results.push(importResult(name, outcome, missingSecret(source, secrets)));
   }
   return results;
 }
 
-async function importOne({ db, clock, actor }: ImportSourcesDependencies, foreign: ForeignSource, mode: ImportMode) {
+async function importOne(
+  { db, clock }: ImportSourcesDependencies,
+  { actor }: Acting,
+  foreign: ForeignSource,
+  mode: ImportMode,
+) {
   const now = clock();
   return db.transaction().execute(async (trx) => {
     const stored = await lockSource(trx, foreign.name);

@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { wrongOption } from '../../domain/configurations/option-rules.ts';
 import type { QueuePoker } from '../../domain/configurations/ports.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
@@ -11,8 +12,6 @@ export interface PatchOptionsDependencies {
   engine: QueuePoker;
   clock(): Date;
   log: { warn(object: object, message: string): void };
-  /** Who asks, stored with the record. */
-  actor: string | null;
 }
 
 /** Members of the options to set; which of them a client may set is the business of its schema. */
@@ -23,7 +22,7 @@ export type OptionsChange = { [K in keyof Options]?: Options[K] | undefined };
  * unknown source, are refused, and so is an address of no repository. Another limit of running sessions, or leave to overlap, is told
  * to the sessions that wait, without waiting for that: they also look by themselves.
  */
-export async function patchOptions(deps: PatchOptionsDependencies, patch: OptionsChange): Promise<Options> {
+export async function patchOptions(deps: PatchOptionsDependencies, by: Acting, patch: OptionsChange): Promise<Options> {
   const wrong = wrongOption(patch);
   if (wrong !== null) throw wrong;
   const { before, after } = await deps.db.transaction().execute(async (trx) => {
@@ -35,7 +34,7 @@ export async function patchOptions(deps: PatchOptionsDependencies, patch: Option
     }
     const source = patch.additional_inventory_source;
     if (source) await holdKnownSources(trx, [source]);
-    if (Object.keys(patch).length > 0) await mergeOptions(trx, patch as Partial<Options>, deps.clock(), deps.actor);
+    if (Object.keys(patch).length > 0) await mergeOptions(trx, patch as Partial<Options>, deps.clock(), by.actor);
     return { before: stored, after: merged };
   });
   const { max_running_sessions: limit, allow_overlap: overlap } = before;

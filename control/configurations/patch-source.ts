@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { secretInSource } from '../../domain/configurations/address-secrets.ts';
 import type { Source, SourcePatch } from '../../domain/configurations/schema.ts';
 import { credentialsOf, patchSource as patched } from '../../domain/configurations/source-rules.ts';
@@ -13,21 +14,26 @@ import { beginChange, endChange, settleChange } from './source-secrets.ts';
  * Changes a source (cfs-api 12). Credentials keep the name of their secret and are written first: a failure after that
  * leaves a record that is older than its credentials, and the same request again completes it.
  */
-export async function patchSource(deps: SourceDependencies, name: string, patch: SourcePatch): Promise<Source> {
+export async function patchSource(
+  deps: SourceDependencies,
+  by: Acting,
+  name: string,
+  patch: SourcePatch,
+): Promise<Source> {
   const secret = secretInSource(patch.clone_url);
   if (secret !== null) throw secret;
   const stored = await getSource(deps.db, name);
   const credentials = credentialsOf(patch);
-  if (credentials === null) return deps.db.transaction().execute((trx) => update(deps, trx, name, patch));
+  if (credentials === null) return deps.db.transaction().execute((trx) => update(deps, by, trx, name, patch));
   const secretName = stored.credentials.secret_name;
   const change = await beginChange(deps.db, secretName);
   let isWritten = false;
   try {
     const others = await otherValues(deps, secretName);
-    await deps.secrets.putAll(secretName, { ...others, ...credentials }, deps.actor);
+    await deps.secrets.putAll(secretName, { ...others, ...credentials }, by.actor);
     isWritten = true;
     return await deps.db.transaction().execute(async (trx) => {
-      const record = await update(deps, trx, name, patch);
+      const record = await update(deps, by, trx, name, patch);
       await endChange(trx, change);
       return record;
     });
@@ -39,12 +45,18 @@ export async function patchSource(deps: SourceDependencies, name: string, patch:
   }
 }
 
-async function update(deps: SourceDependencies, trx: Db, name: string, patch: SourcePatch): Promise<Source> {
+async function update(
+  deps: SourceDependencies,
+  by: Acting,
+  trx: Db,
+  name: string,
+  patch: SourcePatch,
+): Promise<Source> {
   const locked = await lockSource(trx, name);
   if (locked === undefined) throw sourceNotFound(name);
   const now = deps.clock();
   const next = patched(locked, patch, wireTime(now));
-  await updateSource(trx, next, now, deps.actor);
+  await updateSource(trx, next, now, by.actor);
   return next;
 }
 

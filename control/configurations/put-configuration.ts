@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import {
   conflictingLayers,
   layerMistake,
@@ -28,8 +29,6 @@ export interface PutConfigurationDependencies extends ResolveDependencies {
   tenants: TenantRegistry;
   clock(): Date;
   log: { warn(object: object, message: string): void };
-  /** Who asks, stored with the record. */
-  actor: string | null;
 }
 
 export interface PutConfigurationOptions {
@@ -49,6 +48,7 @@ export interface PutConfigurationOptions {
  */
 export async function putConfiguration(
   deps: PutConfigurationDependencies,
+  by: Acting,
   name: string,
   body: ConfigurationBody,
   options: PutConfigurationOptions,
@@ -86,7 +86,7 @@ export async function putConfiguration(
   };
   return deps.db.transaction().execute(async (trx) => {
     await holdKnownSources(trx, sources);
-    return save(deps, trx, record, now, options);
+    return save(deps, by, trx, record, now, options);
   });
 }
 
@@ -107,6 +107,7 @@ async function checkOwner(
 /** Writes the record over the one that is there now, which may be newer than the one that was checked. */
 async function save(
   deps: PutConfigurationDependencies,
+  by: Acting,
   trx: Db,
   record: Configuration,
   now: Date,
@@ -116,12 +117,12 @@ async function save(
     const stored = await lockConfiguration(trx, record.name);
     if (stored === undefined) {
       // Somebody else may make one of this name at the same moment.
-      if (await insertConfiguration(trx, record, now, deps.actor)) return record;
+      if (await insertConfiguration(trx, record, now, by.actor)) return record;
       continue;
     }
     refuseForeign(tenant, stored);
     const next = version2 ? withUnknownOf(stored, record) : record;
-    await updateConfiguration(trx, next, now, deps.actor);
+    await updateConfiguration(trx, next, now, by.actor);
     if (version2 && layersOf(stored).some(({ layer }) => layer.source)) {
       deps.log.warn({ configuration: record.name }, 'version 2 replaced layers with sources, which it cannot show');
     }

@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import type { Configuration } from '../../domain/configurations/schema.ts';
 import { refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
 import { musterError } from '../../domain/errors.ts';
@@ -20,6 +21,7 @@ const ATTEMPTS = 50;
  */
 export async function refreshConfiguration(
   deps: Omit<PutConfigurationDependencies, 'log'>,
+  by: Acting,
   name: string,
   tenant: Tenant,
 ): Promise<Configuration> {
@@ -31,7 +33,7 @@ export async function refreshConfiguration(
     const resolved = await resolveBranches(deps, record, deadline);
     const now = deps.clock();
     const next = { ...record, ...resolved, last_updated: wireTime(now) };
-    if (await updateConfigurationIfUnchanged(deps.db, next, revision, now, deps.actor)) return next;
+    if (await updateConfigurationIfUnchanged(deps.db, next, revision, now, by.actor)) return next;
   }
   throw musterError('changed_meanwhile', `Configuration ${name} is being changed by others; try again.`);
 }

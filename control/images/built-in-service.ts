@@ -17,7 +17,7 @@ const SESSIONS = 'sessions';
  * image that nobody can customise: what the API refuses for that reason is worth another try.
  */
 export function createBuiltInImages(deps: ImageDependencies): ImageService {
-  const acting = { ...deps, actor: SESSIONS };
+  const acting = { actor: SESSIONS };
   return {
     getImage: (id) =>
       translated(async () => {
@@ -25,7 +25,7 @@ export function createBuiltInImages(deps: ImageDependencies): ImageService {
         return { id: image.id, name: image.name };
       }),
     createPublicKey: (name, publicKey) =>
-      translated(async () => (await createPublicKey(acting, { name, public_key: publicKey })).id),
+      translated(async () => (await createPublicKey(deps, acting, { name, public_key: publicKey })).id),
     findPublicKeys: (name) =>
       translated(async () =>
         (await wholeOf(publicKeyBatches(deps, name))).map(({ id, public_key }) => ({
@@ -48,11 +48,11 @@ export function createBuiltInImages(deps: ImageDependencies): ImageService {
           ssh_containers: [{ name: shellName, jail: true }],
           ...(requireDkms ? { require_dkms: true } : {}),
         };
-        return imageJob(await createImageJob(acting, wanted));
+        return imageJob(await createImageJob(deps, acting, wanted));
       }),
     getJob: (id) => translated(async () => unlessGone(getImageJob(deps, id).then(imageJob), null)),
     listJobs: () => translated(async () => (await wholeOf(imageJobBatches(deps))).map(imageJob)),
-    deleteJob: (id) => translated(() => unlessGone(deleteImageJob(acting, id), undefined)),
+    deleteJob: (id) => translated(() => unlessGone(deleteImageJob(deps, id), undefined)),
   };
 }
 

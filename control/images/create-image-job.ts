@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import { musterError } from '../../domain/errors.ts';
 import { type ImageJobRequest, withJobDefaults } from '../../domain/images/job-defaults.ts';
 import { publicKeyLine } from '../../domain/images/public-key.ts';
@@ -14,7 +15,7 @@ import {
 } from '../../store/images/image-jobs.ts';
 import { findPublicKey, type ImageRow, lockImage } from '../../store/images/images.ts';
 import { viewOfImageJob } from './image-views.ts';
-import type { ActingOnImages } from './ports.ts';
+import type { ImageDependencies } from './ports.ts';
 import { wantedImageJob } from './wanted-image-job.ts';
 
 /** A machine that did not say for so long that it is there is not, ms: it does so every 20 s. */
@@ -26,7 +27,8 @@ export const WORKER_SILENT_MS = 70_000;
  * machine can do it
  */
 export async function createImageJob(
-  deps: Pick<ActingOnImages, 'db' | 'tell' | 'imageSettings' | 'clock' | 'actor' | 'operation'>,
+  deps: Pick<ImageDependencies, 'db' | 'tell' | 'imageSettings' | 'clock'>,
+  by: Acting,
   wanted: ImageJobCreate,
 ): Promise<ImageJobView> {
   if (wanted.job_type !== 'customize') {
@@ -37,7 +39,7 @@ export async function createImageJob(
     // Whoever removes the image meanwhile waits, and then sees the job.
     const image = await lockImage(trx, wanted.artifact_id);
     // An earlier try of the same operation was killed before it answered.
-    const before = deps.operation ? await anyImageJob(trx, deps.operation) : null;
+    const before = by.operation ? await anyImageJob(trx, by.operation) : null;
     if (before !== null) return before;
     const storeId = storeOf(wanted.artifact_id, image);
     const arch = image?.arch ?? 'x86_64';
@@ -46,7 +48,7 @@ export async function createImageJob(
     const workers = await ableWorkers(trx, storeId, deps.clock());
     await checkSet(trx, request, workers);
     return insertImageJob(trx, {
-      id: deps.operation ?? randomUUID(),
+      id: by.operation ?? randomUUID(),
       image_id: wanted.artifact_id,
       format: image?.format ?? null,
       request,
@@ -55,7 +57,7 @@ export async function createImageJob(
       store_id: storeId,
       result_id: randomUUID(),
       created_at: deps.clock(),
-      actor: deps.actor,
+      actor: by.actor,
     });
   });
   if (row.deleted_at === null) await deps.tell([wantedImageJob(row.id)]);

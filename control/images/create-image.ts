@@ -1,26 +1,29 @@
 import { randomUUID } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { ImageCreate, ImageLink, ImageView } from '../../domain/images/schema.ts';
 import { findImage, type ImageRow, insertImage } from '../../store/images/images.ts';
 import type { StoredLink } from '../../store/images/tables.ts';
 import { viewOfImage } from './image-views.ts';
-import type { ActingOnImages } from './ports.ts';
+import type { ImageDependencies } from './ports.ts';
 
 /** Makes the record of an image whose content, if any, is elsewhere. Throws `image_reference_unknown`. */
 export async function createImage(
-  deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor' | 'operation'>,
+  deps: Pick<ImageDependencies, 'db' | 'clock'>,
+  by: Acting,
   wanted: ImageCreate,
 ): Promise<ImageView> {
   const { name, arch = 'x86_64', link = null, metadata = {} } = wanted;
-  const id = deps.operation ?? randomUUID();
-  const row = { ...newImage(deps, name, arch, id), link: link && outerLink(link), metadata };
+  const id = by.operation ?? randomUUID();
+  const row = { ...newImage(deps, by, name, arch, id), link: link && outerLink(link), metadata };
   await insertImage(deps.db, row);
   return viewOfImage((await findImage(deps.db, id)) ?? row);
 }
 
 /** A record with nothing in it. */
 export function newImage(
-  { clock, actor }: Pick<ActingOnImages, 'clock' | 'actor'>,
+  { clock }: Pick<ImageDependencies, 'clock'>,
+  { actor }: Acting,
   name: string,
   arch: ImageRow['arch'],
   id: string,

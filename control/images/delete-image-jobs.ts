@@ -2,11 +2,11 @@ import { timeBefore } from '../../domain/age.ts';
 import type { ImageJobDeleteQuery } from '../../domain/images/schema.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
 import { forgetImageJobs, type ImageJobFilter, markImageJobsDeleted } from '../../store/images/image-jobs.ts';
-import type { ActingOnImages } from './ports.ts';
+import type { ImageDependencies } from './ports.ts';
 import { imageJobNotFound } from './read-image-jobs.ts';
 import { endedImageJob } from './wanted-image-job.ts';
 
-type Dependencies = Pick<ActingOnImages, 'db' | 'tell' | 'clock'>;
+type Dependencies = Pick<ImageDependencies, 'db' | 'tell' | 'clock'>;
 
 /** Deletes a job: it is gone at once for who asks, and its processes and files some seconds later. Throws `image_job_not_found`. */
 export async function deleteImageJob(deps: Dependencies, id: string): Promise<void> {

@@ -8,7 +8,7 @@ import {
   noteImageRemoval,
 } from '../../store/images/images.ts';
 import { foreignDirectory } from './foreign-directory.ts';
-import type { ActingOnImages } from './ports.ts';
+import type { ImageDependencies } from './ports.ts';
 import { imageNotFound } from './read-images.ts';
 
 /**
@@ -16,7 +16,7 @@ import { imageNotFound } from './read-images.ts';
  * installation the file stays. Throws `image_not_found`, and `image_in_use` while a job is about to unpack it.
  */
 export async function deleteImage(
-  deps: Pick<ActingOnImages, 'db' | 'imageFiles' | 'clock' | 'log'>,
+  deps: Pick<ImageDependencies, 'db' | 'imageFiles' | 'clock' | 'log'>,
   id: string,
 ): Promise<void> {
   if (!isUuid(id)) throw imageNotFound(id);

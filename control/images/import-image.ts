@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { ImageImport, StoredImageView } from '../../domain/images/schema.ts';
@@ -7,14 +8,15 @@ import { insertImage } from '../../store/images/images.ts';
 import { newImage } from './create-image.ts';
 import { foreignDirectory } from './foreign-directory.ts';
 import { viewOfStoredImage } from './image-views.ts';
-import type { ActingOnImages } from './ports.ts';
+import type { ImageDependencies } from './ports.ts';
 
 /**
  * Takes in the file of a root file system as a new image. The record is made when the whole file is there.
  * @throws `image_builder_unavailable`, `image_format_unknown`, `image_archive_invalid`, `image_too_large`, `image_disk_full`, `image_checksum_wrong`
  */
 export async function importImage(
-  deps: Pick<ActingOnImages, 'db' | 'imageFiles' | 'imageSettings' | 'clock' | 'actor'>,
+  deps: Pick<ImageDependencies, 'db' | 'imageFiles' | 'imageSettings' | 'clock'>,
+  by: Acting,
   { name, arch, sha256 }: ImageImport,
   source: AsyncIterable<Uint8Array>,
 ): Promise<StoredImageView> {
@@ -31,7 +33,7 @@ export async function importImage(
     const created = deps.clock();
     const { path, etag } = await files.keep({ token, imageId, created, facts });
     const row = {
-      ...newImage(deps, name, arch, imageId),
+      ...newImage(deps, by, name, arch, imageId),
       link: { type: 'file', path, etag },
       store_id: files.storeId,
       format: facts.format,

@@ -86,7 +86,7 @@ export async function recordNewImage(
     const kept = await packed.keep(imageId, created);
     await moveImageJob(trx, id, 'success', { message: '', ended_at: created, resultant_image_id: imageId });
     await insertImage(trx, {
-      ...newImage({ clock, actor: job.actor }, job.request.image_root_archive_name, job.arch, imageId),
+      ...newImage({ clock }, { actor: job.actor }, job.request.image_root_archive_name, job.arch, imageId),
       link: { type: 'file', path: kept.path, etag: kept.etag },
       metadata: source?.metadata ?? {},
       store_id: packed.storeId,

@@ -1,9 +1,10 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { musterError } from '../../domain/errors.ts';
 import { isEnd } from '../../domain/images/job-status.ts';
 import type { ImageJobPatch, ImageJobView } from '../../domain/images/schema.ts';
 import { moveImageJob } from '../../store/images/image-jobs.ts';
 import { findImage } from '../../store/images/images.ts';
-import type { ActingOnImages } from './ports.ts';
+import type { ImageDependencies } from './ports.ts';
 import { getImageJob } from './read-image-jobs.ts';
 import { endedImageJob } from './wanted-image-job.ts';
 
@@ -12,7 +13,8 @@ import { endedImageJob } from './wanted-image-job.ts';
  * `error` ends the job. Throws `image_job_not_found`, `image_reference_unknown`, `image_job_status`.
  */
 export async function patchImageJob(
-  deps: Pick<ActingOnImages, 'db' | 'tell' | 'clock' | 'actor'>,
+  deps: Pick<ImageDependencies, 'db' | 'tell' | 'clock'>,
+  by: Acting,
   id: string,
   { status, resultant_image_id: resultId }: ImageJobPatch,
 ): Promise<ImageJobView> {
@@ -29,7 +31,7 @@ export async function patchImageJob(
     const detail = `Job ${id} is in status ${job.status}; only an open job can be set to error, the rest is Muster's own`;
     throw musterError('image_job_status', detail, 'status');
   }
-  const message = `ended by ${deps.actor ?? 'a request'}`;
+  const message = `ended by ${by.actor ?? 'a request'}`;
   if (await moveImageJob(deps.db, id, 'error', { message, ended_at: deps.clock() })) {
     // By the id of the record: the one that was asked for may be in upper case, and would be another workflow's.
     await deps.tell([endedImageJob(job.id)]);

@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { musterError } from '../../domain/errors.ts';
 import {
   type ImagePatch,
@@ -10,12 +11,13 @@ import { isUuid } from '../../domain/text/uuid.ts';
 import { lockImage, updateImage } from '../../store/images/images.ts';
 import { outerLink } from './create-image.ts';
 import { viewOfImage } from './image-views.ts';
-import type { ActingOnImages } from './ports.ts';
+import type { ImageDependencies } from './ports.ts';
 import { imageNotFound } from './read-images.ts';
 
 /** Changes what is given. Throws `image_not_found`, `image_reference_unknown`, `image_request_invalid`. */
 export async function patchImage(
-  deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor'>,
+  deps: Pick<ImageDependencies, 'db' | 'clock'>,
+  by: Acting,
   id: string,
   { link, arch, metadata }: ImagePatch,
 ): Promise<ImageView> {
@@ -27,7 +29,7 @@ export async function patchImage(
       ...(link === undefined ? {} : { link: outerLink(link) }),
       ...(arch === undefined ? {} : { arch }),
       ...(metadata === undefined ? {} : { metadata: withMetadata(row.metadata, metadata) }),
-      actor: deps.actor,
+      actor: by.actor,
       updated_at: deps.clock(),
     });
     return viewOfImage(changed);

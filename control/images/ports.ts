@@ -13,13 +13,6 @@ export interface ImageDependencies {
   log: { warn(fields: object, message: string): void };
 }
 
-export interface ActingOnImages extends ImageDependencies {
-  /** Who asks. */
-  actor: string | null;
-  /** The work under an Idempotency-Key, which what it makes has as its id; null or undefined: there is none. */
-  operation?: string | null;
-}
-
 /** Limits of files that come in. */
 export interface ImageSettings {
   /** Largest file, bytes. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import { readPublicKey } from '../../domain/images/public-key.ts';
 import type { PublicKeyCreate, PublicKeyView } from '../../domain/images/schema.ts';
@@ -12,7 +13,7 @@ import {
   listPublicKeys,
 } from '../../store/images/images.ts';
 import { viewOfPublicKey } from './image-views.ts';
-import type { ActingOnImages } from './ports.ts';
+import type { ImageDependencies } from './ports.ts';
 
 function keyNotFound(id: string): MusterError {
   return musterError('image_key_not_found', `There is no public key with the id ${id}`);
@@ -23,7 +24,8 @@ function keyNotFound(id: string): MusterError {
  * @throws `image_request_invalid` for a text that is not one public key
  */
 export async function createPublicKey(
-  deps: Pick<ActingOnImages, 'db' | 'clock' | 'actor' | 'operation'>,
+  deps: Pick<ImageDependencies, 'db' | 'clock'>,
+  by: Acting,
   { name, public_key }: PublicKeyCreate,
 ): Promise<PublicKeyView> {
   const read = readPublicKey(public_key);
@@ -31,8 +33,8 @@ export async function createPublicKey(
     const detail = `The public key ${read.mistake}. A public key is one line, TYPE KEY COMMENT, as ssh-keygen writes it`;
     throw musterError('image_request_invalid', detail, 'public_key');
   }
-  const id = deps.operation ?? randomUUID();
-  const row = { id, name, public_key: read.line, created_at: deps.clock(), actor: deps.actor };
+  const id = by.operation ?? randomUUID();
+  const row = { id, name, public_key: read.line, created_at: deps.clock(), actor: by.actor };
   await insertPublicKey(deps.db, row);
   return viewOfPublicKey((await findPublicKey(deps.db, id)) ?? row);
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import type { ComponentFilter } from '../../domain/components/schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import type { KeptCheckAnswer } from '../../domain/schedules/drift-check-schema.ts';
@@ -14,8 +15,6 @@ export interface CheckDriftDependencies {
   db: Db;
   dispatcher: Dispatcher;
   clock(): Date;
-  /** The trace in which it is asked for; the sessions join it. */
-  trace?: string | null;
 }
 
 export interface CheckDriftRequest {
@@ -23,7 +22,6 @@ export interface CheckDriftRequest {
   filter: ComponentFilter;
   /** Whether what drifted counts as not configured when the check ends. */
   reconfigure: boolean;
-  actor: string | null;
   /** Id of this call: the same one again makes nothing and answers the same. */
   runId: string;
 }
@@ -36,14 +34,15 @@ const LATER: Dispatcher = { kick: () => undefined };
  * configuration one for every so many hosts. Answers their names and ids. Components of a configuration that cannot run are
  * left out, with the reason. Throws `bad_tags`.
  */
-export async function checkDrift(deps: CheckDriftDependencies, request: CheckDriftRequest): Promise<KeptCheckAnswer> {
+export async function checkDrift(
+  deps: CheckDriftDependencies,
+  by: Acting,
+  request: CheckDriftRequest,
+): Promise<KeptCheckAnswer> {
   const answer = await deps.db.transaction().execute(async (trx) => {
     const before = await claimCheck(trx, request.runId, deps.clock());
     if (before !== null) return before;
-    const made = await makeChecks(
-      { db: trx, dispatcher: LATER, clock: deps.clock, trace: deps.trace ?? null },
-      request,
-    );
+    const made = await makeChecks({ db: trx, dispatcher: LATER, clock: deps.clock }, by, request);
     await saveCheckAnswer(trx, request.runId, made);
     return made;
   });
@@ -51,13 +50,17 @@ export async function checkDrift(deps: CheckDriftDependencies, request: CheckDri
   return answer;
 }
 
-async function makeChecks(deps: CheckDriftDependencies, request: CheckDriftRequest): Promise<KeptCheckAnswer> {
+async function makeChecks(
+  deps: CheckDriftDependencies,
+  by: Acting,
+  request: CheckDriftRequest,
+): Promise<KeptCheckAnswer> {
   const key = createHash('sha256').update(request.runId).digest('hex').slice(0, 12);
   const plan = planChecks(await candidates(deps.db, request.filter), key);
   const leftOut = new Map(plan.leftOut.map((entry) => [entry.reason, entry]));
   const answer = { sessions: [] as string[], session_ids: [] as string[], components: 0 };
   for (const check of plan.checks) {
-    const made = await makeCheck(deps, request, check);
+    const made = await makeCheck(deps, by, request, check);
     if ('id' in made) {
       answer.sessions.push(check.name);
       answer.session_ids.push(made.id);
@@ -70,12 +73,14 @@ async function makeChecks(deps: CheckDriftDependencies, request: CheckDriftReque
 /** Makes one session; answers its id, or why its configuration cannot run. */
 async function makeCheck(
   deps: CheckDriftDependencies,
-  { reconfigure, actor }: CheckDriftRequest,
+  { actor, trace = null }: Acting,
+  { reconfigure }: CheckDriftRequest,
   { name, configuration, hosts }: PlannedCheck,
 ): Promise<{ id: string } | { refusal: string }> {
   try {
     const { session } = await createSession(
-      { ...deps, actor },
+      deps,
+      { actor, trace },
       {
         name,
         configuration_name: configuration,

@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { ScheduleCreate, ScheduleView } from '../../domain/schedules/schedule-schema.ts';
 import { findScheduleById, insertSchedule } from '../../store/schedules/schedules.ts';
 import { synced, type WriteScheduleDependencies } from './write-schedule.ts';
 
-export interface CreateScheduleDependencies extends WriteScheduleDependencies {
-  /** Id of the work under an idempotency key: what an earlier try of it has made is answered, not refused. */
-  operation?: string | null;
-}
-
 /** Makes a schedule. Throws `schedule_exists`. */
 export async function createSchedule(
-  deps: CreateScheduleDependencies,
+  deps: WriteScheduleDependencies,
+  by: Acting,
   { name, paused, ...record }: ScheduleCreate,
 ): Promise<ScheduleView> {
-  const { db, actor, operation } = deps;
+  const { db } = deps;
+  const { actor, operation } = by;
   const id = operation ?? randomUUID();
   const made = await insertSchedule(db, { id, name, record, paused, now: deps.clock(), actor });
   const row = made ?? (operation ? await findScheduleById(db, operation) : null);

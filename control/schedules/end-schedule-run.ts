@@ -66,7 +66,8 @@ export async function cancelScheduleRun(deps: EndRunDependencies, runId: string)
   for (const [index, session] of (made?.sessions ?? []).entries()) {
     try {
       await cancelSession(
-        { ...deps, actor: scheduleActor(schedule.name) },
+        deps,
+        { actor: scheduleActor(schedule.name) },
         session,
         `the run of schedule ${schedule.name} was cancelled`,
         made?.session_ids?.[index],

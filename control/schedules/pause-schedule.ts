@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import type { ScheduleView } from '../../domain/schedules/schedule-schema.ts';
 import { pauseSchedule as pauseRecord } from '../../store/schedules/schedules.ts';
 import { scheduleNotFound } from './read-schedules.ts';
@@ -9,10 +10,12 @@ import { synced, type WriteScheduleDependencies } from './write-schedule.ts';
  */
 export async function pauseSchedule(
   deps: WriteScheduleDependencies,
+  by: Acting,
   name: string,
   { paused, note }: { paused: boolean; note: string },
 ): Promise<ScheduleView> {
-  const { db, actor } = deps;
+  const { db } = deps;
+  const { actor } = by;
   const row = await pauseRecord(db, name, { paused, note, now: deps.clock(), actor });
   if (row === null) throw scheduleNotFound(name);
   return synced(deps, row);

@@ -10,9 +10,7 @@ import type { Dispatcher } from '../sessions/engine-port.ts';
 import { checkDrift } from './check-drift.ts';
 import { type RefreshDependencies, refreshConfigurations } from './refresh-configurations.ts';
 
-export interface PerformDependencies
-  extends Omit<RefreshDependencies, 'actor'>,
-    Omit<FilterPatchDependencies, 'actor' | 'alongside'> {
+export interface PerformDependencies extends RefreshDependencies, Omit<FilterPatchDependencies, 'alongside'> {
   db: Db;
   dispatcher: Dispatcher;
 }
@@ -73,7 +71,7 @@ async function reconfigureComponents(
     const ended = await endScheduleRun(trx, runId, { state: 'succeeded', result, now: deps.clock() });
     if (!ended) throw musterError('changed_meanwhile', `run ${runId} has ended meanwhile`);
   };
-  await patchComponentsByFilter({ ...deps, actor, alongside }, { patch, filters: filter });
+  await patchComponentsByFilter({ ...deps, alongside }, { actor }, { patch, filters: filter });
   return null;
 }
 
@@ -81,7 +79,7 @@ async function refreshBranches(
   { deps, runId, actor, signal }: Work,
   { configurations: names }: NonNullable<ScheduleAction['refresh']>,
 ): Promise<null> {
-  const configurations = await refreshConfigurations({ ...deps, actor }, names, signal);
+  const configurations = await refreshConfigurations(deps, { actor }, names, signal);
   const { failed } = configurations;
   const detail = failed.map(({ name, detail }) => `${name}: ${detail}`).join('; ');
   await endScheduleRun(deps.db, runId, {
@@ -99,7 +97,7 @@ async function runSession(
   { name_prefix, ...body }: NonNullable<ScheduleAction['session']>,
 ): Promise<Made> {
   const name = scheduledSessionName(schedule, name_prefix, scheduledAt);
-  const { session } = await createSession({ ...deps, actor, operation: runId }, { ...body, name });
+  const { session } = await createSession(deps, { actor, operation: runId }, { ...body, name });
   return { sessions: [name], session_ids: [session.id] };
 }
 
@@ -107,7 +105,7 @@ async function checkComponents(
   { deps, runId, actor }: Work,
   { filter, reconfigure = false }: NonNullable<ScheduleAction['check']>,
 ): Promise<Made | null> {
-  const checked = await checkDrift(deps, { filter, reconfigure, actor, runId });
+  const checked = await checkDrift(deps, { actor }, { filter, reconfigure, runId });
   const { sessions, session_ids, components, left_out } = checked;
   if (sessions.length > 0) return { sessions, session_ids };
   const why = left_out.map(({ reason, components: count }) => `${reason} (${count})`).join('; ');

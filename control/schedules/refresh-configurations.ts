@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { layersOf } from '../../domain/configurations/layer-rules.ts';
 import type { Configuration } from '../../domain/configurations/schema.ts';
 import { ERRORS, isMusterError } from '../../domain/errors.ts';
@@ -23,6 +24,7 @@ const PAGE = 500;
  */
 export async function refreshConfigurations(
   deps: RefreshDependencies,
+  by: Acting,
   names: readonly string[] | undefined,
   signal: AbortSignal,
 ): Promise<RefreshReport> {
@@ -30,7 +32,7 @@ export async function refreshConfigurations(
   const before = await commitsBefore(deps.db, names);
   await atOnce(PARALLEL, [...before], async ([name, commits]) => {
     signal.throwIfAborted();
-    const outcome = await refresh(deps, name);
+    const outcome = await refresh(deps, by, name);
     if ('failure' in outcome) report.failed.push({ name, ...outcome.failure });
     else if (commitsOf(outcome.record) === commits) report.unchanged += 1;
     else report.changed.push(name);
@@ -42,9 +44,9 @@ export async function refreshConfigurations(
 
 type Refreshed = { record: Configuration } | { failure: { code: string; detail: string } };
 
-async function refresh(deps: RefreshDependencies, name: string): Promise<Refreshed> {
+async function refresh(deps: RefreshDependencies, by: Acting, name: string): Promise<Refreshed> {
   try {
-    return { record: await refreshConfiguration(deps, name, null) };
+    return { record: await refreshConfiguration(deps, by, name, null) };
   } catch (error) {
     if (!isMusterError(error) || ERRORS[error.code].retryable) throw error;
     return { failure: { code: error.code, detail: error.detail } };

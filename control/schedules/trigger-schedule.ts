@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import type { ScheduleTriggered } from '../../domain/schedules/schedule-schema.ts';
 import {
   insertScheduleRun,
@@ -16,7 +17,11 @@ import type { WriteScheduleDependencies } from './write-schedule.ts';
  * back. While another run goes on it waits for its end, unless the schedule lets them overlap. Two of one second are one run.
  * Throws `schedule_not_found`.
  */
-export async function triggerSchedule(deps: WriteScheduleDependencies, name: string): Promise<ScheduleTriggered> {
+export async function triggerSchedule(
+  deps: WriteScheduleDependencies,
+  by: Acting,
+  name: string,
+): Promise<ScheduleTriggered> {
   const schedule = await requireSchedule(deps.db, name);
   const now = deps.clock();
   const run = await insertScheduleRun(deps.db, {
@@ -24,7 +29,7 @@ export async function triggerSchedule(deps: WriteScheduleDependencies, name: str
     scheduleId: schedule.id,
     scheduledAt: new Date(Math.floor(now.getTime() / 1000) * 1000),
     byHand: true,
-    requestedBy: deps.actor,
+    requestedBy: by.actor,
     now,
   });
   const { synced, error } = await deliver(deps, schedule, run);

@@ -10,8 +10,6 @@ import { type SyncScheduleDependencies, syncSchedule } from './sync-schedule.ts'
 export interface WriteScheduleDependencies extends SyncScheduleDependencies {
   db: Db;
   clock(): Date;
-  /** Who asks, stored with the record. */
-  actor: string | null;
 }
 
 /** Tells the engine of a record that is committed, and answers it with whether that worked. */

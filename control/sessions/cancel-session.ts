@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { announceStream } from '../../store/runs/streams.ts';
@@ -12,7 +13,8 @@ import { getSessionLocked, sessionNotFound } from './find-session.ts';
  * @param id the only one that is meant: another that has taken the name since is `session_not_found`
  */
 export async function cancelSession(
-  deps: { db: Db; dispatcher: Dispatcher; clock(): Date; actor: string | null },
+  deps: { db: Db; dispatcher: Dispatcher; clock(): Date },
+  by: Acting,
   name: string,
   reason: string | undefined,
   id?: string,
@@ -25,7 +27,7 @@ export async function cancelSession(
     const first = await requestCancel(trx, before.id, {
       reason: text,
       message: reason ? `is being cancelled: ${reason}` : 'is being cancelled',
-      actor: deps.actor,
+      actor: by.actor,
       now: deps.clock(),
     });
     if (!first) return before;

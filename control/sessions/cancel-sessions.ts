@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { parseTagFilter } from '../../domain/components/tags.ts';
 import type { SessionsCancel, SessionsCancelled } from '../../domain/sessions/schema.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -9,7 +10,8 @@ import type { Dispatcher } from './engine-port.ts';
  * the others when no process of them is left. Repeating it is harmless. Throws `bad_tags`.
  */
 export async function cancelSessions(
-  deps: { db: Db; dispatcher: Dispatcher; clock(): Date; actor: string | null },
+  deps: { db: Db; dispatcher: Dispatcher; clock(): Date },
+  by: Acting,
   { reason, status, names, tags }: SessionsCancel,
 ): Promise<SessionsCancelled> {
   const selection = { status, names, tags: parseTagFilter(tags ?? '') };
@@ -19,7 +21,7 @@ export async function cancelSessions(
   };
   const answer = await deps.db.transaction().execute(async (trx) => {
     const known = names === undefined ? new Map<string, boolean>() : await findNames(trx, names);
-    const counts = await cancelSessionRows(trx, selection, { ...words, actor: deps.actor, now: deps.clock() });
+    const counts = await cancelSessionRows(trx, selection, { ...words, actor: by.actor, now: deps.clock() });
     return {
       ...counts,
       complete: (names ?? []).filter((name) => known.get(name) === true),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import { DEFAULT_OPTIONS } from '../../domain/configurations/default-options.ts';
 import type { Options } from '../../domain/configurations/schema.ts';
 import { musterError } from '../../domain/errors.ts';
@@ -17,12 +18,6 @@ export interface CreateSessionDeps {
   db: Db;
   dispatcher: Dispatcher;
   clock(): Date;
-  /** Who asks; stored with the record. */
-  actor: string | null;
-  /** Id of the work under an idempotency key: what an earlier try of it has made is answered, not refused. */
-  operation?: string | null;
-  /** The trace in which it is asked for; its work joins it. */
-  trace?: string | null;
 }
 
 /** What a session is made from: v3's body. Limit and pass-through are stored as they are given, absent ones as ''. */
@@ -51,6 +46,7 @@ export function sessionExists(name: string): Error {
  */
 export async function createSession(
   deps: CreateSessionDeps,
+  by: Acting,
   body: SessionWanted,
   { debugNames = true, limitOfHosts = false }: { debugNames?: boolean; limitOfHosts?: boolean } = {},
 ): Promise<CreatedSession> {
@@ -58,7 +54,7 @@ export async function createSession(
   const { db } = deps;
   const inputs = await readCreationInputs(db, body.name, body.configuration_name);
   const options = { ...DEFAULT_OPTIONS, ...inputs.options };
-  if (inputs.nameTaken) return { session: await madeBefore(deps, body.name), options };
+  if (inputs.nameTaken) return { session: await madeBefore(deps, by, body.name), options };
   const { configuration } = inputs;
   const ansibleConfig = body.ansible_config || options.default_ansible_config;
   const configurationLimit = body.configuration_limit ?? '';
@@ -75,7 +71,7 @@ export async function createSession(
   parsePassthrough(body.ansible_passthrough ?? '');
   const muster = musterOf(body.muster);
   const session = await insertSession(db, {
-    id: deps.operation ?? randomUUID(),
+    id: by.operation ?? randomUUID(),
     name: body.name,
     configurationName: body.configuration_name,
     configurationLimit,
@@ -90,17 +86,17 @@ export async function createSession(
     snapshot,
     muster,
     retryOf: null,
-    trace: deps.trace ?? null,
-    actor: deps.actor,
+    trace: by.trace ?? null,
+    actor: by.actor,
     now: deps.clock(),
   });
-  if (session === null) return { session: await madeBefore(deps, body.name), options };
+  if (session === null) return { session: await madeBefore(deps, by, body.name), options };
   deps.dispatcher.kick();
   return { session, options };
 }
 
 /** The session that an earlier try of the same operation made, though it is deleted since; else `session_exists`. */
-async function madeBefore({ db, operation }: CreateSessionDeps, name: string): Promise<SessionRow> {
+async function madeBefore({ db }: CreateSessionDeps, { operation }: Acting, name: string): Promise<SessionRow> {
   const session = operation ? await findSessionById(db, operation) : null;
   if (session === null) throw sessionExists(name);
   return session;

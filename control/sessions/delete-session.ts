@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { isSessionName } from '../../domain/sessions/naming.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { deleteSessionRows } from '../../store/sessions/session-queries.ts';
@@ -12,13 +13,14 @@ export const DELETED = 'the session was deleted';
  * this returns. Throws `session_not_found`.
  */
 export async function deleteSession(
-  deps: { db: Db; dispatcher: Dispatcher; clock(): Date; actor: string | null },
+  deps: { db: Db; dispatcher: Dispatcher; clock(): Date },
+  by: Acting,
   name: string,
 ): Promise<void> {
   if (!isSessionName(name)) throw sessionNotFound(name);
   const { names, cancelled } = await deps.db
     .transaction()
-    .execute((trx) => deleteSessionRows(trx, { name }, { reason: DELETED, actor: deps.actor, now: deps.clock() }));
+    .execute((trx) => deleteSessionRows(trx, { name }, { reason: DELETED, actor: by.actor, now: deps.clock() }));
   if (names.length === 0) throw sessionNotFound(name);
   if (cancelled > 0) deps.dispatcher.kick();
 }

@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { deleteSessionRows } from '../../store/sessions/session-queries.ts';
 import { DELETED } from './delete-session.ts';
@@ -9,14 +10,15 @@ import { type SessionFilterQuery, sessionFilter } from './list-sessions.ts';
  * (cfs-api 10). Answers their names, sorted. Throws `bad_tags`.
  */
 export async function deleteSessions(
-  deps: { db: Db; dispatcher: Dispatcher; clock(): Date; actor: string | null },
+  deps: { db: Db; dispatcher: Dispatcher; clock(): Date },
+  by: Acting,
   query: SessionFilterQuery,
 ): Promise<string[]> {
   const now = deps.clock();
   const filter = sessionFilter({ ...query, status: query.status ?? 'complete' }, now);
   const { names, cancelled } = await deps.db
     .transaction()
-    .execute((trx) => deleteSessionRows(trx, { filter }, { reason: DELETED, actor: deps.actor, now }));
+    .execute((trx) => deleteSessionRows(trx, { filter }, { reason: DELETED, actor: by.actor, now }));
   if (cancelled > 0) deps.dispatcher.kick();
   return names;
 }

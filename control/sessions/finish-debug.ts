@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
@@ -11,7 +12,8 @@ import { getSession } from './find-session.ts';
  * `session_not_holding`, `engine_unavailable`.
  */
 export async function finishDebug(
-  deps: { db: Db; engine: Pick<SessionEngine, 'finishDebug'>; clock(): Date; actor: string | null },
+  deps: { db: Db; engine: Pick<SessionEngine, 'finishDebug'>; clock(): Date },
+  by: Acting,
   name: string,
 ): Promise<SessionRow> {
   const row = await getSession(deps.db, name);
@@ -22,6 +24,6 @@ export async function finishDebug(
     );
   }
   await deps.engine.finishDebug(row.id);
-  await recordAs('finish_debug', () => noteWriter(deps.db, row.id, deps.actor, deps.clock()));
+  await recordAs('finish_debug', () => noteWriter(deps.db, row.id, by.actor, deps.clock()));
   return getSession(deps.db, name);
 }

@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import { applyStatusPatch, readStatusPatch } from '../../domain/sessions/status-patch.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -21,12 +22,13 @@ const COMPLETED_OUTSIDE = 'completed from outside';
  * that is set may be replaced. Throws `bad_request`, `session_not_found`, `session_job_conflict`.
  */
 export async function patchSession(
-  deps: { db: Db; dispatcher: Dispatcher; clock(): Date; actor: string | null },
+  deps: { db: Db; dispatcher: Dispatcher; clock(): Date },
+  by: Acting,
   name: string,
   body: unknown,
   rules: { overwriteJob?: boolean } = {},
 ): Promise<SessionRow> {
-  const { actor } = deps;
+  const { actor } = by;
   const patch = readStatusPatch(body);
   const { row, cancelled } = await deps.db.transaction().execute(async (trx) => {
     const before = await getSessionLocked(trx, name);

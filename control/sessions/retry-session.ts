@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import { musterError } from '../../domain/errors.ts';
 import { isCheck } from '../../domain/sessions/check-mode.ts';
 import { imagesOf } from '../../domain/sessions/images/image-names.ts';
@@ -32,10 +33,6 @@ export interface RetryDeps {
   dispatcher: Dispatcher;
   engine: Pick<SessionEngine, 'retryInPlace'>;
   clock(): Date;
-  /** Who asks; stored with the new record, or with the one that goes on. */
-  actor: string | null;
-  /** Id of the work under an idempotency key: what an earlier try of it has made is answered, not refused. */
-  operation?: string | null;
 }
 
 /**
@@ -45,11 +42,12 @@ export interface RetryDeps {
  */
 export async function retrySession(
   deps: RetryDeps,
+  by: Acting,
   name: string,
   request: SessionRetry,
 ): Promise<{ session: SessionRow; created: boolean }> {
   const hosts = request.hosts ?? 'all';
-  const made = deps.operation ? await findSessionById(deps.db, deps.operation) : null;
+  const made = by.operation ? await findSessionById(deps.db, by.operation) : null;
   if (made !== null) return { session: made, created: true };
   const original = await getSession(deps.db, name);
   if (original.status !== 'complete' && original.phase === 'hold') {
@@ -57,7 +55,7 @@ export async function retrySession(
       throw musterError('bad_request', `Session ${name} holds and goes on in place, it takes no new name`, 'name');
     }
     await deps.engine.retryInPlace(original.id, hosts);
-    await recordAs('retry', () => noteWriter(deps.db, original.id, deps.actor, deps.clock()));
+    await recordAs('retry', () => noteWriter(deps.db, original.id, by.actor, deps.clock()));
     return { session: await getSession(deps.db, name), created: false };
   }
   if (original.status !== 'complete' || original.stage !== 'ended') {
@@ -77,7 +75,7 @@ export async function retrySession(
     imagesNotMade: hosts === 'failed' ? await failedImages(deps.db, original, notApplied) : [],
     hosts,
   });
-  const session = await insertRetry(deps, original, plan, request.name);
+  const session = await insertRetry(deps, by, original, plan, request.name);
   deps.dispatcher.kick();
   return { session, created: true };
 }
@@ -91,6 +89,7 @@ async function failedImages(db: Db, session: SessionRow, notApplied: readonly { 
 
 async function insertRetry(
   deps: RetryDeps,
+  by: Acting,
   original: SessionRow,
   plan: RetryPlan,
   wanted: string | undefined,
@@ -99,7 +98,7 @@ async function insertRetry(
   for (let attempt = 0; attempt < NAME_TRIES; attempt++) {
     const name = wanted ?? retryName(root, randomBytes(4).toString('hex'));
     const row = await insertSession(deps.db, {
-      id: deps.operation ?? randomUUID(),
+      id: by.operation ?? randomUUID(),
       name,
       configurationName: original.configuration_name,
       configurationLimit: plan.configurationLimit,
@@ -114,7 +113,7 @@ async function insertRetry(
       snapshot: plan.snapshot,
       muster: original.muster,
       retryOf: original.id,
-      actor: deps.actor,
+      actor: by.actor,
       now: deps.clock(),
     });
     if (row !== null) return row;

@@ -1,3 +1,4 @@
+import type { Acting } from '../../domain/access/acting.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { givenWebhookAddress, shownWebhookAddress } from '../../domain/webhooks/webhook-address.ts';
@@ -36,15 +37,17 @@ export interface WebhookDependencies {
   secrets: Pick<SecretStore, 'putAll' | 'delete'>;
   addressSeal: AddressSeal;
   clock(): Date;
-  /** Who asks. */
-  actor: string | null;
 }
 
 /**
  * Makes a webhook and answers it with its secret, the only time that it is shown.
  * @throws `webhook_exists`, `webhook_address_masked`
  */
-export async function createWebhook(deps: WebhookDependencies, wanted: WebhookCreate): Promise<WebhookCreated> {
+export async function createWebhook(
+  deps: WebhookDependencies,
+  by: Acting,
+  wanted: WebhookCreate,
+): Promise<WebhookCreated> {
   const { name, url, events, enabled = true, allow_private_redirects = false } = wanted;
   givenWebhookAddress(url, null);
   const secret = wanted.secret ?? newWebhookSecret();
@@ -54,7 +57,7 @@ export async function createWebhook(deps: WebhookDependencies, wanted: WebhookCr
     if ((await findWebhook(trx, name)) !== null) throw webhookExists(name);
     // Before the record is there for others; one that is left over by a crash is replaced by the next create. And before the key is
     // held: the secret is written by another connection, which would wait behind a change of the key that waits for this one.
-    await storeWebhookSecret(deps.secrets, name, secret, deps.actor);
+    await storeWebhookSecret(deps.secrets, name, secret, by.actor);
     await holdKey(trx);
     const row = await insertWebhook(trx, {
       name,
@@ -64,7 +67,7 @@ export async function createWebhook(deps: WebhookDependencies, wanted: WebhookCr
       allow_private_redirects,
       created_at: now,
       updated_at: now,
-      actor: deps.actor,
+      actor: by.actor,
     });
     if (row === null) throw webhookExists(name);
     return { ...viewOfWebhook(row), secret };
@@ -80,18 +83,23 @@ function webhookExists(name: string) {
  * Changes the given members. An address that is sent back as it was shown changes nothing.
  * @throws `webhook_not_found`, `webhook_address_masked`
  */
-export async function patchWebhook(deps: WebhookDependencies, name: string, patch: WebhookPatch): Promise<WebhookView> {
+export async function patchWebhook(
+  deps: WebhookDependencies,
+  by: Acting,
+  name: string,
+  patch: WebhookPatch,
+): Promise<WebhookView> {
   const { secret, url, ...members } = patch;
   const given = url === undefined ? undefined : await newAddress(deps, name, url);
   const write = async (trx: Db) => {
     if (secret !== undefined) {
       await lockWebhookName(trx, name);
       if ((await findWebhook(trx, name)) === null) throw webhookNotFound(name);
-      await storeWebhookSecret(deps.secrets, name, secret, deps.actor);
+      await storeWebhookSecret(deps.secrets, name, secret, by.actor);
     }
     if (given !== undefined) await holdKey(trx);
     const address = given === undefined ? undefined : await sealedAddress(deps.addressSeal, name, given);
-    const change = { ...members, address, actor: deps.actor, updated_at: deps.clock() };
+    const change = { ...members, address, actor: by.actor, updated_at: deps.clock() };
     if (!(await updateWebhook(trx, name, change))) throw webhookNotFound(name);
   };
   const needsTransaction = secret !== undefined || given !== undefined;
@@ -123,8 +131,8 @@ export async function removeWebhook(deps: WebhookDependencies, name: string): Pr
 }
 
 /** Sends a `ping` on its way; throws `webhook_not_found`. */
-export async function testWebhook(deps: WebhookDependencies, name: string): Promise<DeliveryView> {
-  const notification = await insertNotification(deps.db, name, PING, { actor: deps.actor });
+export async function testWebhook(deps: WebhookDependencies, by: Acting, name: string): Promise<DeliveryView> {
+  const notification = await insertNotification(deps.db, name, PING, { actor: by.actor });
   if (notification === null) throw webhookNotFound(name);
   return viewOfDelivery(notification);
 }

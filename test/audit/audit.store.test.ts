@@ -62,8 +62,8 @@ describe('what Muster does by itself', () => {
   test('what the batcher writes to components is, under its name', async () => {
     await component('e2');
     await sql`truncate audit`.execute(database.db);
-    const deps = { db: database.db, clock: () => new Date(), actor: 'batcher' };
-    await patchComponents(deps, [{ id: 'e2', error_count: 3 }], (after) => after.id);
+    const deps = { db: database.db, clock: () => new Date() };
+    await patchComponents(deps, { actor: 'batcher' }, [{ id: 'e2', error_count: 3 }], (after) => after.id);
     expect(await rows()).toEqual([
       expect.objectContaining({ actor: 'batcher', before: { error_count: 0 }, after: { error_count: 3 }, via: null }),
     ]);

@@ -55,8 +55,8 @@ async function sentPair(layers: number, rollout?: RolloutPolicy): Promise<{ id: 
 
 async function patch(id: string, body: ComponentBody, at: number): Promise<void> {
   batcher.now.value = at;
-  const deps = { db: batcher.database.db, clock: batcher.clock, actor: null, log: { warn: () => undefined } };
-  await patchComponent(deps, id, body);
+  const deps = { db: batcher.database.db, clock: batcher.clock, log: { warn: () => undefined } };
+  await patchComponent(deps, { actor: null }, id, body);
 }
 
 const boots = (id: string, at: number) => patch(id, { state: [], enabled: true, muster: { boot: `boot ${at}` } }, at);

@@ -198,7 +198,7 @@ test('a session that somebody deletes is a failure that writes nothing', async (
   const [session] = await sessions();
   const { db } = batcher.database;
   const dispatcher = { kick: () => undefined };
-  await deleteSession({ db, dispatcher, clock: batcher.clock, actor: 'alice' }, session?.name ?? '');
+  await deleteSession({ db, dispatcher, clock: batcher.clock }, { actor: 'alice' }, session?.name ?? '');
   await batcher.pass(20);
   expect(await component('a')).toMatchObject({ state: [], error_count: 0 });
   expect((await batches())[0]).toMatchObject({ state: 'ended', result: 'failure', reason: 'its session was deleted' });

@@ -161,7 +161,7 @@ test('a stopped canary by tag that is resumed waits until its errors are gone; o
   await fleet({ tags: { stage: 'first' } }, [...sound('a'), { id: 'd', tags: { stage: 'first' } }]);
   await endAll('false');
   await passes(2);
-  await resumeRollout({ db: batcher.database.db, clock: batcher.clock, actor: 'ops' }, 'A');
+  await resumeRollout({ db: batcher.database.db, clock: batcher.clock }, { actor: 'ops' }, 'A');
   await passes(3);
   expect(await out()).toEqual([]);
   expect(await rollout()).toMatchObject({ state: 'canary', reason: expect.stringContaining('waits: ') });

@@ -218,8 +218,8 @@ test('a session that somebody completes while it tries to clone counts as it did
     .set({ stage: 'admitted', status: 'running', reason: 'clone_failed', message: 'clone failed, trying again: away' })
     .execute();
   const patch = { status: { session: { status: 'complete', succeeded: 'false' } } };
-  const patching = { ...deps(), dispatcher: { kick: () => undefined }, actor: 'somebody' };
-  await patchSession(patching, session?.name ?? '', patch);
+  const patching = { ...deps(), dispatcher: { kick: () => undefined } };
+  await patchSession(patching, { actor: 'somebody' }, session?.name ?? '', patch);
   await batcher.pass(15);
   expect(await components()).toEqual([['a', 'failed', 1]]);
   expect(await batcher.database.db.selectFrom('batch_holds').selectAll().execute()).toEqual([]);

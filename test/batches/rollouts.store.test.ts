@@ -61,7 +61,7 @@ async function open(): Promise<{ name: string; hosts: string[] }[]> {
 
 const inSessions = async () => (await open()).flatMap(({ hosts }) => hosts).sort();
 const rollout = async () => findRollout(batcher.database.db, 'A');
-const commands = () => ({ db: batcher.database.db, clock: batcher.clock, actor: 'ops' });
+const commands = () => ({ db: batcher.database.db, clock: batcher.clock });
 
 async function endAll(succeeded: 'true' | 'false'): Promise<void> {
   for (const { name } of await open()) await batcher.end(name, succeeded);
@@ -155,7 +155,7 @@ describe('canary', () => {
     await pass();
     await pass();
     expect(await inSessions()).toEqual([]);
-    await resumeRollout(commands(), 'A');
+    await resumeRollout(commands(), { actor: 'ops' }, 'A');
     expect(await rollout()).toMatchObject({ state: 'canary', tries_failed: 0, resumed_by: 'ops' });
     for (let n = 0; n < 3; n += 1) await pass();
     expect(await inSessions()).toHaveLength(2);
@@ -228,23 +228,29 @@ describe('so many failures', () => {
 describe('by hand', () => {
   test('stop, resume, and what is refused', async () => {
     await configure({ max_at_once: 2 });
-    await expect(stopRolloutByHand(commands(), 'A', undefined)).rejects.toMatchObject({ code: 'rollout_not_found' });
+    await expect(stopRolloutByHand(commands(), { actor: 'ops' }, 'A', undefined)).rejects.toMatchObject({
+      code: 'rollout_not_found',
+    });
     await batcher.put(...ids(4).map((id) => ({ id })));
     await pass();
-    await expect(resumeRollout(commands(), 'A')).rejects.toMatchObject({ code: 'rollout_not_stopped' });
-    await stopRolloutByHand(commands(), 'A', 'power work');
+    await expect(resumeRollout(commands(), { actor: 'ops' }, 'A')).rejects.toMatchObject({
+      code: 'rollout_not_stopped',
+    });
+    await stopRolloutByHand(commands(), { actor: 'ops' }, 'A', 'power work');
     await endAll('true');
     await pass();
     await pass();
     expect(await inSessions()).toEqual([]);
     expect(await rollout()).toMatchObject({ state: 'stopped', reason: 'power work', stopped_by: 'ops', done: 2 });
-    await resumeRollout(commands(), 'A');
+    await resumeRollout(commands(), { actor: 'ops' }, 'A');
     await pass();
     await pass();
     expect(await inSessions()).toHaveLength(2);
     await endAll('true');
     await pass();
-    await expect(stopRolloutByHand(commands(), 'A', undefined)).rejects.toMatchObject({ code: 'rollout_not_running' });
+    await expect(stopRolloutByHand(commands(), { actor: 'ops' }, 'A', undefined)).rejects.toMatchObject({
+      code: 'rollout_not_running',
+    });
   });
 });
 

@@ -24,16 +24,17 @@ afterAll(() => database.close());
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const at = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000);
-const deps = (now = NOW) => ({ db: database.db, clock: () => now, actor: null, log: { warn: () => undefined } });
+const deps = (now = NOW) => ({ db: database.db, clock: () => now, log: { warn: () => undefined } });
+const NOBODY = { actor: null };
 const report = (boot: string): ComponentBody => ({ state: [], enabled: true, muster: { boot } });
 const rowOf = (id: string) =>
   database.db.selectFrom('components').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
 /** The same patch of one component in the three forms that there are. */
 const FORMS: Record<string, (id: string, body: ComponentBody, now: Date) => Promise<unknown>> = {
-  single: (id, body, now) => patchComponent(deps(now), id, body),
-  list: (id, body, now) => patchComponents(deps(now), [{ ...body, id }], () => null),
-  filter: (id, patch, now) => patchComponentsByFilter(deps(now), { patch, filters: { ids: id } }),
+  single: (id, body, now) => patchComponent(deps(now), NOBODY, id, body),
+  list: (id, body, now) => patchComponents(deps(now), NOBODY, [{ ...body, id }], () => null),
+  filter: (id, patch, now) => patchComponentsByFilter(deps(now), NOBODY, { patch, filters: { ids: id } }),
 };
 
 /** A session of ours, let in at a time, or still waiting. */
@@ -51,7 +52,7 @@ async function session(admitted: Date | null, made = at(-60)) {
 describe.each(Object.entries(FORMS))('a patch, %s', (_, patch) => {
   test('tells of a boot once, and of the next one again', async () => {
     const id = randomUUID();
-    await putComponent(deps(), id, { error_count: 3 });
+    await putComponent(deps(), NOBODY, id, { error_count: 3 });
     expect(await rowOf(id)).toMatchObject({ boot: null, booted_at: null });
     await patch(id, report('b1'), at(1));
     expect(await rowOf(id)).toMatchObject({ boot: 'b1', booted_at: at(1), error_count: 0, enabled: true });
@@ -76,7 +77,7 @@ describe.each(Object.entries(FORMS))('a patch, %s', (_, patch) => {
     ['made after the boot and never let in', null, at(1), 'failed', 4],
   ])('of a session %s', async (_, admitted, made, status, errors) => {
     const id = randomUUID();
-    await putComponent(deps(), id, {});
+    await putComponent(deps(), NOBODY, id, {});
     await patch(id, report('b'), NOW);
     const { name } = await session(admitted, made);
     const state_append = { clone_url: 'u', playbook: 'p', commit: 'c_failed', session_name: name };
@@ -92,7 +93,7 @@ describe.each(Object.entries(FORMS))('a patch, %s', (_, patch) => {
     await database.db.updateTable('sessions').set({ deleted_at: NOW }).where('id', '=', gone.id).execute();
     for (const session_name of ['elsewhere', gone.name, '']) {
       const id = randomUUID();
-      await putComponent(deps(), id, { muster: { boot: 'b' } });
+      await putComponent(deps(), NOBODY, id, { muster: { boot: 'b' } });
       const state_append = { clone_url: 'u', playbook: 'p', commit: 'c', session_name };
       await patch(id, { state_append, error_count: 0 }, at(10));
       expect((await rowOf(id)).state).toMatchObject([{ status: 'applied' }]);
@@ -101,7 +102,7 @@ describe.each(Object.entries(FORMS))('a patch, %s', (_, patch) => {
 
   test('that tells of a boot without the state is refused and changes nothing', async () => {
     const id = randomUUID();
-    await putComponent(deps(), id, {});
+    await putComponent(deps(), NOBODY, id, {});
     await expect(patch(id, { muster: { boot: 'b' }, enabled: true }, at(1))).rejects.toMatchObject({
       code: 'bad_request',
     });
@@ -112,7 +113,7 @@ describe.each(Object.entries(FORMS))('a patch, %s', (_, patch) => {
 describe.each(Object.entries(FORMS))("the report of CFS's own reporter, %s", (form, patch) => {
   test('is a boot where a reporter sends it; a person patches by filter', async () => {
     const id = randomUUID();
-    await putComponent(deps(), id, { error_count: 3 });
+    await putComponent(deps(), NOBODY, id, { error_count: 3 });
     await patch(id, { state: [], enabled: true }, at(1));
     const isBoot = form !== 'filter';
     expect(await rowOf(id)).toMatchObject({
@@ -154,16 +155,18 @@ test('any patches do the same one by one, in one list, and by filter', async () 
       const [single = '', list = '', filter = ''] = ids;
       await putComponents(
         deps(),
+        NOBODY,
         ids.map((id) => ({ id, error_count: 2 })),
       );
-      for (const body of steps) await patchComponent(deps(), single, body as ComponentBody);
+      for (const body of steps) await patchComponent(deps(), NOBODY, single, body as ComponentBody);
       await patchComponents(
         deps(),
+        NOBODY,
         steps.map((body) => ({ ...(body as ComponentBody), id: list })),
         () => null,
       );
       for (const patch of steps) {
-        await patchComponentsByFilter(deps(), { patch: patch as ComponentBody, filters: { ids: filter } });
+        await patchComponentsByFilter(deps(), NOBODY, { patch: patch as ComponentBody, filters: { ids: filter } });
       }
       const [one, two, three] = await Promise.all(
         ids.map(async (id) => {
@@ -180,8 +183,8 @@ test('any patches do the same one by one, in one list, and by filter', async () 
 
 describe('a PUT', () => {
   test.each([
-    ['one', (id: string, body: ComponentBody, now: Date) => putComponent(deps(now), id, body)],
-    ['of a list', (id: string, body: ComponentBody, now: Date) => putComponents(deps(now), [{ ...body, id }])],
+    ['one', (id: string, body: ComponentBody, now: Date) => putComponent(deps(now), NOBODY, id, body)],
+    ['of a list', (id: string, body: ComponentBody, now: Date) => putComponents(deps(now), NOBODY, [{ ...body, id }])],
   ])('%s tells of another boot, keeps the time of the same, and of none', async (_, put) => {
     const id = randomUUID();
     await put(id, {}, at(0));
@@ -202,16 +205,16 @@ describe('a PUT', () => {
 
 test('an import leaves the boot that the node told here, takes one from there, and is the same the second time', async () => {
   const [known, foreign] = [randomUUID(), randomUUID()];
-  await putComponent(deps(), known, { muster: { boot: 'b1' } });
+  await putComponent(deps(), NOBODY, known, { muster: { boot: 'b1' } });
   const records = [
     { id: known, state: [], enabled: true },
     { id: foreign, state: [], muster: { boot: 'b9' } },
   ];
   const mode = { dryRun: false, keep: false, enable: true };
-  await importComponents(deps(at(1)), records, mode);
+  await importComponents(deps(at(1)), NOBODY, records, mode);
   expect(await rowOf(known)).toMatchObject({ boot: 'b1', booted_at: NOW, enabled: true });
   expect(await rowOf(foreign)).toMatchObject({ boot: 'b9', booted_at: at(1) });
-  const again = await importComponents(deps(at(2)), records, mode);
+  const again = await importComponents(deps(at(2)), NOBODY, records, mode);
   expect(again.map(({ outcome }) => outcome)).toEqual(['equal', 'equal']);
 });
 
@@ -235,10 +238,10 @@ describe('what a run reports', () => {
     const ids = { booted: 'applied', broken: 'failed', stayed: 'applied', early: 'failed' } as const;
     const names = Object.fromEntries(Object.keys(ids).map((key) => [key, `${key}-${randomUUID()}`]));
     const name = (key: string) => names[key] ?? '';
-    for (const key of Object.keys(ids)) await putComponent(deps(), name(key), { error_count: 2 });
-    for (const key of ['booted', 'broken']) await patchComponent(deps(), name(key), report('b'));
-    await patchComponent(deps(at(-10)), name('early'), report('b'));
-    for (const key of Object.keys(ids)) await patchComponent(deps(), name(key), { error_count: 2 });
+    for (const key of Object.keys(ids)) await putComponent(deps(), NOBODY, name(key), { error_count: 2 });
+    for (const key of ['booted', 'broken']) await patchComponent(deps(), NOBODY, name(key), report('b'));
+    await patchComponent(deps(at(-10)), NOBODY, name('early'), report('b'));
+    for (const key of Object.keys(ids)) await patchComponent(deps(), NOBODY, name(key), { error_count: 2 });
     const results = Object.fromEntries(Object.entries(ids).map(([key, status]) => [name(key), status]));
     const messages = await record(of, results);
     const reached = async (key: string) => {
@@ -263,7 +266,7 @@ describe('what a run reports', () => {
 
   test('that waits for a boot is incomplete', async () => {
     const id = randomUUID();
-    await putComponent(deps(), id, {});
+    await putComponent(deps(), NOBODY, id, {});
     const of = await session(at(-5));
     const { waiting } = await database.db.transaction().execute(async (trx) => {
       await trx.updateTable('components').set({ boot: 'b', booted_at: NOW }).where('id', '=', id).execute();

@@ -3,7 +3,11 @@ import { sql } from 'kysely';
 import { importComponents } from '../../control/components/import-components.ts';
 import { patchComponent, patchComponents } from '../../control/components/patch-components.ts';
 import { patchComponentsByFilter } from '../../control/components/patch-components-by-filter.ts';
-import { putComponent, putComponents } from '../../control/components/put-components.ts';
+import {
+  putComponent,
+  putComponents,
+  type WriteComponentsDependencies,
+} from '../../control/components/put-components.ts';
 import { findComponentVersion, updateComponentVersion } from '../../store/components/component-version.ts';
 import { findComponent } from '../../store/components/components.ts';
 import { reportLayer } from '../../store/components/report-layer.ts';
@@ -14,6 +18,7 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres/test-
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
+  deps = { db: database.db, clock: () => NOW };
 });
 afterAll(() => database.close());
 beforeEach(async () => {
@@ -21,31 +26,29 @@ beforeEach(async () => {
 });
 
 const NOW = new Date('2026-11-21T10:00:00Z');
-const as = (actor: string | null) => ({
-  db: database.db,
-  clock: () => NOW,
-  actor,
-  log: { warn: () => undefined },
-});
+const as = (actor: string | null) => ({ actor });
+let deps: WriteComponentsDependencies;
 const actors = async () => {
   const rows = await database.db.selectFrom('components').select(['id', 'actor']).orderBy('id').execute();
   return Object.fromEntries(rows.map((row) => [row.id, row.actor]));
 };
 
 test('every write stores who asked', async () => {
-  await putComponents(as('ann'), [{ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' }, { id: 'e' }]);
-  await putComponent(as('ben'), 'b', {});
-  await patchComponent(as('cid'), 'c', { enabled: true });
-  expect(await patchComponents(as('dan'), [{ id: 'd', enabled: true }], ({ enabled }) => enabled)).toEqual([true]);
+  await putComponents(deps, as('ann'), [{ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' }, { id: 'e' }]);
+  await putComponent(deps, as('ben'), 'b', {});
+  await patchComponent(deps, as('cid'), 'c', { enabled: true });
+  expect(await patchComponents(deps, as('dan'), [{ id: 'd', enabled: true }], ({ enabled }) => enabled)).toEqual([
+    true,
+  ]);
   expect(await actors()).toEqual({ a: 'ann', b: 'ben', c: 'cid', d: 'dan', e: 'ann' });
-  await patchComponentsByFilter(as('eve'), { patch: { tags: { t: '1' } }, filters: { ids: 'e,d' } });
+  await patchComponentsByFilter(deps, as('eve'), { patch: { tags: { t: '1' } }, filters: { ids: 'e,d' } });
   expect(await actors()).toEqual({ a: 'ann', b: 'ben', c: 'cid', d: 'eve', e: 'eve' });
-  await patchComponent(as(null), 'e', { enabled: true });
+  await patchComponent(deps, as(null), 'e', { enabled: true });
   expect((await actors()).e).toBeNull();
 });
 
 test('what a session records is stored with its name', async () => {
-  await putComponent(as('ann'), 'a', {});
+  await putComponent(deps, as('ann'), 'a', {});
   const counts = { ok: 1, changed: 0, failures: 0, unreachable: 0, skipped: 0, rescued: 0, ignored: 0 };
   const run = { runId: 'r', sessionId: null, layer: 0, attempt: 1 };
   await insertHostResults(database.db, run, [{ host: 'a', status: 'applied', ...counts }]);
@@ -55,7 +58,7 @@ test('what a session records is stored with its name', async () => {
 });
 
 test('a version is good for one write, also of another writer', async () => {
-  await putComponent(as(null), 'a', {});
+  await putComponent(deps, as(null), 'a', {});
   const first = await findComponentVersion(database.db, 'a');
   const again = await findComponentVersion(database.db, 'a');
   if (first === undefined || again === undefined) throw new Error('no component');
@@ -69,10 +72,10 @@ test('a version is good for one write, also of another writer', async () => {
 });
 
 test('a patch that waits for another one adds to it', async () => {
-  await putComponent(as(null), 'a', {});
+  await putComponent(deps, as(null), 'a', {});
   const patched = await database.db.transaction().execute(async (trx) => {
     await trx.updateTable('components').set({ tags: '{"first":"1"}' }).where('id', '=', 'a').execute();
-    const waiting = patchComponent(as(null), 'a', { tags: { second: '2' } });
+    const waiting = patchComponent(deps, as(null), 'a', { tags: { second: '2' } });
     await someoneWaits();
     return { waiting };
   });
@@ -81,10 +84,10 @@ test('a patch that waits for another one adds to it', async () => {
 });
 
 test('a patch that waits for a delete is 404', async () => {
-  await putComponent(as(null), 'a', {});
+  await putComponent(deps, as(null), 'a', {});
   const { waiting } = await database.db.transaction().execute(async (trx) => {
     await trx.deleteFrom('components').where('id', '=', 'a').execute();
-    const patch = patchComponent(as(null), 'a', { enabled: true });
+    const patch = patchComponent(deps, as(null), 'a', { enabled: true });
     const refusal = patch.then(
       () => null,
       (error: { code: string }) => error.code,
@@ -98,6 +101,7 @@ test('a patch that waits for a delete is 404', async () => {
 test('a filter judges again what it waited for, and goes on behind what was deleted meanwhile', async () => {
   const ids = Array.from({ length: 2_500 }, (_, index) => `c${String(index).padStart(4, '0')}`);
   await putComponents(
+    deps,
     as(null),
     ids.map((id) => ({ id })),
   );
@@ -108,7 +112,10 @@ test('a filter judges again what it waited for, and goes on behind what was dele
       .set({ state: '[{"clone_url":"u","playbook":"p","commit":"c","status":"applied"}]' })
       .where('id', '=', 'c0001')
       .execute();
-    const patch = patchComponentsByFilter(as(null), { patch: { enabled: true }, filters: { status: 'unconfigured' } });
+    const patch = patchComponentsByFilter(deps, as(null), {
+      patch: { enabled: true },
+      filters: { status: 'unconfigured' },
+    });
     await someoneWaits();
     return { waiting: patch };
   });
@@ -120,6 +127,7 @@ test('a filter judges again what it waited for, and goes on behind what was dele
 test('a failure in the middle of a bulk write leaves nothing of it', async () => {
   const ids = Array.from({ length: 2_100 }, (_, index) => `c${String(index).padStart(4, '0')}`);
   await putComponents(
+    deps,
     as('ann'),
     ids.map((id) => ({ id })),
   );
@@ -128,9 +136,9 @@ test('a failure in the middle of a bulk write leaves nothing of it', async () =>
     .addCheckConstraint('no_more', sql`not (id = 'c2050' and enabled)`)
     .execute();
   const bodies = ids.map((id) => ({ id, enabled: true }));
-  await expect(patchComponents(as('ben'), bodies, ({ id }) => id)).rejects.toThrow('no_more');
-  await expect(putComponents(as('ben'), bodies)).rejects.toThrow('no_more');
-  await expect(patchComponentsByFilter(as('ben'), { patch: { enabled: true }, filters: {} })).rejects.toThrow(
+  await expect(patchComponents(deps, as('ben'), bodies, ({ id }) => id)).rejects.toThrow('no_more');
+  await expect(putComponents(deps, as('ben'), bodies)).rejects.toThrow('no_more');
+  await expect(patchComponentsByFilter(deps, as('ben'), { patch: { enabled: true }, filters: {} })).rejects.toThrow(
     'no_more',
   );
   expect(new Set(Object.values(await actors()))).toEqual(new Set(['ann']));
@@ -148,10 +156,10 @@ async function someoneWaits(): Promise<void> {
 }
 
 test.each([
-  ['a list', (records: object[]) => putComponents(as('ann'), records)],
+  ['a list', (records: object[]) => putComponents(deps, as('ann'), records)],
   [
     'an import',
-    (records: object[]) => importComponents(as('ann'), records, { dryRun: false, keep: false, enable: true }),
+    (records: object[]) => importComponents(deps, as('ann'), records, { dryRun: false, keep: false, enable: true }),
   ],
 ])(
   '%s takes its locks in the order of ids, however long it is: two of them never wait in a circle',
@@ -162,7 +170,7 @@ test.each([
       .map((id) => ({ id, state: [] }));
     const { db } = database;
     const writing = await db.transaction().execute(async (trx) => {
-      await putComponent({ ...as('ben'), db: trx }, 'a', {});
+      await putComponent({ ...deps, db: trx }, as('ben'), 'a', {});
       const waiting = write(records);
       await eventually('it waits for the first one', async () => {
         const { rows } = await sql`select 1 from pg_locks where not granted and transactionid is not null
@@ -171,7 +179,7 @@ test.each([
       });
       await db.transaction().execute(async (other) => {
         await sql`set local lock_timeout = '200ms'`.execute(other);
-        for (const id of ['z0', 'z2499']) await putComponent({ ...as('cid'), db: other }, id, {});
+        for (const id of ['z0', 'z2499']) await putComponent({ ...deps, db: other }, as('cid'), id, {});
       });
       return { waiting };
     });

@@ -60,7 +60,7 @@ describe('a pass', () => {
       tags: { rack: '1' },
       muster: { boot: 'b' },
     };
-    await putComponents({ db: database.db, clock: () => new Date(0), actor: 'ann' }, [before]);
+    await putComponents({ db: database.db, clock: () => new Date(0) }, { actor: 'ann' }, [before]);
     await pass(nodes('x3', 'x1', 'x2'));
     const [x1, x2, x3] = await rows();
     for (const made of [x1, x3]) {

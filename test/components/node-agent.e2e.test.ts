@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 async function makeToken(wanted: TokenCreate): Promise<string> {
-  return (await createToken({ db: database.db, clock: () => new Date(), actor: null }, wanted)).token;
+  return (await createToken({ db: database.db, clock: () => new Date() }, { actor: null }, wanted)).token;
 }
 
 async function asOperator(method: string, id: string, body?: object) {

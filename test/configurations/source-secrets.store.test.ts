@@ -23,7 +23,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   dir = await mkdtemp(join(tmpdir(), 'muster-source-secrets-'));
   secrets = createSecretStore(database.db, openSecretCipher(join(dir, 'key')), () => new Date());
-  deps = { db: database.db, secrets, clock: () => new Date(), actor: 'ada', log: { warn: () => undefined } };
+  deps = { db: database.db, secrets, clock: () => new Date(), log: { warn: () => undefined } };
 });
 afterAll(async () => {
   await database.close();
@@ -33,7 +33,10 @@ beforeEach(async () => {
   for (const table of ['sources', 'secrets', 'secret_changes'] as const) await database.db.deleteFrom(table).execute();
 });
 
-const make = (on: SourceDependencies = deps, name = 'one') => createSource(on, { name, clone_url: 'u', credentials });
+const ADA = { actor: 'ada' };
+const BOB = { actor: 'bob' };
+const make = (on: SourceDependencies = deps, name = 'one', actor = 'ada') =>
+  createSource(on, { actor }, { name, clone_url: 'u', credentials });
 const secretNames = async () => (await secrets.list()).map((secret) => secret.name);
 const named = async () =>
   (await database.db.selectFrom('sources').select('record').execute()).map((row) => row.record.credentials.secret_name);
@@ -72,7 +75,7 @@ function dyingAt(at: number): { deps: SourceDependencies; died(): boolean } {
 describe('a process that dies at any step leaves no secret for ever and no record without its secret', () => {
   const OPERATIONS: [string, (on: SourceDependencies) => Promise<unknown>][] = [
     ['create', (on) => make(on, 'new')],
-    ['patch', (on) => patchSource(on, 'one', { credentials: { username: 'u', password: 'second-word' } })],
+    ['patch', (on) => patchSource(on, ADA, 'one', { credentials: { username: 'u', password: 'second-word' } })],
     ['delete', (on) => deleteSource(on, 'one')],
   ];
   test.each(OPERATIONS)('%s', async (_title, operation) => {
@@ -151,7 +154,7 @@ test('credentials that cannot be read any more can be set again', async () => {
   const other = createSecretStore(database.db, openSecretCipher(join(dir, 'another key')), () => new Date());
   await expect(other.get(made.secret_name)).rejects.toMatchObject({ code: 'secret_unreadable' });
   const next = { username: 'n', password: 'new-word' };
-  await patchSource({ ...deps, secrets: other }, 'one', { credentials: next });
+  await patchSource({ ...deps, secrets: other }, ADA, 'one', { credentials: next });
   expect(await other.get(made.secret_name)).toEqual(next);
 });
 
@@ -159,7 +162,7 @@ test('patches and deletes of many sources at once do not wait for each other', a
   const names = Array.from({ length: 30 }, (_, index) => `s${index}`);
   await Promise.all(names.map((name) => make(deps, name)));
   const patches = names.flatMap((name) =>
-    ['a-word', 'b-word'].map((password) => patchSource(deps, name, { credentials: { username: 'u', password } })),
+    ['a-word', 'b-word'].map((password) => patchSource(deps, ADA, name, { credentials: { username: 'u', password } })),
   );
   await Promise.all(patches);
   for (const name of await secretNames()) {
@@ -172,7 +175,7 @@ test('patches and deletes of many sources at once do not wait for each other', a
 test('a patch against a delete: the secret is there exactly when the source is', async () => {
   for (let round = 0; round < 20; round++) {
     await make();
-    const patching = patchSource(deps, 'one', { credentials: { username: 'u', password: `word-${round}` } });
+    const patching = patchSource(deps, ADA, 'one', { credentials: { username: 'u', password: `word-${round}` } });
     await Promise.allSettled([patching, deleteSource(deps, 'one')]);
     expect([await secretNames(), await notes()]).toEqual([await named(), 0]);
     await deleteSource(deps, 'one').catch(() => undefined);
@@ -180,8 +183,8 @@ test('a patch against a delete: the secret is there exactly when the source is',
 });
 
 test('who wrote is stored with source and secret', async () => {
-  await make({ ...deps, actor: 'eve' });
-  await patchSource({ ...deps, actor: 'bob' }, 'one', { credentials });
+  await make(deps, 'one', 'eve');
+  await patchSource(deps, BOB, 'one', { credentials });
   const { db } = database;
   expect(await db.selectFrom('sources').select('actor').execute()).toEqual([{ actor: 'bob' }]);
   expect(await db.selectFrom('secrets').select('actor').distinct().execute()).toEqual([{ actor: 'bob' }]);

@@ -20,7 +20,7 @@ let service: ImageService;
 const clock = () => new Date();
 // Temporal is away: what is recorded is told later.
 const tell = async () => undefined;
-const acting = () => ({ db: database.db, clock, actor: null });
+const deps = () => ({ db: database.db, clock });
 const worker = (able: boolean, reason = '') =>
   noteImageWorker(database.db, { store_id: STORE, queue: 'q', able, reason, seen_at: clock() });
 
@@ -41,7 +41,7 @@ afterAll(() => database.close());
 async function addImage(name: string): Promise<string> {
   const id = randomUUID();
   const file = { store_id: STORE, format: 'tar' as const, size: 1, sha256: 'x' };
-  await insertImage(database.db, { ...newImage(acting(), name, 'x86_64', id), ...file });
+  await insertImage(database.db, { ...newImage(deps(), { actor: null }, name, 'x86_64', id), ...file });
   return id;
 }
 
@@ -61,7 +61,7 @@ test('where nobody can customise images now, a session may try again', async () 
     detail: expect.stringContaining('only root'),
   });
   await worker(true);
-  const elsewhere = await createImage(acting(), { name: 'elsewhere' });
+  const elsewhere = await createImage(deps(), { actor: null }, { name: 'elsewhere' });
   await expect(service.createJob({ ...wanted, imageId: elsewhere.id }, never)).rejects.toMatchObject({
     code: 'image_service_refused',
   });

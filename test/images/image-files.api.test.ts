@@ -157,9 +157,9 @@ test('an import of which the database gives no answer keeps its file: the record
   const settings = { maxBytes: 2 ** 20, keepFree: 0, dkms: false };
   const imageFiles = await openImageDirectory(dir, IMAGE_STORE);
   const bytes = smallTar();
-  const deps = { ...api.deps, db: api.deps.db.withPlugin(silent), imageFiles, imageSettings: settings, actor: null };
+  const deps = { ...api.deps, db: api.deps.db.withPlugin(silent), imageFiles, imageSettings: settings };
   const given = { name: 'unanswered', arch: 'x86_64' } as const;
-  await expect(importImage(deps, given, Readable.from([bytes]))).rejects.toThrow('terminated');
+  await expect(importImage(deps, { actor: null }, given, Readable.from([bytes]))).rejects.toThrow('terminated');
   const { id } = await api.deps.db
     .selectFrom('images')
     .select('id')

@@ -209,13 +209,17 @@ describe('jobs that are to be open at once', () => {
     const [image, key] = [await newImage(), randomUUID()];
     await insertPublicKey(database.db, { id: key, name: 'k', public_key: PUBLIC_KEY, created_at: now, actor: null });
     return (name: string, on = image) =>
-      createImageJob(deps(), {
-        job_type: 'customize',
-        image_root_archive_name: 'new',
-        artifact_id: on,
-        public_key_id: key,
-        ssh_containers: [{ name, jail: true }],
-      });
+      createImageJob(
+        deps(),
+        { actor: null },
+        {
+          job_type: 'customize',
+          image_root_archive_name: 'new',
+          artifact_id: on,
+          public_key_id: key,
+          ssh_containers: [{ name, jail: true }],
+        },
+      );
   }
 
   test('are refused where they are more than there are ports', async () => {

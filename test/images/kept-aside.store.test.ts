@@ -64,7 +64,7 @@ async function oldImage(where: 'images' | 'lost', ageMs: number, id: string = ra
 }
 /** The record of an image whose file is in the directory. */
 async function record(db: Db, id: string): Promise<void> {
-  const row = newImage({ clock, actor: null }, 'base', 'x86_64', id);
+  const row = newImage({ clock }, { actor: null }, 'base', 'x86_64', id);
   await insertImage(db, { ...row, store_id: STORE, format: 'tar' });
 }
 
@@ -107,13 +107,13 @@ describe('a directory of images', () => {
     expect(await listImageWorkers(other.db, STORE)).toMatchObject([{ able: false, reason: foreign }]);
     expect(await liveImageQueues(other.db, new Date(0))).toEqual([]);
 
-    const deps = { db: other.db, imageFiles: files, clock, actor: null };
+    const deps = { db: other.db, imageFiles: files, clock };
     const imageSettings = { maxBytes: 2 ** 20, keepFree: 0, dkms: true };
     const source = async function* () {
       yield smallTar();
     };
     await expect(
-      importImage({ ...deps, imageSettings }, { name: 'new', arch: 'x86_64' }, source()),
+      importImage({ ...deps, imageSettings }, { actor: null }, { name: 'new', arch: 'x86_64' }, source()),
     ).rejects.toMatchObject({
       code: 'image_builder_unavailable',
       detail: foreign,

@@ -68,7 +68,7 @@ async function machine(meanwhile: () => Promise<unknown> = async () => undefined
 /** A job on an image of this directory, in a status. */
 async function jobIn(status: 'fetching_image' | 'packaging_artifacts', size = 10): Promise<ImageJobRow> {
   const job = await newImageJob(database.db, { storeId });
-  const image = newImage({ clock, actor: null }, 'base', 'x86_64', job.image_id);
+  const image = newImage({ clock }, { actor: null }, 'base', 'x86_64', job.image_id);
   await insertImage(database.db, { ...image, store_id: storeId, format: 'tar', size, metadata: { a: '1' } });
   await database.db.updateTable('image_jobs').set({ status, working: true }).where('id', '=', job.id).execute();
   return job;

@@ -157,22 +157,24 @@ describe('POST /api/v1/drift/checks', () => {
     const headers = { 'idempotency-key': 'again' };
     const first = await check({ configuration: 'db' }, headers);
     expect((await check({ configuration: 'db' }, headers)).body).toEqual(first.body);
+    const by = { actor: 'schedule/nightly' };
     const request = {
       filter: { config_name: 'db' },
       reconfigure: false,
-      actor: 'schedule/nightly',
       runId: 'nightly-1',
     };
-    const made = await Promise.all([1, 2, 3].map(() => checkDrift(api.deps, request)));
+    const made = await Promise.all([1, 2, 3].map(() => checkDrift(api.deps, by, request)));
     expect(made[1]).toEqual(made[0]);
     expect(made[2]).toEqual(made[0]);
     const name = made[0]?.sessions[0] ?? '';
     const rows = await api.deps.db.selectFrom('sessions').select('actor').where('name', '=', name).execute();
     expect(rows).toEqual([{ actor: 'schedule/nightly' }]);
     await api.call('DELETE', `/v3/sessions/${name}`);
-    expect(await checkDrift(api.deps, request)).toEqual(made[0]);
+    expect(await checkDrift(api.deps, by, request)).toEqual(made[0]);
     expect((await api.call('GET', `/v3/sessions/${name}`)).status).toBe(404);
-    expect((await checkDrift(api.deps, { ...request, runId: 'nightly-2' })).sessions).not.toEqual(made[0]?.sessions);
+    expect((await checkDrift(api.deps, by, { ...request, runId: 'nightly-2' })).sessions).not.toEqual(
+      made[0]?.sessions,
+    );
   });
 });
 

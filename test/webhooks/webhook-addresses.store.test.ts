@@ -48,9 +48,9 @@ function depsOf() {
     secrets,
     addressSeal: openAddressSeal(db, secrets, cipher()),
     clock: () => new Date(Date.now() + 1_000),
-    actor: 'ada',
   };
 }
+const ADA = { actor: 'ada' };
 const wanted = (word: string) => ({ name: 'ops', url: whole(word), events: ['session.ended' as const] });
 const row = () => database.db.selectFrom('webhooks').selectAll().where('name', '=', 'ops').executeTakeFirstOrThrow();
 /** As an older release writes it. */
@@ -80,7 +80,7 @@ async function passed(): Promise<void> {
 /** Sends a ping and answers where it went to. */
 async function sentTo(deps = depsOf(), fail?: (url: string) => Error): Promise<string[]> {
   const urls: string[] = [];
-  await testWebhook(deps, 'ops');
+  await testWebhook(deps, ADA, 'ops');
   const send = async ({ url }: { url: string }) => {
     urls.push(url);
     if (fail) throw fail(url);
@@ -93,7 +93,7 @@ async function sentTo(deps = depsOf(), fail?: (url: string) => Error): Promise<s
 
 describe('an address', () => {
   test('is sealed when it is written, stands nowhere else, and is where things are sent to', async () => {
-    const made = await createWebhook(depsOf(), wanted('CANARY'));
+    const made = await createWebhook(depsOf(), ADA, wanted('CANARY'));
     expect(made.url).toBe(SHOWN);
     expect((await row()).url).toBe(SHOWN);
     expect(await sentTo()).toEqual([whole('CANARY')]);
@@ -103,18 +103,18 @@ describe('an address', () => {
 
   test('that is sent back as it was shown stays, another one of the same host is recorded', async () => {
     const deps = depsOf();
-    await createWebhook(deps, wanted('FIRST'));
+    await createWebhook(deps, ADA, wanted('FIRST'));
     const before = await row();
-    expect(await patchWebhook(deps, 'ops', { url: SHOWN, enabled: true })).toMatchObject({ url: SHOWN });
-    expect(await patchWebhook(deps, 'ops', { url: whole('FIRST') })).toMatchObject({ url: SHOWN });
+    expect(await patchWebhook(deps, ADA, 'ops', { url: SHOWN, enabled: true })).toMatchObject({ url: SHOWN });
+    expect(await patchWebhook(deps, ADA, 'ops', { url: whole('FIRST') })).toMatchObject({ url: SHOWN });
     expect((await row()).sealed_url).toEqual(before.sealed_url);
     expect(await audited()).toHaveLength(1);
-    await patchWebhook(deps, 'ops', { url: whole('SECOND') });
+    await patchWebhook(deps, ADA, 'ops', { url: whole('SECOND') });
     expect((await audited()).slice(1)).toEqual([['update', { url: SHOWN }, { url: SHOWN }]]);
     expect(await sentTo()).toEqual([whole('SECOND')]);
     for (const url of ['https://other.test/***', 'https://me:***@hooks.test:8443/x'])
-      await expect(patchWebhook(deps, 'ops', { url })).rejects.toMatchObject({ code: 'webhook_address_masked' });
-    await expect(createWebhook(deps, { ...wanted(''), name: 'copy', url: SHOWN })).rejects.toMatchObject({
+      await expect(patchWebhook(deps, ADA, 'ops', { url })).rejects.toMatchObject({ code: 'webhook_address_masked' });
+    await expect(createWebhook(deps, ADA, { ...wanted(''), name: 'copy', url: SHOWN })).rejects.toMatchObject({
       code: 'webhook_address_masked',
     });
     expect(await sentTo()).toEqual([whole('SECOND')]);
@@ -122,7 +122,7 @@ describe('an address', () => {
   });
 
   test('is in no failure that is recorded', async () => {
-    await createWebhook(depsOf(), wanted('CANARY'));
+    await createWebhook(depsOf(), ADA, wanted('CANARY'));
     const fail = (url: string) => new Error(`connect to ${url} (${new URL(url).pathname}) failed for key CANARY`);
     expect(await sentTo(depsOf(), fail)).toHaveLength(1);
     const { last_error: error } = await database.db
@@ -134,7 +134,7 @@ describe('an address', () => {
   });
 
   test('that no key opens says what to do, and can be set again', async () => {
-    await createWebhook(depsOf(), wanted('LOST'));
+    await createWebhook(depsOf(), ADA, wanted('LOST'));
     await rm(keyFile);
     const deps = depsOf();
     await deps.secrets.putAll('muster-webhook-ops', { key: 'another-signing-key' });
@@ -144,7 +144,7 @@ describe('an address', () => {
       .select('last_error')
       .executeTakeFirstOrThrow();
     expect(error).toMatch(/cannot be read .*set it again/);
-    await patchWebhook(deps, 'ops', { url: whole('FOUND') });
+    await patchWebhook(deps, ADA, 'ops', { url: whole('FOUND') });
     expect(await sentTo(deps)).toContain(whole('FOUND'));
   });
 });
@@ -167,7 +167,7 @@ describe('an address that an older release has written', () => {
   });
 
   test('of a changed webhook is the one that counts, and takes the place of the sealed one', async () => {
-    await createWebhook(depsOf(), wanted('SEALED'));
+    await createWebhook(depsOf(), ADA, wanted('SEALED'));
     await older('NEWER');
     expect(await sentTo()).toEqual([whole('NEWER')]);
     expect((await audited()).at(-1)).toEqual(['update', { url: SHOWN }, { url: SHOWN }]);
@@ -229,7 +229,7 @@ describe('an address that an older release has written', () => {
 
 describe('a change of the key', () => {
   test('seals addresses again, leaves none of the old key, and is no record of a change', async () => {
-    await createWebhook(depsOf(), wanted('CANARY'));
+    await createWebhook(depsOf(), ADA, wanted('CANARY'));
     const [former, before] = [readFileSync(keyFile), await row()];
     expect(await changeSecretKey(database.db, cipher())).toBe(2);
     expect((await row()).sealed_url?.subarray(0, 4)).not.toEqual(before.sealed_url?.subarray(0, 4));
@@ -240,12 +240,12 @@ describe('a change of the key', () => {
 
   test('loses no address that is written meanwhile', async () => {
     const deps = depsOf();
-    await createWebhook(deps, wanted('n0'));
+    await createWebhook(deps, ADA, wanted('n0'));
     let done = false;
     const writing = (async () => {
       let count = 0;
       for (; !done; )
-        await patchWebhook(deps, 'ops', { url: whole(`n${++count}`), secret: `a-signing-key-${count}-xx` });
+        await patchWebhook(deps, ADA, 'ops', { url: whole(`n${++count}`), secret: `a-signing-key-${count}-xx` });
       return count;
     })();
     for (let round = 0; round < 4; round += 1) await changeSecretKey(database.db, cipher());
@@ -256,7 +256,7 @@ describe('a change of the key', () => {
   });
 
   test('whose key is missing beside nothing but addresses is noticed', async () => {
-    await createWebhook(depsOf(), wanted('CANARY'));
+    await createWebhook(depsOf(), ADA, wanted('CANARY'));
     await sql`delete from secrets`.execute(database.db);
     await rm(keyFile);
     await expect(

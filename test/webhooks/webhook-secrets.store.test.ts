@@ -28,13 +28,14 @@ let deps: WebhookDependencies;
 const cipher = { encrypt: (text: string) => Buffer.from(text), decrypt: (bytes: Buffer) => bytes.toString() };
 const stored = async (name: string) =>
   (await createSecretStore(few, cipher, () => new Date()).get(`muster-webhook-${name}`))?.key;
+const NOBODY = { actor: null };
 const wanted = (name: string) => ({ name, url: 'https://hooks.test/', events: ['session.ended' as const] });
 
 beforeAll(async () => {
   database = await createTestDatabase();
   few = openDatabase({ url: database.url, poolSize: 3 });
   const secrets = createSecretStore(few, cipher, () => new Date());
-  deps = { db: few, secrets, addressSeal: openAddressSeal(few, secrets, cipher), clock: () => new Date(), actor: null };
+  deps = { db: few, secrets, addressSeal: openAddressSeal(few, secrets, cipher), clock: () => new Date() };
 });
 afterAll(async () => {
   await few?.destroy();
@@ -43,9 +44,9 @@ afterAll(async () => {
 
 test('many made, changed and removed at once leave connections to each other', async () => {
   const names = Array.from({ length: 12 }, (_, index) => `hook-${index}`);
-  const made = await Promise.all(names.map((name) => createWebhook(deps, wanted(name))));
+  const made = await Promise.all(names.map((name) => createWebhook(deps, NOBODY, wanted(name))));
   expect(await Promise.all(names.map(stored))).toEqual(made.map(({ secret }) => secret));
-  await Promise.all(names.map((name) => patchWebhook(deps, name, { secret: `${name}-another-signing-key` })));
+  await Promise.all(names.map((name) => patchWebhook(deps, NOBODY, name, { secret: `${name}-another-signing-key` })));
   expect(await Promise.all(names.map(stored))).toEqual(names.map((name) => `${name}-another-signing-key`));
   await Promise.all(names.map((name) => removeWebhook(deps, name)));
   expect(await deps.db.selectFrom('webhooks').select('name').execute()).toEqual([]);
@@ -53,7 +54,7 @@ test('many made, changed and removed at once leave connections to each other', a
 });
 
 test('one that is made again while its predecessor is removed keeps its secret, whichever process does either', async () => {
-  await createWebhook(deps, wanted('again'));
+  await createWebhook(deps, NOBODY, wanted('again'));
   const [removing, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow = {
     ...deps.secrets,
@@ -65,7 +66,7 @@ test('one that is made again while its predecessor is removed keeps its secret, 
   };
   const removed = removeWebhook({ ...deps, secrets: slow }, 'again');
   await removing.promise;
-  const made = createWebhook(deps, wanted('again'));
+  const made = createWebhook(deps, NOBODY, wanted('again'));
   // As another process would, which knows nothing of this one's turns.
   const members = { url: '', events: [], enabled: false, allow_private_redirects: false, actor: null };
   const blocked = await few
@@ -82,7 +83,7 @@ test('one that is made again while its predecessor is removed keeps its secret, 
 });
 
 test('one whose secret cannot be removed is still there', async () => {
-  await createWebhook(deps, wanted('kept'));
+  await createWebhook(deps, NOBODY, wanted('kept'));
   const away = { ...deps.secrets, delete: () => Promise.reject(new Error('the store is away')) };
   await expect(removeWebhook({ ...deps, secrets: away }, 'kept')).rejects.toThrow('away');
   await removeWebhook(deps, 'kept');
@@ -90,7 +91,7 @@ test('one whose secret cannot be removed is still there', async () => {
 });
 
 test('what ends meanwhile does not wait for the store of secrets', async () => {
-  await createWebhook(deps, wanted('held'));
+  await createWebhook(deps, NOBODY, wanted('held'));
   const [removing, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const hangs = {
     ...deps.secrets,
@@ -112,10 +113,10 @@ test('what ends meanwhile does not wait for the store of secrets', async () => {
 });
 
 test('one that is tested while it is removed is not found', async () => {
-  await createWebhook(deps, wanted('gone'));
+  await createWebhook(deps, NOBODY, wanted('gone'));
   const tested = await few.transaction().execute(async (trx) => {
     await deleteWebhook(trx, 'gone');
-    const outcome = testWebhook(deps, 'gone').catch((error: Error) => error);
+    const outcome = testWebhook(deps, NOBODY, 'gone').catch((error: Error) => error);
     const isBlocked = async () => {
       const { rows } = await sql`select 1 from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
@@ -128,8 +129,8 @@ test('one that is tested while it is removed is not found', async () => {
 });
 
 test('a late try does not send again what another has delivered', async () => {
-  await createWebhook(deps, wanted('late'));
-  const { id } = await testWebhook(deps, 'late');
+  await createWebhook(deps, NOBODY, wanted('late'));
+  const { id } = await testWebhook(deps, NOBODY, 'late');
   const now = new Date();
   await noteDelivery(few, id, { state: 'delivered', now, status: 200, error: null });
   await noteDelivery(few, id, { state: 'waiting', now, nextTryAt: now, status: null, error: 'timed out' });

@@ -57,7 +57,7 @@ export async function tokenRoutes(app: ApiServer, deps: ApiShared): Promise<void
       if (deps.access.mode === 'none') {
         throw musterError('forbidden', 'Nobody is known here (MUSTER_AUTH=none): set MUSTER_AUTH=token to make tokens');
       }
-      const created = await createToken(acting(deps, request), request.body);
+      const created = await createToken(deps, acting(request), request.body);
       const { id, name, role, component, expires_at } = created;
       request.log.info({ token: { id, name, role, component, expires_at }, actor: request.actor }, 'token created');
       return reply.code(201).header('cache-control', 'no-store').send(created);

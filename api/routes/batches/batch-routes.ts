@@ -86,7 +86,7 @@ export async function batchRoutes(app: ApiServer, deps: BatchApi): Promise<void>
         config: { access: 'operator', class: 'quick', refuses: ['batch_key_not_found'] },
       },
       async (request) => {
-        await command(acting(deps, request), optionalBody(request, BatchPauseSchema));
+        await command(deps, acting(request), optionalBody(request, BatchPauseSchema));
         return readBatcherDetail(deps);
       },
     );

@@ -64,7 +64,7 @@ export async function rolloutRoutes(app: ApiServer, deps: BatchApi): Promise<voi
     },
     async (request) => {
       const { configuration } = request.params;
-      await stopRolloutByHand(acting(deps, request), configuration, optionalBody(request, RolloutStopSchema).reason);
+      await stopRolloutByHand(deps, acting(request), configuration, optionalBody(request, RolloutStopSchema).reason);
       return getRollout(deps.db, configuration);
     },
   );
@@ -82,7 +82,7 @@ export async function rolloutRoutes(app: ApiServer, deps: BatchApi): Promise<voi
     },
     async (request) => {
       const { configuration } = request.params;
-      await resumeRollout(acting(deps, request), configuration);
+      await resumeRollout(deps, acting(request), configuration);
       return getRollout(deps.db, configuration);
     },
   );

@@ -52,7 +52,7 @@ export function componentRoutes(app: ApiServer, deps: ComponentApi, wire: Compon
       config: { access: 'operator', class: 'quick', refuses: ['read_only'] },
     },
     async (request) =>
-      wire.record(await putComponent(acting(deps, request), request.params.component_id, request.body)),
+      wire.record(await putComponent(deps, acting(request), request.params.component_id, request.body)),
   );
 
   app.patch(
@@ -72,7 +72,7 @@ export function componentRoutes(app: ApiServer, deps: ComponentApi, wire: Compon
       },
     },
     async (request) =>
-      wire.record(await patchComponent(acting(deps, request), request.params.component_id, request.body)),
+      wire.record(await patchComponent(deps, acting(request), request.params.component_id, request.body)),
   );
 
   app.delete(
@@ -110,7 +110,7 @@ function bulkRoutes(app: ApiServer, deps: ComponentApi, wire: ComponentWire): vo
       config: { access: 'operator', class: bulkIfObject, refuses: ['bad_data', 'read_only'] },
     },
     async (request, reply) => {
-      const written = await putComponents(acting(deps, request), request.body);
+      const written = await putComponents(deps, acting(request), request.body);
       return wire.sendWritten(reply, await inSlices(written, wire.shown));
     },
   );
@@ -133,9 +133,9 @@ function bulkRoutes(app: ApiServer, deps: ComponentApi, wire: ComponentWire): vo
     async (request, reply) => {
       const { body } = request;
       if (Array.isArray(body)) {
-        return wire.sendWritten(reply, await patchComponents(acting(deps, request), body, wire.shown));
+        return wire.sendWritten(reply, await patchComponents(deps, acting(request), body, wire.shown));
       }
-      return wire.sendMatched(reply, deps, await patchComponentsByFilter(acting(deps, request), body));
+      return wire.sendMatched(reply, deps, await patchComponentsByFilter(deps, acting(request), body));
     },
   );
 }

@@ -28,7 +28,7 @@ export async function componentImportRoutes(app: ApiServer, deps: ComponentApi):
     },
     async (request) => {
       const { dry_run: dryRun = false, keep = false, enable = true } = request.query;
-      const results = await importComponents(acting(deps, request), request.body.records, { dryRun, keep, enable });
+      const results = await importComponents(deps, acting(request), request.body.records, { dryRun, keep, enable });
       return { results };
     },
   );

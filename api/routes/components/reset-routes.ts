@@ -20,7 +20,7 @@ export async function componentResetRoutes(app: ApiServer, deps: ComponentApi): 
       config: { access: 'operator', class: 'quick', refuses: ['component_not_found'] },
     },
     async (request) => {
-      const components = await resetErrors(acting(deps, request), request.body.ids);
+      const components = await resetErrors(deps, acting(request), request.body.ids);
       return { component_ids: components.map(({ id }) => id) };
     },
   );

@@ -75,7 +75,7 @@ export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire
         tenant: tenantOf(request),
         version2: wire.version2,
       };
-      return wire.record(await putConfiguration(acting(deps, request), params.configuration_id, body, options));
+      return wire.record(await putConfiguration(deps, acting(request), params.configuration_id, body, options));
     },
   );
 
@@ -93,7 +93,7 @@ export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire
     },
     async (request) => {
       const { configuration_id } = request.params;
-      return wire.record(await refreshConfiguration(acting(deps, request), configuration_id, tenantOf(request)));
+      return wire.record(await refreshConfiguration(deps, acting(request), configuration_id, tenantOf(request)));
     },
   );
 

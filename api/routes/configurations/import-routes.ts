@@ -29,7 +29,7 @@ export async function configurationImportRoutes(app: ApiServer, deps: Configurat
       config: { access: 'admin', class: 'remote' },
     },
     async (request) => ({
-      results: await importSources(acting(deps, request), request.body.records, importMode(request.query)),
+      results: await importSources(deps, acting(request), request.body.records, importMode(request.query)),
     }),
   );
 
@@ -48,7 +48,7 @@ export async function configurationImportRoutes(app: ApiServer, deps: Configurat
     async (request) => {
       const { records, sources = [] } = request.body;
       const mode = { ...importMode(request.query), comingSources: sources };
-      return { results: await importConfigurations(acting(deps, request), records, mode) };
+      return { results: await importConfigurations(deps, acting(request), records, mode) };
     },
   );
 
@@ -65,7 +65,7 @@ export async function configurationImportRoutes(app: ApiServer, deps: Configurat
       config: { access: 'admin', class: 'quick' },
     },
     async (request) => ({
-      results: await importOptions(acting(deps, request), request.body.records, importMode(request.query)),
+      results: await importOptions(deps, acting(request), request.body.records, importMode(request.query)),
     }),
   );
 }

@@ -73,7 +73,7 @@ export function optionRoutes(app: ApiServer, deps: ConfigurationApi, wire: Optio
       config: { access: 'operator', class: 'quick', refuses: ['source_unknown', 'read_only'] },
     },
     async (request, reply) => {
-      const options = await patchOptions(acting(deps, request), request.body);
+      const options = await patchOptions(deps, acting(request), request.body);
       applyLoggingLevel(deps.log, options);
       warn(reply, await optionWarnings(deps, request.body));
       return wire.show(options);

@@ -73,7 +73,7 @@ export async function sourceRoutes(app: ApiServer, deps: ConfigurationApi): Prom
       const { params, body } = request;
       const name = nameOf(params);
       if (!SourceNameSchema.safeParse(name).success) throw musterError('bad_request', `The name ${name} is too long`);
-      return reply.code(201).send(await restoreSource(acting(deps, request), name, body));
+      return reply.code(201).send(await restoreSource(deps, acting(request), name, body));
     },
   );
 
@@ -95,7 +95,7 @@ export async function sourceRoutes(app: ApiServer, deps: ConfigurationApi): Prom
     },
     async (request, reply) => {
       try {
-        return await patchSource(acting(deps, request), nameOf(request.params), request.body);
+        return await patchSource(deps, acting(request), nameOf(request.params), request.body);
       } catch (error) {
         if (!isMusterError(error) || error.code !== 'source_not_found') throw error;
         // CFS ends this one title with a dot (cfs-api 2).
@@ -116,7 +116,7 @@ export async function sourceRoutes(app: ApiServer, deps: ConfigurationApi): Prom
       },
     },
     async (request, reply) => {
-      await deleteSource(acting(deps, request), nameOf(request.params));
+      await deleteSource(deps, nameOf(request.params));
       return reply.code(204).send();
     },
   );
@@ -151,7 +151,7 @@ function collectionRoutes(app: ApiServer, deps: ConfigurationApi): void {
       },
       config: { access: 'admin', class: 'remote', refuses: ['source_exists', 'read_only', 'secret_store_unavailable'] },
     },
-    async (request, reply) => reply.code(201).send(await createSource(acting(deps, request), request.body)),
+    async (request, reply) => reply.code(201).send(await createSource(deps, acting(request), request.body)),
   );
 }
 

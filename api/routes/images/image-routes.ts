@@ -69,7 +69,7 @@ export async function imageRoutes(app: ApiServer, deps: ImageApi): Promise<void>
         },
       },
       async (request, reply) => {
-        const made = await upload(request, (bytes) => importImage(acting(deps, request), request.query, bytes));
+        const made = await upload(request, (bytes) => importImage(deps, acting(request), request.query, bytes));
         return reply.code(201).send(made);
       },
     );

@@ -67,7 +67,7 @@ function imageRecords(app: ApiServer, deps: ImageApi): void {
       },
       config: { access: 'operator', class: 'quick', refuses: ['image_reference_unknown'] },
     },
-    async (request, reply) => reply.code(201).send(await createImage(acting(deps, request), request.body)),
+    async (request, reply) => reply.code(201).send(await createImage(deps, acting(request), request.body)),
   );
   app.get(
     '/images/:id',
@@ -89,7 +89,7 @@ function imageRecords(app: ApiServer, deps: ImageApi): void {
       },
       config: { access: 'operator', class: 'quick', refuses: ['image_not_found', 'image_reference_unknown'] },
     },
-    (request) => patchImage(acting(deps, request), request.params.id, request.body),
+    (request) => patchImage(deps, acting(request), request.params.id, request.body),
   );
   app.delete(
     '/images/:id',
@@ -131,7 +131,7 @@ function publicKeys(app: ApiServer, deps: ImageApi): void {
       },
       config: { access: 'operator', class: 'quick' },
     },
-    async (request, reply) => reply.code(201).send(await createPublicKey(acting(deps, request), request.body)),
+    async (request, reply) => reply.code(201).send(await createPublicKey(deps, acting(request), request.body)),
   );
   app.get(
     '/public-keys/:id',
@@ -178,7 +178,7 @@ function imageJobs(app: ApiServer, deps: ImageApi): void {
         refuses: ['image_reference_unknown', 'image_builder_unavailable'],
       },
     },
-    async (request, reply) => reply.code(201).send(await createImageJob(acting(deps, request), request.body)),
+    async (request, reply) => reply.code(201).send(await createImageJob(deps, acting(request), request.body)),
   );
   app.delete(
     '/jobs',
@@ -220,7 +220,7 @@ function imageJobs(app: ApiServer, deps: ImageApi): void {
         refuses: ['image_job_not_found', 'image_reference_unknown', 'image_job_status'],
       },
     },
-    (request) => patchImageJob(acting(deps, request), request.params.id, request.body),
+    (request) => patchImageJob(deps, acting(request), request.params.id, request.body),
   );
   app.delete(
     '/jobs/:id',

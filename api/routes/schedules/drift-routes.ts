@@ -66,7 +66,7 @@ export async function driftRoutes(app: ApiServer, deps: ScheduleApi): Promise<vo
       },
       config: { access: 'operator', class: 'quick', refuses: ['configuration_not_found', 'bad_tags'] },
     },
-    async (request, reply) => reply.code(201).send(await requestDriftCheck(acting(deps, request), request.body)),
+    async (request, reply) => reply.code(201).send(await requestDriftCheck(deps, acting(request), request.body)),
   );
 }
 

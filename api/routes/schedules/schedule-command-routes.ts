@@ -34,7 +34,7 @@ export async function scheduleCommandRoutes(app: ApiServer, deps: ScheduleApi): 
         config: { access: 'operator', class: 'quick', refuses: ['schedule_not_found'] },
       },
       (request) =>
-        pauseSchedule(acting(deps, request), request.params.schedule, { paused, note: request.body.note ?? '' }),
+        pauseSchedule(deps, acting(request), request.params.schedule, { paused, note: request.body.note ?? '' }),
     );
   }
 
@@ -50,7 +50,7 @@ export async function scheduleCommandRoutes(app: ApiServer, deps: ScheduleApi): 
       config: { access: 'operator', class: 'quick', refuses: ['schedule_not_found'] },
     },
     async (request, reply) =>
-      reply.code(202).send(await triggerSchedule(acting(deps, request), request.params.schedule)),
+      reply.code(202).send(await triggerSchedule(deps, acting(request), request.params.schedule)),
   );
 
   app.get(

@@ -47,7 +47,7 @@ export async function scheduleRoutes(app: ApiServer, deps: ScheduleApi): Promise
       },
       config: { access: 'operator', class: 'quick' },
     },
-    (request) => putSchedule(acting(deps, request), request.params.schedule, request.body),
+    (request) => putSchedule(deps, acting(request), request.params.schedule, request.body),
   );
 
   app.patch(
@@ -62,7 +62,7 @@ export async function scheduleRoutes(app: ApiServer, deps: ScheduleApi): Promise
       },
       config: { access: 'operator', class: 'quick', refuses: ['schedule_not_found'] },
     },
-    (request) => patchSchedule(acting(deps, request), request.params.schedule, request.body),
+    (request) => patchSchedule(deps, acting(request), request.params.schedule, request.body),
   );
 
   app.delete(
@@ -77,7 +77,7 @@ export async function scheduleRoutes(app: ApiServer, deps: ScheduleApi): Promise
       config: { access: 'operator', class: 'quick', refuses: ['schedule_not_found'] },
     },
     async (request, reply) => {
-      await deleteSchedule(acting(deps, request), request.params.schedule);
+      await deleteSchedule(deps, request.params.schedule);
       return reply.code(204).send();
     },
   );
@@ -107,6 +107,6 @@ function collectionRoutes(app: ApiServer, deps: ScheduleApi): void {
       schema: { tags, summary: 'Make a schedule', body: ScheduleCreateSchema, response: { 201: ScheduleSchema } },
       config: { access: 'operator', class: 'quick', refuses: ['schedule_exists'] },
     },
-    async (request, reply) => reply.code(201).send(await createSchedule(acting(deps, request), request.body)),
+    async (request, reply) => reply.code(201).send(await createSchedule(deps, acting(request), request.body)),
   );
 }

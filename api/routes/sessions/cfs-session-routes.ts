@@ -48,7 +48,7 @@ export function cfsSessionRoutes(app: ApiServer, deps: SessionApi, wire: Session
       // That there is no such session is said before what is wrong with the body.
       await getSession(deps.db, name);
       const patch = wire.patch(readJsonBody(request));
-      return wire.patched(await patchSession(acting(deps, request), name, patch, wire));
+      return wire.patched(await patchSession(deps, acting(request), name, patch, wire));
     },
   );
 
@@ -64,7 +64,7 @@ export function cfsSessionRoutes(app: ApiServer, deps: SessionApi, wire: Session
       config: { access: 'operator', class: 'quick', refuses: ['session_not_found'] },
     },
     async (request, reply) => {
-      await deleteSession(acting(deps, request), request.params.session_name);
+      await deleteSession(deps, acting(request), request.params.session_name);
       return reply.code(204).send();
     },
   );
@@ -87,7 +87,7 @@ function collectionRoutes(app: ApiServer, deps: SessionApi, wire: SessionWire): 
       },
     },
     async (request, reply) => {
-      const { session, options } = await createSession(acting(deps, request), wire.wanted(request.body), wire);
+      const { session, options } = await createSession(deps, acting(request), wire.wanted(request.body), wire);
       return reply.code(wire.created).send(wire.record(session, options, deps));
     },
   );
@@ -112,6 +112,6 @@ function collectionRoutes(app: ApiServer, deps: SessionApi, wire: SessionWire): 
       },
       config: { access: 'operator', class: 'bulk', refuses: ['bad_tags'] },
     },
-    async (request, reply) => wire.sendDeleted(reply, await deleteSessions(acting(deps, request), request.query)),
+    async (request, reply) => wire.sendDeleted(reply, await deleteSessions(deps, acting(request), request.query)),
   );
 }

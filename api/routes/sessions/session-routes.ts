@@ -100,7 +100,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
       },
       config: { access: 'operator', class: 'quick', refuses: ['bad_tags'] },
     },
-    async (request, reply) => reply.code(202).send(await cancelSessions(acting(deps, request), request.body)),
+    async (request, reply) => reply.code(202).send(await cancelSessions(deps, acting(request), request.body)),
   );
 
   app.post(
@@ -121,7 +121,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
     },
     async (request, reply) => {
       const { reason } = optionalBody(request, SessionCancelSchema);
-      const row = await cancelSession(acting(deps, request), request.params.session_name, reason);
+      const row = await cancelSession(deps, acting(request), request.params.session_name, reason);
       return reply.code(202).send(await describe(row));
     },
   );
@@ -142,7 +142,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
       },
     },
     async (request, reply) =>
-      reply.code(202).send(await describe(await finishDebug(acting(deps, request), request.params.session_name))),
+      reply.code(202).send(await describe(await finishDebug(deps, acting(request), request.params.session_name))),
   );
 
   app.post(
@@ -171,7 +171,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
     },
     async (request, reply) => {
       const body = optionalBody(request, SessionRetrySchema);
-      const { session, created } = await retrySession(acting(deps, request), request.params.session_name, body);
+      const { session, created } = await retrySession(deps, acting(request), request.params.session_name, body);
       return reply.code(created ? 201 : 202).send(await describe(session));
     },
   );

@@ -54,7 +54,7 @@ export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<v
       },
     },
     async (request, reply) => {
-      const created = await createWebhook(acting(deps, request), request.body);
+      const created = await createWebhook(deps, acting(request), request.body);
       return reply.code(201).header('cache-control', 'no-store').send(created);
     },
   );
@@ -84,7 +84,7 @@ export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<v
         refuses: ['webhook_not_found', 'webhook_address_masked', 'secret_store_unavailable'],
       },
     },
-    (request) => patchWebhook(acting(deps, request), request.params.webhook, request.body),
+    (request) => patchWebhook(deps, acting(request), request.params.webhook, request.body),
   );
 
   app.delete(
@@ -99,7 +99,7 @@ export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<v
       config: { access: 'admin', class: 'quick', refuses: ['webhook_not_found', 'secret_store_unavailable'] },
     },
     async (request, reply) => {
-      await removeWebhook(acting(deps, request), request.params.webhook);
+      await removeWebhook(deps, request.params.webhook);
       return reply.code(204).send();
     },
   );
@@ -115,7 +115,7 @@ export async function webhookRoutes(app: ApiServer, deps: WebhookApi): Promise<v
       },
       config: { access: 'admin', class: 'quick', refuses: ['webhook_not_found'] },
     },
-    async (request, reply) => reply.code(202).send(await testWebhook(acting(deps, request), request.params.webhook)),
+    async (request, reply) => reply.code(202).send(await testWebhook(deps, acting(request), request.params.webhook)),
   );
 
   app.get(

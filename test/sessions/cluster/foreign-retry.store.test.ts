@@ -40,8 +40,7 @@ test.each([
     dispatcher: { kick: () => undefined },
     engine: { retryInPlace: async () => undefined },
     clock: () => new Date(),
-    actor: null,
   };
-  const again = await retrySession(deps, session.name, {});
+  const again = await retrySession(deps, { actor: null }, session.name, {});
   expect(again.session.snapshot.layers.map(({ index }) => index)).toEqual(layers);
 });

@@ -18,12 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const by = (actor: string | null) => ({
+const by = (actor: string | null) => ({ actor });
+const deps = () => ({
   db: database.db,
   dispatcher: { kick: () => undefined },
   engine: { retryInPlace: async () => undefined, finishDebug: async () => undefined },
   clock: () => new Date(),
-  actor,
 });
 const made = (given: Parameters<typeof makeSession>[1] = {}) => makeSession(database.db, { actor: 'maker', ...given });
 const who = async (id: string) => {
@@ -32,37 +32,40 @@ const who = async (id: string) => {
 };
 
 test.each(['ann', null])('a create of %s', async (actor) => {
-  const { session } = await createSession(by(actor), { name: `by-${actor ?? 'nobody'}`, configuration_name: 'web' });
+  const { session } = await createSession(deps(), by(actor), {
+    name: `by-${actor ?? 'nobody'}`,
+    configuration_name: 'web',
+  });
   expect(await who(session.id)).toEqual({ actor, updated_by: null, cancel_actor: null });
 });
 
 test('a patch', async () => {
   const { id, name } = await made();
-  await patchSession(by('operator'), name, { status: { session: { status: 'running' } } });
+  await patchSession(deps(), by('operator'), name, { status: { session: { status: 'running' } } });
   expect(await who(id)).toEqual({ actor: 'maker', updated_by: 'operator', cancel_actor: null });
 });
 
 test('a patch that completes the session asks for the end of its work', async () => {
   const { id, name } = await made();
-  await patchSession(by('operator'), name, { status: { session: { status: 'complete' } } });
+  await patchSession(deps(), by('operator'), name, { status: { session: { status: 'complete' } } });
   expect(await who(id)).toEqual({ actor: 'maker', updated_by: 'operator', cancel_actor: 'operator' });
 });
 
 test('a cancel; a second one changes nothing, and a delete keeps who was first', async () => {
   const { id, name } = await made();
-  await cancelSession(by('ann'), name, 'enough');
-  await cancelSession(by('bob'), name, undefined);
+  await cancelSession(deps(), by('ann'), name, 'enough');
+  await cancelSession(deps(), by('bob'), name, undefined);
   expect(await who(id)).toEqual({ actor: 'maker', updated_by: 'ann', cancel_actor: 'ann' });
-  await deleteSession(by('bob'), name);
+  await deleteSession(deps(), by('bob'), name);
   expect(await who(id)).toEqual({ actor: 'maker', updated_by: 'bob', cancel_actor: 'ann' });
 });
 
 test('a delete, of one and of many, of what works and of what has ended', async () => {
   const [open, ended, many] = [await made(), await made(), await made({ tags: { batch: 'x' } })];
   await endSession(database.db, ended.id, 'true');
-  await deleteSession(by('ann'), open.name);
-  await deleteSession(by('ann'), ended.name);
-  await deleteSessions(by('bob'), { status: '', tags: 'batch=x' });
+  await deleteSession(deps(), by('ann'), open.name);
+  await deleteSession(deps(), by('ann'), ended.name);
+  await deleteSessions(deps(), by('bob'), { status: '', tags: 'batch=x' });
   expect(await who(open.id)).toMatchObject({ updated_by: 'ann', cancel_actor: 'ann' });
   expect(await who(ended.id)).toMatchObject({ updated_by: 'ann', cancel_actor: null });
   expect(await who(many.id)).toMatchObject({ updated_by: 'bob', cancel_actor: 'bob' });
@@ -71,11 +74,11 @@ test('a delete, of one and of many, of what works and of what has ended', async 
 test('a retry is made by who asks for it; one in place is noted', async () => {
   const [ended, holding] = [await made(), await made()];
   await endSession(database.db, ended.id, 'false');
-  const { session } = await retrySession(by('bob'), ended.name, {});
+  const { session } = await retrySession(deps(), by('bob'), ended.name, {});
   expect(await who(session.id)).toMatchObject({ actor: 'bob' });
   await setSession(database.db, holding.id, { phase: 'hold', status: 'running', stage: 'admitted' });
-  await retrySession(by('bob'), holding.name, {});
+  await retrySession(deps(), by('bob'), holding.name, {});
   expect(await who(holding.id)).toMatchObject({ actor: 'maker', updated_by: 'bob' });
-  await finishDebug(by('cleo'), holding.name);
+  await finishDebug(deps(), by('cleo'), holding.name);
   expect(await who(holding.id)).toMatchObject({ actor: 'maker', updated_by: 'cleo' });
 });

@@ -19,7 +19,6 @@ const commands = () => ({
   db: database.db,
   dispatcher: { kick: () => undefined },
   clock: () => new Date(),
-  actor: 'ann',
 });
 const ending = () => ({ db: database.db, client: signalClient().client, clock: () => new Date() });
 const END = { succeeded: 'false', message: 'layer 0 failed', reason: 'layer_failed' } as const;
@@ -50,7 +49,7 @@ test('a cancel in the engine is in record and audit, once', async () => {
 
 test('the end of a session that was cancelled in the engine says so in record and audit, of one that the command cancelled as before', async () => {
   const [engine, command] = [await makeSession(database.db), await makeSession(database.db)];
-  await cancelSession(commands(), command.name, 'wrong night');
+  await cancelSession(commands(), { actor: 'ann' }, command.name, 'wrong night');
   for (const { id } of [engine, command])
     for (let time = 0; time < 2; time += 1)
       await endSession(ending(), id, { succeeded: 'false', message: 'cancelled', reason: 'cancelled' });
@@ -65,7 +64,7 @@ test('the end of a session that was cancelled in the engine says so in record an
 
 test('it takes nothing from a cancel before it, nor from an end', async () => {
   const [cancelled, ended] = [await makeSession(database.db), await makeSession(database.db)];
-  await cancelSession(commands(), cancelled.name, 'wrong night');
+  await cancelSession(commands(), { actor: 'ann' }, cancelled.name, 'wrong night');
   await endSession(ending(), ended.id, END);
   for (const { id } of [cancelled, ended]) await noteCancelInEngine(database.db, id, new Date());
   expect((await cancelsOf(cancelled.name)).map(({ actor }) => actor)).toEqual(['ann']);
@@ -100,7 +99,9 @@ test('hosts are counted, each once', async () => {
 
 test('somebody completed the session: their end is answered', async () => {
   const { id, name } = await makeSession(database.db);
-  await patchSession(commands(), name, { status: { session: { status: 'complete', succeeded: 'true' } } });
+  await patchSession(commands(), { actor: 'ann' }, name, {
+    status: { session: { status: 'complete', succeeded: 'true' } },
+  });
   expect(await endSession(ending(), id, END)).toMatchObject({ succeeded: 'true' });
 });
 

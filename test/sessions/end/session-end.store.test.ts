@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const deps = () => ({ db: database.db, dispatcher: { kick: () => undefined }, clock: () => new Date(), actor: 'ann' });
+const deps = () => ({ db: database.db, dispatcher: { kick: () => undefined }, clock: () => new Date() });
 const END = { succeeded: 'false', message: 'layer 0 failed', reason: 'layer_failed' } as const;
 
 describe('the end of a session', () => {
@@ -49,7 +49,9 @@ describe('the end of a session', () => {
     const { id, name } = await makeSession(database.db);
     const next = await makeSession(database.db);
     await admit(database.db, id, { job: 'cfs-job', maxRunning: 1, now: new Date() });
-    await patchSession(deps(), name, { status: { session: { status: 'complete', succeeded: 'true' } } });
+    await patchSession(deps(), { actor: 'ann' }, name, {
+      status: { session: { status: 'complete', succeeded: 'true' } },
+    });
     const patched = await sessionNow(database.db, id);
     expect(patched).toMatchObject({
       status: 'complete',
@@ -104,7 +106,7 @@ describe('the end of a session', () => {
     const old = await makeSession(db, { now: new Date(Date.now() - 60_000) });
     const gone = await makeSession(db, { now: new Date(Date.now() - 60_000) });
     const young = await makeSession(db);
-    await deleteSession(deps(), gone.name);
+    await deleteSession(deps(), { actor: 'ann' }, gone.name);
     const open = (await openSessions(db, new Date(Date.now() - 20_000))).map(({ id }) => id);
     expect(open).toEqual(expect.arrayContaining([old.id, gone.id]));
     expect(open).not.toContain(young.id);
@@ -131,7 +133,7 @@ describe('what a deleted session leaves', () => {
     await saveSessionJob(db, { sessionId: id, name: `cfs-${id}`, ...given }, new Date());
     const isUp = async () => (await unpurgedSessions(db, 1000)).some((session) => session.id === id);
     expect(await isUp()).toBe(false);
-    await deleteSession(deps(), name);
+    await deleteSession(deps(), { actor: 'ann' }, name);
     expect(await isUp()).toBe(false);
     await writeEnd(db, id, END, new Date());
     expect(await isUp()).toBe(true);
@@ -143,7 +145,7 @@ describe('what a deleted session leaves', () => {
   test('is not touched while another of its name is worked on', async () => {
     const { db } = database;
     const first = await makeSession(db);
-    await deleteSession(deps(), first.name);
+    await deleteSession(deps(), { actor: 'ann' }, first.name);
     const second = await makeSession(db, { name: first.name });
     await writeEnd(db, first.id, END, new Date());
     expect(await sessionNow(db, second.id)).toMatchObject({ stage: 'queued', status: 'pending' });

@@ -20,7 +20,6 @@ const deps = () => ({
   dispatcher: { kick: () => undefined },
   engine: { retryInPlace: async () => undefined },
   clock: () => new Date(),
-  actor: null,
 });
 
 /** A session of two layers, of whose images one became a new one and the other failed in layer 1. */
@@ -66,7 +65,7 @@ async function halfDone(given: Parameters<typeof makeSession>[1] = {}) {
 
 test('all: every layer, the same images, nothing of what the first one has made', async () => {
   const original = await halfDone();
-  const { session } = await retrySession(deps(), original.name, {});
+  const { session } = await retrySession(deps(), { actor: null }, original.name, {});
   expect(session.snapshot).toEqual(original.snapshot);
   expect(session).toMatchObject({
     target: original.target,
@@ -81,7 +80,7 @@ test('all: every layer, the same images, nothing of what the first one has made'
 
 test('failed: every layer, on the images alone that did not become new ones', async () => {
   const original = await halfDone();
-  const { session } = await retrySession(deps(), original.name, { hosts: 'failed' });
+  const { session } = await retrySession(deps(), { actor: null }, original.name, { hosts: 'failed' });
   expect(session.snapshot).toEqual(original.snapshot);
   expect(session).toMatchObject({ configuration_limit: '', ansible_limit: '' });
   expect(session.target).toEqual({
@@ -95,7 +94,7 @@ test('failed: a session that broke off before it looked at its images failed on 
   const target = { definition: 'image' as const, groups: [{ name: 'web', members: [GOOD, BAD] }], image_map: null };
   const original = await makeSession(database.db, { target });
   await endSession(database.db, original.id, 'false');
-  const { session } = await retrySession(deps(), original.name, { hosts: 'failed' });
+  const { session } = await retrySession(deps(), { actor: null }, original.name, { hosts: 'failed' });
   expect(session.target).toEqual(target);
 });
 
@@ -104,5 +103,7 @@ test('failed: what the limit has left out did not fail', async () => {
   const one = { ...deps(), db: database.db };
   await database.db.deleteFrom('host_results').where('session_id', '=', left.id).where('host', '=', BAD).execute();
   await database.db.deleteFrom('events').where('stream_id', '=', left.id).where('host', '=', BAD).execute();
-  await expect(retrySession(one, left.name, { hosts: 'failed' })).rejects.toMatchObject({ code: 'nothing_failed' });
+  await expect(retrySession(one, { actor: null }, left.name, { hosts: 'failed' })).rejects.toMatchObject({
+    code: 'nothing_failed',
+  });
 });

@@ -144,7 +144,8 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
     const session = await settled();
     await withRun(session);
     await deleteSession(
-      { db: database.db, dispatcher: { kick: () => undefined }, clock: () => new Date(), actor: null },
+      { db: database.db, dispatcher: { kick: () => undefined }, clock: () => new Date() },
+      { actor: null },
       session.name,
     );
     expect((await sweep()).ended).toEqual([session.name]);
@@ -193,7 +194,8 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
       await writeEnd(database.db, gone.id, { succeeded: 'true', message: 'done', reason: null }, new Date());
       await writeEnd(database.db, kept.id, { succeeded: 'true', message: 'done', reason: null }, new Date());
       await deleteSession(
-        { db: database.db, dispatcher: { kick: () => undefined }, clock: () => new Date(), actor: null },
+        { db: database.db, dispatcher: { kick: () => undefined }, clock: () => new Date() },
+        { actor: null },
         gone.name,
       );
       expect(await sweep()).toMatchObject({ purged: 1 });

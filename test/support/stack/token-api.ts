@@ -15,8 +15,8 @@ export interface TokenApi extends TestApi {
 /** The API with access control. */
 export async function createTokenApi(overrides: Partial<TestDependencies> = {}): Promise<TokenApi> {
   const api = await createTestApi({ access: { mode: 'token', issuer: undefined }, ...overrides });
-  const deps = { db: api.database.db, clock: () => api.now.value, actor: null };
-  const make = async (token: TokenCreate) => (await createToken(deps, token)).token;
+  const deps = { db: api.database.db, clock: () => api.now.value };
+  const make = async (token: TokenCreate) => (await createToken(deps, { actor: null }, token)).token;
   return {
     ...api,
     make,
