@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { isMusterError, MusterError, musterError } from '../../domain/errors.ts';
-import type { Access, ClusterAccess } from './cluster-access.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+import { bytesOf, exchange, LateAnswer, type Outgoing, send } from './exchange.ts';
 import { FORBIDDEN, GONE, UNAUTHORIZED } from './statuses.ts';
 
 /** For one whole answer, ms. Loading the client library and reading the kubeconfig, which the first request does, count for neither limit. */
@@ -41,10 +40,7 @@ export function quotaWords(error: unknown): string | null {
   return error instanceof Forbidden ? error.quota : null;
 }
 
-export interface ClusterRequest {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the cluster's address: `/api/v1/...`. */
-  path: string;
+export interface ClusterRequest extends Pick<Outgoing, 'method' | 'path'> {
   query?: Record<string, string>;
   /** Sent as JSON. */
   body?: unknown;
@@ -78,48 +74,6 @@ export interface ClusterClient {
 
 /** Plain requests to a cluster: what is sent and read is what stands, without typed models in between. */
 export function createClusterClient(access: ClusterAccess): ClusterClient {
-  const send = async (
-    { server, options, streams }: Access,
-    request: ClusterRequest,
-    signal: AbortSignal,
-    goesOn = false,
-  ): Promise<IncomingMessage> => {
-    signal.throwIfAborted();
-    const payload = request.body === undefined ? undefined : JSON.stringify(request.body);
-    const query = new URLSearchParams(request.query).toString();
-    const base = server.pathname.replace(/\/+$/, '');
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const outgoing = (server.protocol === 'https:' ? httpsRequest : httpRequest)(
-      {
-        ...options,
-        ...(goesOn && streams !== undefined ? { agent: streams } : {}),
-        host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
-        port: server.port || (server.protocol === 'https:' ? 443 : 80),
-        method: request.method,
-        path: `${base}${request.path}${query === '' ? '' : `?${query}`}`,
-        signal,
-        headers: {
-          ...options.headers,
-          accept: 'application/json',
-          ...(payload === undefined
-            ? {}
-            : {
-                'content-type': request.contentType ?? 'application/json',
-                // Without it the server ignores the body of a DELETE.
-                'content-length': Buffer.byteLength(payload),
-              }),
-        },
-      },
-      resolve,
-    );
-    outgoing.on('error', reject);
-    // Node tells this to a request only once it has a connection.
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    outgoing.end(payload);
-    return await promise.finally(() => signal.removeEventListener('abort', abort));
-  };
-
   const trouble = (request: ClusterRequest, words: string): MusterError =>
     musterError('cluster_unavailable', `${request.method} ${request.path}: ${words}`);
 
@@ -131,10 +85,8 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
     return trouble(request, late ? `no answer within ${ms / 1000} s` : wordsOfError(error));
   };
 
-  const refused = async (request: ClusterRequest, answer: IncomingMessage): Promise<MusterError> => {
-    const status = answer.statusCode ?? 0;
+  const refused = (request: ClusterRequest, status: number, text: string): MusterError => {
     if (status === UNAUTHORIZED) access.forget();
-    const text = await textOf(answer, REFUSAL_MAX);
     const said = wordsOf(text, request.secret === true);
     const words = `the cluster answered ${status}${said === '' ? '' : ` ${said}`}`;
     if (status === FORBIDDEN)
@@ -171,16 +123,17 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
 
   return {
     async ask<T>(request: ClusterRequest) {
-      let late: AbortSignal | undefined;
+      const isRefusal = (status: number) => status >= 400 && !(request.expected ?? []).includes(status);
       try {
-        const way = await access.read();
-        late = AbortSignal.timeout(ANSWER_MS);
-        const answer = await send(way, request, late);
-        const status = answer.statusCode ?? 0;
-        if (status >= 400 && !(request.expected ?? []).includes(status)) throw await refused(request, answer);
-        return { status, body: JSON.parse(await textOf(answer)) as T };
+        const { status, bytes } = await exchange(await access.read(), outgoingOf(request), {
+          withinMs: ANSWER_MS,
+          mostBytes: (status) => (isRefusal(status) ? REFUSAL_MAX : Number.POSITIVE_INFINITY),
+        });
+        const text = bytes.toString('utf8');
+        if (isRefusal(status)) throw refused(request, status, text);
+        return { status, body: JSON.parse(text) as T };
       } catch (error) {
-        throw broken(request, error, late?.aborted === true, ANSWER_MS);
+        throw broken(request, error, error instanceof LateAnswer, ANSWER_MS);
       }
     },
     async open(path, query, signal, lastsMs = Number.POSITIVE_INFINITY) {
@@ -190,9 +143,10 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
       try {
         const way = await access.read();
         timer = setTimeout(() => late.abort(), OPEN_MS);
-        const answer = await send(way, request, AbortSignal.any([signal, late.signal]), true);
-        if (answer.statusCode === GONE) throw new HistoryGone(wordsOf(await textOf(answer, REFUSAL_MAX), false));
-        if ((answer.statusCode ?? 0) >= 400) throw await refused(request, answer);
+        const answer = await send(way, outgoingOf(request), AbortSignal.any([signal, late.signal]), true);
+        const status = answer.statusCode ?? 0;
+        if (status === GONE) throw new HistoryGone(wordsOf(await refusalOf(answer), false));
+        if (status >= 400) throw refused(request, status, await refusalOf(answer));
         return read(request, answer, signal, late, lastsMs);
       } catch (error) {
         if (signal.aborted || error instanceof HistoryGone) throw error;
@@ -204,17 +158,13 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
   };
 }
 
-/** The text of an answer, or its first `most` bytes. */
-async function textOf(answer: IncomingMessage, most = Number.POSITIVE_INFINITY): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= most) break;
-  }
-  return Buffer.concat(chunks).toString('utf8').slice(0, most);
+function outgoingOf({ method, path, query, body, contentType }: ClusterRequest): Outgoing {
+  const json = body === undefined ? undefined : JSON.stringify(body);
+  return { method, path, query, body: json, contentType, accept: 'application/json' };
 }
+
+const refusalOf = async (answer: IncomingMessage): Promise<string> =>
+  (await bytesOf(answer, REFUSAL_MAX)).toString('utf8');
 
 function wordsOfError(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error);
