@@ -307,7 +307,7 @@ describe('a run that was executed elsewhere', () => {
     await takeResults(db, runId, results);
     await takeExit({ db, clock: () => new Date() }, runId, { code: 0, signal: null, ended_at: '2026-11-21T10:00:00Z' });
     expect(await stateOf(id)).toEqual(before);
-    const records = createSessionRecords({ db } as Parameters<typeof createSessionRecords>[0]);
+    const records = createSessionRecords({ db, clock: () => new Date() } as Parameters<typeof createSessionRecords>[0]);
     const input = { sessionId: session.id, layer: 0, attempt: 1 };
     expect(await records.recordLayer(input)).toEqual({ hosts: 1, drifted: 1, unclear: 0 });
     expect(await records.recordLayer(input)).toEqual({ hosts: 1, drifted: 1, unclear: 0 });
