@@ -1,9 +1,7 @@
 /** Requests to a hardware state manager, and how their answers are taken apart. */
 import { readFile } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { trusting } from '../certificates/trusting.ts';
+import { exchange, toTarget } from '../http/exchange.ts';
 
 export interface HsmOptions {
   /** Like `http://cray-smd/hsm/v2/`. */
@@ -18,6 +16,8 @@ export interface HsmOptions {
   idleTimeoutMs?: number;
 }
 
+/** Largest answer that is read, bytes: the hardware of some 100,000 nodes is a tenth of it. */
+const ANSWER_MAX = 256 * 1024 * 1024;
 const RETRIED_STATUS = new Set([500, 502, 503, 504]);
 
 /** Address of a path below the base. */
@@ -45,6 +45,8 @@ interface GetOptions {
   signal: AbortSignal;
 }
 
+class TooLarge extends Error {}
+
 class StatusError extends Error {
   readonly status: number;
 
@@ -61,7 +63,9 @@ async function getWithRetries(url: URL, options: GetOptions): Promise<unknown> {
     } catch (error) {
       options.signal.throwIfAborted();
       const isFinal =
-        error instanceof SyntaxError || (error instanceof StatusError && !RETRIED_STATUS.has(error.status));
+        error instanceof SyntaxError ||
+        error instanceof TooLarge ||
+        (error instanceof StatusError && !RETRIED_STATUS.has(error.status));
       if (isFinal || attempt >= options.retries) throw error;
     }
     const seconds = attempt === 0 ? 0 : Math.min(120, options.backoffFactor * 2 ** attempt);
@@ -69,26 +73,14 @@ async function getWithRetries(url: URL, options: GetOptions): Promise<unknown> {
   }
 }
 
-function get(url: URL, { ca, idleTimeoutMs, signal }: GetOptions): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-    const request = send(
-      url,
-      { ...trusting(ca), signal, agent: false, headers: { accept: 'application/json' } },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          if (response.statusCode === 200) resolve(Buffer.concat(chunks).toString('utf8'));
-          else reject(new StatusError(response.statusCode ?? 0));
-        });
-      },
-    );
-    request.setTimeout(idleTimeoutMs, () => request.destroy(new Error(`nothing came for ${idleTimeoutMs / 1000} s`)));
-    request.on('error', reject);
-    request.end();
-  });
+async function get(url: URL, { ca, idleTimeoutMs, signal }: GetOptions): Promise<string> {
+  const { status, bytes, isCut } = await exchange(
+    { ...toTarget({ url, ca }), headers: { accept: 'application/json' } },
+    { idleMs: idleTimeoutMs, signal, mostBytes: () => ANSWER_MAX },
+  );
+  if (status !== 200) throw new StatusError(status);
+  if (isCut) throw new TooLarge(`an answer of more than ${ANSWER_MAX} bytes`);
+  return bytes.toString('utf8');
 }
 
 export function member(value: unknown, name: string): unknown {

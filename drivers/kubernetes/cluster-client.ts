@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isMusterError, MusterError, musterError } from '../../domain/errors.ts';
+import { LateAnswer, readUpTo } from '../http/exchange.ts';
 import type { ClusterAccess } from './cluster-access.ts';
-import { bytesOf, exchange, LateAnswer, type Outgoing, send } from './exchange.ts';
+import { exchange, type Outgoing, send } from './exchange.ts';
 import { FORBIDDEN, GONE, UNAUTHORIZED } from './statuses.ts';
 
 /** For one whole answer, ms. Loading the client library and reading the kubeconfig, which the first request does, count for neither limit. */
@@ -143,7 +144,7 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
       try {
         const way = await access.read();
         timer = setTimeout(() => late.abort(), OPEN_MS);
-        const answer = await send(way, outgoingOf(request), AbortSignal.any([signal, late.signal]), true);
+        const answer = await send(way, outgoingOf(request), AbortSignal.any([signal, late.signal]));
         const status = answer.statusCode ?? 0;
         if (status === GONE) throw new HistoryGone(wordsOf(await refusalOf(answer), false));
         if (status >= 400) throw refused(request, status, await refusalOf(answer));
@@ -164,7 +165,7 @@ function outgoingOf({ method, path, query, body, contentType }: ClusterRequest):
 }
 
 const refusalOf = async (answer: IncomingMessage): Promise<string> =>
-  (await bytesOf(answer, REFUSAL_MAX)).toString('utf8');
+  (await readUpTo(answer, REFUSAL_MAX)).bytes.toString('utf8');
 
 function wordsOfError(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error);

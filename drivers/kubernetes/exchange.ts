@@ -1,7 +1,7 @@
 /** Requests to a cluster, as they go over the wire. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import type { Answer, Outgoing as HttpOutgoing, Limits } from '../http/exchange.ts';
+import { exchange as exchangeHttp, send as sendHttp } from '../http/exchange.ts';
 import type { Access } from './cluster-access.ts';
 
 export interface Outgoing {
@@ -16,90 +16,32 @@ export interface Outgoing {
   accept: string;
 }
 
-export interface Limits {
-  /** From connecting to the last byte, ms. */
-  withinMs: number;
-  /** Of an answer of this status so much is read, bytes; the rest is left. */
-  mostBytes(status: number): number;
-}
-
-/** A whole answer. */
-export interface Answer {
-  status: number;
-  headers: IncomingHttpHeaders;
-  bytes: Buffer;
-}
-
-/** There was no whole answer in time. */
-export class LateAnswer extends Error {
-  override name = 'LateAnswer';
-}
-
 /**
  * Sends a request and reads the answer, whatever its status.
  * Throws `LateAnswer`, and what breaks the connection.
  */
-export async function exchange(access: Access, outgoing: Outgoing, { withinMs, mostBytes }: Limits): Promise<Answer> {
-  const late = AbortSignal.timeout(withinMs);
-  try {
-    const incoming = await send(access, outgoing, late);
-    const status = incoming.statusCode ?? 0;
-    return { status, headers: incoming.headers, bytes: await bytesOf(incoming, mostBytes(status)) };
-  } catch (error) {
-    throw late.aborted ? new LateAnswer(`no answer within ${withinMs / 1000} s`) : error;
-  }
+export async function exchange(access: Access, outgoing: Outgoing, limits: Limits): Promise<Answer> {
+  return await exchangeHttp(to(access, outgoing), limits);
 }
 
-/**
- * Returns an answer whose body is still to be read.
- * @param goesOn whether it is one that may go on for ever: it takes no connection from others
- */
-export async function send(
-  { server, options, streams }: Access,
-  outgoing: Outgoing,
-  signal: AbortSignal,
-  goesOn = false,
-): Promise<IncomingMessage> {
-  signal.throwIfAborted();
-  const { method, body, accept, contentType = 'application/json' } = outgoing;
-  const query = new URLSearchParams(outgoing.query).toString();
+/** Returns an answer that may go on for ever, so it takes no connection from others; its body is still to be read. */
+export async function send(access: Access, outgoing: Outgoing, signal: AbortSignal): Promise<IncomingMessage> {
+  const { streams } = access;
+  return await sendHttp({ ...to(access, outgoing), ...(streams === undefined ? {} : { agent: streams }) }, signal);
+}
+
+function to({ server, options }: Access, { method, path, query, body, accept, contentType }: Outgoing): HttpOutgoing {
+  const search = new URLSearchParams(query).toString();
   const base = server.pathname.replace(/\/+$/, '');
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const request = (server.protocol === 'https:' ? httpsRequest : httpRequest)(
-    {
-      ...options,
-      ...(goesOn && streams !== undefined ? { agent: streams } : {}),
-      host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
-      port: server.port || (server.protocol === 'https:' ? 443 : 80),
-      method,
-      path: `${base}${outgoing.path}${query === '' ? '' : `?${query}`}`,
-      signal,
-      headers: {
-        ...options.headers,
-        accept,
-        // Without its length the server ignores the body of a DELETE.
-        ...(body === undefined ? {} : { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }),
-      },
-    },
-    resolve,
-  );
-  request.on('error', reject);
-  // Node tells this to a request only once it has a connection.
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  request.end(body);
-  return await promise.finally(() => signal.removeEventListener('abort', abort));
-}
-
-/** Returns the bytes of an answer, or the first `most`. */
-export async function bytesOf(incoming: IncomingMessage, most: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= most) break;
-  }
-  const bytes = Buffer.concat(chunks);
-  return bytes.length > most ? bytes.subarray(0, most) : bytes;
+  const type = body === undefined ? {} : { 'content-type': contentType ?? 'application/json' };
+  return {
+    ...options,
+    protocol: server.protocol,
+    host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: server.port || (server.protocol === 'https:' ? 443 : 80),
+    method,
+    path: `${base}${path}${search === '' ? '' : `?${search}`}`,
+    headers: { ...options.headers, accept, ...type },
+    body,
+  };
 }

@@ -1,9 +1,9 @@
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import { trusting } from '../certificates/trusting.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
+import { type Answer, exchange, toTarget } from '../http/exchange.ts';
 
 /** Largest document of an issuer that is read, bytes. */
 const MAX_BYTES = 1024 * 1024;
+const FOUND = 200;
 
 export interface FetchOptions {
   /** Certificates to trust besides the public ones, PEM. */
@@ -13,44 +13,27 @@ export interface FetchOptions {
 }
 
 /**
- * The JSON at an address. Redirects are not followed: an issuer's documents are where they are said to be.
+ * Returns the JSON at an address. Redirects are not followed: an issuer's documents are where they are said to be.
  * @throws {Error} with a sentence that names what went wrong
  */
-export function fetchJson(url: string, { ca, timeoutMs }: FetchOptions): Promise<unknown> {
-  const secure = url.startsWith('https:');
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const fail = (error: Error) =>
-      reject(
-        signal.aborted
-          ? new Error(`no answer within ${timeoutMs / 1000} s`)
-          : new Error(error.message || String(error)),
-      );
-    const options = { signal, headers: { accept: 'application/json' }, agent: false as const };
-    const request = secure ? httpsRequest(url, { ...options, ...trusting(ca) }) : httpRequest(url, options);
-    request.on('error', fail);
-    request.on('response', (response) => {
-      if (response.statusCode !== 200) {
-        response.destroy();
-        reject(new Error(`it answers ${response.statusCode}`));
-        return;
-      }
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on('error', fail);
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        chunks.push(chunk);
-        if (size > MAX_BYTES) response.destroy(new Error(`it answers more than ${MAX_BYTES} bytes`));
-      });
-      response.on('end', () => {
-        try {
-          resolve(JSON.parse(Buffer.concat(chunks).toString('utf8')));
-        } catch {
-          reject(new Error('it does not answer JSON'));
-        }
-      });
-    });
-    request.end();
-  });
+export async function fetchJson(url: string, { ca, timeoutMs }: FetchOptions): Promise<unknown> {
+  const { status, bytes, isCut } = await get(url, ca, timeoutMs);
+  if (status !== FOUND) throw new Error(`it answers ${status}`);
+  if (isCut) throw new Error(`it answers more than ${MAX_BYTES} bytes`);
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new Error('it does not answer JSON');
+  }
+}
+
+async function get(url: string, ca: string | undefined, timeoutMs: number): Promise<Answer> {
+  try {
+    return await exchange(
+      { ...toTarget({ url, ca }), headers: { accept: 'application/json' } },
+      { withinMs: timeoutMs, mostBytes: (status) => (status === FOUND ? MAX_BYTES : 0) },
+    );
+  } catch (error) {
+    throw new Error(messageOf(error));
+  }
 }

@@ -1,7 +1,6 @@
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { musterError } from '../../domain/errors.ts';
-import { trusting } from '../certificates/trusting.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
+import { exchange, LateAnswer, toTarget } from '../http/exchange.ts';
 
 export interface HttpRegistryOptions {
   /** Base address, like `https://registry.example.com/apis/tapms/v1alpha3`; it is asked for `<base>/tenants/<name>`. */
@@ -35,32 +34,18 @@ export function openHttpRegistry({ url, ca, timeoutMs = 5_000 }: HttpRegistryOpt
   };
 }
 
-function ask(url: URL, ca: string | undefined, timeoutMs: number): Promise<{ status: number; text: string }> {
-  const signal = AbortSignal.timeout(timeoutMs);
-  return new Promise((resolve, reject) => {
-    const fail = (error: Error) =>
-      reject(unavailable(signal.aborted ? `did not answer within ${timeoutMs / 1000} s` : `failed: ${error.message}`));
-    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-    const request = send(
-      url,
-      { ...trusting(ca), signal, agent: false, headers: { accept: 'application/json' } },
-      (response) => {
-        const chunks: Buffer[] = [];
-        let bytes = 0;
-        response.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes > ANSWER_MAX) request.destroy(new Error('the answer is too large'));
-          else chunks.push(chunk);
-        });
-        response.on('error', fail);
-        response.on('end', () => {
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
-        });
-      },
+async function ask(url: URL, ca: string | undefined, timeoutMs: number): Promise<{ status: number; text: string }> {
+  try {
+    const { status, bytes, isCut } = await exchange(
+      { ...toTarget({ url, ca }), headers: { accept: 'application/json' } },
+      { withinMs: timeoutMs, mostBytes: () => ANSWER_MAX },
     );
-    request.on('error', fail);
-    request.end();
-  });
+    if (isCut) throw new Error('the answer is too large');
+    return { status, text: bytes.toString('utf8') };
+  } catch (error) {
+    if (error instanceof LateAnswer) throw unavailable(`did not answer within ${timeoutMs / 1000} s`);
+    throw unavailable(`failed: ${messageOf(error)}`);
+  }
 }
 
 function isObject(text: string): boolean {

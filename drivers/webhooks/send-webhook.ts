@@ -1,8 +1,5 @@
-import { lookup as resolveName } from 'node:dns';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
-import { trusting } from '../certificates/trusting.ts';
+import type { IncomingMessage } from 'node:http';
+import { readUpTo, send, toTarget } from '../http/exchange.ts';
 import { isPrivateAddress } from './private-addresses.ts';
 
 export interface WebhookRequest {
@@ -57,52 +54,25 @@ function redirected(from: URL, location: string | undefined): URL {
   return to;
 }
 
-function post(
+async function post(
   url: URL,
   { headers, body, signal }: Pick<WebhookRequest, 'headers' | 'body' | 'signal'>,
   { ca, onlyPublic }: { ca: string | undefined; onlyPublic: boolean },
 ): Promise<IncomingMessage> {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (onlyPublic && isIP(host) !== 0 && isPrivateAddress(host)) throw privateRedirect(host);
+  const checkAddress = (address: string) => {
+    if (isPrivateAddress(address)) throw privateRedirect(url.hostname.replace(/^\[|\]$/g, ''));
+  };
+  const target = toTarget({ url, ca, checkAddress: onlyPublic ? checkAddress : undefined });
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  return new Promise((resolve, reject) => {
-    const fail = (error: Error) =>
-      reject(timeout.aborted ? new Error(`no answer within ${TIMEOUT_MS / 1_000} s`) : error);
-    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-    const options = {
-      method: 'POST',
-      headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
-      agent: false,
-      signal: AbortSignal.any([signal, timeout]),
-      ...trusting(ca),
-      ...(onlyPublic ? { lookup: lookupPublic } : {}),
-    };
-    const request = send(url, options, (response) => {
-      let bytes = 0;
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        // The status is all that counts.
-        if (bytes > ANSWER_MAX) response.destroy();
-      });
-      response.on('error', () => undefined);
-      response.on('close', () => resolve(response));
-    });
-    request.on('error', fail);
-    request.end(body);
-  });
+  try {
+    const answer = await send({ ...target, method: 'POST', headers, body }, AbortSignal.any([signal, timeout]));
+    // The status is all that counts, also of an answer that breaks off or has no end.
+    await readUpTo(answer, ANSWER_MAX).catch(() => undefined);
+    return answer;
+  } catch (error) {
+    throw timeout.aborted ? new Error(`no answer within ${TIMEOUT_MS / 1_000} s`) : error;
+  }
 }
-
-/** Resolves a name and refuses it when any of its addresses is private. */
-const lookupPublic: LookupFunction = (name, options, answer) => {
-  resolveName(name, { ...options, all: true }, (error, addresses) => {
-    const hidden = addresses?.find(({ address }) => isPrivateAddress(address));
-    const [first] = addresses ?? [];
-    if (error !== null) answer(error, '', 0);
-    else if (hidden !== undefined || first === undefined) answer(privateRedirect(name), '', 0);
-    else if (options.all) answer(null, addresses);
-    else answer(null, first.address, first.family);
-  });
-};
 
 function privateRedirect(host: string): Error {
   return new Error(`redirects to ${host}, which is a private address: allow_private_redirects is not set`);

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { LateAnswer } from '../../drivers/http/exchange.ts';
 import type { Access } from '../../drivers/kubernetes/cluster-access.ts';
-import { exchange, LateAnswer, type Outgoing } from '../../drivers/kubernetes/exchange.ts';
+import { exchange, type Outgoing } from '../../drivers/kubernetes/exchange.ts';
 
 let server: Server;
 let access: Access;
