@@ -37,10 +37,15 @@ export function markingOf(
   resource: DiscoveredResource | null,
 ): 'forward' | 'mark' | 'mark_if_ours' {
   if (request === null || request.subresource !== '' || resource === null) return 'forward';
-  if (!REAL.every((verb) => resource.verbs.includes(verb))) return 'forward';
+  if (!isRealKind(resource)) return 'forward';
   if (method === 'POST' && request.verb === 'create') return 'mark';
   const isApply = method === 'PATCH' && contentType.split(';')[0]?.trim().toLowerCase() === APPLY;
   return isApply && request.name !== '' ? 'mark_if_ours' : 'forward';
+}
+
+/** Whether objects of a kind can be read back; others, such as selfsubjectaccessreviews, are questions. */
+export function isRealKind({ verbs }: Pick<DiscoveredResource, 'verbs'>): boolean {
+  return REAL.every((verb) => verbs.includes(verb));
 }
 
 /** Returns how an object is marked. `namespace`: that of the URL, else that of the object; empty for cluster-scoped objects. */
