@@ -5,6 +5,7 @@ import { batches } from './routes/batches/index.ts';
 import { components } from './routes/components/index.ts';
 import { configurations } from './routes/configurations/index.ts';
 import { images } from './routes/images/index.ts';
+import { propagation } from './routes/propagation/index.ts';
 import { runs } from './routes/runs/index.ts';
 import { schedules } from './routes/schedules/index.ts';
 import { secrets } from './routes/secrets/index.ts';
@@ -28,4 +29,5 @@ export const LANES: Readonly<Record<string, ApiLane>> = {
   batches,
   images,
   runs,
+  propagation,
 };

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, type Mistake } from '../domain/errors.ts';
+import { ERRORS, type ErrorCode, type Mistake, OTHER_MEANINGS } from '../domain/errors.ts';
 
 /** Exit statuses of the command line; scripts may rely on them. */
 export const EXIT = {
@@ -51,6 +51,12 @@ function exitOfStatus(status: number): number {
   return status >= 500 ? EXIT.failed : EXIT.usage;
 }
 
+/** What a code means in an answer with this status. */
+function meaningOf(code: ErrorCode, status: number) {
+  const others = Object.values(OTHER_MEANINGS).map((table) => table[code]);
+  return others.find((other) => other?.status === status) ?? ERRORS[code];
+}
+
 /** CFS answers 400 to a session of a configuration that does not exist, and to a script it is what every other unknown name is. */
 const UNKNOWN_CONFIGURATION = /^No configurations exist named (.+)$/s;
 
@@ -62,7 +68,8 @@ export function failureOfAnswer(status: number, body: unknown): CliFailure {
   if (unknown) return new CliFailure('configuration_not_found', `there is no configuration ${unknown}`, EXIT.notFound);
   const mistakes = Array.isArray(problem.errors) ? (problem.errors as Partial<Mistake>[]) : [];
   if (isCode(problem.code)) {
-    return new CliFailure(problem.code, detail, ERRORS[problem.code].exit, undefined, mistakes);
+    const { exit, advice } = meaningOf(problem.code, status);
+    return new CliFailure(problem.code, detail, exit, advice, mistakes);
   }
   return new CliFailure(`http_${status}`, detail, exitOfStatus(status));
 }

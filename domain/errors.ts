@@ -6,10 +6,10 @@ import { ACCESS_ERRORS } from './access/errors.ts';
 import { BATCH_ERRORS } from './batches/errors.ts';
 import { COMPONENT_ERRORS } from './components/errors.ts';
 import { CONFIGURATION_ERRORS } from './configurations/errors.ts';
-import { joinTables } from './error-kind.ts';
+import { type ErrorKind, type ErrorTable, joinTables } from './error-kind.ts';
 import { IMAGE_ERRORS } from './images/errors.ts';
 import { OPERATOR_ERRORS } from './operator/errors.ts';
-import { PROPAGATION_ERRORS } from './propagation/errors.ts';
+import { PROPAGATION_ERRORS, PROPAGATION_MEANINGS } from './propagation/errors.ts';
 import { REQUEST_ERRORS } from './requests/errors.ts';
 import { RUN_ERRORS } from './runs/errors.ts';
 import { SCHEDULE_ERRORS } from './schedules/errors.ts';
@@ -44,6 +44,15 @@ export const ERRORS = joinTables(ERROR_TABLES);
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** What codes of other lanes' tables mean where a lane answers them with a status of its own, by that lane. */
+export const OTHER_MEANINGS: Readonly<Record<string, ErrorTable>> = { propagation: PROPAGATION_MEANINGS };
+
+/** Returns what a code means: by the status of its answer where a lane has given the code another meaning, else by the catalogue. */
+export function kindOf(code: ErrorCode, status?: number): ErrorKind {
+  const others = Object.values(OTHER_MEANINGS).map((table) => table[code]);
+  return others.find((other) => other !== undefined && other.status === status) ?? ERRORS[code];
+}
+
 /** Whether a word is a code of the catalogue. */
 export function isErrorCode(word: string | null | undefined): word is ErrorCode {
   return typeof word === 'string' && Object.hasOwn(ERRORS, word);
@@ -71,14 +80,17 @@ export class MusterError extends Error {
   readonly field: string | undefined;
   /** Every mistake, where a refusal has several or says where they are. */
   readonly errors: readonly Mistake[] | undefined;
+  /** Status of the answer, where the lane that refuses has another one than the catalogue. */
+  readonly status: number | undefined;
 
-  constructor(code: ErrorCode, detail: string, field?: string, errors?: readonly Mistake[]) {
+  constructor(code: ErrorCode, detail: string, field?: string, errors?: readonly Mistake[], status?: number) {
     super(detail);
     this.name = 'MusterError';
     this.code = code;
     this.detail = detail;
     this.field = field;
     this.errors = errors;
+    this.status = status;
   }
 }
 
@@ -105,9 +117,9 @@ export interface Problem {
 
 /** Problem document of an expected error; the field, where known, ends the sentence as ` - 'path'`. */
 export function problemOf(
-  error: Pick<MusterError, 'code' | 'detail' | 'field'> & Partial<Pick<MusterError, 'errors'>>,
+  error: Pick<MusterError, 'code' | 'detail' | 'field'> & Partial<Pick<MusterError, 'errors' | 'status'>>,
 ): Problem {
-  const { status, title } = ERRORS[error.code];
+  const { status, title } = kindOf(error.code, error.status);
   const detail = error.field ? `${error.detail} - '${error.field}'` : error.detail;
   const problem = { type: 'about:blank' as const, title, status, detail, code: error.code };
   return error.errors === undefined ? problem : { ...problem, errors: error.errors };

@@ -39,7 +39,7 @@ export function operationOf(route: DescribedRoute, requests: JsonSchemas, answer
   };
 }
 
-function requestBody({ schema }: DescribedRoute, requests: JsonSchemas): JsonSchema | undefined {
+function requestBody({ schema, config }: DescribedRoute, requests: JsonSchemas): JsonSchema | undefined {
   const binary = schema.consumes?.[0];
   if (binary !== undefined) return { required: true, content: { [binary]: { schema: BYTES } } };
   const body = schema.body instanceof z.ZodType ? schema.body : schema.optionalBody;
@@ -50,7 +50,8 @@ function requestBody({ schema }: DescribedRoute, requests: JsonSchemas): JsonSch
     schema: requests.of(body),
     ...(examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }),
   };
-  return { required: schema.body !== undefined, content: { [JSON_TYPE]: media } };
+  const text = config.takesText ? { 'text/plain': { schema: TEXT } } : {};
+  return { required: schema.body !== undefined, content: { [JSON_TYPE]: media, ...text } };
 }
 
 function responses(route: DescribedRoute, answers: JsonSchemas): JsonSchema {

@@ -1,5 +1,5 @@
 /** Which problems an operation can answer, as codes of the catalogue. */
-import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { ERRORS, type ErrorCode, kindOf } from '../../domain/errors.ts';
 import { classOf } from '../server/admission/request-class.ts';
 import { accessOf } from '../server/route-config.ts';
 import type { DescribedRoute } from './described-routes.ts';
@@ -9,7 +9,11 @@ const TENANTS: ErrorCode[] = ['invalid_tenant', 'tenant_forbidden', 'tenant_regi
 /** Codes of one operation, by status in ascending order. */
 export function refusalsOf(route: DescribedRoute): Map<number, ErrorCode[]> {
   const { method, schema, config } = route;
-  const codes = new Set<ErrorCode>(config.refuses);
+  const declared = (config.refuses ?? []).map((one) =>
+    typeof one === 'string' ? { code: one, status: undefined } : one,
+  );
+  const statuses = new Map(declared.map(({ code, status }) => [code, status]));
+  const codes = new Set<ErrorCode>(statuses.keys());
   const add = (...more: ErrorCode[]) => {
     for (const code of more) codes.add(code);
   };
@@ -27,5 +31,6 @@ export function refusalsOf(route: DescribedRoute): Map<number, ErrorCode[]> {
   if (method !== 'get' || kind !== 'free') add('storage_unavailable');
   const order = Object.keys(ERRORS);
   const sorted = [...codes].sort((one, other) => order.indexOf(one) - order.indexOf(other));
-  return new Map([...Map.groupBy(sorted, (code) => ERRORS[code].status)].sort(([one], [other]) => one - other));
+  const byStatus = Map.groupBy(sorted, (code) => kindOf(code, statuses.get(code)).status);
+  return new Map([...byStatus].sort(([one], [other]) => one - other));
 }

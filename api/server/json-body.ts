@@ -42,11 +42,21 @@ export function isStorable(text: string): boolean {
 
 type Reviver = typeof keepFractions;
 
-function decoded(bytes: Uint8Array): string {
+/**
+ * Returns the text of a body.
+ * Throws `bad_request` for bytes that are no UTF-8, and for characters that cannot be stored.
+ */
+export function readTextBody(bytes: Uint8Array): string {
+  const text = decoded(bytes, () => musterError('bad_request', 'The text of the body is not in UTF-8'));
+  if (isStorable(text)) return text;
+  throw musterError('bad_request', 'The text of the body has a character that cannot be stored');
+}
+
+function decoded(bytes: Uint8Array, mistake = notJson): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw notJson();
+    throw mistake();
   }
 }
 

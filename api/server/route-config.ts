@@ -12,12 +12,18 @@ declare module 'fastify' {
     /** What a request of the route costs. */
     class?: RouteClass;
     /** Codes that the rules of the route refuse with. Codes of the checks before the rules are not among them. */
-    refuses?: readonly ErrorCode[];
+    refuses?: readonly (ErrorCode | RefusedAs)[];
   }
   interface FastifyInstance {
     /** Every route that was declared, one entry for each method. */
     declaredRoutes: DeclaredRoute[];
   }
+}
+
+/** A code that a route answers with the status of another meaning than the catalogue's. */
+export interface RefusedAs {
+  code: ErrorCode;
+  status: number;
 }
 
 /** A route as it was declared; `url` has the prefix. */

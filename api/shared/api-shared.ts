@@ -10,6 +10,7 @@ import type { Tell } from '../../control/temporal/tell.ts';
 import type { AddressCipher } from '../../control/webhooks/address-seal.ts';
 import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../../domain/configurations/ports.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
+import type { ReadYaml } from '../../domain/propagation/ports.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import type { WorkersAtWork } from '../../domain/sessions/workers-at-work.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -111,6 +112,8 @@ export interface ApiShared {
   temporal: ApiTemporal;
   git: GitReferences;
   tenants: TenantRegistry;
+  /** Reads the YAML of uploaded definitions. */
+  readYaml: ReadYaml;
   /** Says when a live stream has something new. */
   streams: StreamFeed;
   /** The directory of images as it is now; null where this process has none. */

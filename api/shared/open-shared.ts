@@ -14,6 +14,7 @@ import { createTell } from '../../control/temporal/tell.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { createGit } from '../../drivers/git/create-git.ts';
 import { keepOpeningImages } from '../../drivers/image-files/open-images.ts';
+import { readYaml } from '../../drivers/propagation-content/read-yaml.ts';
 import { findMacKey } from '../../drivers/secrets/mac-key.ts';
 import { openHttpRegistry } from '../../drivers/tenants/http-registry.ts';
 import { withoutRegistry } from '../../drivers/tenants/no-registry.ts';
@@ -74,6 +75,7 @@ export async function openShared(env: Environment, { environment, log, version, 
       log: (message) => log.info(message),
     }),
     tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: site.platformCa }),
+    readYaml,
     streams,
     imageFiles: () => images?.current() ?? null,
     setup,

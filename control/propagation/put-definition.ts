@@ -1,7 +1,8 @@
 /** Definitions are uploaded whole, and never change once they are stored. */
 import { createHash } from 'node:crypto';
-import { type MusterError, musterError } from '../../domain/errors.ts';
+import { MusterError, musterError } from '../../domain/errors.ts';
 import type { Definition } from '../../domain/propagation/definition-schema.ts';
+import { PROPAGATION_MEANINGS } from '../../domain/propagation/errors.ts';
 import { canonicalText } from '../../domain/propagation/freeze.ts';
 import type { ReadYaml } from '../../domain/propagation/ports.ts';
 import { checkFiles, META_FILE, readDefinition } from '../../domain/propagation/read-definition.ts';
@@ -115,7 +116,9 @@ export function refuseShipped(repository: string): void {
 }
 
 export function repositoryNotFound(name: string): MusterError {
-  return musterError('repository_not_found', `There is no repository ${name.slice(0, 300)}`);
+  const { status } = PROPAGATION_MEANINGS.repository_not_found;
+  const text = `There is no repository ${name.slice(0, 300)}`;
+  return new MusterError('repository_not_found', text, undefined, undefined, status);
 }
 
 function bytesOf(path: string, file: GivenFile): Buffer {

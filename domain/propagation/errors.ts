@@ -1,6 +1,16 @@
 import { type ErrorTable, kind } from '../error-kind.ts';
 
-/** Definitions, resources, connections, events, changes and plans. A repository that is not there has the code of lane configurations. */
+/**
+ * What codes of other lanes mean in answers of this lane. A repository that a layer names and that git does not find is a failure of the
+ * layer; a repository of definitions that a request names is not there.
+ */
+export const PROPAGATION_MEANINGS = {
+  repository_not_found: kind(404, 'Repository not found', 3, {
+    advice: '`./muster repository list` shows the repositories of definitions',
+  }),
+} satisfies ErrorTable;
+
+/** Definitions, resources, connections, events, changes and plans. */
 export const PROPAGATION_ERRORS = {
   repository_exists: kind(409, 'Conflicting repository name', 5),
   repository_in_use: kind(409, 'Repository is in use', 5, {

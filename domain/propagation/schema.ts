@@ -24,20 +24,24 @@ export const RepositorySchema = z
   .meta({ id: 'PropagationRepository' });
 export type RepositoryView = z.infer<typeof RepositorySchema>;
 
-export const RepositoryCreateSchema = z.strictObject({
-  name: z.string(),
-  url: z.string().optional(),
-  ref: z.string().optional(),
-  path: z.string().optional(),
-  source: z.string().optional(),
-});
+export const RepositoryCreateSchema = z
+  .strictObject({
+    name: z.string(),
+    url: z.string().optional(),
+    ref: z.string().optional(),
+    path: z.string().optional(),
+    source: z.string().optional(),
+  })
+  .meta({ id: 'PropagationRepositoryCreate' });
 
-export const DefinitionPutSchema = z.strictObject({
-  files: z
-    .record(z.string(), z.union([z.string(), z.strictObject({ base64: z.string() })]))
-    .describe('text, or bytes in base64, by path'),
-  overwrite: z.boolean().default(false).describe('takes the place of other content while no resource uses it'),
-});
+export const DefinitionPutSchema = z
+  .strictObject({
+    files: z
+      .record(z.string(), z.union([z.string(), z.strictObject({ base64: z.string() })]))
+      .describe('text, or bytes in base64, by path'),
+    overwrite: z.boolean().default(false).describe('takes the place of other content while no resource uses it'),
+  })
+  .meta({ id: 'PropagationDefinitionPut' });
 
 export const DefinitionSchema = z
   .strictObject({
@@ -97,29 +101,33 @@ export const ResourceDetailSchema = ResourceSchema.extend({
 }).meta({ id: 'PropagationResourceDetail' });
 export type ResourceDetail = z.infer<typeof ResourceDetailSchema>;
 
-export const ResourceCreateSchema = z.strictObject({
-  name: z.string(),
-  from: z.string().describe('[repository/]name[:[op]version] of its definition'),
-  inputs: Inputs.optional(),
-  tags: Tags.optional(),
-});
-export const ResourcePatchSchema = z.strictObject({ inputs: Inputs });
-export const TagsSchema = z.strictObject({ tags: Tags });
+export const ResourceCreateSchema = z
+  .strictObject({
+    name: z.string(),
+    from: z.string().describe('[repository/]name[:[op]version] of its definition'),
+    inputs: Inputs.optional(),
+    tags: Tags.optional(),
+  })
+  .meta({ id: 'PropagationResourceCreate' });
+export const ResourcePatchSchema = z.strictObject({ inputs: Inputs }).meta({ id: 'PropagationResourcePatch' });
+export const TagsSchema = z.strictObject({ tags: Tags }).meta({ id: 'PropagationTags' });
 
 const Mapping = z.union([
   z.array(z.string()).max(1_000),
   z.record(z.string(), z.union([z.string(), z.array(z.string()).max(1_000)])),
 ]);
 
-export const ConnectionCreateSchema = z.strictObject({
-  emitter: z.string(),
-  receiver: z.string(),
-  mapping: Mapping.optional().describe('names of inputs, or a map from an input to one or more addresses'),
-  events: z
-    .union([z.enum(EVENT_POLICIES), z.array(GivenEventSchema).max(10_000)])
-    .optional()
-    .describe('which events it makes, or a list of events in their place; default full'),
-});
+export const ConnectionCreateSchema = z
+  .strictObject({
+    emitter: z.string(),
+    receiver: z.string(),
+    mapping: Mapping.optional().describe('names of inputs, or a map from an input to one or more addresses'),
+    events: z
+      .union([z.enum(EVENT_POLICIES), z.array(GivenEventSchema).max(10_000)])
+      .optional()
+      .describe('which events it makes, or a list of events in their place; default full'),
+  })
+  .meta({ id: 'PropagationConnectionCreate' });
 
 export const EventSchema = z
   .strictObject({
@@ -136,10 +144,12 @@ export const EventSchema = z
   .meta({ id: 'PropagationStoredEvent' });
 export type EventView = z.infer<typeof EventSchema>;
 
-export const ConnectedSchema = z.strictObject({
-  connections: z.array(ConnectionSchema),
-  events: z.array(EventSchema),
-});
+export const ConnectedSchema = z
+  .strictObject({
+    connections: z.array(ConnectionSchema),
+    events: z.array(EventSchema),
+  })
+  .meta({ id: 'PropagationConnected' });
 
 export const EventFilterSchema = z.strictObject({
   parent: z.string().optional().describe('emitter'),
@@ -183,16 +193,17 @@ export const HistoryItemSchema = z
   .meta({ id: 'PropagationHistoryItem' });
 export type HistoryItemView = z.infer<typeof HistoryItemSchema>;
 
-export const StageSchema = z.strictObject({
-  tags: z
-    .union([z.string(), z.array(z.string()).max(100)])
-    .optional()
-    .describe('tag expression, or several of which one matches'),
-  names: z.array(z.string()).max(10_000).optional(),
-  action: z.string().optional().describe('default update, or run for a resource that was never committed'),
-});
+export const StageSchema = z
+  .strictObject({
+    tags: z
+      .union([z.string(), z.array(z.string()).max(100)])
+      .optional()
+      .describe('tag expression, or several of which one matches'),
+    names: z.array(z.string()).max(10_000).optional(),
+    action: z.string().optional().describe('default update, or run for a resource that was never committed'),
+  })
+  .meta({ id: 'PropagationStage' });
 
-export const DiscardSchema = z.union([
-  z.strictObject({ uids: z.array(z.string()).min(1).max(10_000) }),
-  z.strictObject({ all: z.literal(true) }),
-]);
+export const DiscardSchema = z
+  .union([z.strictObject({ uids: z.array(z.string()).min(1).max(10_000) }), z.strictObject({ all: z.literal(true) })])
+  .meta({ id: 'PropagationDiscard' });

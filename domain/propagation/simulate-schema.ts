@@ -25,18 +25,20 @@ const AttributesSchema = z.strictObject({
   weight: z.number().min(0).optional().describe('instead of the weight that follows from the graph'),
 });
 
-export const SimulateInputSchema = z.strictObject({
-  staged: z.array(name).describe('`resource.action` of what the user changed'),
-  events: z.union([z.string(), z.array(GivenEventSchema)]).describe('lines of text, or a list of lines and objects'),
-  resources: z.array(name).optional().describe('names of all resources; default: those of `staged` and `events`'),
-  actions: byNode(AttributesSchema).optional().describe('attributes of actions, by `resource.action`'),
-  type_limits: z.record(z.string().max(LONGEST_NAME), atLeastOne).optional(),
-  items: atLeastOne.optional().describe('actions in progress at a time; default: 100'),
-  outcomes: byNode(z.union([OutcomeSchema, z.array(OutcomeSchema).min(1)]))
-    .optional()
-    .describe('how actions end: a word for every attempt, or one word for each; default: `changed`'),
-  initial: byNode(NodeStateSchema).optional().describe('how nodes stand before the run; default: `pending`'),
-});
+export const SimulateInputSchema = z
+  .strictObject({
+    staged: z.array(name).describe('`resource.action` of what the user changed'),
+    events: z.union([z.string(), z.array(GivenEventSchema)]).describe('lines of text, or a list of lines and objects'),
+    resources: z.array(name).optional().describe('names of all resources; default: those of `staged` and `events`'),
+    actions: byNode(AttributesSchema).optional().describe('attributes of actions, by `resource.action`'),
+    type_limits: z.record(z.string().max(LONGEST_NAME), atLeastOne).optional(),
+    items: atLeastOne.optional().describe('actions in progress at a time; default: 100'),
+    outcomes: byNode(z.union([OutcomeSchema, z.array(OutcomeSchema).min(1)]))
+      .optional()
+      .describe('how actions end: a word for every attempt, or one word for each; default: `changed`'),
+    initial: byNode(NodeStateSchema).optional().describe('how nodes stand before the run; default: `pending`'),
+  })
+  .meta({ id: 'PropagationSimulateInput' });
 export type SimulateInput = z.input<typeof SimulateInputSchema>;
 
 /** Members of a simulation that a later release will take. */
@@ -51,16 +53,18 @@ export const SimulateRunSchema = z.strictObject({
   unsettled: z.array(z.string()).describe('second runs that still changed something'),
 });
 
-export const SimulateAnswerSchema = z.strictObject({
-  events: z.array(ShownEventSchema),
-  nodes: z.array(PlanNodeSchema),
-  edges: z.array(PlanEdgeSchema),
-  cycles: z.array(PlanCycleSchema),
-  suppressed: z.array(SuppressedEventSchema),
-  order: z.array(z.string()).describe('all nodes in canonical order'),
-  startable: z.array(z.string()).describe('nodes that may start at the beginning, before limits'),
-  waves: z.array(z.array(z.string())).describe('what starts and ends together'),
-  kept: z.array(z.string()).describe('nodes that a filter leaves'),
-  run: SimulateRunSchema,
-});
+export const SimulateAnswerSchema = z
+  .strictObject({
+    events: z.array(ShownEventSchema),
+    nodes: z.array(PlanNodeSchema),
+    edges: z.array(PlanEdgeSchema),
+    cycles: z.array(PlanCycleSchema),
+    suppressed: z.array(SuppressedEventSchema),
+    order: z.array(z.string()).describe('all nodes in canonical order'),
+    startable: z.array(z.string()).describe('nodes that may start at the beginning, before limits'),
+    waves: z.array(z.array(z.string())).describe('what starts and ends together'),
+    kept: z.array(z.string()).describe('nodes that a filter leaves'),
+    run: SimulateRunSchema,
+  })
+  .meta({ id: 'PropagationSimulateAnswer' });
 export type SimulateAnswer = z.infer<typeof SimulateAnswerSchema>;

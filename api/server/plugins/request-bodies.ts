@@ -15,7 +15,7 @@ const LINGER_MS = 30_000;
 const LINGER_SILENT_MS = 2_000;
 
 /**
- * Reads bodies as bytes, whatever their type. Refused are one above the limit (413, as soon as it is known; a node has a smaller one), an encoding
+ * Reads bodies as bytes, whatever their type. Refused are one above the limit (413, as soon as it is known; a node and some routes have a smaller one), an encoding
  * (415), a large one while many are held (503), and one of which nothing comes for `stallMs`, or which is not there after
  * `bodyMs` (408). Only what has arrived is held, so that announcing a large body costs nothing.
  */
@@ -35,7 +35,8 @@ export function requestBodies(app: ApiServer, deps: Pick<ApiSettings, 'maxBody' 
 
   const read = (request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> => {
     const announced = Number(request.headers['content-length'] ?? Number.NaN);
-    const most = request.caller?.role === 'node' ? Math.min(NODE_BODY, maxBody) : maxBody;
+    const ofRoute = Math.min(maxBody, request.routeOptions.bodyLimit);
+    const most = request.caller?.role === 'node' ? Math.min(NODE_BODY, ofRoute) : ofRoute;
     if (announced > most) {
       letBy(payload);
       return Promise.reject(tooLarge(most));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isMusterError, type MusterError, musterError } from '../../../domain/errors.ts';
 import { convertQuery, NO_PARAMETERS, refusesUnknown } from '../../query.ts';
 import type { ApiServer } from '../api-server.ts';
-import { isStorable } from '../json-body.ts';
+import { isStorable, readTextBody } from '../json-body.ts';
 import { checkInSlices, isLargeList, parseLargeJson } from '../large-lists.ts';
 import { bodyMistake, parameterMistake } from '../schema-mistakes.ts';
 
@@ -13,11 +13,17 @@ declare module 'fastify' {
     absentBodyFirst?: boolean;
     /** What a mistake in a body that is there, and is JSON, is answered as; default: as it is. */
     bodyMistakeAs?: (mistake: MusterError) => MusterError;
+    /** Whether a body may also be plain text, which the schema sees as a string. */
+    takesText?: boolean;
+    /** The body stays bytes: JSON and schema are checked by the route, away from other requests. */
+    keepsBytes?: boolean;
   }
 }
 
 /** JSON, also of a kind with a name of its own, such as `application/merge-patch+json`. */
 const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.-]+\+)?json[ \t]*(;|$)/i;
+
+const TEXT_TYPE = /^text\/plain[ \t]*(;|$)/i;
 
 /**
  * Checks in CFS's order (cfs-api 2): path, query and content type before a byte of the body is read; then that the body is
@@ -44,8 +50,11 @@ export function requestChecks(app: ApiServer): void {
     const schema = request.routeOptions.schema?.body;
     if (schema === undefined) return;
     const bytes = request.body;
-    const { bodyMistakeAs } = request.routeOptions.config;
-    request.body = Buffer.isBuffer(bytes) && bytes.length > 0 ? await parsedAs(bytes, bodyMistakeAs) : undefined;
+    const { bodyMistakeAs, keepsBytes } = request.routeOptions.config;
+    const isThere = Buffer.isBuffer(bytes) && bytes.length > 0;
+    if (isThere && keepsBytes) return void checked.add(bytes);
+    if (isThere) request.body = isText(request) ? readTextBody(bytes) : await parsedAs(bytes, bodyMistakeAs);
+    else request.body = undefined;
     if (!(schema instanceof z.ZodType)) return;
     if (request.body === undefined) return refuseAbsent(schema);
     if (!isLargeList(request.body) || !takesList(schema)) return;
@@ -77,6 +86,10 @@ function takesList(schema: z.core.$ZodType): boolean {
   if (schema instanceof z.ZodPipe) return takesList(schema.def.in);
   if (schema instanceof z.ZodUnion) return schema.def.options.some(takesList);
   return schema instanceof z.ZodArray;
+}
+
+function isText({ routeOptions, headers }: FastifyRequest): boolean {
+  return routeOptions.config.takesText === true && TEXT_TYPE.test(headers['content-type']?.trim() ?? '');
 }
 
 /** The framework shows an absent body to the validator as null, which is another mistake. */
@@ -124,6 +137,9 @@ function hasNoBody({ headers }: FastifyRequest): boolean {
 
 function checkContentType(request: FastifyRequest): void {
   const type = request.headers['content-type'];
-  if (type !== undefined && JSON_TYPE.test(type.trim())) return;
-  throw musterError('unsupported_media_type', `Invalid Content-type (${type ?? ''}), expected application/json`);
+  if (isText(request) || (type !== undefined && JSON_TYPE.test(type.trim()))) return;
+  throw musterError(
+    'unsupported_media_type',
+    `Invalid Content-type (${type ?? ''}), expected application/json${request.routeOptions.config.takesText ? ' or text/plain' : ''}`,
+  );
 }

@@ -1,5 +1,5 @@
 import type { ErrorTable } from '../../../domain/error-kind.ts';
-import { ERROR_TABLES } from '../../../domain/errors.ts';
+import { ERROR_TABLES, OTHER_MEANINGS } from '../../../domain/errors.ts';
 import { table } from './table.ts';
 
 const COLUMNS = ['Code', 'HTTP', 'Exit', 'Title', 'Tried again', 'Of controller'];
@@ -44,10 +44,12 @@ const TITLES: Readonly<Record<string, string>> = {
 /** Content of `docs/errors.md`: the catalogue by lane. */
 export function errorsPage(): string {
   const sections = Object.entries<ErrorTable>(ERROR_TABLES).map(([lane, codes]) => {
-    const rows = Object.entries(codes).map(([code, { status, exit, title, retryable, controller }]) => [
-      ...[`\`${code}\``, `${status}`, `${exit}`, title],
-      ...[retryable ? 'yes' : '', controller ? 'yes' : ''],
-    ]);
+    const rows = Object.entries({ ...OTHER_MEANINGS[lane], ...codes }).map(
+      ([code, { status, exit, title, retryable, controller }]) => [
+        ...[`\`${code}\``, `${status}`, `${exit}`, title],
+        ...[retryable ? 'yes' : '', controller ? 'yes' : ''],
+      ],
+    );
     return `## ${TITLES[lane] ?? `${lane.charAt(0).toUpperCase()}${lane.slice(1)}`}\n\n${table(COLUMNS, rows)}\n`;
   });
   return [HEAD, ...sections].join('\n');

@@ -10,6 +10,7 @@ import type { RefRequest } from '../../../domain/configurations/ports.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { ImageFiles } from '../../../domain/images/image-files.ts';
 import { openImageDirectory } from '../../../drivers/image-files/image-directory.ts';
+import { readYaml } from '../../../drivers/propagation-content/read-yaml.ts';
 import { openSecretCipher } from '../../../drivers/secrets/secret-cipher.ts';
 import { openStreamFeed } from '../../../store/runs/stream-feed.ts';
 import { createSecretStore } from '../../../store/secrets/secrets.ts';
@@ -107,6 +108,7 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
     secrets,
     cipher,
     tenants: { hasTenant: async (name) => name.startsWith('known') },
+    readYaml,
     engine: {
       finishDebug: async () => undefined,
       retryInPlace: async () => undefined,

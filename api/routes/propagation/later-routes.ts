@@ -1,0 +1,48 @@
+/** Paths of parts that are not built yet: each is refused by its name, so that nobody takes it for misspelt. */
+import type { RouteAccess } from '../../../domain/access/roles.ts';
+import { musterError } from '../../../domain/errors.ts';
+import type { ApiServer } from '../../server/api-server.ts';
+
+type Later = readonly [
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  url: string,
+  least: RouteAccess['least'],
+  what: string,
+];
+
+const LATER: readonly Later[] = [
+  ['POST', '/repositories/:repository/sync', 'admin', 'The sync of a repository with git (sync)'],
+  ['POST', '/resources/validate', 'reader', 'The check of all resources (validate)'],
+  ['POST', '/resources/:name/actions/:action', 'operator', 'A plan of one action (actions)'],
+  ['GET', '/resources/:name/inputs', 'reader', 'The list of inputs by themselves (inputs)'],
+  ['POST', '/resources/:name/inputs', 'operator', 'A change of the inputs that a resource has (inputs)'],
+  ['PUT', '/resources/:name/inputs/:input', 'operator', 'A change of the inputs that a resource has (inputs)'],
+  ['DELETE', '/resources/:name/inputs/:input', 'operator', 'A change of the inputs that a resource has (inputs)'],
+  ['GET', '/resources/:name/inputs/:input/backtrack', 'reader', 'The way back of a value (backtrack)'],
+  ['POST', '/resources/:name/prefetch', 'operator', 'The managers of a resource (prefetch)'],
+  ['GET', '/connections/graph', 'reader', 'The graph of connections (graph)'],
+  ['GET', '/events/traverse/:resource', 'reader', 'The graph of events (traverse)'],
+  ['POST', '/changes/history/:uid/revert', 'operator', 'The return to a committed change (revert)'],
+  ['POST', '/composer', 'operator', 'A composer file (composer)'],
+  ['GET', '/export', 'reader', 'The export as a composer file (export)'],
+  ['GET', '/auto', 'reader', 'The auto mode (auto)'],
+  ['POST', '/auto', 'operator', 'The auto mode (auto)'],
+  ['GET', '/auto/:name', 'reader', 'The auto mode (auto)'],
+  ['PUT', '/auto/:name', 'operator', 'The auto mode (auto)'],
+  ['DELETE', '/auto/:name', 'operator', 'The auto mode (auto)'],
+];
+
+/** Declares the paths; they are in no document. */
+export function laterRoutes(app: ApiServer): void {
+  for (const [method, url, access, what] of LATER) {
+    app.route({
+      method,
+      url,
+      schema: { hide: true },
+      config: { access, class: 'quick', refuses: ['not_supported'] },
+      handler: () => {
+        throw musterError('not_supported', `${what} is not supported yet`);
+      },
+    });
+  }
+}
