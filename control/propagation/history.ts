@@ -1,5 +1,6 @@
 /** What was committed, newest first. */
 import { musterError } from '../../domain/errors.ts';
+import { detailLines } from '../../domain/propagation/diff.ts';
 import type { HistoryItemView } from '../../domain/propagation/schema.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -45,5 +46,6 @@ function viewOfHistory(row: HistoryRow): HistoryItemView {
     tags,
     plan,
     committed_at: committed_at.toISOString(),
+    details: [...detailLines(diff), ...detailLines(connections_diff)],
   };
 }

@@ -189,6 +189,7 @@ export const HistoryItemSchema = z
     tags: z.array(z.string()),
     plan: z.string().nullable(),
     committed_at: Time,
+    details: z.array(z.string()).describe('the differences as lines'),
   })
   .meta({ id: 'PropagationHistoryItem' });
 export type HistoryItemView = z.infer<typeof HistoryItemSchema>;

@@ -13,6 +13,7 @@ const SHORT: Record<string, string> = {
   'activities/batches/activities.ts': 'waits of the batcher, by kind',
   'cli/commands/audit/audit-view.ts': 'members of a record, as data',
   'cli/commands/batches/batch-view.ts': 'components of one batch, as data',
+  'cli/commands/propagation/connection-commands.ts': 'addresses of one input, as data',
   'cli/commands/schedules/drift-view.ts': 'layers, as data',
   'cli/commands/batches/rollout-view.ts': 'parts of one sentence',
   'cli/output/policy-text.ts': 'parts of one sentence',

@@ -1,0 +1,135 @@
+import type { Command } from 'commander';
+import type { RepositoryView } from '../../../domain/propagation/schema.ts';
+import { segment } from '../../client/api-client.ts';
+import { allPages } from '../../client/pages.ts';
+import { type CliContext, say } from '../../context.ts';
+import { usage } from '../../failure.ts';
+import {
+  apiOf,
+  type OutputOptions,
+  perform,
+  type WriteOptions,
+  withDryRun,
+  withLimit,
+  withOutput,
+  withServer,
+} from '../../options.ts';
+import { cell, type View } from '../../output/columns.ts';
+import { renderOne, writeData, writeList } from '../../output/render.ts';
+import { table } from '../../output/table.ts';
+import { ensureRepository, REPOSITORIES, uploadDefinitions } from './upload-definitions.ts';
+
+interface AddOptions extends WriteOptions {
+  git?: string;
+  ref?: string;
+  path?: string;
+  source?: string;
+  overwrite?: boolean;
+}
+
+const view: View<RepositoryView> = {
+  noun: 'repositories',
+  name: ({ name }) => name,
+  columns: [
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'KIND', value: ({ kind }) => kind },
+    { title: 'STATE', value: ({ state }) => state },
+    { title: 'CREATED', value: ({ created_at }) => cell(created_at), wide: true },
+  ],
+};
+
+const contents: View<[string, string[]]> = {
+  noun: 'definitions',
+  name: ([name]) => name,
+  columns: [
+    { title: 'DEFINITION', value: ([name]) => name },
+    { title: 'VERSIONS', value: ([, versions]) => versions.join(' ') },
+  ],
+};
+
+function detailsOf({ definitions = {} }: RepositoryView): string {
+  return table(contents.columns, Object.entries(definitions));
+}
+
+const SINGLE = /^([^/:]+)\/([^/:]+):==(.+)$/;
+
+/** `muster repository ...` */
+export function repositoryCommands(program: Command, context: CliContext): void {
+  const noun = program.command('repository').description('repositories of definitions, of which resources are made');
+
+  withDryRun(withServer(noun.command('add')))
+    .description('upload every definition below a folder; the repository is made when it is not there')
+    .argument('<name>')
+    .argument('[folder]', 'a folder with a meta.yaml, or with such folders below it')
+    .option('--git <url>', 'read the definitions from a git repository instead')
+    .option('--ref <ref>', 'with --git: branch, tag or commit')
+    .option('--path <path>', 'with --git: folder in the repository')
+    .option('--source <name>', 'with --git: source with credentials and CA')
+    .option('--overwrite', 'take the place of other content of the same version while no resource uses it')
+    .action(async (name: string, folder: string | undefined, options: AddOptions) => {
+      const { git, ref, path, source } = options;
+      const api = apiOf(context, options);
+      if ((git === undefined) === (folder === undefined)) throw usage('name either a folder or --git URL');
+      if (folder === undefined) {
+        const body = { name, url: git, ref, path, source };
+        await perform(context, api, { method: 'POST', path: REPOSITORIES, body }, options);
+        if (!options.dryRun) say(context, `repository ${name} created`);
+        return;
+      }
+      if (ref !== undefined || path !== undefined || source !== undefined) {
+        throw usage('--ref, --path and --source go with --git');
+      }
+      // What reads folders is loaded when it is wanted, to keep other commands fast.
+      const { readDefinitionFolders } = await import('./definition-folder.ts');
+      const definitions = await readDefinitionFolders(folder);
+      await ensureRepository(context, api, name, options);
+      await uploadDefinitions(context, api, name, definitions, options);
+    });
+
+  withLimit(withOutput(noun.command('list')))
+    .description('list repositories')
+    .action(async (options: OutputOptions & { limit?: number }) => {
+      const api = apiOf(context, options);
+      const found = await allPages<RepositoryView>(api, REPOSITORIES, 'repositories', {}, options.limit);
+      await writeList(context, view, found, options.output);
+    });
+
+  withOutput(noun.command('get'))
+    .description('show the definitions of a repository with their versions')
+    .argument('<name>')
+    .action(async (name: string, options: OutputOptions) => {
+      const request = { method: 'GET', path: `${REPOSITORIES}/${segment(name)}` } as const;
+      const found = await apiOf(context, options).json<RepositoryView>(request);
+      writeData(context, await renderOne(view, found, options.output, detailsOf));
+    });
+
+  withDryRun(withServer(noun.command('sync')))
+    .description('read the definitions of a git repository again')
+    .argument('<name>')
+    .action(async (name: string, options: WriteOptions) => {
+      const request = { method: 'POST', path: `${REPOSITORIES}/${segment(name)}/sync` } as const;
+      await perform(context, apiOf(context, options), request, options);
+      if (!options.dryRun) say(context, `repository ${name} is being read`);
+    });
+
+  withDryRun(withServer(noun.command('remove')))
+    .description('remove repositories with all of their definitions, or single definitions')
+    .argument('<name...>', 'NAME, or NAME/DEFINITION:==VERSION')
+    .action(async (names: string[], options: WriteOptions) => {
+      const api = apiOf(context, options);
+      for (const name of names) {
+        await perform(context, api, { method: 'DELETE', path: pathOf(name) }, options);
+        if (!options.dryRun) say(context, `${name.includes('/') ? 'definition' : 'repository'} ${name} removed`);
+      }
+    });
+}
+
+/** A single definition is named with `==`, so that no other version goes by mistake. */
+function pathOf(text: string): string {
+  if (!text.includes('/')) return `${REPOSITORIES}/${segment(text)}`;
+  const [, repository, name, version] = SINGLE.exec(text) ?? [];
+  if (repository === undefined || name === undefined || version === undefined) {
+    throw usage(`${text} does not name one definition: write it as REPOSITORY/DEFINITION:==VERSION`);
+  }
+  return `${REPOSITORIES}/${segment(repository)}/definitions/${segment(name)}/${segment(version)}`;
+}
