@@ -4,6 +4,7 @@ import { openRun } from '../../control/runs/open-run.ts';
 import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { recordAuthority } from '../../store/trust/trust.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
+import { answerModel } from '../propagation/routes/answers.ts';
 import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
 import { type AnswerCheck, createAnswerCheck } from '../support/fakes/answer-check.ts';
 import { type ApiDocument, servedDocument } from '../support/openapi-files.ts';
@@ -449,6 +450,8 @@ test('runs', async () => {
   await expectAnswer(404, 'GET', '/api/v1/runs/none');
   await expectAnswer(404, 'POST', '/api/v1/runs/none/end');
 });
+
+test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
 
 test('refusals before any rule are as described', async () => {
   const refused = async (status: number, headers: Record<string, string>, method = 'PATCH') => {
