@@ -14,7 +14,10 @@ export const PageQuerySchema = z.object({
 
 export const ResourceListQuerySchema = PageQuerySchema.extend({
   tags: z.string().max(10_000).optional().describe('tag expression, such as `service=web&(zone=a|zone=b)`'),
-  state: z.enum(RESOURCE_STATES).optional().describe('only resources in this state'),
+  state: z
+    .enum([...RESOURCE_STATES, ''])
+    .optional()
+    .describe('only resources in this state'),
   prefix: name.optional().describe('only names that begin so'),
 });
 

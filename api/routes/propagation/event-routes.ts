@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { addEvents, removeEvent, removeEvents } from '../../../control/propagation/add-events.ts';
 import { getEvent, pageOfEvents, viewOfEvent } from '../../../control/propagation/read-resources.ts';
 import { type ErrorCode, musterError } from '../../../domain/errors.ts';
-import { GivenEventSchema } from '../../../domain/propagation/event-schema.ts';
+import { type GivenEvent, GivenEventSchema } from '../../../domain/propagation/event-schema.ts';
 import { EventDeleteSchema, EventListQuerySchema } from '../../../domain/propagation/request-schema.ts';
 import { EventSchema } from '../../../domain/propagation/schema.ts';
 import { acting } from '../../acting.ts';
@@ -61,10 +61,11 @@ export async function eventRoutes(app: ApiServer, deps: PropagationApi): Promise
         }),
         response: { 201: EventSchema },
       },
-      config: { access: 'operator', class: 'quick', takesText: true, refuses: [...EVENT_REFUSALS] },
+      config: { access: 'operator', class: 'quick', takesText: true, refuses: [...EVENT_REFUSALS, 'value_too_large'] },
     },
     async (request, reply) => {
       const { body } = request;
+      refuseLarge(typeof body === 'string' ? body : [body]);
       const [added, ...others] = await addEvents(
         { ...deps, ...acting(request) },
         typeof body === 'string' ? oneLine(body) : [body],
@@ -97,7 +98,7 @@ export async function eventRoutes(app: ApiServer, deps: PropagationApi): Promise
       },
     },
     async (request, reply) => {
-      refuseTooMany(request.body);
+      refuseLarge(request.body);
       const added = await addEvents({ ...deps, ...acting(request) }, request.body);
       return reply.code(201).send({ events: added.map(viewOfEvent) });
     },
@@ -139,15 +140,27 @@ export async function eventRoutes(app: ApiServer, deps: PropagationApi): Promise
   );
 }
 
-/** Lines of a body that are looked at, whatever is on them. */
-const MOST_LINES = 100_000;
+/** Lines of a body that are read, whatever is on them, and the characters of the longest line. */
+const MOST_LINES = 20_000;
+const LONGEST_LINE = 4_096;
 
-/** A text of very many lines would be read for long, although most of its events are too many. */
-function refuseTooMany(body: string | readonly unknown[]): void {
-  const lines = typeof body === 'string' ? body.split('\n').length : body.length;
-  if (lines > MOST_LINES) {
-    throw musterError('value_too_large', `${lines} lines are too many for one call: at most ${MOST_LINES}`);
+/**
+ * A body is looked at before it is read: the rules tell every mistake, and look for every name.
+ * Throws `value_too_large`.
+ */
+function refuseLarge(body: string | readonly GivenEvent[]): void {
+  const lines = typeof body === 'string' ? body.split('\n') : body;
+  if (lines.length > MOST_LINES) {
+    throw musterError('value_too_large', `${lines.length} lines are too many for one call: at most ${MOST_LINES}`);
   }
+  const long = lines.findIndex((line) => lengthOf(line) > LONGEST_LINE);
+  if (long === -1) return;
+  throw musterError('value_too_large', `Line ${long + 1} is too long: at most ${LONGEST_LINE} characters are read`);
+}
+
+function lengthOf(line: GivenEvent): number {
+  if (typeof line === 'string') return line.length;
+  return line.type.length + line.parent.length + line.on.length + line.child.length;
 }
 
 /** The one line of a text that is no comment and not empty. */

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { createResource } from '../../../control/propagation/create-resource.ts';
-import { getResource, pageOfResources, viewOfItem } from '../../../control/propagation/read-resources.ts';
+import {
+  getResource,
+  pageOfResources,
+  type ResourceQuery,
+  viewOfItem,
+} from '../../../control/propagation/read-resources.ts';
 import { removeResource } from '../../../control/propagation/remove-resource.ts';
 import { stageChanges } from '../../../control/propagation/stage-changes.ts';
 import { tagResource } from '../../../control/propagation/tag-resource.ts';
@@ -200,8 +205,9 @@ export async function resourceRoutes(app: ApiServer, deps: PropagationApi): Prom
 
 type ListQuery = z.infer<typeof ResourceListQuerySchema>;
 
-function filterOf({ tags, state, prefix }: ListQuery): Pick<ListQuery, 'tags' | 'state' | 'prefix'> {
-  return { tags, state, prefix };
+/** An empty filter filters nothing. */
+function filterOf({ tags, state, prefix }: ListQuery): ResourceQuery {
+  return { tags: tags || undefined, state: state || undefined, prefix };
 }
 
 /** Values as JSON has them: the reader of bodies keeps apart how a number was written. */

@@ -1,9 +1,17 @@
+import { Readable } from 'node:stream';
 import { SimulateAnswerSchema, SimulateInputSchema } from '../../../domain/propagation/simulate-schema.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { openSimulations } from './simulate-aside.ts';
 
 /** Largest model of a simulation, bytes: a hundred thousand events as a list of objects. */
 const SIMULATION_BODY = 16 * 2 ** 20;
+
+/** Bytes of an answer that are worked on at once. */
+const PIECE = 256 * 1024;
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
+}
 
 const EXAMPLE = {
   staged: ['db.run'],
@@ -47,7 +55,10 @@ export async function simulateRoutes(app: ApiServer): Promise<void> {
     // The body is as it came, and the answer is what the thread has written: the schemas describe both.
     async (request, reply) => {
       const answer = await simulations.simulate(request.body as unknown as Uint8Array);
-      return reply.header('content-type', 'application/json').send(answer as never);
+      // An answer that is kept for requests that come again has to be whole.
+      const isWhole = answer.length <= PIECE || request.operation !== null;
+      const payload = isWhole ? answer : Readable.from(piecesOf(answer), { objectMode: false });
+      return reply.header('content-type', 'application/json').send(payload as never);
     },
   );
 }

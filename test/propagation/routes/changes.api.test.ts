@@ -74,7 +74,8 @@ describe('events', () => {
     ['/events', LINES, TEXT, [400, 'event_syntax']],
     ['/events', 'on db.run\0', TEXT, [400, 'bad_request']],
     ['/events', '<x/>', { 'content-type': 'application/xml' }, [415, 'unsupported_media_type']],
-    ['/events/bulk', '\n'.repeat(100_001), TEXT, [413, 'value_too_large']],
+    ['/events/bulk', '\n'.repeat(20_001), TEXT, [413, 'value_too_large']],
+    ['/events/bulk', `on ${'x'.repeat(5_000)}.run any db.run`, TEXT, [413, 'value_too_large']],
     ['/connections', 'text', TEXT, [415, 'unsupported_media_type']],
   ] as const)('POST %s refuses %j', async (path, body, headers, expected) => {
     expect(said(await model.call('POST', path, body, headers))).toEqual(expected);

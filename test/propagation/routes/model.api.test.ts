@@ -119,6 +119,7 @@ describe('resources', () => {
     expect(await names('?prefix=a.')).toEqual(['a.1', 'a.2']);
     expect(await names('?tags=zone%3Db%7Cname%3Db-1')).toEqual(['a.2', 'b-1']);
     expect(await names('?state=operational')).toEqual([]);
+    expect(await names('?tags=&state=&prefix=b')).toEqual(['b-1']);
     const first = await model.made('GET', '/resources?limit=2&prefix=');
     expect(first.next).toEqual({ limit: 2, after_id: 'a.2', prefix: '' });
     const rest = await model.made('GET', `/resources?${new URLSearchParams(first.next)}`);
