@@ -6,8 +6,8 @@ import type { SimulationAnswer } from './simulation-thread.ts';
 
 /** Longest time of a simulation, ms. */
 const MOST_MS = 30_000;
-/** Memory of the thread, MiB. */
-const MOST_HEAP = 1_024;
+/** Memory of the thread, MiB: a hundred thousand events take about half of it. */
+const MOST_HEAP = 768;
 /** A thread that has nothing to do for so long ends, ms. */
 const IDLE_MS = 60_000;
 
@@ -34,12 +34,20 @@ export function openSimulations({ mostMs = MOST_MS, idleMs = IDLE_MS } = {}): Si
   };
   const started = () => {
     clearTimeout(idle);
-    thread ??= new Worker(new URL('./simulation-thread.ts', import.meta.url), {
+    if (thread !== undefined) return thread;
+    const made = new Worker(new URL('./simulation-thread.ts', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP },
       execArgv: [],
       env: {},
     });
-    return thread;
+    // It may also fail when nobody waits for it any more.
+    made
+      .on('error', () => undefined)
+      .on('exit', () => {
+        if (thread === made) thread = undefined;
+      });
+    thread = made;
+    return made;
   };
   const work = async (body: Uint8Array): Promise<Buffer> => {
     const worker = started();
