@@ -21,6 +21,14 @@ const ROUTES = [
 export const propagation: ApiLane = (shared) => {
   const deps = propagationApi(shared);
   return {
+    tags: {
+      changes: 'What differs from what was committed of resources, and what was committed.',
+      connections: 'Values that one resource hands on to another.',
+      events: 'What the end of one action of a resource means for another.',
+      plans: 'Which actions follow a change, and in which order.',
+      repositories: 'Repositories of definitions, of which resources are made.',
+      resources: 'Things on machines, made of definitions.',
+    },
     muster: {
       propagation: async (app) => {
         const below = async (scope: typeof app) => {

@@ -210,9 +210,19 @@ function filterOf({ tags, state, prefix }: ListQuery): ResourceQuery {
   return { tags: tags || undefined, state: state || undefined, prefix };
 }
 
-/** Values as JSON has them: the reader of bodies keeps apart how a number was written. */
+/**
+ * Makes plain numbers of those that the reader of bodies keeps apart by how they were written. Walks with a list of its own instead of the
+ * stack: nesting is the sender's choice, and is judged later.
+ */
 function plain(inputs: Record<string, unknown>): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(inputs)) as Record<string, unknown>;
+  const open: Record<string, unknown>[] = [inputs];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const [key, member] of Object.entries(next)) {
+      if (member instanceof Number) next[key] = member.valueOf();
+      else if (typeof member === 'object' && member !== null) open.push(member as Record<string, unknown>);
+    }
+  }
+  return inputs;
 }
 
 /** A resource that is named by the path is not found; a text or body names an unknown one. */

@@ -21,7 +21,7 @@ export interface Simulations {
 }
 
 /** Returns what simulates; its thread is started when it is wanted. */
-export function openSimulations({ mostMs = MOST_MS, idleMs = IDLE_MS } = {}): Simulations {
+export function openSimulations({ mostMs = MOST_MS, idleMs = IDLE_MS, mostHeap = MOST_HEAP } = {}): Simulations {
   const takeTurn = createTurns(1);
   let thread: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -36,7 +36,7 @@ export function openSimulations({ mostMs = MOST_MS, idleMs = IDLE_MS } = {}): Si
     clearTimeout(idle);
     if (thread !== undefined) return thread;
     const made = new Worker(new URL('./simulation-thread.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP },
+      resourceLimits: { maxOldGenerationSizeMb: mostHeap },
       execArgv: [],
       env: {},
     });
@@ -52,7 +52,7 @@ export function openSimulations({ mostMs = MOST_MS, idleMs = IDLE_MS } = {}): Si
   const work = async (body: Uint8Array): Promise<Buffer> => {
     const worker = started();
     try {
-      const answer = await answerOf(worker, body, mostMs);
+      const answer = await answerOf(worker, body, { mostMs, mostHeap });
       if ('refused' in answer) {
         const { code, detail, field, errors } = answer.refused;
         throw new MusterError(code, detail, field, errors);
@@ -70,7 +70,11 @@ export function openSimulations({ mostMs = MOST_MS, idleMs = IDLE_MS } = {}): Si
   return { simulate: (body) => takeTurn(() => work(body)), close: end };
 }
 
-function answerOf(worker: Worker, body: Uint8Array, mostMs: number): Promise<SimulationAnswer> {
+function answerOf(
+  worker: Worker,
+  body: Uint8Array,
+  most: { mostMs: number; mostHeap: number },
+): Promise<SimulationAnswer> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {
       clearTimeout(late);
@@ -79,9 +83,9 @@ function answerOf(worker: Worker, body: Uint8Array, mostMs: number): Promise<Sim
     };
     const take = (answer: SimulationAnswer) => settle(() => resolve(answer));
     const fail = (error: NodeJS.ErrnoException) =>
-      settle(() => reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge(`${MOST_HEAP} MiB`) : error));
+      settle(() => reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge(`${most.mostHeap} MiB`) : error));
     const gone = () => settle(() => reject(tooLarge('the time until this server stopped')));
-    const late = setTimeout(() => settle(() => reject(tooLarge(`${mostMs / 1_000} s`))), mostMs);
+    const late = setTimeout(() => settle(() => reject(tooLarge(`${most.mostMs / 1_000} s`))), most.mostMs);
     worker.ref();
     worker.on('message', take).on('error', fail).on('exit', gone);
     worker.postMessage(body);

@@ -109,6 +109,13 @@ describe('resources', () => {
     expect([status, body.inputs.n, body.inputs.env]).toEqual([201, 10, { x: 2.5 }]);
   });
 
+  test('with values too deep to be kept are refused', async () => {
+    for (const depth of [300, 100_000]) {
+      const text = `{"name":"a","from":"apps/part","inputs":{"env":{"x":${'['.repeat(depth)}1${']'.repeat(depth)}}}}`;
+      expect(said(await api.call('POST', '/api/v1/propagation/resources', text))).toEqual([422, 'validation_failed']);
+    }
+  });
+
   test('are listed in pages by tags, state and prefix', async () => {
     await model.create('a.1', 'a.2', 'b-1');
     await model.made('PUT', '/resources/a.2/tags', { tags: ['zone=b'] });

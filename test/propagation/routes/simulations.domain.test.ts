@@ -40,6 +40,17 @@ test('gives up what takes too long, and takes the next', async () => {
   await expect(simulations.simulate(bytes({ staged: ['a.run'], events: '' }))).resolves.toBeDefined();
 });
 
+test('gives up what takes too much memory, and takes the next', async () => {
+  const small = openSimulations({ mostHeap: 24 });
+  try {
+    const large = small.simulate(bytes({ staged: ['r0.run'], events: RING(20_000) }));
+    await expect(large).rejects.toMatchObject({ code: 'graph_too_large', detail: expect.stringContaining('24 MiB') });
+    await expect(small.simulate(bytes({ staged: ['a.run'], events: '' }))).resolves.toBeDefined();
+  } finally {
+    await small.close();
+  }
+});
+
 test('does not hold other work', async () => {
   let ticks = 0;
   const timer = setInterval(() => {
