@@ -1,4 +1,4 @@
-/** Paths of parts that are not built yet: each is refused by its name, so that nobody takes it for misspelt. */
+/** Paths of parts that are not built yet: each is refused by its name, so that it is not taken for a path that is misspelt. */
 import type { RouteAccess } from '../../../domain/access/roles.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { ApiServer } from '../../server/api-server.ts';

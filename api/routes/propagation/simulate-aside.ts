@@ -40,7 +40,7 @@ export function openSimulations({ mostMs = MOST_MS, idleMs = IDLE_MS, mostHeap =
       execArgv: [],
       env: {},
     });
-    // It may also fail when nobody waits for it any more.
+    // The thread may also fail when no request waits for it any more.
     made
       .on('error', () => undefined)
       .on('exit', () => {
