@@ -45,7 +45,7 @@ export function buildDocument(
     paths[route.path] = item;
     item[route.method] = operationOf(route, requests, answers);
   }
-  const schemas: Record<string, JsonSchema> = { Problem: PROBLEM, ...requests.named, ...answers.named };
+  const schemas: Record<string, JsonSchema> = { Problem: problemIn(name), ...requests.named, ...answers.named };
   return {
     openapi: '3.1.0',
     info: {
@@ -112,6 +112,34 @@ const HEADERS = {
   RetryAfter: {
     description: 'Seconds after which it is worth while to try again.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
+};
+
+/** Other surfaces refuse with one mistake, and their documents are those of their clients. */
+function problemIn(name: DocumentName): JsonSchema {
+  if (name !== 'muster') return PROBLEM;
+  return { ...PROBLEM, properties: { ...PROBLEM.properties, errors: MISTAKES } };
+}
+
+const MISTAKES = {
+  type: 'array',
+  description: 'Every mistake, where there are several or where their places are known.',
+  items: {
+    type: 'object',
+    required: ['code', 'message'],
+    properties: {
+      code: { enum: Object.keys(ERRORS) },
+      message: { type: 'string' },
+      field: { type: 'string', description: 'Path of the member.' },
+      line: { type: 'integer', description: 'Place in a text, counted from 1.' },
+      column: { type: 'integer' },
+      names: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'What the mistake is about, such as the members of a loop.',
+      },
+    },
+    additionalProperties: false,
   },
 };
 

@@ -39,6 +39,7 @@ export function toJsonSchemas(
     uri: (id) => COMPONENTS + id,
     unrepresentable: 'any',
     metadata: new Texts(),
+    override: ({ jsonSchema }) => withoutTuple(jsonSchema as JsonSchema),
   });
   const nameless = new Set(Object.keys(translated).filter((id) => id.startsWith('#')));
   let found: Record<string, JsonSchema> = {};
@@ -59,6 +60,15 @@ export function toJsonSchemas(
   };
   const named = [...referredComponents(schemas.map(of), found)].map((id) => [id, found[id] ?? {}]);
   return { of, named: Object.fromEntries(named) };
+}
+
+/** Not every reader of the documents knows `prefixItems`: the items of a tuple are of any of its kinds. */
+function withoutTuple(schema: JsonSchema): void {
+  const kinds = schema.prefixItems;
+  if (!Array.isArray(kinds)) return;
+  const distinct = [...new Map(kinds.map((kind) => [JSON.stringify(kind), kind])).values()];
+  delete schema.prefixItems;
+  schema.items = distinct.length === 1 ? distinct[0] : { anyOf: distinct };
 }
 
 /** The schema of which `meta` made a copy, to give examples to one use of it; the copy checks the same. */
