@@ -117,7 +117,7 @@ const HEADERS = {
 
 /** Other surfaces refuse with one mistake, and their documents are those of their clients. */
 function problemIn(name: DocumentName): JsonSchema {
-  if (name !== 'muster') return PROBLEM;
+  if (name === 'v2' || name === 'v3' || name === 'ims') return PROBLEM;
   return { ...PROBLEM, properties: { ...PROBLEM.properties, errors: MISTAKES } };
 }
 

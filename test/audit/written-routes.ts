@@ -5,6 +5,7 @@ import { openRun } from '../../control/runs/open-run.ts';
 import { sessionId, setSession } from '../sessions/session-fixtures.ts';
 import type { TokenApi } from '../support/stack/token-api.ts';
 import { IMAGE_ROUTES } from './written-image-routes.ts';
+import { PROPAGATION_ROUTES } from './written-propagation-routes.ts';
 import { type Expected, type Send, some, type WrittenRoute } from './written-route.ts';
 
 export const URL = 'https://git.example.test/one.git';
@@ -464,6 +465,7 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
   },
 
   ...IMAGE_ROUTES,
+  ...PROPAGATION_ROUTES,
 
   'POST /api/v1/tokens': {
     path: '/api/v1/tokens',
