@@ -29,10 +29,9 @@ const resources =
 const pair = (word: string) => ({ emitter: `${word}-a`, receiver: `${word}-b` });
 const connected = (word: string) => async (api: TokenApi, send: Send) => {
   await resources(`${word}-a`, `${word}-b`)(api, send);
-  await send('POST', `${BASE}/connections`, { ...pair(word), mapping: ['v'], events: 'none' });
+  return send('POST', `${BASE}/connections`, { ...pair(word), mapping: ['v'], events: 'none' });
 };
 
-const CONNECTION = '0a000000-0000-4000-8000-000000000300';
 const event = (action: 'create' | 'delete'): Expected => {
   const record = some({ type: 'react_on', source: 'user' });
   return [action, 'event', NAME, action === 'create' ? null : record, action === 'create' ? record : null];
@@ -74,13 +73,13 @@ export const PROPAGATION_ROUTES: Record<string, WrittenRoute> = {
     path: `${BASE}/resources`,
     body: { name: 'new', from: 'of-new/part', inputs: { v: 'x' } },
     prepare: definition('of-new'),
-    records: [['create', 'resource', 'new', null, some({ state: 'created', inputs: some({ v: 'x' }) })]],
+    records: [['create', 'resource', 'new', null, some({ state: 'created', inputs: { v: 'x' } })]],
   },
   [`PATCH ${BASE}/resources/:id`]: {
     path: `${BASE}/resources/patched`,
     body: { inputs: { v: 'x' } },
     prepare: resources('patched'),
-    records: [['update', 'resource', 'patched', some({}), some({ inputs: some({ v: 'x' }) })]],
+    records: [['update', 'resource', 'patched', some({}), some({ inputs: { v: 'x' } })]],
   },
   [`DELETE ${BASE}/resources/:id`]: {
     path: `${BASE}/resources/deleted`,
@@ -112,15 +111,8 @@ export const PROPAGATION_ROUTES: Record<string, WrittenRoute> = {
     records: [['create', 'connection', 'new-a::v -> new-b::v', null, some({})]],
   },
   [`DELETE ${BASE}/connections/:id`]: {
-    path: `${BASE}/connections/${CONNECTION}`,
-    prepare: async (api, send) => {
-      await connected('one')(api, send);
-      await api.deps.db
-        .updateTable('propagation_connections')
-        .set({ id: CONNECTION })
-        .where('emitter', '=', 'one-a')
-        .execute();
-    },
+    path: `${BASE}/connections/{id}`,
+    prepare: async (api, send) => (await connected('one')(api, send)).connections[0].id,
     records: [['delete', 'connection', 'one-a::v -> one-b::v', some({}), null]],
   },
   [`POST ${BASE}/connections/delete`]: {

@@ -4,7 +4,7 @@ import type { TokenApi } from '../support/stack/token-api.ts';
 export type Expected = [action: string, kind: string, name: string, before: unknown, after: unknown];
 
 export interface WrittenRoute {
-  /** Path, `{v}` filled in. */
+  /** Path, `{v}` filled in; `{id}` is what `prepare` returns. */
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
