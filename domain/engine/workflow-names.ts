@@ -7,6 +7,7 @@ export const WORKFLOWS = {
   expireSessions: 'expireSessionsWorkflow',
   hardwareSync: 'hardwareSyncWorkflow',
   imageJob: 'imageJobWorkflow',
+  plan: 'planExecutionWorkflow',
   renewTrust: 'renewTrustWorkflow',
   scheduleRun: 'scheduleRunWorkflow',
   session: 'sessionWorkflow',

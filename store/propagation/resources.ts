@@ -60,6 +60,21 @@ export async function findOwnValues(
   return rows;
 }
 
+/** Returns the resources that are a place themselves: whose own location or transport is one of these, and that have an input of this name. */
+export async function findPlaces(
+  db: Db,
+  place: 'location_id' | 'transports_id',
+  ids: readonly string[],
+  having: string,
+): Promise<{ id: string; name: string }[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<{ id: string; name: string }>`
+    select r.inputs ->> ${sql.lit(place)} as id, r.name from propagation_resources r
+    where r.inputs ->> ${sql.lit(place)} = any(${ids}::text[]) and r.meta_inputs ? ${having}
+    order by r.name`.execute(db);
+  return rows;
+}
+
 /** Returns the resource, locked against every other writer until the transaction ends. */
 export async function lockResource(trx: Db, name: string): Promise<ResourceRow | null> {
   const query = trx.selectFrom('propagation_resources').selectAll().where('name', '=', name).forUpdate();

@@ -52,6 +52,12 @@ export async function findItemsOf(db: Db, resource: string): Promise<StagedItemR
   return query.orderBy('place').execute();
 }
 
+/** Returns the staged items of several resources, oldest first. */
+export async function findItemsOfAll(db: Db, resources: readonly string[]): Promise<StagedItemRow[]> {
+  const query = db.selectFrom('propagation_staged_items').selectAll();
+  return query.where('resource', '=', sql<string>`any(${resources}::text[])`).orderBy('place').execute();
+}
+
 /** Returns the staged items of these uids, oldest first. */
 export async function findItems(db: Db, uids: readonly string[]): Promise<StagedItemRow[]> {
   const query = db.selectFrom('propagation_staged_items').selectAll();

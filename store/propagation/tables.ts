@@ -10,6 +10,7 @@ import type { DiffEntry } from '../../domain/propagation/diff.ts';
 import type { CommittedState, ItemState, ResourceState } from '../../domain/propagation/item-state.ts';
 import type { ConnectionTuple } from '../../domain/propagation/stage.ts';
 import type { Json, Time } from '../connection/column-types.ts';
+import type { PlanTables } from './plan-tables.ts';
 
 /** `uploaded`: its definitions were put one by one; `git`: they were read out of a repository. */
 export type RepositoryKind = 'uploaded' | 'git';
@@ -149,7 +150,7 @@ export interface HistoryTable {
   committed_at: Time;
 }
 
-export interface PropagationTables {
+export interface PropagationTables extends PlanTables {
   propagation_repositories: RepositoriesTable;
   propagation_contents: ContentsTable;
   propagation_definitions: DefinitionsTable;

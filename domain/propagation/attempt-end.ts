@@ -1,0 +1,48 @@
+/** What the end of an attempt makes of its node. */
+import type { Outcome } from './event-schema.ts';
+import type { NodeStatus } from './plan-schema.ts';
+import { isSuccess } from './verdict.ts';
+
+export interface EndedAttempt {
+  outcome: Outcome;
+  /** Whether its run was seen to be gone. */
+  verified: boolean;
+  /** Whether somebody has asked for its end. */
+  endWanted: boolean;
+}
+
+export interface AttemptedNode {
+  /** Attempts so far, this one among them, that the present budget pays for. */
+  made: number;
+  /** Further attempts after a failure. */
+  retry: number;
+  /** A success of this node is the first of its resource. */
+  creates: boolean;
+  /** The plan is to end: nothing is tried again. */
+  isStopping: boolean;
+}
+
+/** Returns how the node stands after an attempt. No further attempt follows a run that may still be at work. */
+export function afterAttempt(
+  { outcome, verified, endWanted }: EndedAttempt,
+  { made, retry, creates, isStopping }: AttemptedNode,
+): { status: Extract<NodeStatus, 'success' | 'error' | 'error_retry'>; outcome: Outcome } {
+  if (isSuccess(outcome)) return { status: 'success', outcome: outcome === 'changed' && creates ? 'created' : outcome };
+  const mayFollow = verified && !endWanted && !isStopping && made <= retry;
+  return { status: mayFollow ? 'error_retry' : 'error', outcome };
+}
+
+/** Returns the outcome of a node that executes nothing: what its item would change counts as changed. */
+export function outcomeOfIdle({ differs, creates }: { differs: boolean; creates: boolean }): Outcome {
+  if (!differs) return 'ok';
+  return creates ? 'created' : 'changed';
+}
+
+/** Time (s) that a machine may be away before an attempt without a time limit of its own is given up. */
+const LONGEST_AWAY_SECONDS = 600;
+
+/** Whether an attempt is given up whose machine is away since an instant. */
+export function isGivenUp(awaySince: Date | null, timeoutSeconds: number, now: Date): boolean {
+  const seconds = timeoutSeconds > 0 ? timeoutSeconds : LONGEST_AWAY_SECONDS;
+  return awaySince !== null && now.getTime() - awaySince.getTime() >= seconds * 1_000;
+}
