@@ -40,10 +40,14 @@ export interface CurrentResources {
   into: Map<string, ConnectionRow[]>;
 }
 
-/** Reads resources with their values. Only what hands a value on to them is read besides. */
-export async function readCurrent(db: Db, names: readonly string[]): Promise<CurrentResources> {
+/** Reads resources with their values. Only what hands a value on to them is read besides. What is `gone` hands nothing on. */
+export async function readCurrent(
+  db: Db,
+  names: readonly string[],
+  gone: ReadonlySet<string> = new Set(),
+): Promise<CurrentResources> {
   const wanted = new Set(names);
-  const sources = await findSources(db, names);
+  const sources = (await findSources(db, names)).filter(({ emitter }) => !gone.has(emitter));
   const found = await findResources(db, names);
   const handedOn = new Map(
     sources
