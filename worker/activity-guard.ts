@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityExecuteInput, ActivityInboundCallsInterceptor, Next } from '@temporalio/worker';
 import { REFUSED, sealFor, unseal, unsignedCounts } from '../domain/engine/seal.ts';
 import { imageJobWorkflowId } from '../domain/images/workflow-id.ts';
+import { planWorkflowId } from '../domain/propagation/workflow-id.ts';
 import { sessionIdOfWorkflow } from '../domain/sessions/workflow-id.ts';
 import { Refused, Unsigned } from './checked-payloads.ts';
 
@@ -21,7 +22,7 @@ export interface GuardOptions {
 
 /**
  * Lets an activity begin only with input that is ours: signed for this work of this workflow, or without MAC where that counts still. What a
- * session or an image job is asked for, its own workflow asks.
+ * session, an image job or a plan is asked for, its own workflow asks.
  */
 export function guardActivities(info: GuardedWork, { signing, log }: GuardOptions): ActivityInboundCallsInterceptor {
   const refuse = (why: string): never => {
@@ -59,10 +60,12 @@ function ours(
 
 /** Why that workflow has nothing to say of what the input names; null when it has. */
 function strangerTo(workflowId: string, input: unknown): string | null {
-  const { sessionId, jobId } = (input ?? {}) as { sessionId?: unknown; jobId?: unknown };
+  const { sessionId, jobId, plan } = (input ?? {}) as { sessionId?: unknown; jobId?: unknown; plan?: unknown };
   if (typeof sessionId === 'string' && sessionIdOfWorkflow(workflowId) !== sessionId)
     return `workflow ${workflowId} is not that of sessionId ${JSON.stringify(sessionId.slice(0, 100))}`;
   if (typeof jobId === 'string' && workflowId !== imageJobWorkflowId(jobId))
     return `workflow ${workflowId} is not that of jobId ${JSON.stringify(jobId.slice(0, 100))}`;
+  if (typeof plan === 'string' && workflowId !== planWorkflowId(plan))
+    return `workflow ${workflowId} is not that of plan ${JSON.stringify(plan.slice(0, 100))}`;
   return null;
 }

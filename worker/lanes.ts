@@ -2,6 +2,7 @@
 import { batches } from './lanes/batches.ts';
 import { components } from './lanes/components.ts';
 import { images } from './lanes/images.ts';
+import { propagation } from './lanes/propagation.ts';
 import { runs } from './lanes/runs.ts';
 import { schedules } from './lanes/schedules.ts';
 import { sessions } from './lanes/sessions.ts';
@@ -18,4 +19,5 @@ export const LANES: Readonly<Record<string, WorkerLane>> = {
   batches,
   schedules,
   webhooks,
+  propagation,
 };

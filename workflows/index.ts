@@ -6,6 +6,7 @@ export { ensureHardwareSyncWorkflow } from './components/ensure-hardware-sync.wo
 export { hardwareSyncWorkflow } from './components/hardware-sync.workflow.ts';
 export { imageJobWorkflow } from './images/image-job.workflow.ts';
 export { sweepImagesWorkflow } from './images/sweep-images.workflow.ts';
+export { planExecutionWorkflow } from './propagation/plan.workflow.ts';
 export { endRunWorkflow } from './runs/end-run.workflow.ts';
 export { scheduleRunWorkflow } from './schedules/schedule-run.workflow.ts';
 export { expireSessionsWorkflow } from './sessions/expire-sessions.workflow.ts';
