@@ -42,12 +42,13 @@ export async function settleItems(deps: { db: Db; clock(): Date }, plan: string)
       items.filter(({ settles }) => settles === 'fail'),
     );
     const commits = items.filter(({ settles }) => settles === 'commit');
+    // First what goes: its receivers have been planned without it.
+    for (const item of commits.filter(({ action }) => action === 'remove')) await commitRemoval(write, plan, item);
     await commit(
       write,
       plan,
       commits.filter(({ action }) => action !== 'remove'),
     );
-    for (const item of commits.filter(({ action }) => action === 'remove')) await commitRemoval(write, plan, item);
     const basesOf = (settles: 'fail' | 'commit') =>
       items.filter((item) => item.settles === settles).map(({ base }) => base);
     await settled(write.trx, plan, basesOf('fail'), null);

@@ -62,6 +62,7 @@ const ANSWERS: Record<string, unknown> = {
   admitSession: { state: 'waiting', message: 'waits', retrySeconds: 3_600 },
   runBatcherPass: { waitMs: HOUR, nextAt: Date.now() + HOUR, restMs: 1, summary: 'nothing' },
   deliverNotifications: { nextMs: HOUR },
+  advancePlan: { isOver: false, more: false, attempts: [], waitMs: HOUR, summary: 'nothing' },
   sweepSessions: { hosts: [] },
   sweepImageJobs: { queues: [] },
   takeImageTurn: { state: 'wait', message: 'waits', retrySeconds: 3_600 },
@@ -160,9 +161,9 @@ test('there is something to try', () => {
     ]),
   );
   expect(ACTIVITIES.length).toBeGreaterThanOrEqual(45);
-  expect(SIGNALS).toEqual(['endImageJob', 'leasesFree', 'notificationsDue', 'pokeBatcher', 'slotFree']);
+  expect(SIGNALS).toEqual(['endImageJob', 'leasesFree', 'notificationsDue', 'pokeBatcher', 'pokePlan', 'slotFree']);
   expect(UPDATES).toEqual(['cancelSession', 'finishDebug', 'retrySession']);
-  expect(WORKFLOWS).toHaveLength(14);
+  expect(WORKFLOWS).toHaveLength(15);
 });
 
 describe('somebody without the key', () => {
@@ -240,9 +241,11 @@ describe('somebody without the key', () => {
         pokeBatcher: ['batcherWorkflow', [], 'runBatcherPass'],
         notificationsDue: ['webhookWorkflow', [{ name: 'w' }], 'deliverNotifications'],
         endImageJob: ['imageJobWorkflow', [{ jobId }], 'takeImageTurn'],
+        pokePlan: ['planExecutionWorkflow', [{ plan: jobId }], 'advancePlan'],
       } as Record<string, [string, object[], string]>
     )[signal] as [string, object[], string];
-    const workflowId = type === 'imageJobWorkflow' ? `image-job/${jobId}` : `${type}-${randomUUID()}`;
+    const known: Record<string, string> = { imageJobWorkflow: 'image-job', planExecutionWorkflow: 'plan' };
+    const workflowId = known[type] === undefined ? `${type}-${randomUUID()}` : `${known[type]}/${jobId}`;
     await ours.workflow.start(type, { workflowId, taskQueue: QUEUE, args });
     await eventually('that it waits', async () => done.some(({ activity }) => activity === waitsIn));
     return { workflowId, waitsIn };

@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { pokedBatcher, wantedBatcher } from '../../control/batches/wanted-batcher.ts';
 import { wantedHardwareSync } from '../../control/components/wanted-hardware-sync.ts';
 import { endedImageJob, wantedImageJob } from '../../control/images/wanted-image-job.ts';
+import { pokedPlan, wantedPlan } from '../../control/propagation/wake-plans.ts';
 import { wantedRunEnd } from '../../control/runs/wanted-run-end.ts';
 import { wantedSweep } from '../../control/sessions/wanted-sweep.ts';
 import type { WantedWorkflow } from '../../control/temporal/tell.ts';
@@ -30,6 +31,8 @@ const WANTED: [what: string, () => WantedWorkflow, type: string, id: string, arg
     [{ jobId: JOB }],
     'endImageJob',
   ],
+  ['a plan', () => wantedPlan(JOB), 'planExecutionWorkflow', `plan/${JOB}`, [{ plan: JOB }], null],
+  ['a plan that is poked', () => pokedPlan(JOB), 'planExecutionWorkflow', `plan/${JOB}`, [{ plan: JOB }], 'pokePlan'],
   ['the end of a run', () => wantedRunEnd(RUN), 'endRunWorkflow', 'end-run/toy-7-1', [RUN_INPUT], null],
   ['the sweep', wantedSweep, 'sweepWorkflow', 'sweep', [{ everyMs: 60_000 }], null],
   ['a renewal of trust', wantedRenewal, 'renewTrustWorkflow', 'trust', [], null],
