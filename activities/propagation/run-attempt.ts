@@ -1,5 +1,5 @@
 import { type RecordedEnd, recordAttempt } from '../../control/propagation/record-attempt.ts';
-import { isMusterError } from '../../domain/errors.ts';
+import { ERRORS, isMusterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { claimAttempt, findAttempt, markAttemptStarted } from '../../store/propagation/plan-attempts.ts';
 import type { AttemptRow } from '../../store/propagation/plan-tables.ts';
@@ -8,9 +8,9 @@ import type { RunAttemptAnswer, RunAttemptInput } from './contract.ts';
 /** What executes the actions of one machine. */
 export interface AttemptRunner {
   /**
-   * Executes an attempt, once, however often it is asked for it, and returns its end when its run is over and seen to be gone. `started`:
-   * to be called when the run goes on. `wantsEnd`: whether the run is to be ended. The signal means that another watcher takes over: the
-   * run goes on.
+   * Executes an attempt, once, however often it is asked for it, and returns its end when its run is over. Before it starts anything, and
+   * while the run goes on, it asks `wantsEnd`, whether the run is to be ended; it calls `started` when the run goes on. The signal means
+   * that another watcher takes over: the run goes on.
    */
   run(attempt: AttemptRow, watch: AttemptWatch): Promise<RecordedEnd>;
 }
@@ -40,10 +40,6 @@ export async function runAttempt(
   if (machine !== hostId) return 'elsewhere';
   const attempt = await findAttempt(db, id);
   if (attempt === null) return 'ended';
-  if (attempt.end_wanted && attempt.started_at === null) {
-    await recordAttempt({ db, clock }, id, CANCELLED);
-    return 'ended';
-  }
   const end = await attempts
     .run(attempt, {
       signal,
@@ -55,11 +51,8 @@ export async function runAttempt(
   return 'ended';
 }
 
-/** End of an attempt that is over before anything of it was started. */
-const CANCELLED: RecordedEnd = { outcome: 'error', code: 'cancelled', message: 'Cancelled', verified: true };
-
-/** What is refused for good is the end of the attempt; what is not known is tried again. */
+/** What is refused for good is the end of the attempt; what may be otherwise soon is tried again. */
 function endOfRefusal(error: unknown): RecordedEnd {
-  if (!isMusterError(error)) throw error;
+  if (!isMusterError(error) || ERRORS[error.code].retryable) throw error;
   return { outcome: 'error', code: error.code, message: error.detail, verified: true };
 }

@@ -9,6 +9,7 @@ import { openSessionBench } from '../stack/session-bench.ts';
 import { BATCH_HISTORIES } from './histories/batches.ts';
 import { COMPONENT_HISTORIES } from './histories/components.ts';
 import { IMAGE_HISTORIES } from './histories/images.ts';
+import { PROPAGATION_HISTORIES } from './histories/propagation.ts';
 import type { Histories } from './histories/recorded.ts';
 import { RUN_HISTORIES } from './histories/runs.ts';
 import { SCHEDULE_HISTORIES } from './histories/schedules.ts';
@@ -29,6 +30,7 @@ const LANES: Readonly<Record<string, Histories>> = {
   runs: RUN_HISTORIES,
   webhooks: WEBHOOK_HISTORIES,
   schedules: SCHEDULE_HISTORIES,
+  propagation: PROPAGATION_HISTORIES,
 };
 
 const wanted = process.argv.slice(2);
