@@ -26,13 +26,9 @@ import type { AttemptRow, PlanNodeRow, PlanRow } from '../../store/propagation/p
 import { lockPlan, updatePlan } from '../../store/propagation/plans.ts';
 import { admitAttempts } from './admit-attempts.ts';
 import { settleItems } from './commit-item.ts';
+import type { StepDependencies } from './dependencies.ts';
 import { endPlan } from './end-plan.ts';
 import { changeOf } from './node-change.ts';
-
-export interface AdvanceDependencies {
-  db: Db;
-  clock(): Date;
-}
 
 export interface AdvanceRequest {
   plan: string;
@@ -66,7 +62,7 @@ const REST_MS = 300_000;
 const OVER: AdvanceAnswer = { isOver: true, more: false, attempts: [], waitMs: REST_MS, summary: 'the plan is over' };
 
 /** Brings a plan one step further. */
-export async function advance(deps: AdvanceDependencies, request: AdvanceRequest): Promise<AdvanceAnswer> {
+export async function advance(deps: StepDependencies, request: AdvanceRequest): Promise<AdvanceAnswer> {
   const answer = await deps.db.transaction().execute((trx) => decideStep(trx, request, deps.clock()));
   if (answer.isOver) return answer;
   const isLeft = await settleItems(deps, request.plan);

@@ -21,7 +21,7 @@ import {
   updateStates,
 } from '../../store/propagation/resources.ts';
 import { deleteItems, findItemsOf, findItemsOfAll, type StagedItemRow } from '../../store/propagation/staged-items.ts';
-import type { ModelWrite } from './dependencies.ts';
+import type { ModelWrite, StepDependencies } from './dependencies.ts';
 import { deleteWhole } from './remove-resource.ts';
 import { restage } from './stage-changes.ts';
 import { writeJoined } from './write-model.ts';
@@ -33,7 +33,7 @@ const MOST = 100;
  * Settles items of a plan that are marked for it, each once: its mark goes in the same transaction. What was edited since the plan was made
  * is staged anew. Returns whether more is left.
  */
-export async function settleItems(deps: { db: Db; clock(): Date }, plan: string): Promise<boolean> {
+export async function settleItems(deps: StepDependencies, plan: string): Promise<boolean> {
   if (!(await hasSettlements(deps.db, plan))) return false;
   await writeJoined({ ...deps, actor: null }, async (write) => {
     const items = await holdSettlements(write.trx, plan, MOST);

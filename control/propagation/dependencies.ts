@@ -14,3 +14,9 @@ export interface ModelWrite {
   now: Date;
   actor: string | null;
 }
+
+/** What the steps of a plan work with; nobody asks for them. */
+export interface StepDependencies {
+  db: Db;
+  clock(): Date;
+}

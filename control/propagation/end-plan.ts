@@ -4,10 +4,10 @@ import { forgetWaits } from '../../store/propagation/leases.ts';
 import { hasSettlements } from '../../store/propagation/plan-items.ts';
 import { findEnds } from '../../store/propagation/plan-nodes.ts';
 import { freeItems, lockPlan, updatePlan } from '../../store/propagation/plans.ts';
-import type { AdvanceDependencies } from './advance.ts';
+import type { StepDependencies } from './dependencies.ts';
 
 /** Ends a plan all of whose nodes have ended and whose items are settled. Returns whether it is over. */
-export async function endPlan({ db, clock }: AdvanceDependencies, id: string): Promise<boolean> {
+export async function endPlan({ db, clock }: StepDependencies, id: string): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const plan = await lockPlan(trx, id);
     if (plan === null || isClosed(plan.state)) return true;

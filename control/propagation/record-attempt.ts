@@ -1,8 +1,8 @@
 /** What becomes of an attempt, written down once: its machine, its start, its end. A later word changes nothing. */
 import type { Outcome } from '../../domain/propagation/event-schema.ts';
-import type { Db } from '../../store/connection/database.ts';
 import { dropLeases, lockLeases } from '../../store/propagation/leases.ts';
 import { endAttempt } from '../../store/propagation/plan-attempts.ts';
+import type { StepDependencies } from './dependencies.ts';
 
 /** A message on a node has at most so many characters. */
 const LONGEST_MESSAGE = 4_096;
@@ -17,7 +17,7 @@ export interface RecordedEnd {
 
 /** Writes the end of an attempt, and gives its leases back where its run is gone. Returns whether this call wrote it. */
 export async function recordAttempt(
-  { db, clock }: { db: Db; clock(): Date },
+  { db, clock }: StepDependencies,
   attempt: string,
   { outcome, code = null, message = null, verified }: RecordedEnd,
 ): Promise<boolean> {
