@@ -208,9 +208,9 @@ export async function findNamed(
   db: Db,
   plan: string,
   names: readonly string[],
-): Promise<{ name: string; id: string; status: NodeStatus }[]> {
-  const { rows } = await sql<{ name: string; id: string; status: NodeStatus }>`
-    select w.name, n.id, n.status from unnest(${names}::text[]) as w(name)
+): Promise<{ name: string; id: string; number: number }[]> {
+  const { rows } = await sql<{ name: string; id: string; number: number }>`
+    select w.name, n.id, n.number from unnest(${names}::text[]) as w(name)
       join propagation_plan_nodes n on n.plan = ${plan}
         and (n.id = w.name collate "C" or n.base = w.name collate "C" or (n.occurrence = 0 and n.id || '#0' = w.name))
     order by n.number`.execute(db);

@@ -1,0 +1,95 @@
+/** Plans as they are shown. */
+import type { PlanNodeView, PlanReport, PlanView } from '../../domain/propagation/plan-view-schema.ts';
+import { percent } from '../../domain/propagation/report.ts';
+import { isUuid } from '../../domain/text/uuid.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { findHolders, listNodes, listPlans, sumTimes } from '../../store/propagation/plan-reads.ts';
+import type { PlanNodeRow, PlanRow } from '../../store/propagation/plan-tables.ts';
+import { findPlan } from '../../store/propagation/plans.ts';
+import { planNotFound } from './command-plan.ts';
+import { type Page, pageOf } from './read-resources.ts';
+
+/** A plan with more nodes has only those in its report that did not end well. */
+const LARGEST_REPORT = 10_000;
+
+/**
+ * Returns a plan with the counts that are kept with it.
+ * Throws `plan_not_found`.
+ */
+export async function getPlan(db: Db, id: string): Promise<PlanView> {
+  return viewOfPlan(await planOf(db, id));
+}
+
+async function planOf(db: Db, id: string): Promise<PlanRow> {
+  const row = isUuid(id) ? await findPlan(db, id) : null;
+  if (row === null) throw planNotFound(id);
+  return row;
+}
+
+/** Returns a page of plans, newest first, after the one of an id. Throws `plan_not_found`. */
+export async function pageOfPlans(db: Db, after: string, limit: number): Promise<Page<PlanView>> {
+  const before = after === '' ? null : (await planOf(db, after)).place;
+  const { rows, more } = pageOf(await listPlans(db, before, limit + 1), limit);
+  return { rows: rows.map(viewOfPlan), more };
+}
+
+/** Returns a page of the nodes of a plan in canonical order, behind a place. Throws `plan_not_found`. */
+export async function pageOfNodes(db: Db, id: string, after: number, limit: number): Promise<Page<PlanNodeView>> {
+  await planOf(db, id);
+  const { rows, more } = pageOf(await listNodes(db, id, { after, limit: limit + 1 }), limit);
+  return { rows: await viewsOf(db, id, rows), more };
+}
+
+/** Returns what has become of a plan, node by node. Throws `plan_not_found`. */
+export async function getReport(db: Db, id: string): Promise<PlanReport> {
+  const plan = await planOf(db, id);
+  const total = Object.values(plan.counts).reduce((sum, count) => sum + count, 0);
+  const isLarge = total > LARGEST_REPORT;
+  const nodes = await listNodes(db, id, { limit: LARGEST_REPORT, unfinished: isLarge });
+  const { first, last, spent } = await sumTimes(db, id);
+  const { summary, percent: over, cycles, recovered, unsettled, follow_up } = viewOfPlan(plan);
+  return {
+    nodes: await viewsOf(db, id, nodes),
+    is_cut: isLarge,
+    total_time: first === null || last === null ? 0 : (last.getTime() - first.getTime()) / 1_000,
+    total_delta: spent,
+    ...{ summary, percent: over, cycles, recovered, unsettled, follow_up },
+  };
+}
+
+export function viewOfPlan(row: PlanRow): PlanView {
+  const { id, name, state, wish, run_number, counts, suppressed, recovered, unsettled, follow_up } = row;
+  return {
+    ...{ id, name, state, wish, run_number, summary: counts, percent: percent(counts) },
+    cycles: row.cycles.map(({ members, head, repeated, closed_by }) => ({ members, head, repeated, closed_by })),
+    ...{ suppressed, recovered, unsettled, follow_up },
+    created_at: row.created_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    ended_at: row.ended_at?.toISOString() ?? null,
+  };
+}
+
+/** Nodes that wait say for whom. */
+async function viewsOf(db: Db, plan: string, rows: readonly PlanNodeRow[]): Promise<PlanNodeView[]> {
+  const waiting = rows.filter(({ step, is_idle }) => step === 'ready' && !is_idle).map(({ number }) => number);
+  const holders = waiting.length === 0 ? [] : await findHolders(db, plan, waiting);
+  const reasons = new Map<number, string>();
+  for (const { number, kind, key, plan: holder } of holders) {
+    if (!reasons.has(number)) reasons.set(number, `waits for ${kind} ${key}, which plan ${holder} has`);
+  }
+  const waits = new Set(waiting);
+  return rows.map((row) => {
+    const reason = reasons.get(row.number) ?? (waits.has(row.number) ? 'waits for room in the plan' : row.reason);
+    return viewOfNode(row, reason);
+  });
+}
+
+function viewOfNode(row: PlanNodeRow, reason: string | null): PlanNodeView {
+  const { id, base, occurrence, origin, handler, target, weight, status, outcome, message, code, attempts } = row;
+  return {
+    ...{ id, base, occurrence, origin, handler, target, weight, status, outcome, reason, message, code, attempts },
+    ...{ blocked_by: row.blocked_by, triggered_by: row.triggered_by },
+    start_time: row.start_time?.toISOString() ?? null,
+    end_time: row.end_time?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,108 @@
+/** Plans as they are shown: explained by the way back over their rows, reported, paged. */
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { explainNode } from '../../../control/propagation/explain-node.ts';
+import { getPlan, getReport, pageOfNodes, pageOfPlans } from '../../../control/propagation/read-plan.ts';
+import { parseEvents } from '../../../domain/propagation/event-text.ts';
+import { explain } from '../../../domain/propagation/explain.ts';
+import { resourceOf } from '../../../domain/propagation/node-id.ts';
+import { indexPlan } from '../../../domain/propagation/plan-index.ts';
+import { PlanNodeViewSchema, PlanReportSchema, PlanViewSchema } from '../../../domain/propagation/plan-view-schema.ts';
+import type { NodeState } from '../../../domain/propagation/run-plan.ts';
+import { LOOP_VECTORS } from '../rules/loop-vectors.ts';
+import { PLAIN_VECTORS } from '../rules/vectors.ts';
+import { openPlans, type PlanBench } from './plan-bench.ts';
+
+let plans: PlanBench;
+beforeEach(async () => {
+  plans = await openPlans();
+});
+afterEach(() => plans.close());
+
+describe('explain', () => {
+  test.each([...PLAIN_VECTORS, ...LOOP_VECTORS])(
+    '$name: from rows as from the whole plan, before and after',
+    async (vector) => {
+      const { staged, events, fixed = [], runs } = vector;
+      const named = parseEvents(events).flatMap(({ parent, child }) => [parent, child]);
+      const once = new Set(fixed.map(resourceOf));
+      await plans.work([...new Set([...staged, ...named].map(resourceOf))].filter((name) => !once.has(name)));
+      await plans.work([...once], 'fixed');
+      await plans.addEvents(events);
+      await plans.commitAll();
+      await plans.stage(staged);
+      const plan = await plans.process();
+      const index = indexPlan(plan);
+      const compare = async () => {
+        const states = (await plans.nodes(plan.id)).map(
+          ({ status, outcome, reason, attempts }): NodeState => ({
+            ...{ status, outcome, attempts },
+            reason: reason === 'not-triggered' ? reason : undefined,
+          }),
+        );
+        for (const node of plan.order) {
+          expect(await explainNode(plans.db, plan.id, node)).toEqual(explain(node, index, states, plan.suppressed));
+        }
+      };
+      await compare();
+      await plans.run(plan.id, runs.at(-1)?.outcomes);
+      await compare();
+    },
+  );
+
+  test('names a node that is not there, and the occurrences of a node that is repeated', async () => {
+    await plans.work(['a']);
+    await plans.addEvents('on a.run changed a.run');
+    const { id } = await plans.process();
+    const explained = (name: string, plan = id) => explainNode(plans.db, plan, name);
+    await expect(explained('x.run')).rejects.toMatchObject({ code: 'node_not_found' });
+    await expect(explained('a.run')).rejects.toThrow('write a.run#0 or a.run#1');
+    await expect(explained('a.run#0', 'nothing')).rejects.toMatchObject({ code: 'plan_not_found' });
+    expect(await explained('a.run#1')).toMatchObject({ origin: 'repeat', decision: { status: 'pending' } });
+  });
+});
+
+test('a report has all nodes in canonical order, with times and totals', async () => {
+  await plans.work(['a', 'b']);
+  await plans.addEvents('after a.run success b.run');
+  const { id } = await plans.process();
+  expect(await getReport(plans.db, id)).toMatchObject({ total_time: 0, total_delta: 0, percent: 0, is_cut: false });
+  await plans.start(id);
+  await plans.advance(id);
+  plans.pass(3_000);
+  const [open] = await plans.attempts(id);
+  await plans.end(open?.id ?? '', { outcome: 'failed', message: 'exit status 1' });
+  await plans.finish(id);
+  const report = PlanReportSchema.parse(await getReport(plans.db, id));
+  expect(report.nodes.map(({ id: node, status, message }) => [node, status, message])).toEqual([
+    ['a.run', 'error', 'exit status 1'],
+    ['b.run', 'blocked', null],
+  ]);
+  expect(report.nodes[1]?.blocked_by).toEqual(['a.run']);
+  expect(report.total_delta).toBeGreaterThanOrEqual(3);
+  expect(report).toMatchObject({ percent: 100, summary: { error: 1, blocked: 1, success: 0 } });
+});
+
+test('a node that waits says for what, and which plan has it', async () => {
+  await plans.work(['a', 'b'], 'worked', () => 'component:here');
+  const [first, second] = [await plans.process({ tags: ['name=a'] }), await plans.process({ tags: ['name=b'] })];
+  for (const { id } of [first, second]) {
+    await plans.start(id);
+    await plans.advance(id);
+  }
+  const { rows } = await pageOfNodes(plans.db, second.id, -1, 10);
+  expect(rows).toMatchObject([
+    { status: 'pending', reason: `waits for target component:here, which plan ${first.id} has` },
+  ]);
+  for (const row of rows) PlanNodeViewSchema.parse(row);
+});
+
+test('plans come in pages, newest first', async () => {
+  await plans.create('a', 'b', 'c');
+  const made: string[] = [];
+  for (const name of ['a', 'b', 'c']) made.unshift((await plans.process({ tags: [`name=${name}`] })).id);
+  const first = await pageOfPlans(plans.db, '', 2);
+  expect([first.rows.map(({ id }) => id), first.more]).toEqual([made.slice(0, 2), true]);
+  const second = await pageOfPlans(plans.db, first.rows.at(-1)?.id ?? '', 2);
+  expect([second.rows.map(({ id }) => id), second.more]).toEqual([made.slice(2), false]);
+  for (const { id } of first.rows) PlanViewSchema.parse(await getPlan(plans.db, id));
+});
