@@ -222,3 +222,19 @@ export async function findExecuting(db: Db, plan: string): Promise<Pick<PlanNode
   const query = db.selectFrom('propagation_plan_nodes').select(['id', 'handler']).where('plan', '=', plan);
   return (await query.where('handler', '<>', 'none').orderBy('number').limit(1).executeTakeFirst()) ?? null;
 }
+
+/** Notes what the node of an attempt waits for while the attempt goes on. */
+export async function noteReason(
+  db: Db,
+  { id, plan, node }: { id: string; plan: string; node: number },
+  reason: string | null,
+): Promise<void> {
+  await db
+    .updateTable('propagation_plan_nodes')
+    .set({ reason })
+    .where('plan', '=', plan)
+    .where('number', '=', node)
+    .where('attempt', '=', id)
+    .where('status', '=', 'in_progress')
+    .execute();
+}

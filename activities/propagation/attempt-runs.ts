@@ -1,0 +1,115 @@
+/** Attempts as runs of this machine: each has one run, which is found again, ended and followed as any other. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { ATTEMPT } from '../../control/propagation/attempt-owner.ts';
+import type { RecordedEnd } from '../../control/propagation/record-attempt.ts';
+import { type Interruption, interruptionOf, resultOfBroken } from '../../domain/propagation/attempt-outcome.ts';
+import { runIdOfOwner } from '../../domain/runs/owner.ts';
+import type { Runner, RunSpec } from '../../domain/runs/runner.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { findAttempt } from '../../store/propagation/plan-attempts.ts';
+import { findNodes, noteReason } from '../../store/propagation/plan-nodes.ts';
+import type { AttemptRow, PlanNodeRow } from '../../store/propagation/plan-tables.ts';
+import { findRun } from '../../store/runs/runs.ts';
+import { runToEnd } from '../runs/run-to-end.ts';
+import type { AttemptRunner, AttemptWatch } from './run-attempt.ts';
+
+/** What a handler knows of its actions. */
+export interface ActionHandler {
+  /** Writes what the run needs, and returns what is run. Asked for only while the run is not started. */
+  prepare(attempt: AttemptRow, node: PlanNodeRow, runId: string): Promise<RunSpec>;
+  /** Returns the end of an attempt whose run has come to an end of its own. */
+  result(attempt: AttemptRow, node: PlanNodeRow, run: { id: string; exitCode: number }): Promise<RecordedEnd>;
+  /** Removes what the run needed. */
+  clear(attempt: AttemptRow): Promise<void>;
+}
+
+export interface AttemptRunsDependencies {
+  db: Db;
+  clock(): Date;
+  runner: Runner;
+  /** Id of this machine's data directory. */
+  hostId: string;
+  handlerOf(node: PlanNodeRow): ActionHandler;
+  /** Pauses between tries to start a run, in ms. */
+  startPauses?: number[];
+}
+
+/** How often a run that goes on is asked whether it is to be ended, ms. */
+const LOOK_MS = 1_000;
+
+/** Makes the runner of attempts of this machine. */
+export function createAttemptRuns(deps: AttemptRunsDependencies): AttemptRunner {
+  return { run: (attempt, watch) => runOne(deps, attempt, watch) };
+}
+
+async function runOne(deps: AttemptRunsDependencies, attempt: AttemptRow, watch: AttemptWatch): Promise<RecordedEnd> {
+  const { db, runner } = deps;
+  const runId = runIdOfOwner({ kind: ATTEMPT, id: attempt.id }, 1);
+  const [node] = await findNodes(db, attempt.plan, [attempt.node]);
+  if (node === undefined) throw new Error(`attempt ${attempt.id} has no node`);
+  const handler = deps.handlerOf(node);
+  let interruption: Interruption | null = null;
+  // What was never started is kept from starting.
+  if ((await watch.wantsEnd()) && !(await runner.isStarted(runId))) {
+    await runner.end(runId);
+    await handler.clear(attempt);
+    return { outcome: 'error', code: 'cancelled', message: 'Cancelled', verified: true };
+  }
+  const run = { id: runId, sessionId: null, owner: { kind: ATTEMPT, id: attempt.id }, streamId: runId, layer: 0 };
+  await runToEnd(
+    deps,
+    {
+      run: { ...run, attempt: attempt.number },
+      spec: () => handler.prepare(attempt, node, runId),
+      tell: async (progress) => {
+        if (progress.step === 'running') await watch.started();
+        await noteReason(db, attempt, reasonOf(progress));
+      },
+      whileRunning: () =>
+        looking(async () => {
+          interruption ??= await interruptionNow(deps, attempt, node, watch);
+          if (interruption !== null) await runner.end(runId);
+        }),
+    },
+    watch.signal,
+  );
+  const ended = await findRun(db, runId);
+  const exitCode = ended?.exitCode ?? null;
+  // Another watcher may have ended it before.
+  const wasEnded = interruption ?? (exitCode === 0 ? null : await interruptionNow(deps, attempt, node, watch));
+  const broken = resultOfBroken({ exitCode, interruption: wasEnded, isGone: !(await runner.mayHaveLeft(runId)) });
+  const result = broken ?? (await handler.result(attempt, node, { id: runId, exitCode: exitCode ?? 0 }));
+  await handler.clear(attempt);
+  return result;
+}
+
+function reasonOf(progress: { step: string; held?: number; limit?: number; detail?: string }): string | null {
+  if (progress.step === 'waits_for_slot') return `waits for a free run: ${progress.held} of ${progress.limit} go on`;
+  return progress.step === 'running' ? null : (progress.detail ?? null);
+}
+
+async function interruptionNow(
+  { db, clock }: AttemptRunsDependencies,
+  { id }: AttemptRow,
+  { rules }: PlanNodeRow,
+  watch: AttemptWatch,
+): Promise<Interruption | null> {
+  const since = (await findAttempt(db, id))?.started_at ?? null;
+  const ran = since === null ? 0 : (clock().getTime() - since.getTime()) / 1_000;
+  return interruptionOf(await watch.wantsEnd(), ran, rules);
+}
+
+/** Looks again and again, also after a look that failed. Returns its stop, after which no look is under way. */
+function looking(look: () => Promise<void>): () => Promise<void> {
+  const stopped = new AbortController();
+  const goesOn = (async () => {
+    while (!stopped.signal.aborted) {
+      await look().catch(() => undefined);
+      await delay(LOOK_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+    }
+  })();
+  return async () => {
+    stopped.abort();
+    await goesOn;
+  };
+}
