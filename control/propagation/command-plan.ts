@@ -12,10 +12,13 @@ import { someOf } from '../../domain/some-of.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findHeldAttempts } from '../../store/propagation/leases.ts';
+import { listClaimed } from '../../store/propagation/plan-attempts.ts';
 import { countStatuses, findExecuting, findNamed, putBack } from '../../store/propagation/plan-nodes.ts';
 import type { PlanRow } from '../../store/propagation/plan-tables.ts';
 import { commandPlan, deletePlan, findPlan, freeItems, lockPlan, updatePlan } from '../../store/propagation/plans.ts';
+import { deleteRuns } from '../../store/runs/runs.ts';
 import type { Tell } from '../temporal/tell.ts';
+import { ATTEMPT } from './attempt-owner.ts';
 import type { ModelDependencies } from './dependencies.ts';
 import { pokedPlan } from './wake-plans.ts';
 
@@ -72,7 +75,7 @@ export function abandonPlan(deps: CommandDependencies, id: string): Promise<Plan
 }
 
 /**
- * Removes a plan with its nodes and attempts. History and committed records stay.
+ * Removes a plan with its nodes, attempts and their runs, whose files follow. History and committed records stay.
  * Throws `plan_not_found`, `plan_state`, also where a lease is held whose run was not seen to be gone.
  */
 export async function removePlan({ db }: Pick<CommandDependencies, 'db'>, id: string): Promise<void> {
@@ -87,6 +90,7 @@ export async function removePlan({ db }: Pick<CommandDependencies, 'db'>, id: st
       );
     }
     await freeItems(trx, id);
+    for (const attempt of await listClaimed(trx, id)) await deleteRuns(trx, { kind: ATTEMPT, id: attempt });
     await deletePlan(trx, id);
   });
 }

@@ -26,15 +26,23 @@ import { deleteWhole } from './remove-resource.ts';
 import { restage } from './stage-changes.ts';
 import { writeJoined } from './write-model.ts';
 
-/** Items in one transaction. */
+/** Items in one transaction, and transactions of one call. */
 const MOST = 100;
+const MOST_BATCHES = 10;
 
 /**
  * Settles items of a plan that are marked for it, each once: its mark goes in the same transaction. What was edited since the plan was made
  * is staged anew. Returns whether more is left.
  */
 export async function settleItems(deps: StepDependencies, plan: string): Promise<boolean> {
-  if (!(await hasSettlements(deps.db, plan))) return false;
+  for (let batch = 0; batch < MOST_BATCHES; batch++) {
+    if (!(await hasSettlements(deps.db, plan))) return false;
+    await settleBatch(deps, plan);
+  }
+  return hasSettlements(deps.db, plan);
+}
+
+async function settleBatch(deps: StepDependencies, plan: string): Promise<void> {
   await writeJoined({ ...deps, actor: null }, async (write) => {
     const items = await holdSettlements(write.trx, plan, MOST);
     await fail(
@@ -54,7 +62,6 @@ export async function settleItems(deps: StepDependencies, plan: string): Promise
     await settled(write.trx, plan, basesOf('fail'), null);
     await settled(write.trx, plan, basesOf('commit'), write.now);
   });
-  return hasSettlements(deps.db, plan);
 }
 
 /** The item stays staged. A resource that is to go stays marked for it. */
@@ -84,7 +91,9 @@ async function commit(write: ModelWrite, plan: string, items: readonly PlanItemR
     trx,
     items.map(({ inputs }) => inputs),
   );
-  for (const { resource, inputs, connections, tags, base_path } of items) {
+  // What was planned for the time after a removal counts last.
+  const inOrder = [...items].sort((a, b) => Number(a.is_implied) - Number(b.is_implied));
+  for (const { resource, inputs, connections, tags, base_path } of inOrder) {
     // A removal in the same plan may have come first.
     if (!known.has(resource)) continue;
     await putCommitted(trx, {

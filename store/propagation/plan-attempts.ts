@@ -95,3 +95,9 @@ export async function findOpenAttempts(db: Db, ids: readonly string[]): Promise<
   const rows = await query.where('id', '=', sql<string>`any(${ids}::uuid[])`).execute();
   return new Set(rows.map(({ id }) => id));
 }
+
+/** Returns the attempts of a plan that a machine has taken, and that may have a run. */
+export async function listClaimed(db: Db, plan: string): Promise<string[]> {
+  const query = db.selectFrom('propagation_attempts').select('id').where('plan', '=', plan);
+  return (await query.where('machine', 'is not', null).orderBy('id').execute()).map(({ id }) => id);
+}

@@ -1,12 +1,27 @@
-import { createPlanActivities } from '../../activities/propagation/activities.ts';
+import { createAttemptActivities, createPlanActivities } from '../../activities/propagation/activities.ts';
+import { createAttemptRuns } from '../../activities/propagation/attempt-runs.ts';
 import { attemptOwner } from '../../control/propagation/attempt-owner.ts';
 import { followLeases, sweepPlans } from '../../control/propagation/wake-plans.ts';
+import { musterError } from '../../domain/errors.ts';
 import type { WorkerLane } from '../shared/open-shared.ts';
 
-/** Plans: their steps, the sweep that finds plans without a driver, the word that a lease is free. */
-export const propagation: WorkerLane = (shared) => ({
-  main: createPlanActivities(shared),
-  owners: [attemptOwner(shared.db)],
-  sweep: () => sweepPlans(shared),
-  background: [() => followLeases(shared)],
-});
+/** Plans: their steps, their attempts on this machine, the sweep that finds plans without a driver, the word that a lease is free. */
+export const propagation: WorkerLane = (shared) => {
+  const attempts = createAttemptActivities({
+    ...shared,
+    attempts: createAttemptRuns({
+      ...shared,
+      // Handler none needs no run; others are refused by name.
+      handlerOf: ({ handler, id }) => {
+        throw musterError('not_supported', `Handler ${handler} of node ${id} is not supported`);
+      },
+    }),
+  });
+  return {
+    main: { ...createPlanActivities(shared), ...attempts },
+    machine: attempts,
+    owners: [attemptOwner(shared.db)],
+    sweep: () => sweepPlans(shared),
+    background: [() => followLeases(shared)],
+  };
+};
