@@ -13,7 +13,7 @@ import {
 } from '../../store/propagation/leases.ts';
 import { insertAttempts } from '../../store/propagation/plan-attempts.ts';
 import { findNodes, writeNodes } from '../../store/propagation/plan-nodes.ts';
-import type { PlanRow } from '../../store/propagation/plan-tables.ts';
+import type { DrivenPlan } from '../../store/propagation/plan-tables.ts';
 import { changeOf } from './node-change.ts';
 
 /** Candidates that are looked at together. */
@@ -23,7 +23,7 @@ const PAGE = 200;
  * Starts attempts of nodes that are to run, as far as there is room: in the plan, and for their targets and resources in all plans. The
  * leases of an attempt are taken together or not at all. Returns whether nodes are left that wait.
  */
-export async function admitAttempts(trx: Db, plan: PlanRow, now: Date): Promise<boolean> {
+export async function admitAttempts(trx: Db, plan: DrivenPlan, now: Date): Promise<boolean> {
   if (!(await hasReady(trx, plan.id))) {
     await forgetWaits(trx, plan.id);
     return false;
@@ -51,7 +51,7 @@ function typesAtLimit(running: readonly Admitted[], types: Readonly<Record<strin
   });
 }
 
-async function begin(trx: Db, plan: PlanRow, admitted: readonly Candidate[], now: Date): Promise<void> {
+async function begin(trx: Db, plan: DrivenPlan, admitted: readonly Candidate[], now: Date): Promise<void> {
   const nodes = await findNodes(
     trx,
     plan.id,

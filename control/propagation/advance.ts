@@ -22,7 +22,7 @@ import {
   skipOpen,
   writeNodes,
 } from '../../store/propagation/plan-nodes.ts';
-import type { AttemptRow, PlanNodeRow, PlanRow } from '../../store/propagation/plan-tables.ts';
+import type { AttemptRow, DrivenPlan, PlanNodeRow } from '../../store/propagation/plan-tables.ts';
 import { lockPlan, updatePlan } from '../../store/propagation/plans.ts';
 import { admitAttempts } from './admit-attempts.ts';
 import { settleItems } from './commit-item.ts';
@@ -73,7 +73,7 @@ export async function advance(deps: StepDependencies, request: AdvanceRequest): 
 /** What a step has in hand. */
 interface Step {
   trx: Db;
-  plan: PlanRow;
+  plan: DrivenPlan;
   now: Date;
   /** Whether something may start. */
   starts: boolean;
@@ -157,7 +157,7 @@ async function withGivenUp(
   return seen;
 }
 
-function changeAfter(plan: PlanRow, node: PlanNodeRow, attempt: AttemptRow, now: Date): NodeChange {
+function changeAfter(plan: DrivenPlan, node: PlanNodeRow, attempt: AttemptRow, now: Date): NodeChange {
   const { status, outcome } = afterAttempt(
     { outcome: attempt.outcome ?? 'error', verified: attempt.verified, endWanted: attempt.end_wanted },
     {
@@ -251,7 +251,7 @@ async function settle({ trx, plan }: Step, ended: readonly PlanNodeRow[]): Promi
   await markSettlements(trx, plan.id, settlements);
 }
 
-function move({ counts }: PlanRow, from: NodeStatus, to: NodeStatus): void {
+function move({ counts }: DrivenPlan, from: NodeStatus, to: NodeStatus): void {
   counts[from] -= 1;
   counts[to] += 1;
 }

@@ -14,7 +14,7 @@ import type { Db } from '../../store/connection/database.ts';
 import { findHeldAttempts } from '../../store/propagation/leases.ts';
 import { listClaimed } from '../../store/propagation/plan-attempts.ts';
 import { countStatuses, findExecuting, findNamed, putBack } from '../../store/propagation/plan-nodes.ts';
-import type { PlanRow } from '../../store/propagation/plan-tables.ts';
+import type { DrivenPlan } from '../../store/propagation/plan-tables.ts';
 import { commandPlan, deletePlan, findPlan, freeItems, lockPlan, updatePlan } from '../../store/propagation/plans.ts';
 import { deleteRuns } from '../../store/runs/runs.ts';
 import type { Tell } from '../temporal/tell.ts';
@@ -32,26 +32,26 @@ export interface CommandDependencies extends ModelDependencies {
  * Starts a plan. A plan that is open goes on as it does.
  * Throws `plan_not_found`, `plan_state`, `not_supported`.
  */
-export function runPlan(deps: CommandDependencies, id: string): Promise<PlanRow> {
+export function runPlan(deps: CommandDependencies, id: string): Promise<DrivenPlan> {
   return command(deps, id, 'run', ({ trx }) => refuseForeign(trx, deps.runner, id));
 }
 
 /** Ends a plan in good order: what goes on ends by itself, nothing else starts. Throws `plan_not_found`, `plan_state`. */
-export const stopPlan = (deps: CommandDependencies, id: string): Promise<PlanRow> => command(deps, id, 'stop');
+export const stopPlan = (deps: CommandDependencies, id: string): Promise<DrivenPlan> => command(deps, id, 'stop');
 
 /** Ends a plan and what goes on. Throws `plan_not_found`, `plan_state`. */
-export const abortPlan = (deps: CommandDependencies, id: string): Promise<PlanRow> => command(deps, id, 'abort');
+export const abortPlan = (deps: CommandDependencies, id: string): Promise<DrivenPlan> => command(deps, id, 'abort');
 
 /** Starts nothing new until `unpausePlan`. Throws `plan_not_found`, `plan_state`. */
-export const pausePlan = (deps: CommandDependencies, id: string): Promise<PlanRow> => command(deps, id, 'pause');
+export const pausePlan = (deps: CommandDependencies, id: string): Promise<DrivenPlan> => command(deps, id, 'pause');
 
-export const unpausePlan = (deps: CommandDependencies, id: string): Promise<PlanRow> => command(deps, id, 'unpause');
+export const unpausePlan = (deps: CommandDependencies, id: string): Promise<DrivenPlan> => command(deps, id, 'unpause');
 
 /**
  * Goes on with a plan that has ended: with what was passed over, blocked or not triggered.
  * Throws `plan_not_found`, `plan_state`, `not_supported`.
  */
-export function resumePlan(deps: CommandDependencies, id: string): Promise<PlanRow> {
+export function resumePlan(deps: CommandDependencies, id: string): Promise<DrivenPlan> {
   return command(deps, id, 'resume', async ({ trx }) => {
     await refuseForeign(trx, deps.runner, id);
     await putBack(trx, id, STATUSES_PUT_BACK.resume, null);
@@ -62,7 +62,7 @@ export function resumePlan(deps: CommandDependencies, id: string): Promise<PlanR
  * Goes on with a plan that has failed: with what has failed, all of it or these nodes, and with what was blocked or not triggered.
  * Throws `plan_not_found`, `plan_state`, `node_not_found` with all names, `not_supported`.
  */
-export function retryPlan(deps: CommandDependencies, id: string, nodes?: readonly string[]): Promise<PlanRow> {
+export function retryPlan(deps: CommandDependencies, id: string, nodes?: readonly string[]): Promise<DrivenPlan> {
   return command(deps, id, 'retry', async ({ trx }) => {
     await refuseForeign(trx, deps.runner, id);
     await putBack(trx, id, STATUSES_PUT_BACK.retry, nodes === undefined ? null : await idsOf(trx, id, nodes));
@@ -70,7 +70,7 @@ export function retryPlan(deps: CommandDependencies, id: string, nodes?: readonl
 }
 
 /** Gives a plan up for good. What it has not committed may be processed again. Throws `plan_not_found`, `plan_state`. */
-export function abandonPlan(deps: CommandDependencies, id: string): Promise<PlanRow> {
+export function abandonPlan(deps: CommandDependencies, id: string): Promise<DrivenPlan> {
   return command(deps, id, 'abandon', ({ trx }) => freeItems(trx, id));
 }
 
@@ -97,7 +97,7 @@ export async function removePlan({ db }: Pick<CommandDependencies, 'db'>, id: st
 
 interface Commanding {
   trx: Db;
-  plan: PlanRow;
+  plan: DrivenPlan;
 }
 
 const WISHES: Partial<Readonly<Record<PlanCommand, PlanWish>>> = { stop: 'stop', abort: 'abort' };
@@ -107,7 +107,7 @@ async function command(
   id: string,
   asked: PlanCommand,
   work: (commanding: Commanding) => Promise<void> = async () => undefined,
-): Promise<PlanRow> {
+): Promise<DrivenPlan> {
   const plan = await db.transaction().execute(async (trx) => {
     const plan = await held(trx, id);
     if (!allows(asked, plan)) return plan;
@@ -124,7 +124,7 @@ async function command(
   return plan;
 }
 
-async function held(trx: Db, id: string): Promise<PlanRow> {
+async function held(trx: Db, id: string): Promise<DrivenPlan> {
   const plan = isUuid(id) ? await lockPlan(trx, id) : null;
   if (plan === null) throw planNotFound(id);
   return plan;

@@ -23,7 +23,7 @@ export async function explainNode(db: Db, id: string, name: string): Promise<Exp
   const plan = isUuid(id) ? await findPlan(db, id) : null;
   if (plan === null) throw planNotFound(id);
   const node = await nodeOf(db, plan, name);
-  const bases = await findWayBack(db, id, node.number, MOST_ACTIONS + 1);
+  const bases = await wayBack(db, plan, node);
   const isCut = bases.length > MOST_ACTIONS;
   // What leads into the node itself is told in any case.
   const own = await findEdgesInto(db, id, [node.number]);
@@ -42,6 +42,21 @@ export async function explainNode(db: Db, id: string, name: string): Promise<Exp
   });
   const explanation = explain(node.id, index, rows.map(stateOf), plan.suppressed);
   return isCut ? { ...explanation, chain: null } : explanation;
+}
+
+/** Reactions that were dropped have no edge in the plan, though they too brought actions in. */
+async function wayBack(db: Db, { id, suppressed }: PlanRow, node: PlanNodeRow): Promise<string[]> {
+  const bases = new Set(await findWayBack(db, id, node.number, MOST_ACTIONS + 1));
+  const dropped = suppressed.filter(({ type, reason }) => type === 'react_on' && reason === 'remove-cycle');
+  while (bases.size <= MOST_ACTIONS) {
+    const parents = dropped.filter(({ child, parent }) => bases.has(child) && !bases.has(parent));
+    const found = await findNodesOf(db, id, [...new Set(parents.map(({ parent }) => parent))]);
+    if (found.length === 0) break;
+    for (const { number } of found) {
+      for (const base of await findWayBack(db, id, number, MOST_ACTIONS + 1)) bases.add(base);
+    }
+  }
+  return [...bases];
 }
 
 async function emittersOf(

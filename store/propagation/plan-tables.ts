@@ -44,6 +44,8 @@ export interface PlansTable {
   actor: string | null;
 }
 export type PlanRow = Selectable<PlansTable>;
+/** A plan without what grows with its graph. */
+export type DrivenPlan = Omit<PlanRow, 'cycles' | 'suppressed'>;
 
 export interface FrozenTable {
   hash: string;

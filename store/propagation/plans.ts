@@ -7,7 +7,7 @@ import {
   type PlanWish,
 } from '../../domain/propagation/plan-states.ts';
 import type { Db } from '../connection/database.ts';
-import type { PlanRow, PlansTable } from './plan-tables.ts';
+import type { DrivenPlan, PlanRow, PlansTable } from './plan-tables.ts';
 
 export async function insertPlan(trx: Db, row: Insertable<PlansTable>): Promise<void> {
   await trx.insertInto('propagation_plans').values(row).execute();
@@ -17,9 +17,16 @@ export async function findPlan(db: Db, id: string): Promise<PlanRow | null> {
   return (await db.selectFrom('propagation_plans').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 }
 
+/** What a step reads of a plan each time: nothing that grows with the graph. */
+const DRIVEN = [
+  ...(['id', 'place', 'name', 'state', 'wish', 'command', 'commands', 'commanded_at', 'heard', 'run_number'] as const),
+  ...(['items_limit', 'type_limits', 'counts', 'recovered', 'unsettled', 'follow_up'] as const),
+  ...(['created_at', 'started_at', 'ended_at', 'actor'] as const),
+] as const;
+
 /** Returns the plan, locked against every other writer until the transaction ends. */
-export async function lockPlan(trx: Db, id: string): Promise<PlanRow | null> {
-  const query = trx.selectFrom('propagation_plans').selectAll().where('id', '=', id).forUpdate();
+export async function lockPlan(trx: Db, id: string): Promise<DrivenPlan | null> {
+  const query = trx.selectFrom('propagation_plans').select(DRIVEN).where('id', '=', id).forUpdate();
   return (await query.executeTakeFirst()) ?? null;
 }
 

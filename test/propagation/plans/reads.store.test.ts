@@ -49,6 +49,19 @@ describe('explain', () => {
     },
   );
 
+  test('finds the way over a reaction that would have repeated a removal', async () => {
+    await plans.work(['a', 'b', 'c']);
+    await plans.addEvents('on a.remove changed b.remove\non b.remove changed c.remove\non c.remove changed a.remove');
+    await plans.commitAll();
+    await plans.stage(['a.remove']);
+    const plan = await plans.process();
+    expect(plan.suppressed).toMatchObject([{ parent: 'c.remove', child: 'a.remove', reason: 'remove-cycle' }]);
+    expect((await explainNode(plans.db, plan.id, 'c.remove')).chain).toEqual([
+      { from: 'a.remove', event: 'on a.remove changed b.remove', to: 'b.remove' },
+      { from: 'b.remove', event: 'on b.remove changed c.remove', to: 'c.remove' },
+    ]);
+  });
+
   test('names a node that is not there, and the occurrences of a node that is repeated', async () => {
     await plans.work(['a']);
     await plans.addEvents('on a.run changed a.run');
