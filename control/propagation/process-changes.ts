@@ -65,20 +65,32 @@ export async function processChanges(deps: ProcessDependencies, selection: Selec
  * Returns what a plan would be. Nothing is stored, not even what was staged for it.
  * Throws as `processChanges`.
  */
-export async function previewChanges(deps: ProcessDependencies, selection: Selection): Promise<PlanPreview> {
-  let found: PlanPreview | undefined;
+export function previewChanges(deps: ProcessDependencies, selection: Selection): Promise<PlanPreview> {
+  return inPreview(deps, selection, preview);
+}
+
+/**
+ * Returns what is made of a plan that would be, before all is taken back.
+ * Throws as `processChanges`.
+ */
+export async function inPreview<T>(
+  deps: ProcessDependencies,
+  selection: Selection,
+  work: (plan: Plan, frozen: FrozenPlan) => T,
+): Promise<T> {
+  let found: { made: T } | undefined;
   const rollback = new Error('a preview is taken back');
   try {
     await writeJoined(deps, async (write) => {
       const { plan, frozen } = await planned(write, selection, deps.runner);
-      found = preview(plan, frozen);
+      found = { made: work(plan, frozen) };
       throw rollback;
     });
   } catch (error) {
-    if (error !== rollback || found === undefined) throw error;
+    if (error !== rollback) throw error;
   }
   if (found === undefined) throw new Error('there is no preview');
-  return found;
+  return found.made;
 }
 
 const preview = (plan: Plan, { shown }: FrozenPlan): PlanPreview => ({

@@ -2,7 +2,7 @@
 import { type Mistake, musterError } from '../errors.ts';
 import { DEFAULT_ITEMS } from './admission.ts';
 import { buildPlan, type Plan, sortedEvents } from './build-plan.ts';
-import type { PropagationEvent } from './event-schema.ts';
+import type { Outcome, PropagationEvent } from './event-schema.ts';
 import { refuseMistakes, renderEvent } from './event-text.ts';
 import { readSubscriber } from './event-words.ts';
 import { readEvents } from './given-events.ts';
@@ -10,7 +10,7 @@ import { givenFor } from './node-id.ts';
 import { indexPlan, type PlanIndex } from './plan-index.ts';
 import type { PlanNode } from './plan-schema.ts';
 import { planEnd } from './result.ts';
-import { type NodeState, type PaperRun, runPlan } from './run-plan.ts';
+import { type NodeState, type PaperRun, runPlan, type Script } from './run-plan.ts';
 import { LATER_MEMBERS, type SimulateAnswer, type SimulateInput, SimulateInputSchema } from './simulate-schema.ts';
 
 /** A simulation with what its texts need beside the answer. */
@@ -40,15 +40,26 @@ export function simulation(input: unknown): Simulation {
   const index = indexPlan(plan);
   const run = runPlan(index, {
     initialOf: (node) => givenFor(initial, node),
-    outcomeOf: (node, attempt) => {
-      const words = givenFor(outcomes, node) ?? 'changed';
-      return typeof words === 'string' ? words : (words[attempt - 1] ?? words.at(-1) ?? 'changed');
-    },
+    outcomeOf: (node, attempt) => scriptedOutcome(outcomes, node, attempt),
     retriesOf: ({ base }) => attributesOf(base)?.retry ?? 0,
     typeOf: ({ base }) => attributesOf(base)?.type || null,
     limits: { items: given.items ?? DEFAULT_ITEMS, types: given.type_limits ?? {} },
   });
   return { ...run, events, plan, index, answer: answerOf(events, plan, run) };
+}
+
+/** How actions end: a word for every attempt, or one word for each, of which the last one holds on. */
+export type Outcomes = Readonly<Record<string, Outcome | readonly Outcome[]>>;
+
+/** Returns the outcome that a script gives an attempt, counted from 1. */
+export function scriptedOutcome(outcomes: Outcomes, node: PlanNode, attempt: number): Outcome {
+  const words = givenFor(outcomes, node) ?? 'changed';
+  return typeof words === 'string' ? words : (words[attempt - 1] ?? words.at(-1) ?? 'changed');
+}
+
+/** Simulates a plan that was built before. */
+export function simulateBuilt(plan: Plan, events: readonly PropagationEvent[], script: Script): SimulateAnswer {
+  return answerOf(events, plan, runPlan(indexPlan(plan), script));
 }
 
 /** Names of `outcomes`, `initial` and `actions` that no node of the plan has: they had no effect. */

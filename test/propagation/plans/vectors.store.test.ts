@@ -1,6 +1,7 @@
 /** Every worked plan through process and the steps of its driver, on a real Postgres; attempts end as their script says. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { previewChanges } from '../../../control/propagation/process-changes.ts';
+import { simulateChanges, simulatePlan } from '../../../control/propagation/simulate-plan.ts';
 import { parseEvents } from '../../../domain/propagation/event-text.ts';
 import { actionOf, resourceOf } from '../../../domain/propagation/node-id.ts';
 import { simulate } from '../../../domain/propagation/simulate.ts';
@@ -52,13 +53,17 @@ describe.each(VECTORS)('$name', (vector) => {
 
   test.each(vector.runs)('with $outcomes it is $result', async ({ outcomes, statuses, result }) => {
     await stage(vector);
+    const foreseen = await simulateChanges(plans.deps, {}, outcomes);
     const { id } = await plans.process();
+    expect((await simulatePlan(plans.db, id, outcomes)).run).toEqual(foreseen.run);
     const { state, counts } = await plans.run(id, outcomes, oneByOne);
     expect(await plans.statuses(id)).toMatchObject(statuses);
     expect(state).toBe(result);
     const actions = Object.fromEntries((vector.fixed ?? []).map((node) => [node, { repeatable: false }]));
     const simulated = simulate({ staged: vector.staged, events: vector.events, actions, outcomes });
+    expect(foreseen).toMatchObject({ run: simulated.run, order: simulated.order, edges: simulated.edges });
     expect(await plans.statuses(id)).toEqual(simulated.run.statuses);
+    expect((await simulatePlan(plans.db, id, {})).run).toMatchObject({ statuses: simulated.run.statuses, result });
     expect(counts).toMatchObject({ pending: 0, in_progress: 0, error_retry: 0 });
     expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(vector.order.length);
   });
