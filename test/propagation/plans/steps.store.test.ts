@@ -20,7 +20,7 @@ async function opened(names: readonly string[], events: string, from = 'worked')
 describe('a plan of data alone', () => {
   test('comes to its end in one step, is committed, and leaves nothing staged', async () => {
     await plans.create('a', 'b');
-    await plans.connect('a', 'b', ['v']);
+    await plans.connect('a', 'b', ['v'], 'dependency');
     const { id, state } = await plans.process();
     expect(state).toBe('built');
     await plans.start(id);
