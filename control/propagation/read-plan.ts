@@ -6,8 +6,8 @@ import type { Db } from '../../store/connection/database.ts';
 import { findHolders, listNodes, listPlans, sumTimes } from '../../store/propagation/plan-reads.ts';
 import type { PlanNodeRow, PlanRow } from '../../store/propagation/plan-tables.ts';
 import { findPlan } from '../../store/propagation/plans.ts';
+import { mapPage, onePage, type Page } from '../changes/pages.ts';
 import { planNotFound } from './command-plan.ts';
-import { type Page, pageOf } from './read-resources.ts';
 
 /** A plan with more nodes has only those in its report that did not end well. */
 const LARGEST_REPORT = 10_000;
@@ -29,15 +29,14 @@ async function planOf(db: Db, id: string): Promise<PlanRow> {
 /** Returns a page of plans, newest first, after the one of an id. Throws `plan_not_found`. */
 export async function pageOfPlans(db: Db, after: string, limit: number): Promise<Page<PlanView>> {
   const before = after === '' ? null : (await planOf(db, after)).place;
-  const { rows, more } = pageOf(await listPlans(db, before, limit + 1), limit);
-  return { rows: rows.map(viewOfPlan), more };
+  return mapPage(await onePage(limit, (rows) => listPlans(db, before, rows)), viewOfPlan);
 }
 
 /** Returns a page of the nodes of a plan in canonical order, behind a place. Throws `plan_not_found`. */
 export async function pageOfNodes(db: Db, id: string, after: number, limit: number): Promise<Page<PlanNodeView>> {
   await planOf(db, id);
-  const { rows, more } = pageOf(await listNodes(db, id, { after, limit: limit + 1 }), limit);
-  return { rows: await viewsOf(db, id, rows), more };
+  const page = await onePage(limit, (rows) => listNodes(db, id, { after, limit: rows }));
+  return { ...page, records: await viewsOf(db, id, page.records) };
 }
 
 /** Returns what has become of a plan, node by node. Throws `plan_not_found`. */

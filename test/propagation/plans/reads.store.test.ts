@@ -102,11 +102,11 @@ test('a node that waits says for what, and which plan has it', async () => {
     await plans.start(id);
     await plans.advance(id);
   }
-  const { rows } = await pageOfNodes(plans.db, second.id, -1, 10);
-  expect(rows).toMatchObject([
+  const { records } = await pageOfNodes(plans.db, second.id, -1, 10);
+  expect(records).toMatchObject([
     { status: 'pending', reason: `waits for target component:here, which plan ${first.id} has` },
   ]);
-  for (const row of rows) PlanNodeViewSchema.parse(row);
+  for (const row of records) PlanNodeViewSchema.parse(row);
 });
 
 test('plans come in pages, newest first', async () => {
@@ -114,8 +114,8 @@ test('plans come in pages, newest first', async () => {
   const made: string[] = [];
   for (const name of ['a', 'b', 'c']) made.unshift((await plans.process({ tags: [`name=${name}`] })).id);
   const first = await pageOfPlans(plans.db, '', 2);
-  expect([first.rows.map(({ id }) => id), first.more]).toEqual([made.slice(0, 2), true]);
-  const second = await pageOfPlans(plans.db, first.rows.at(-1)?.id ?? '', 2);
-  expect([second.rows.map(({ id }) => id), second.more]).toEqual([made.slice(2), false]);
-  for (const { id } of first.rows) PlanViewSchema.parse(await getPlan(plans.db, id));
+  expect([first.records.map(({ id }) => id), first.more]).toEqual([made.slice(0, 2), true]);
+  const second = await pageOfPlans(plans.db, first.records.at(-1)?.id ?? '', 2);
+  expect([second.records.map(({ id }) => id), second.more]).toEqual([made.slice(2), false]);
+  for (const { id } of first.records) PlanViewSchema.parse(await getPlan(plans.db, id));
 });

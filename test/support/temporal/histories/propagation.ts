@@ -6,7 +6,7 @@ import { planWorkflowId } from '../../../../domain/propagation/workflow-id.ts';
 import { pokePlan } from '../../../../workflows/propagation/messages.ts';
 import { startTestWorker } from '../../stack/session-bench.ts';
 import { workflowBundle } from '../workflow-environment.ts';
-import type { Histories } from './recorded.ts';
+import type { Histories, Recorded } from './recorded.ts';
 
 const attempt = (number: number, queue: string | null = null): OpenAttempt => ({
   attempt: `22222222-2222-4333-8444-${String(number).padStart(12, '0')}`,
@@ -28,7 +28,7 @@ interface Way {
 }
 
 const driver =
-  (name: string, number: number, { step, run = async () => 'ended', maxEvents, pokedAt }: Way): Histories[string] =>
+  (name: string, number: number, { step, run = async () => 'ended', maxEvents, pokedAt }: Way): Recorded =>
   async ({ environment }) => {
     const taskQueue = `test-${name}`;
     const plan = `11111111-2222-4333-8444-${String(number).padStart(12, '0')}`;
