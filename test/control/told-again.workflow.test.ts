@@ -9,6 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { dataPaths } from '../../config/data-paths.ts';
 import { loadEnvironment } from '../../config/environment.ts';
+import { runPlan } from '../../control/propagation/command-plan.ts';
+import { createRepository } from '../../control/propagation/create-repository.ts';
+import { createResource } from '../../control/propagation/create-resource.ts';
+import { processChanges } from '../../control/propagation/process-changes.ts';
+import { putDefinition } from '../../control/propagation/put-definition.ts';
 import { openRun } from '../../control/runs/open-run.ts';
 import { createScheduleEngine } from '../../control/schedules/schedule-engine.ts';
 import { createDispatcher } from '../../control/sessions/dispatcher.ts';
@@ -16,6 +21,8 @@ import { connectTemporal, type TemporalConnection } from '../../control/temporal
 import { createTell } from '../../control/temporal/tell.ts';
 import { openAddressSeal } from '../../control/webhooks/address-seal.ts';
 import { followNotifications } from '../../control/webhooks/follow-notifications.ts';
+import { planWorkflowId } from '../../domain/propagation/workflow-id.ts';
+import { readYaml } from '../../drivers/propagation-content/read-yaml.ts';
 import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { noteRunMachine, SESSION_MACHINES } from '../../store/runs/run-machines.ts';
 import { markRunStarted } from '../../store/runs/runs.ts';
@@ -189,6 +196,21 @@ describeNeeding(temporalMissing(), 'what a record wants', () => {
         await stop();
         return 'webhook/ops';
       },
+    },
+    propagation: {
+      record: async () => {
+        const { db } = api.deps;
+        const tell = createTell({ client: away.client, log });
+        const deps = { db, tell, readYaml, actor: null, clock: () => new Date(), runner: 'local' as const };
+        await createRepository(deps, { name: 'resources' });
+        const key = { repository: 'resources', name: 'data', version: '1.0.0' };
+        await putDefinition(deps, { ...key, files: { 'meta.yaml': 'version: 1.0.0' }, overwrite: false });
+        await createResource(deps, { name: 'alone', from: 'data' });
+        const { id } = await processChanges(deps, {});
+        await runPlan(deps, id);
+        return planWorkflowId(id);
+      },
+      untold: { workflow: expect.stringMatching(/^plan\//) },
     },
   };
 
