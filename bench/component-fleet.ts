@@ -33,7 +33,7 @@ export function fleetEntry(index: number, layers = LAYERS) {
   };
 }
 
-export const LAST_ID = 'z-last-and-failed';
+const LAST_ID = 'z-last-and-failed';
 
 /** Makes configurations and components anew. */
 export async function makeFleet(client: KeepAliveClient, count: number): Promise<void> {

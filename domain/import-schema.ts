@@ -2,13 +2,13 @@
 import { z } from 'zod';
 
 /** Records that one request may bring. */
-export const IMPORT_BATCH = 1_000;
+const IMPORT_BATCH = 1_000;
 
 /** created and changed are written; equal was there as it is; skipped is left alone on purpose; failed cannot be taken. */
-export const IMPORT_OUTCOMES = ['created', 'changed', 'equal', 'skipped', 'failed'] as const;
+const IMPORT_OUTCOMES = ['created', 'changed', 'equal', 'skipped', 'failed'] as const;
 export type ImportOutcome = (typeof IMPORT_OUTCOMES)[number];
 
-export const ImportResultSchema = z.object({
+const ImportResultSchema = z.object({
   name: z.string(),
   outcome: z.enum(IMPORT_OUTCOMES),
   detail: z.string().optional().describe('why, or what was left out of the record'),

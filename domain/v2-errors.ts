@@ -14,7 +14,7 @@ export function v2ProblemOf(error: MusterError): Problem {
 }
 
 /** Path of a field in v2 names: `status.session.start_time` is `status.session.startTime`. */
-export function v2Field(field: string): string {
+function v2Field(field: string): string {
   let translated = true;
   const segments = field.split('.').map((segment) => {
     const name = translated && segment !== 'additional_inventory' ? camelCase(segment) : segment;

@@ -39,7 +39,7 @@ export function isInDocument(path: string, document: DocumentName): boolean {
 }
 
 /** The path as all versions have it in common: `/components/{component_id}`. */
-export function pathWithoutVersion(path: string): string {
+function pathWithoutVersion(path: string): string {
   return path.replace(/^\/(?:v2|v3|api\/v1|apis\/ims)(?=\/)/, '');
 }
 

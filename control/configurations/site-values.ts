@@ -11,11 +11,11 @@ import { createRepositoryAccess } from './repository-access.ts';
 
 /** Namespace of ConfigMaps that name none (cfs-flows 2.8). */
 export const DEFAULT_NAMESPACE = 'services';
-export const DEFAULT_ANSIBLE_CONFIG = 'cfs-default-ansible-cfg';
-export const SSH_SECRET = 'muster-ssh';
-export const VAULT_SECRET = 'ansible-vault-password';
+const DEFAULT_ANSIBLE_CONFIG = 'cfs-default-ansible-cfg';
+const SSH_SECRET = 'muster-ssh';
+const VAULT_SECRET = 'ansible-vault-password';
 /** Key pair of sessions where Vault makes it, by the name that CFS gives it. */
-export const TRUST_SECRET = 'cfstrust';
+const TRUST_SECRET = 'cfstrust';
 
 export interface SiteValueOptions {
   db: Db;

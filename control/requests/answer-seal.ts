@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 
 /** Secret with the key of stored answers, made when it is first needed. */
-export const SEAL_SECRET = 'muster-idempotency';
+const SEAL_SECRET = 'muster-idempotency';
 const SEAL_KEY = 'key';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;

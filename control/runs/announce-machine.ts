@@ -2,7 +2,7 @@ import type { Db } from '../../store/connection/database.ts';
 import { noteRunMachine, type RunMachine } from '../../store/runs/run-machines.ts';
 
 /** How often a machine says that it is there, ms. */
-export const ANNOUNCE_MS = 20_000;
+const ANNOUNCE_MS = 20_000;
 /** A machine that has said nothing for so long, ms, is visited by a sweep only while it has runs. */
 export const MACHINE_SEEN_MS = 60_000;
 /** So long, ms, a machine without runs is known. */

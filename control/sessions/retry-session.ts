@@ -24,7 +24,7 @@ import { getSession } from './find-session.ts';
 import { imagesNotMade } from './images/judge-images.ts';
 
 /** Tag of a retry: the name of the session that it retries. */
-export const RETRY_TAG = 'muster.retry-of';
+const RETRY_TAG = 'muster.retry-of';
 /** Random names are tried this often; two equal ones in a row do not happen. */
 const NAME_TRIES = 5;
 

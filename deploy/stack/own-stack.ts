@@ -62,7 +62,7 @@ export async function readAdminToken(
 }
 
 /** Whether two URLs name the same scheme, host and port; false where one is no URL. */
-export function isSameOrigin(one: string, other: string): boolean {
+function isSameOrigin(one: string, other: string): boolean {
   return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin;
 }
 

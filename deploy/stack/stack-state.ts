@@ -8,7 +8,7 @@ import { ProcessIdentitySchema } from './process-identity.ts';
 export const COMPONENT_NAMES = ['worker', 'api', 'temporal', 'postgres'] as const;
 export type ComponentName = (typeof COMPONENT_NAMES)[number];
 
-export const COMPONENT_STATES = [
+const COMPONENT_STATES = [
   'waiting',
   'starting',
   'healthy',
@@ -19,7 +19,7 @@ export const COMPONENT_STATES = [
   'external',
 ] as const;
 
-export const ComponentStateSchema = z.object({
+const ComponentStateSchema = z.object({
   state: z.enum(COMPONENT_STATES),
   /** Why it is not healthy; null when it is. */
   reason: z.string().nullable(),
@@ -35,9 +35,9 @@ export const ComponentStateSchema = z.object({
 });
 export type ComponentState = z.infer<typeof ComponentStateSchema>;
 
-export const STACK_STATES = ['starting', 'running', 'degraded', 'stopping', 'stopped', 'failed'] as const;
+const STACK_STATES = ['starting', 'running', 'degraded', 'stopping', 'stopped', 'failed'] as const;
 
-export const StackStateSchema = z.object({
+const StackStateSchema = z.object({
   state: z.enum(STACK_STATES),
   /** Why it is not `running`; null when it is. */
   reason: z.string().nullable(),
@@ -54,7 +54,7 @@ export const StackStateSchema = z.object({
 });
 export type StackState = z.infer<typeof StackStateSchema>;
 
-export const stackFile = (dataDir: string): string => join(dataDir, 'stack.json');
+const stackFile = (dataDir: string): string => join(dataDir, 'stack.json');
 
 /** What the last supervisor wrote, or null when there was none or its file is damaged. Says nothing about now. */
 export function readStackState(dataDir: string): StackState | null {

@@ -3,10 +3,10 @@ import { AFTER_ID_TEXT, KEY_MAX, LIMIT_TEXT, text } from '../schema.ts';
 import { isUuid } from '../text/uuid.ts';
 import { ROLES } from './roles.ts';
 
-export const RoleSchema = z.enum(ROLES);
+const RoleSchema = z.enum(ROLES);
 
 /** Name of a token, part of the actor that is stored with every write. */
-export const TokenNameSchema = z
+const TokenNameSchema = z
   .string()
   .regex(
     /^[A-Za-z0-9]([A-Za-z0-9._@-]{0,98}[A-Za-z0-9])?$/,

@@ -4,7 +4,7 @@
  */
 
 /** What a token is for: the API, the events of one run, or all that one session's Job hands in. */
-export const TOKEN_KINDS = { api: 'muster_', run: 'musterrun_', job: 'musterjob_' } as const;
+const TOKEN_KINDS = { api: 'muster_', run: 'musterrun_', job: 'musterjob_' } as const;
 export type TokenKind = keyof typeof TOKEN_KINDS;
 
 /** Bytes of chance in a token. */

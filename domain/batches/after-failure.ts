@@ -5,7 +5,7 @@ import { type EndedSession, failureWrite, isOpenQuestion, type MemberNow, type M
  * was cleared since then: a machine that goes away takes its own report with it. A runner that reports by itself leaves only
  * the members' last entries: a failure of this very session, or what stands for its report on one that booted meanwhile.
  */
-export function causedByAnsible(
+function causedByAnsible(
   members: readonly Pick<MemberNow, 'last' | 'rebooted'>[],
   { name, results }: Pick<EndedSession, 'name' | 'results'>,
 ): boolean {

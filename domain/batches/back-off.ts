@@ -1,7 +1,7 @@
 /** Results that are remembered, and failures in a row that hold a key back (cfs-flows 9). */
-export const REMEMBERED_RESULTS = 20;
+const REMEMBERED_RESULTS = 20;
 /** The first back-off, in seconds. */
-export const FIRST_BACK_OFF = 60;
+const FIRST_BACK_OFF = 60;
 /** A key that was not seen for this long is forgotten, in milliseconds. */
 export const KEY_FORGOTTEN_AFTER = 24 * 3600 * 1000;
 
@@ -88,7 +88,7 @@ export function seenKey(state: KeyBackOff | undefined, desired: string, now: num
 }
 
 /** Whether a key was not seen for so long that nothing is remembered of it. */
-export function isForgotten(state: Pick<KeyBackOff, 'lastSeenAt'>, now: number): boolean {
+function isForgotten(state: Pick<KeyBackOff, 'lastSeenAt'>, now: number): boolean {
   return now - state.lastSeenAt >= KEY_FORGOTTEN_AFTER;
 }
 

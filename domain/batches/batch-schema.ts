@@ -19,7 +19,7 @@ const BackOffSchema = z
   })
   .nullable();
 
-export const BATCHER_WORDS = ['working', 'backoff', 'paused', 'disabled', 'late'] as const;
+const BATCHER_WORDS = ['working', 'backoff', 'paused', 'disabled', 'late'] as const;
 
 /** How the batcher is. */
 export const BatcherSchema = z.strictObject({

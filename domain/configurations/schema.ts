@@ -15,9 +15,9 @@ import {
   word,
 } from '../schema.ts';
 
-export const CommitSchema = z.string().regex(/^[a-f0-9]{40}$/, 'must be 40 hexadecimal digits');
+const CommitSchema = z.string().regex(/^[a-f0-9]{40}$/, 'must be 40 hexadecimal digits');
 
-export const LayerSchema = z
+const LayerSchema = z
   .strictObject({
     name: text(1, 45).optional(),
     clone_url: word.optional(),
@@ -84,7 +84,7 @@ const ChosenCanarySchema = z
     error: 'must not be more than there are ids',
     path: ['count'],
   });
-export const CanarySchema = z.union([z.int().min(1), ChosenCanarySchema]);
+const CanarySchema = z.union([z.int().min(1), ChosenCanarySchema]);
 export type Canary = z.infer<typeof CanarySchema>;
 
 /**
@@ -201,8 +201,8 @@ export const AgeSchema = z
   .max(10)
   .regex(/^(?:[0-9]+[mMhHdDwW]){0,1}$/, 'must be digits and one of m, h, d, w, or empty');
 
-export const LOGGING_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
-export const INVENTORY_SCOPES = ['limit', 'all'] as const;
+const LOGGING_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
+const INVENTORY_SCOPES = ['limit', 'all'] as const;
 export type InventoryScope = (typeof INVENTORY_SCOPES)[number];
 
 const integer = (minimum: number) => z.int().min(minimum);

@@ -2,7 +2,7 @@ import type { ImageJobStatus } from './image-service.ts';
 import { GRACE_SECONDS } from './job-turn.ts';
 
 /** How long a machine may be away before the jobs that wait for it are given up, seconds: a day, as for a repair. */
-export const AWAY_SECONDS = 86_400;
+const AWAY_SECONDS = 86_400;
 
 /** What is known of a job, of the machine that it waits for, and of its user. */
 export interface ImageJobWait {

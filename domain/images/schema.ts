@@ -21,7 +21,7 @@ const MetadataSchema = z.record(z.string(), z.string());
 const UuidSchema = z.guid();
 
 /** Where the content of an image is. What Muster keeps itself has the type `file` and the path of its manifest. */
-export const LinkSchema = z.strictObject({
+const LinkSchema = z.strictObject({
   type: text(1, 64),
   path: text(1, 4_000),
   etag: z.string().max(255).optional(),

@@ -26,7 +26,7 @@ export const RunSchema = z
 export type RunView = z.infer<typeof RunSchema>;
 
 /** The last message of a run's live stream. */
-export const RunEndSchema = RunSchema.pick({ id: true, state: true, exit_status: true, error: true }).extend({
+const RunEndSchema = RunSchema.pick({ id: true, state: true, exit_status: true, error: true }).extend({
   deleted: z.boolean(),
 });
 export type RunStreamEnd = z.infer<typeof RunEndSchema>;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** What a column of the database holds. */
 const count = z.int().min(0).max(2_147_483_647);
 
-export const HostCountsSchema = z.object({
+const HostCountsSchema = z.object({
   ok: count,
   changed: count,
   failures: count,
@@ -18,7 +18,7 @@ export const HOST_STATUSES = ['applied', 'failed', 'incomplete'] as const;
 export type HostStatus = (typeof HOST_STATUSES)[number];
 
 /** Most tasks that are kept of one host, and characters of each text of them; what writes the file keeps to less. */
-export const CHANGES_MAX = 50;
+const CHANGES_MAX = 50;
 const CHANGE_TEXT_MAX = 8 * 1024;
 const changeText = z.string().max(CHANGE_TEXT_MAX);
 

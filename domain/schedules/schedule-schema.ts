@@ -17,7 +17,7 @@ import { timeZoneMistake } from './time-zone.ts';
 export const OVERLAP_POLICIES = ['skip', 'buffer_one', 'allow_all', 'cancel_other'] as const;
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
 
-export const SCHEDULE_RUN_STATES = ['requested', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
+const SCHEDULE_RUN_STATES = ['requested', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
 export type ScheduleRunState = (typeof SCHEDULE_RUN_STATES)[number];
 
 const SCHEDULE_NAME_MAX = 60;
@@ -87,7 +87,7 @@ export type ScheduleActionKind = keyof typeof ACTIONS;
 const KINDS = Object.keys(ACTIONS) as ScheduleActionKind[];
 
 /** What is done at each time: exactly one member. */
-export const ScheduleActionSchema = z
+const ScheduleActionSchema = z
   .strictObject(ACTIONS)
   .partial()
   .superRefine((action, context) => {
@@ -146,7 +146,7 @@ export type SchedulePatch = z.infer<typeof SchedulePatchSchema>;
 export const SchedulePauseSchema = z.strictObject({ note: text(0, 500).optional() });
 
 /** What a run made: by its action, one of these members. */
-export const ScheduleRunResultSchema = z.strictObject({
+const ScheduleRunResultSchema = z.strictObject({
   components: z.strictObject({ count: z.int(), ids: z.array(z.string()).describe('the first of them') }).optional(),
   configurations: z
     .strictObject({

@@ -1,7 +1,7 @@
 import { musterError } from '../errors.ts';
 
 /** A limit longer than this goes to ansible-playbook by file: Linux refuses one argument of 128 KiB. */
-export const LIMIT_ARGUMENT_MAX = 64 * 1024;
+const LIMIT_ARGUMENT_MAX = 64 * 1024;
 
 /**
  * Checks what the shape of a limit does not say. An item that begins with `@` would make Ansible read a file of the

@@ -11,7 +11,7 @@ import { SESSION_STATUSES, SessionSchema, SnapshotSchema, SUCCEEDED } from './sc
 const time = z.string();
 const count = z.int();
 
-export const ResultCountsSchema = z.strictObject(
+const ResultCountsSchema = z.strictObject(
   Object.fromEntries(RESULT_WORDS.map((word) => [word, count])) as Record<(typeof RESULT_WORDS)[number], z.ZodInt>,
 );
 
@@ -180,7 +180,7 @@ export const SessionHostSchema = z
 export type SessionHost = z.infer<typeof SessionHostSchema>;
 
 /** The last message of every live stream. */
-export const StreamEndSchema = z.strictObject({
+const StreamEndSchema = z.strictObject({
   name: z.string(),
   id: z.string(),
   status: z.enum(SESSION_STATUSES),

@@ -8,7 +8,7 @@ const SHORT: Record<string, PassthroughOption> = { '-e': '--extra-vars', '-f': '
 const LONG: readonly string[] = [...OPTIONS, '--help'];
 
 /** Longest pass-through in UTF-8 bytes: Linux refuses one argument of 128 KiB, and a word is never longer than the text. */
-export const PASSTHROUGH_MAX = 64 * 1024;
+const PASSTHROUGH_MAX = 64 * 1024;
 
 export interface PassthroughItem {
   option: PassthroughOption;

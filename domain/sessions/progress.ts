@@ -6,7 +6,7 @@ import { layerNumber } from './layer-name.ts';
 import type { RunnerKind, SessionMuster, TargetDefinition } from './schema.ts';
 
 /** In the order in which a session comes to them, where it comes to them at all. */
-export const SESSION_PHASES = [
+const SESSION_PHASES = [
   'queued',
   'clone',
   'images',

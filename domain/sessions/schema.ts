@@ -11,7 +11,7 @@ export const SUCCEEDED = ['none', 'unknown', 'false', 'true'] as const;
 export type Succeeded = (typeof SUCCEEDED)[number];
 export const RUNNERS = ['local', 'kubernetes'] as const;
 export type RunnerKind = (typeof RUNNERS)[number];
-export const TARGET_DEFINITIONS = ['image', 'spec', 'repo', 'dynamic'] as const;
+const TARGET_DEFINITIONS = ['image', 'spec', 'repo', 'dynamic'] as const;
 export type TargetDefinition = (typeof TARGET_DEFINITIONS)[number];
 
 const SessionNameSchema = z
@@ -27,7 +27,7 @@ const ImageMapSchema = z.object({ source_id: z.string(), result_name: z.string()
 /** Room for a limit or a group of 100,000 hosts, bytes. */
 const HOSTS_MAX = 4 * 1024 * 1024;
 
-export const TargetBodySchema = z
+const TargetBodySchema = z
   .object({
     definition: z.enum(TARGET_DEFINITIONS).optional(),
     groups: atMost(z.array(GroupSchema), { entries: 1_000, bytes: HOSTS_MAX }).optional(),
@@ -37,7 +37,7 @@ export const TargetBodySchema = z
 
 export type TargetBody = z.infer<typeof TargetBodySchema>;
 
-export const TargetSchema = z
+const TargetSchema = z
   .strictObject({
     definition: z.enum(TARGET_DEFINITIONS),
     groups: z.array(GroupSchema).nullable(),
@@ -47,7 +47,7 @@ export const TargetSchema = z
 export type Target = z.infer<typeof TargetSchema>;
 
 /** What of a session is Muster's own. */
-export const SessionMusterSchema = z.strictObject({
+const SessionMusterSchema = z.strictObject({
   /** The playbooks only say what they would change, and the session changes no component's state. */
   check: z.boolean().optional(),
   /** At the end of a check, layers that drifted count as not configured. */
@@ -75,7 +75,7 @@ export const SessionCreateSchema = z
   .meta({ id: 'SessionCreate' });
 export type SessionCreate = z.infer<typeof SessionCreateSchema>;
 
-export const ArtifactSchema = z.record(z.string(), z.unknown());
+const ArtifactSchema = z.record(z.string(), z.unknown());
 
 /** The record on the v3 wire; `message` is Muster's additive member (cfs-api 8). */
 export const SessionSchema = z
@@ -119,7 +119,7 @@ const SnapshotRepositorySchema = z.strictObject({
 });
 export type SnapshotRepository = z.infer<typeof SnapshotRepositorySchema>;
 
-export const SnapshotLayerSchema = SnapshotRepositorySchema.extend({
+const SnapshotLayerSchema = SnapshotRepositorySchema.extend({
   /** Index in the configuration, not in the selection; the directory is `layer<index>`. */
   index: z.int(),
   name: z.string().nullable(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-export const TrustAuthoritySchema = z
+const TrustAuthoritySchema = z
   .object({
     public_key: z.string().describe('Line for the file that TrustedUserCAKeys names'),
     fingerprint: z.string().describe('SHA-256, as ssh-keygen shows it'),

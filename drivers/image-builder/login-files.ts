@@ -10,7 +10,7 @@ import { PROGRAM_PATH } from './room.ts';
 
 const run = promisify(execFile);
 
-export const DEFAULT_ADDRESS = '127.0.0.1';
+const DEFAULT_ADDRESS = '127.0.0.1';
 
 /** Of the login of any image: services are not there, and what asks whether this is a chroot hears yes. */
 const ENVIRONMENT = { LANG: 'C.UTF-8', SYSTEMD_OFFLINE: '1', debian_chroot: 'image' };

@@ -9,7 +9,7 @@ const KEY_BYTES = 32;
  * The key of a file that is given, as a Secret or a command line makes one: at least 32 characters, of which blanks at both ends are no
  * part.
  */
-export function readMacKey(file: string): Buffer {
+function readMacKey(file: string): Buffer {
   const text = readFileSync(file, 'utf8').trim();
   if (text.length < KEY_BYTES) {
     throw musterError('mac_key_unusable', `The key file ${file} must have at least ${KEY_BYTES} characters`);
@@ -21,7 +21,7 @@ export function readMacKey(file: string): Buffer {
  * The key of a data directory, made when it is not there (0600, whole or not at all): from the key of the secrets as it is then, so that
  * a copy of that key is enough to have it again, and so that it stays when that key is changed.
  */
-export function keepMacKey(file: string, secretKeyFile: string): Buffer {
+function keepMacKey(file: string, secretKeyFile: string): Buffer {
   const found = readIfThere(file);
   if (found !== null) return found;
   const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;

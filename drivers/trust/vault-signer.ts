@@ -8,7 +8,7 @@ const SSH_MOUNT = 'ssh_user_certs_compute';
 const SIGN_ROLE = 'compute';
 const TRANSIT_KEY = 'cfstrust';
 /** Secret that holds both halves of the exported key. */
-export const SESSION_KEY_SECRET = 'cfstrust';
+const SESSION_KEY_SECRET = 'cfstrust';
 /** Pause before the login that follows an error, ms. */
 const PAUSE = 2_000;
 const TRIES = 3;

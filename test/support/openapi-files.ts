@@ -16,7 +16,7 @@ export interface ApiDocument {
 }
 
 /** Version of Muster, which the documents carry. */
-export async function packageVersion(): Promise<string> {
+async function packageVersion(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   return version;
 }

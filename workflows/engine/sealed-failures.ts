@@ -11,7 +11,7 @@ import { isSealedFailure, REFUSED, type SealedFailure } from '../../domain/engin
 /** Whether the payload that seals a failure counts: valid, or without MAC (undefined: without payload) where that counts. */
 export type FailureCheck = (seal: ProtoFailure['encodedAttributes']) => 'ours' | 'unsigned' | 'refused';
 
-export const REFUSED_FAILURE = 'a failure came through Temporal without a valid MAC of this installation';
+const REFUSED_FAILURE = 'a failure came through Temporal without a valid MAC of this installation';
 
 function sealOf({ message, applicationFailureInfo: info }: ProtoFailure): SealedFailure {
   return { message: message ?? '', type: info?.type ?? '', non_retryable: Boolean(info?.nonRetryable) };

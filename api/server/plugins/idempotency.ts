@@ -19,7 +19,7 @@ declare module 'fastify' {
 }
 
 /** Marks an answer that was given before. */
-export const REPLAYED_HEADER = 'idempotency-replayed';
+const REPLAYED_HEADER = 'idempotency-replayed';
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 /** Headers that are part of what was answered; the others belong to the connection or to the moment. */
 const KEPT_HEADERS = ['content-type', 'location', 'etag', 'cache-control'];

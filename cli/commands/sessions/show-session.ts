@@ -100,7 +100,7 @@ function layerTable({ snapshot, attempts }: SessionDetail, wide: boolean): strin
 }
 
 /** The images of a session on images, each with what came of it. */
-export function imageTable(images: SessionDetail['images']): string {
+function imageTable(images: SessionDetail['images']): string {
   return table<SessionDetail['images'][number]>(
     [
       { title: 'IMAGE', value: (image) => image.image_id },

@@ -55,7 +55,7 @@ ansible_python_interpreter="{{ ansible_playbook_python }}"
 `;
 
 /** Of an installation in which no session works on images. */
-export const NO_IMAGE_KEYS: ImageKeys = {
+const NO_IMAGE_KEYS: ImageKeys = {
   read: async () => null,
   ensure: async () => {
     throw new Error('nobody needs a key');
