@@ -101,13 +101,3 @@ function settingsWith(mark: 'path' | 'secret'): string[] {
     schema.meta()?.[mark] === true ? [name] : [],
   );
 }
-
-/** The settings for people: secrets and passwords in URLs replaced by ********. */
-export function printableEnvironment(env: Environment): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(env).map(([name, value]) => {
-      if (value !== undefined && SECRET_SETTINGS.has(name)) return [name, '********'];
-      return [name, typeof value === 'string' ? value.replace(/:\/\/([^:@/]*):[^@]*@/, '://$1:********@') : value];
-    }),
-  );
-}

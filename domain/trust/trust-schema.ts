@@ -26,5 +26,4 @@ export const TrustSchema = z
   })
   .describe('What sessions show to hosts');
 
-export type TrustAuthority = z.infer<typeof TrustAuthoritySchema>;
 export type TrustView = z.infer<typeof TrustSchema>;

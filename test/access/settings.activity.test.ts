@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isOnLoopback } from '../../config/access.ts';
-import { loadEnvironment, printableEnvironment } from '../../config/environment.ts';
+import { loadEnvironment } from '../../config/environment.ts';
 import { environmentOfProcesses } from '../../config/file-settings.ts';
 import { tlsSettings } from '../../config/tls-settings.ts';
 import { makeCertificates } from '../support/git/git-http-server.ts';
@@ -53,9 +53,8 @@ describe('what is started', () => {
     ]);
   });
 
-  test('the token is never printed and never handed on', () => {
+  test('the token is never handed on', () => {
     const env = { MUSTER_TOKEN: 'secret1', MUSTER_TOKEN_FILE: 'f', MUSTER_TLS_CERT: 'a.pem', MUSTER_TLS_KEY: '/b.pem' };
-    expect(JSON.stringify(printableEnvironment(loadEnvironment(env)))).not.toContain('secret1');
     expect(environmentOfProcesses({ ...env, PATH: '/bin' })).toEqual({
       PATH: '/bin',
       MUSTER_TLS_CERT: resolve('a.pem'),

@@ -41,11 +41,6 @@ export function imageName(short: string): string {
   return name;
 }
 
-/** Path of the program helm. */
-export function helmPath(): string {
-  return setting('MUSTER_TEST_HELM');
-}
-
 /** Why parts of the cluster may not be killed here; null when they may. */
 export function breakingRefused(): string | null {
   const { MUSTER_TEST_CLUSTER_OWNED: owned, MUSTER_TEST_BREAK_CLUSTER: allowed } = process.env;
