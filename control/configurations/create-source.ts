@@ -9,7 +9,7 @@ import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { wireTime } from '../../domain/text/times.ts';
 import { findSource, insertSource } from '../../store/configurations/sources.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { beginChange, endChange, type SourceSecretDependencies, settleChange } from './source-secrets.ts';
+import { type SourceSecretDependencies, writeWithSecret } from './source-secrets.ts';
 
 export interface SourceDependencies extends SourceSecretDependencies {
   db: Db;
@@ -33,22 +33,13 @@ export async function createSource(deps: SourceDependencies, by: Acting, body: S
   if (existing?.credentials.secret_name === secretName) return existing;
   if (existing) throw sourceExists(name);
   const { username, password } = body.credentials;
-  const change = await beginChange(deps.db, secretName);
-  let isWritten = false;
-  try {
-    await deps.secrets.putAll(secretName, { username, password }, by.actor);
-    isWritten = true;
-    return await deps.db.transaction().execute(async (trx) => {
-      const record = await insert(deps, by, trx, name, body, secretName);
-      await endChange(trx, change);
-      return record;
-    });
-  } catch (error) {
-    // A store that did not take the secret is not waited for a second time.
-    const settling = settleChange(deps, change);
-    if (isWritten) await settling;
-    throw error;
-  }
+  return await writeWithSecret(
+    deps,
+    by,
+    secretName,
+    async () => ({ username, password }),
+    (trx) => insert(deps, by, trx, name, body, secretName),
+  );
 }
 
 /** Makes a source again that names an existing secret, which is neither made nor checked. */

@@ -8,7 +8,7 @@ import { lockSource, updateSource } from '../../store/configurations/sources.ts'
 import type { Db } from '../../store/connection/database.ts';
 import type { SourceDependencies } from './create-source.ts';
 import { getSource, sourceNotFound } from './read-source.ts';
-import { beginChange, endChange, settleChange } from './source-secrets.ts';
+import { writeWithSecret } from './source-secrets.ts';
 
 /**
  * Changes a source (cfs-api 12). Credentials keep the name of their secret and are written first: a failure after that
@@ -26,23 +26,14 @@ export async function patchSource(
   const credentials = credentialsOf(patch);
   if (credentials === null) return deps.db.transaction().execute((trx) => update(deps, by, trx, name, patch));
   const secretName = stored.credentials.secret_name;
-  const change = await beginChange(deps.db, secretName);
-  let isWritten = false;
-  try {
-    const others = await otherValues(deps, secretName);
-    await deps.secrets.putAll(secretName, { ...others, ...credentials }, by.actor);
-    isWritten = true;
-    return await deps.db.transaction().execute(async (trx) => {
-      const record = await update(deps, by, trx, name, patch);
-      await endChange(trx, change);
-      return record;
-    });
-  } catch (error) {
-    // Deleted meanwhile, its secret perhaps before ours was written. A store that failed is not waited for a second time.
-    const settling = settleChange(deps, change);
-    if (isWritten) await settling;
-    throw error;
-  }
+  // A source that is deleted meanwhile has lost its secret perhaps before this one is written, which is then tidied up.
+  return await writeWithSecret(
+    deps,
+    by,
+    secretName,
+    async () => ({ ...(await otherValues(deps, secretName)), ...credentials }),
+    (trx) => update(deps, by, trx, name, patch),
+  );
 }
 
 async function update(

@@ -5,6 +5,7 @@
  * administrator may restore secrets before the sources that name them.
  */
 import { randomUUID } from 'node:crypto';
+import type { Acting } from '../../domain/access/acting.ts';
 import { isSourceSecret } from '../../domain/configurations/source-rules.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
@@ -29,17 +30,41 @@ const BROKEN_OFF = 10 * 60_000;
 /** How often broken-off changes are looked for, ms. */
 const PERIOD = 60_000;
 
-/** Notes that a secret is about to be changed; answers the id of the change. */
+/** Notes that a secret is about to be changed. Returns the id of the change. */
 export async function beginChange(db: Db, secretName: string): Promise<string> {
   const id = randomUUID();
   await beginSecretChange(db, id, secretName);
   return id;
 }
 
-/** Ends a change in the transaction that writes its record; one that was settled meanwhile fails with 503. */
-export async function endChange(trx: Db, id: string): Promise<void> {
-  if (await endSecretChange(trx, id)) return;
-  throw musterError('changed_meanwhile', 'The credentials took too long to store; try again.');
+/**
+ * Writes the secret of a source, then the record that names it. When either fails the change is settled: a secret that was written is
+ * tidied up before the error is told, and a store that did not take it is not waited for a second time.
+ * Returns what `writeRecord` returns. Throws what the store or `writeRecord` throws; `changed_meanwhile` when the change was settled
+ * before the record was written.
+ */
+export async function writeWithSecret<T>(
+  deps: SourceSecretDependencies & { secrets: Pick<SecretStore, 'delete' | 'putAll'> },
+  { actor }: Acting,
+  secretName: string,
+  readValues: () => Promise<Record<string, string>>,
+  writeRecord: (trx: Db) => Promise<T>,
+): Promise<T> {
+  const change = await beginChange(deps.db, secretName);
+  let isWritten = false;
+  try {
+    await deps.secrets.putAll(secretName, await readValues(), actor);
+    isWritten = true;
+    return await deps.db.transaction().execute(async (trx) => {
+      const record = await writeRecord(trx);
+      if (await endSecretChange(trx, change)) return record;
+      throw musterError('changed_meanwhile', 'The credentials took too long to store; try again.');
+    });
+  } catch (error) {
+    const settling = settleChange(deps, change);
+    if (isWritten) await settling;
+    throw error;
+  }
 }
 
 /**

@@ -1,20 +1,10 @@
 /** Audit records. Triggers write them (see migration 0015), so that none is left out and each goes with its transaction. */
-import { type SqlBool, sql } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import { type BoundedPage, cutMembers, readBoundedPage } from '../connection/bounded-page.ts';
 import type { Db } from '../connection/database.ts';
+import type { AuditTable } from './tables.ts';
 
-export interface AuditRow {
-  id: number;
-  at: Date;
-  actor: string | null;
-  action: string;
-  kind: string;
-  name: string;
-  before: Record<string, unknown> | null;
-  after: Record<string, unknown> | null;
-  request_id: string | null;
-  via: string | null;
-}
+export type AuditRow = Selectable<AuditTable>;
 
 /** All members must hold; undefined ones do not count. */
 export interface AuditFilter {
