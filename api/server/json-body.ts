@@ -7,6 +7,8 @@ const ODD_TEXT = /\\u(?:0000|[dD][89a-fA-F]|005[fF])|__proto__/;
 /** A number with fraction or exponent, or text that looks like one. */
 const ODD_NUMBER = /(?:^|[:,[\s])-?[0-9]+[.eE]/;
 const FRACTION = /[.eE]/;
+/** Of the path of a member so much is told, characters. */
+const PATH_MAX = 500;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
@@ -63,7 +65,10 @@ function decoded(bytes: Uint8Array, mistake = notJson): string {
 function parsed(text: string, reviver?: Reviver): unknown {
   try {
     return JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1]);
-  } catch {
+  } catch (error) {
+    // With a reviver the parser goes as deep as its stack; without, as deep as the text.
+    if (error instanceof RangeError)
+      throw musterError('body_not_json', 'The JSON of the request body has too many levels');
     throw notJson();
   }
 }
@@ -82,7 +87,8 @@ function storageMistake(data: unknown) {
     const members = Object.entries(value);
     for (const [key] of members) {
       if (!isStorable(key)) return unstorable('a name', path);
-      if (key === '__proto__') return musterError('bad_request', "A property must not be named '__proto__'", path);
+      if (key === '__proto__')
+        return musterError('bad_request', "A property must not be named '__proto__'", shown(path));
     }
     // The first is looked at next, so that of several mistakes the first is told.
     for (const [key, member] of members.reverse()) {
@@ -93,5 +99,11 @@ function storageMistake(data: unknown) {
 }
 
 function unstorable(what: string, path: string) {
-  return musterError('bad_request', `There is ${what} with a character that cannot be stored`, path || undefined);
+  return musterError('bad_request', `There is ${what} with a character that cannot be stored`, shown(path));
+}
+
+/** The path as it is told: that of a member below very many levels is as long as the body. */
+function shown(path: string): string | undefined {
+  if (path === '') return undefined;
+  return path.length <= PATH_MAX ? path : `${path.slice(0, PATH_MAX)}...`;
 }
