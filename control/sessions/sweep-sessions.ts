@@ -9,6 +9,7 @@ import { addToOutbox, hasOutboxItem } from '../../store/sessions/outbox.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { forgetSessions, openSessions, unpurgedSessions } from '../../store/sessions/sweep.ts';
 import { MACHINE_KNOWN_MS, MACHINE_SEEN_MS } from '../runs/announce-machine.ts';
+import { askInTime, EXCHANGE_MS } from '../temporal/ask-in-time.ts';
 import { endSession } from './end-session.ts';
 import { purgeSession } from './purge-session.ts';
 import { refreshLeaseWaits } from './reword-lease-waits.ts';
@@ -96,17 +97,23 @@ async function purge({ db, clock }: { db: Db; clock(): Date }, deletedBefore: Da
   }
 }
 
-/** Ids of the session workflows that the engine lists as open; the list may lag, so what is missing is asked for singly. */
+/** Returns the ids of the session workflows that Temporal lists as open; the list may lag, so what is missing is asked for singly. */
 async function runningWorkflows(client: Client): Promise<Set<string>> {
   const ids = new Set<string>();
   const query = `WorkflowType = '${WORKFLOWS.session}' AND ExecutionStatus = 'Running'`;
-  for await (const { workflowId } of client.workflow.list({ query })) ids.add(workflowId);
-  return ids;
+  const listed = client.workflow.list({ query })[Symbol.asyncIterator]();
+  for (;;) {
+    // A page each: of very many workflows there are many, and each of them comes in time or Temporal is away.
+    const next = await askInTime(client, EXCHANGE_MS, () => listed.next());
+    if (next.done === true) return ids;
+    ids.add(next.value.workflowId);
+  }
 }
 
 async function fateOf(client: Client, session: SessionRow): Promise<string> {
   try {
-    const { status } = await client.workflow.getHandle(sessionWorkflowId(session)).describe();
+    const workflow = client.workflow.getHandle(sessionWorkflowId(session));
+    const { status } = await askInTime(client, EXCHANGE_MS, () => workflow.describe());
     return status.name.toLowerCase();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'missing';

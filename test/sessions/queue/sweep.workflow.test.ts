@@ -7,6 +7,7 @@ import { recordLayer } from '../../../control/components/record-layer.ts';
 import { deleteSession } from '../../../control/sessions/delete-session.ts';
 import { startSessionWorkflow } from '../../../control/sessions/start-workflow.ts';
 import { machinesToVisit, sweepSessions } from '../../../control/sessions/sweep-sessions.ts';
+import { connectTemporal } from '../../../control/temporal/connect.ts';
 import { sessionWorkflowId } from '../../../domain/sessions/workflow-id.ts';
 import { insertHostResults } from '../../../store/runs/host-results.ts';
 import { ensureRun } from '../../../store/runs/runs.ts';
@@ -15,6 +16,7 @@ import type { NewSession, SessionRow } from '../../../store/sessions/sessions.ts
 import { writeEnd } from '../../../store/sessions/write-end.ts';
 import { reconcileSchedules } from '../../../worker/schedules.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openProxy } from '../../support/fakes/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { COMMIT, makeSession, sessionNow, signalClient } from '../../support/temporal/engine-sessions.ts';
@@ -150,6 +152,18 @@ describeNeeding(temporalMissing(), 'the orphan sweep', () => {
     );
     expect((await sweep()).ended).toEqual([session.name]);
     expect((await sessionNow(database.db, session.id)).purged_at).not.toBeNull();
+  });
+
+  test('waits for Temporal no longer than for any answer of it', async () => {
+    await settled();
+    const proxy = await openProxy('127.0.0.1:9');
+    // It takes connections and says nothing.
+    proxy.freeze();
+    const away = connectTemporal({ address: proxy.address, namespace: 'default', identity: 'away@test' });
+    const swept = sweepSessions({ db: database.db, client: away.client, clock: () => new Date() });
+    await expect(swept).rejects.toThrow(/no answer within 3 s|deadline/i);
+    await away.close();
+    await proxy.cut();
   });
 
   test('wakes the queue', async () => {
