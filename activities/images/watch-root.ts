@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { endForRoom, jobsThatMayGo, jobToWorkOn } from '../../control/images/job-work.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { ImageBuilder, ImageState } from '../../domain/images/image-builder.ts';
+import { userIsLate } from '../../domain/images/job-limits.ts';
 import type { ImageWorkDependencies } from './machine-work.ts';
 
 /** Between two looks at the disk, ms. */
@@ -32,8 +33,7 @@ export async function watchRoot(
     const state = await deps.imageBuilder.state(jobId);
     if (state !== 'open') return { state };
     if (deps.clock().getTime() > until) {
-      const detail = `nobody said within ${userSeconds} s that it is done (MUSTER_IMAGE_USER_WAIT)`;
-      throw musterError('image_wait_timeout', detail);
+      throw musterError('image_wait_timeout', userIsLate(userSeconds));
     }
     if (await hasToGo()) {
       await endForRoom(deps, jobId);

@@ -21,6 +21,11 @@ export interface ImageJobWait {
   queueSeconds: number;
 }
 
+/** Returns why a job ends whose user has let its time (s) go by. */
+export function userIsLate(userSeconds: number): string {
+  return `its user left no marker (complete or failed) within ${userSeconds} s (MUSTER_IMAGE_USER_WAIT)`;
+}
+
 /**
  * Why a job has waited too long by `now`, or null. Who is there and watches the job knows its user's limit himself; this is for what nobody
  * watches: a user's time that goes by while the machine is away, a machine that does not come back, and one that
@@ -42,6 +47,6 @@ export function waitedTooLong(wait: ImageJobWait, now: Date): string | null {
   const limit = userSeconds + (isUnwatched ? 0 : toBePacked);
   if (secondsSince(waitingSince) <= limit) return null;
   return isUnwatched
-    ? `nobody said within ${userSeconds} s that it is done (MUSTER_IMAGE_USER_WAIT), and its machine is away`
+    ? `${userIsLate(userSeconds)}, and its machine is away`
     : `it was not packed within ${limit} s after it was opened`;
 }

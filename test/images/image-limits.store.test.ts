@@ -60,7 +60,9 @@ describe('a job that waits for its user', () => {
     expect(await readImageRun(deps(), job.id)).toMatchObject({ status: 'waiting_on_user', over: false });
     later(70);
     expect(await readImageRun(deps(), job.id)).toMatchObject({ status: 'error', over: true, queue });
-    expect(await end(job)).toContain('MUSTER_IMAGE_USER_WAIT');
+    expect(await end(job)).toContain(
+      `its user left no marker (complete or failed) within ${USER_SECONDS} s (MUSTER_IMAGE_USER_WAIT), and its machine is away`,
+    );
     expect((await findImageJob(database.db, job.id))?.ended_at).toEqual(now);
   });
 
