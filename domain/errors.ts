@@ -6,6 +6,7 @@ import { ACCESS_ERRORS } from './access/errors.ts';
 import { BATCH_ERRORS } from './batches/errors.ts';
 import { COMPONENT_ERRORS } from './components/errors.ts';
 import { CONFIGURATION_ERRORS } from './configurations/errors.ts';
+import { DEPLOYMENT_ERRORS } from './deployments/errors.ts';
 import { type ErrorKind, type ErrorTable, joinTables } from './error-kind.ts';
 import { IMAGE_ERRORS } from './images/errors.ts';
 import { OPERATOR_ERRORS } from './operator/errors.ts';
@@ -38,6 +39,7 @@ export const ERROR_TABLES = {
   propagation: PROPAGATION_ERRORS,
   shared: SHARED_ERRORS,
   operator: OPERATOR_ERRORS,
+  deployments: DEPLOYMENT_ERRORS,
 };
 
 export const ERRORS = joinTables(ERROR_TABLES);

@@ -1,0 +1,48 @@
+/** What an app's archive may hold, and what of it is a manifest. */
+import { musterError } from '../errors.ts';
+
+export const ARCHIVE_LIMITS = {
+  packedBytes: 16 * 1024 * 1024,
+  unpackedBytes: 64 * 1024 * 1024,
+  entries: 10_000,
+  manifestBytes: 1024 * 1024,
+} as const;
+
+export interface ArchiveEntry {
+  path: string;
+  type: string;
+  size: number;
+}
+
+/** Whether an entry is a file with manifests. */
+export function isManifestFile(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
+}
+
+/** Returns the check of one archive's entries, in their order. It throws `render_failed` for an entry that is not allowed. */
+export function archiveCheck(): (entry: ArchiveEntry) => void {
+  let entries = 0;
+  let bytes = 0;
+  return ({ path, type, size }) => {
+    entries += 1;
+    bytes += size;
+    if (entries > ARCHIVE_LIMITS.entries) throw refused(`it has more than ${ARCHIVE_LIMITS.entries} entries`);
+    if (bytes > ARCHIVE_LIMITS.unpackedBytes) throw refused(`it is larger than ${ARCHIVE_LIMITS.unpackedBytes} bytes`);
+    if (isOutside(path)) throw refused(`the path of an entry leads out of the archive: '${path.slice(0, 200)}'`);
+    if (type === 'pax-global-header' || type === 'pax-header') return;
+    if (type !== 'file' && type !== 'contiguous-file' && type !== 'directory') {
+      throw refused(`'${path.slice(0, 200)}' is no plain file but a ${type}`);
+    }
+    if (isManifestFile(path) && size > ARCHIVE_LIMITS.manifestBytes) {
+      throw refused(`'${path.slice(0, 200)}' is larger than ${ARCHIVE_LIMITS.manifestBytes} bytes`);
+    }
+  };
+}
+
+function isOutside(path: string): boolean {
+  return path.startsWith('/') || path.includes('\\') || path.includes('\0') || path.split('/').includes('..');
+}
+
+function refused(why: string) {
+  return musterError('render_failed', `The archive is refused: ${why}`);
+}
