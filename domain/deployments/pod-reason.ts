@@ -1,4 +1,5 @@
 /** Why a workload is not ready, in words: what its first failing pod says. */
+import { someOf } from '../some-of.ts';
 import { cleanText } from './answer-class.ts';
 import { at, hasMembers, listAt, type Members, membersOf, textAt } from './members.ts';
 import { byName } from './naming.ts';
@@ -100,7 +101,7 @@ function sentence(pod: Members, container: unknown, reason: string): string {
     const why = cleanText(textAt(last, 'reason'));
     parts.push(`last ended with ${last.exitCode}${why === '' ? '' : ` (${why})`}`);
   }
-  return cut(parts.join(', '));
+  return cut(someOf(parts));
 }
 
 /** A workload without pods may say what keeps them from being made. */
