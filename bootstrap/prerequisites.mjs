@@ -3,6 +3,7 @@ import { installedAnsible } from './ansible.mjs';
 import { API_SERVER_PROGRAMS, canBuildClusterPrograms, missingClusterPrograms } from './cluster-programs.mjs';
 import { findOnPath, output } from './commands.mjs';
 import { installedNode } from './installed-node.mjs';
+import { installedOperatorAnsible } from './operator-ansible.mjs';
 import { installedSchemathesis } from './schemathesis.mjs';
 import { NEEDED } from './settings.mjs';
 import { SetupError } from './setup-error.mjs';
@@ -12,11 +13,11 @@ import { canInstallTestServer, installedTestServer, javaVersion } from './test-s
 /**
  * Checks what the user has to bring. Whatever is installed already is not asked for again, so a later start checks a
  * few paths only.
- * @param {{temporal: boolean, tests: boolean, ansible: boolean}} needs what this start installs
+ * @param {{temporal: boolean, tests: boolean, ansible: boolean, operator?: boolean}} needs what this start installs
  * @returns {Promise<{python: string | undefined, notes: string[]}>} the Python to make the venv with; what the tests will skip
  * @throws {SetupError} that names everything that is missing, each with its Debian package
  */
-export async function checkPrerequisites({ temporal, tests, ansible }) {
+export async function checkPrerequisites({ temporal, tests, ansible, operator = false }) {
   const missing = [];
   const optional = [];
   let python;
@@ -27,7 +28,8 @@ export async function checkPrerequisites({ temporal, tests, ansible }) {
   }
   if (!findOnPath('git')) missing.push('git (package: git)');
   if (!installedNode() && !findOnPath('npm')) missing.push('npm (package: npm)');
-  if ((ansible && !installedAnsible({ tests })) || (tests && !installedSchemathesis())) {
+  const needsVenv = (ansible && !installedAnsible({ tests })) || (operator && !installedOperatorAnsible());
+  if (needsVenv || (tests && !installedSchemathesis())) {
     const found = findPython();
     python = found.path;
     if (!python) missing.push(found.reason);

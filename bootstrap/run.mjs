@@ -4,6 +4,7 @@
  *
  *     node bootstrap/run.mjs demo|start|test|bench|openapi [arguments]
  *     node bootstrap/run.mjs setup               install only
+ *     node bootstrap/run.mjs operator-ansible    install what runs of operators need, print its folder
  *     node bootstrap/run.mjs cluster-programs [NAME ...]   build programs of the development cluster, print their folder
  *     node bootstrap/run.mjs images              build the container images, print their names and archives
  *     node bootstrap/run.mjs previous-images FOLDER   the same of the release before, whose sources land in the folder
@@ -14,6 +15,8 @@ import { buildInBackground, startBackgroundBuilds } from './background-builds.mj
 import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS, ensureClusterPrograms } from './cluster-programs.mjs';
 import { handOver } from './hand-over.mjs';
 import { ensureImages } from './images.mjs';
+import { ensureOperatorAnsible } from './operator-ansible.mjs';
+import { checkPrerequisites } from './prerequisites.mjs';
 import { ensurePreviousImages } from './previous-images.mjs';
 import { ROOT } from './settings.mjs';
 import { setUp } from './setup.mjs';
@@ -30,6 +33,11 @@ const TASKS = {
 async function main([name, ...args]) {
   if (name === 'setup') {
     await setUp();
+    return;
+  }
+  if (name === 'operator-ansible') {
+    const { python } = await checkPrerequisites({ temporal: false, tests: false, ansible: false, operator: true });
+    process.stdout.write(`${await ensureOperatorAnsible(python)}\n`);
     return;
   }
   if (name === 'cluster-programs') {

@@ -9,6 +9,7 @@ import {
 import { ensureCollections } from './collections.mjs';
 import { runtimeEnvironment } from './installed-node.mjs';
 import { ensureNodeModules } from './node-modules.mjs';
+import { ensureOperatorAnsible } from './operator-ansible.mjs';
 import { checkPrerequisites } from './prerequisites.mjs';
 import { ensureSchemathesis } from './schemathesis.mjs';
 import { ensureTemporal } from './temporal.mjs';
@@ -16,13 +17,15 @@ import { ensureTestServer, installedTestServer } from './test-server.mjs';
 
 /**
  * Installs what is missing for one task and answers how to run it.
- * @param {{tests?: boolean}} [options] tests: also what only the tests need, and Temporal even if an address is set
+ * @param {{tests?: boolean, operator?: boolean}} [options] tests: also what only the tests need, and Temporal even if an address is set;
+ * operator: what an operator needs, in place of what sessions need
  * @returns {Promise<{node: string, env: NodeJS.ProcessEnv}>} Node 24, and the environment that names what was installed
  */
-export async function setUp({ tests = false } = {}) {
+export async function setUp({ tests = false, operator = false } = {}) {
   const temporal = tests || !process.env.MUSTER_TEMPORAL_ADDRESS;
-  const ansible = tests || !process.env.MUSTER_ANSIBLE_BIN_DIR;
-  const { python, notes } = await checkPrerequisites({ temporal, tests, ansible });
+  const ansible = tests || (!operator && !process.env.MUSTER_ANSIBLE_BIN_DIR);
+  const ownRunner = operator && !process.env.MUSTER_ANSIBLE_RUNNER;
+  const { python, notes } = await checkPrerequisites({ temporal, tests, ansible, operator: ownRunner });
   for (const note of notes) process.stderr.write(`! missing, so some tests are skipped: ${note}\n`);
   const node = await ensureNodeModules();
   const env = runtimeEnvironment(node);
@@ -31,6 +34,7 @@ export async function setUp({ tests = false } = {}) {
     await ensureCollections(venv);
     env.MUSTER_ANSIBLE_BIN_DIR = join(venv, 'bin');
   }
+  if (ownRunner) await ensureOperatorAnsible(python);
   if (temporal) env.MUSTER_TEMPORAL_BINARY = await ensureTemporal();
   if (tests) {
     const testServer = notes.some((note) => /Java|Maven/.test(note)) ? installedTestServer() : await ensureTestServer();
