@@ -18,6 +18,13 @@ export interface RunWrite {
   subresource: string;
 }
 
+/** What a run wrote, in order. */
+export interface RunWrites {
+  /** Of all, also of those that are not listed. */
+  total: number;
+  listed: RunWrite[];
+}
+
 /** So many are listed of a run; further ones are counted. */
 export const WRITES_LISTED = 1_000;
 
