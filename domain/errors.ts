@@ -69,6 +69,8 @@ export interface Mistake {
   /** Place in a text, counted from 1. */
   line?: number;
   column?: number;
+  /** Place in an expression, in characters counted from 0. */
+  position?: number;
   /** What the mistake is about, sorted: the members of a loop. */
   names?: readonly string[];
 }

@@ -7,6 +7,12 @@ export const COMPONENT_ERRORS = {
   }),
   bad_tags: kind(400, 'Error parsing the tags provided.', 2),
   bad_data: kind(400, 'Error parsing the data provided.', 2),
+  bad_hostlist: kind(400, 'Hostlist not understood', 2, {
+    advice: 'write names and ranges such as n[1-4],!n3; `\\` before a character takes it as it is',
+  }),
+  hostlist_too_large: kind(400, 'Hostlist is too large', 2, {
+    advice: 'select by a tag or a status, or in several parts',
+  }),
   drift_not_found: kind(404, 'Drift not known', 3, {
     advice: '`./muster drift list` shows what is known; `./muster drift check` finds it out',
   }),

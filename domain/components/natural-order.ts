@@ -1,0 +1,48 @@
+const PARTS = /[0-9]+|[^0-9]+/g;
+
+/**
+ * Compares names as people count: `n2` before `n10`. Of two numbers of the same value the shorter comes first (`n1` before `n01`); all else
+ * is compared by code point.
+ */
+export function byNaturalOrder(a: string, b: string): number {
+  const [partsOfA, partsOfB] = [a.match(PARTS) ?? [], b.match(PARTS) ?? []];
+  let widths = 0;
+  for (const [index, part] of partsOfA.entries()) {
+    const other = partsOfB[index];
+    if (other === undefined) return 1;
+    if (part === other) continue;
+    if (!isNumber(part) || !isNumber(other)) return byCodePoint(part, other);
+    const order = byValue(part, other);
+    if (order !== 0) return order;
+    if (widths === 0) widths = part.length - other.length;
+  }
+  return partsOfA.length - partsOfB.length || widths;
+}
+
+/** A copy of `names` in natural order. */
+export function inNaturalOrder(names: Iterable<string>): string[] {
+  return [...names].sort(byNaturalOrder);
+}
+
+function isNumber(part: string): boolean {
+  const code = part.charCodeAt(0);
+  return code >= 48 && code <= 57;
+}
+
+/** Digits without leading zeros are ordered by their count first: no number is too large. */
+function byValue(a: string, b: string): number {
+  const [left, right] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
+  if (left.length !== right.length) return left.length - right.length;
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** JavaScript compares by UTF-16 unit, which puts characters beyond U+FFFF before U+E000. */
+function byCodePoint(a: string, b: string): number {
+  const [left, right] = [[...a], [...b]];
+  for (const [index, character] of left.entries()) {
+    const other = right[index];
+    if (other === undefined) return 1;
+    if (character !== other) return (character.codePointAt(0) ?? 0) - (other.codePointAt(0) ?? 0);
+  }
+  return left.length - right.length;
+}
