@@ -117,6 +117,8 @@ export interface Problem {
   code: ErrorCode;
   /** Every mistake, where there are several or where their places are known. */
   errors?: readonly Mistake[];
+  /** Where the mistake is in an expression, in characters counted from 0. */
+  position?: number;
 }
 
 /** Problem document of an expected error; the field, where known, ends the sentence as ` - 'path'`. */
@@ -126,5 +128,10 @@ export function problemOf(
   const { status, title } = kindOf(error.code, error.status);
   const detail = error.field ? `${error.detail} - '${error.field}'` : error.detail;
   const problem = { type: 'about:blank' as const, title, status, detail, code: error.code };
-  return error.errors === undefined ? problem : { ...problem, errors: error.errors };
+  const position = error.errors?.find((mistake) => mistake.position !== undefined)?.position;
+  return {
+    ...problem,
+    ...(error.errors === undefined ? {} : { errors: error.errors }),
+    ...(position === undefined ? {} : { position }),
+  };
 }

@@ -118,8 +118,10 @@ const HEADERS = {
 /** Other surfaces refuse with one mistake, and their documents are those of their clients. */
 function problemIn(name: DocumentName): JsonSchema {
   if (name === 'v2' || name === 'v3' || name === 'ims') return PROBLEM;
-  return { ...PROBLEM, properties: { ...PROBLEM.properties, errors: MISTAKES } };
+  return { ...PROBLEM, properties: { ...PROBLEM.properties, errors: MISTAKES, position: POSITION } };
 }
+
+const POSITION = { type: 'integer', description: 'Place in an expression, in characters counted from 0.' };
 
 const MISTAKES = {
   type: 'array',
@@ -133,6 +135,7 @@ const MISTAKES = {
       field: { type: 'string', description: 'Path of the member.' },
       line: { type: 'integer', description: 'Place in a text, counted from 1.' },
       column: { type: 'integer' },
+      position: POSITION,
       names: {
         type: 'array',
         items: { type: 'string' },

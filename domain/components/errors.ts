@@ -13,6 +13,9 @@ export const COMPONENT_ERRORS = {
   hostlist_too_large: kind(400, 'Hostlist is too large', 2, {
     advice: 'select by a tag or a status, or in several parts',
   }),
+  selection_gone: kind(410, 'Selection is gone', 3, {
+    advice: 'select again: a selection is kept for 15 minutes',
+  }),
   drift_not_found: kind(404, 'Drift not known', 3, {
     advice: '`./muster drift list` shows what is known; `./muster drift check` finds it out',
   }),

@@ -73,6 +73,28 @@ function pageOfIds(selection: StatusSelection, afterId: string, limit: number): 
     order by id limit ${limit}`;
 }
 
+/** Ids and statuses of the components that match, in the order of their ids. Judges each standing once, so that it goes for very many. */
+export async function statusesOfComponents(
+  db: Db,
+  selection: ComponentSelection & { status?: ConfigurationStatus | undefined; options: StatusOptions },
+): Promise<{ id: string; status: ConfigurationStatus }[]> {
+  const { options, desiredConfig, status } = selection;
+  const conditions = [
+    ...restricted(selection),
+    ...(desiredConfig === undefined ? [] : [sql<boolean>`components.desired_config = ${desiredConfig}`]),
+    ...(status === undefined ? [] : [sql<boolean>`judged.verdict = ${verdictOf(status)}`]),
+    ...(status === undefined ? [] : triesUsedUp({ status, options })),
+  ];
+  const { rows } = await sql<{ id: string; status: ConfigurationStatus }>`
+    with recursive ${judgedStandings(selection)}
+    select components.id, case when judged.verdict <> 'behind' then judged.verdict
+      when ${exhausted(options)} then 'failed' else 'pending' end as status
+    from components join judged on judged.standing = components.standing
+    where ${conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)}
+    order by components.id`.execute(db);
+  return rows;
+}
+
 /** Standings that are read one by one at most. */
 const FEW = 16;
 
@@ -83,7 +105,7 @@ function verdictOf(status: ConfigurationStatus): Verdict {
   return status === 'failed' || status === 'pending' ? 'behind' : status;
 }
 
-function triesUsedUp({ status, options }: StatusSelection): RawBuilder<boolean>[] {
+function triesUsedUp({ status, options }: Pick<StatusSelection, 'status' | 'options'>): RawBuilder<boolean>[] {
   if (status !== 'failed' && status !== 'pending') return [];
   return [sql<boolean>`${exhausted(options)} = ${status === 'failed'}`];
 }

@@ -11,6 +11,8 @@ export interface ComponentSelection {
   enabled?: boolean | undefined;
   desiredConfig?: string | undefined;
   tags?: readonly (readonly [key: string, value: string])[] | undefined;
+  /** Only components whose record changed after this time. */
+  changedSince?: Date | undefined;
 }
 
 /** Rows that one statement writes at most; bounds the memory of bulk writes. */
@@ -163,6 +165,25 @@ export async function updateComponents(
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** Ids of the components that have a tag. */
+export async function idsWithTag(db: Db, key: string, value: string): Promise<string[]> {
+  let query = db.selectFrom('components').select('id');
+  for (const condition of hasTags('components.tags', [[key, value]])) query = query.where(condition);
+  return (await query.execute()).map(({ id }) => id);
+}
+
+/** Those of these ids that are of a component. */
+export async function knownIds(db: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.selectFrom('components').select('id').where('id', '=', sql<string>`any(${ids})`).execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Deletes these components; answers the ids of those that were there. */
+export async function deleteComponents(trx: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await trx.deleteFrom('components').where('id', '=', sql<string>`any(${ids})`).returning('id').execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Answers whether there was one. */
 export async function deleteComponent(db: Db, id: string): Promise<boolean> {
   const result = await db.deleteFrom('components').where('id', '=', id).executeTakeFirst();
@@ -170,8 +191,9 @@ export async function deleteComponent(db: Db, id: string): Promise<boolean> {
 }
 
 /** The conditions of a selection but the desired configuration, over `components`. */
-export function restricted({ ids, enabled, tags }: ComponentSelection): RawBuilder<boolean>[] {
+export function restricted({ ids, enabled, tags, changedSince }: ComponentSelection): RawBuilder<boolean>[] {
   return [
+    ...(changedSince === undefined ? [] : [sql<boolean>`components.updated_at > ${changedSince}`]),
     ...(ids === undefined ? [] : [sql<boolean>`components.id = any(${ids})`]),
     ...(enabled === undefined ? [] : [sql<boolean>`components.enabled = ${enabled}`]),
     ...hasTags('components.tags', tags ?? []),

@@ -75,10 +75,19 @@ export interface DriftTable {
   checked_at: Time;
 }
 
+/** Components that were chosen, for the action that follows. */
+export interface ComponentSelectionsTable {
+  id: string;
+  /** In the order of their ids; some may be gone meanwhile. */
+  ids: string[];
+  expires_at: Time;
+}
+
 export interface ComponentTables {
   hardware_syncs: HardwareSyncsTable;
   components: ComponentsTable;
   component_leases: ComponentLeasesTable;
   lease_requests: LeaseRequestsTable;
   drift: DriftTable;
+  component_selections: ComponentSelectionsTable;
 }

@@ -4,6 +4,7 @@ import { COMPONENTS_V2, COMPONENTS_V3 } from './component-wires.ts';
 import { componentApi } from './dependencies.ts';
 import { componentImportRoutes } from './import-routes.ts';
 import { componentResetRoutes } from './reset-routes.ts';
+import { selectionRoutes } from './selection-routes.ts';
 import { timelineRoutes } from './timeline-routes.ts';
 
 export const components: ApiLane = (shared) => {
@@ -15,6 +16,7 @@ export const components: ApiLane = (shared) => {
     muster: {
       'import of components': (app) => componentImportRoutes(app, deps),
       reset: (app) => componentResetRoutes(app, deps),
+      selections: (app) => selectionRoutes(app, deps),
       timeline: (app) => timelineRoutes(app, deps),
     },
   };
