@@ -14,6 +14,16 @@ export async function confirm(context: CliContext, question: string): Promise<vo
   if (!/^y(es)?$/i.test(answer.trim())) throw new CliFailure('not_confirmed', 'nothing was done', EXIT.usage);
 }
 
+/**
+ * Asks a person before a write to more than one record. Where stdin is no terminal nobody can answer, and a script has to say that it
+ * means it. Throws unless the answer is yes.
+ */
+export async function confirmMany(context: CliContext, question: string, yes: boolean | undefined): Promise<void> {
+  if (yes) return;
+  if (context.stdin.isTTY) return confirm(context, question);
+  throw new CliFailure('not_confirmed', `${question} Nothing was done`, EXIT.usage, 'give --yes');
+}
+
 /** The next line of stdin; empty when there is none. */
 async function nextLine(context: CliContext): Promise<string> {
   const lines = createInterface({ input: context.stdin, terminal: false });

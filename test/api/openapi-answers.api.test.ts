@@ -288,6 +288,14 @@ test('drift', async () => {
   await expectAnswer(200, 'PUT', '/v3/configurations/drifting', { layers });
   await expectAnswer(200, 'PUT', '/v3/components', [{ id: 'drift1', desired_config: 'drifting' }]);
   await expectAnswer(200, 'POST', '/api/v1/components/reset-errors', { ids: ['drift1'] });
+  await expectAnswer(200, 'POST', '/api/v1/hostlists', { hosts: 'n[1-3]' });
+  await expectAnswer(400, 'POST', '/api/v1/hostlists', { hosts: 'n[3-1]' });
+  await expectAnswer(200, 'POST', '/api/v1/components/selections', { filter: { hosts: 'drift1,gone' } });
+  await expectAnswer(200, 'POST', '/api/v1/components/actions', { action: 'enable', selection: { ids: ['drift1'] } });
+  await expectAnswer(410, 'POST', '/api/v1/components/actions', {
+    action: 'enable',
+    selection: '5f0c8d0e-1111-4222-8333-123456789abc',
+  });
   await expectAnswer(201, 'POST', '/api/v1/drift/checks', { configuration: 'drifting', reconfigure: true });
   await expectAnswer(400, 'POST', '/api/v1/drift/checks', {});
   await expectAnswer(404, 'POST', '/api/v1/drift/checks', { configuration: 'nothing' });

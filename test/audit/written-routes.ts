@@ -293,6 +293,12 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
     prepare: (_api, send) => send('PUT', '/v3/components/reset', { error_count: 2 }),
     records: [['update', 'component', 'reset', { error_count: 2 }, { error_count: 0 }]],
   },
+  'POST /api/v1/components/actions': {
+    path: '/api/v1/components/actions',
+    body: { action: 'disable', selection: { filter: { hosts: 'act[1-2]' } } },
+    prepare: (_api, send) => send('PUT', '/v3/components/act1', { enabled: true }),
+    records: [['update', 'component', 'act1', { enabled: true }, { enabled: false }]],
+  },
   'POST /api/v1/sessions/cancel': {
     path: '/api/v1/sessions/cancel',
     body: { names: ['cancelled-many'] },

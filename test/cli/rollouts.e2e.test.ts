@@ -52,7 +52,7 @@ test('component get says when tries are used up, and reset-errors makes it be tr
     /why +used up 3 tries of commit aaaaaaaaaaaa; \.\/muster component reset-errors y1\n/,
   );
   const shown = await run(['component', 'reset-errors', 'y1', '--dry-run']);
-  expect(shown.out).toContain('"ids"');
+  expect(shown.out).toContain('"hosts": "y1"');
   expect(await run(['component', 'reset-errors', 'y1', 'y1'])).toMatchObject({
     exit: 0,
     err: 'errors forgotten: 1 component\n',

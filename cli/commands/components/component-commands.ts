@@ -1,26 +1,25 @@
 import { type Command, Option } from 'commander';
 import type { ConfigurationStatus } from '../../../domain/components/schema.ts';
-import { segment } from '../../client/api-client.ts';
+import { type ApiClient, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
-import { type CliContext, say } from '../../context.ts';
+import type { CliContext } from '../../context.ts';
 import { pair, tagFilter } from '../../input/pairs.ts';
 import {
   apiOf,
   type OutputOptions,
-  perform,
   type WatchOptions,
-  type WriteOptions,
   withDryRun,
   withLimit,
   withOutput,
   withServer,
   withWatch,
 } from '../../options.ts';
-import { counted } from '../../output/names.ts';
 import { isValueFormat, renderOne, writeData, writeList } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
 import { timelineCommand } from '../audit/audit-commands.ts';
 import { applyComponents } from './apply-components.ts';
+import { changeCommands } from './change-components.ts';
+import { choose, hostsOf, requireKnown } from './component-selection.ts';
 import { type ComponentAnswer, componentDetails, componentView } from './component-view.ts';
 import { lastTrouble } from './last-trouble.ts';
 
@@ -33,6 +32,11 @@ interface ListOptions extends OutputOptions, WatchOptions {
   enabled?: boolean;
 }
 
+async function expand(api: ApiClient, hosts: string): Promise<string[]> {
+  const body = { hosts };
+  return (await api.json<{ names: string[] }>({ method: 'POST', path: '/api/v1/hostlists', body })).names;
+}
+
 /** `muster component ...` */
 export function componentCommands(program: Command, context: CliContext): void {
   const noun = program.command('component').description('machines with their desired and reached configuration');
@@ -42,13 +46,16 @@ export function componentCommands(program: Command, context: CliContext): void {
     .addOption(new Option('--status <status>').choices(['unconfigured', 'pending', 'failed', 'configured']))
     .option('--config <name>', 'only those that want this configuration')
     .option('--tag <name=value>', 'only those with the tag (may be repeated)', pair)
-    .option('--ids <id,id>', 'only these')
+    .argument('[hosts...]', 'only these: a hostlist, as n[1-4],!n3 or @role=compute; - for stdin')
+    .option('--ids <hosts>', 'another name of the hostlist')
     .option('--enabled', 'only enabled ones')
     .option('--no-enabled', 'only disabled ones')
-    .action(async (options: ListOptions) => {
+    .action(async (words: string[], options: ListOptions) => {
       const api = apiOf(context, options);
+      const hosts = await hostsOf(context, words, options.ids);
+      const named = hosts === undefined ? undefined : await expand(api, hosts);
       const query = {
-        ids: options.ids,
+        ids: named?.join(','),
         status: options.status,
         config_name: options.config,
         tags: tagFilter(options.tag),
@@ -59,6 +66,7 @@ export function componentCommands(program: Command, context: CliContext): void {
         const records = await allPages<ComponentAnswer>(api, '/v3/components', 'components', query, options.limit);
         await writeList(context, componentView, records, options.output);
       });
+      if (hosts !== undefined) requireKnown((await choose(api, { filter: { hosts } })).unknown);
     });
 
   withWatch(withOutput(noun.command('get')))
@@ -77,14 +85,7 @@ export function componentCommands(program: Command, context: CliContext): void {
 
   timelineCommand(noun, context);
 
-  withDryRun(withServer(noun.command('reset-errors')))
-    .description('forget the errors of components, so that those whose tries are used up are tried again')
-    .argument('<id...>')
-    .action(async (ids: string[], options: WriteOptions) => {
-      const request = { method: 'POST', path: '/api/v1/components/reset-errors', body: { ids } } as const;
-      const answer = await perform<{ component_ids: string[] }>(context, apiOf(context, options), request, options);
-      if (answer !== undefined) say(context, `errors forgotten: ${counted(answer.component_ids.length, 'component')}`);
-    });
+  changeCommands(noun, context);
 
   withDryRun(withServer(noun.command('apply')))
     .description('create components from JSON or YAML (PUT), or change what differs of those that exist (PATCH)')
