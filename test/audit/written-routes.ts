@@ -293,6 +293,18 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
     prepare: (_api, send) => send('PUT', '/v3/components/reset', { error_count: 2 }),
     records: [['update', 'component', 'reset', { error_count: 2 }, { error_count: 0 }]],
   },
+  'POST /api/v1/hostlists': {
+    path: '/api/v1/hostlists',
+    body: { hosts: 'n[1-2]' },
+    records: [],
+    nothing: 'it reads a text',
+  },
+  'POST /api/v1/components/selections': {
+    path: '/api/v1/components/selections',
+    body: { filter: {} },
+    records: [],
+    nothing: 'what somebody looks at is no change',
+  },
   'POST /api/v1/components/actions': {
     path: '/api/v1/components/actions',
     body: { action: 'disable', selection: { filter: { hosts: 'act[1-2]' } } },
