@@ -1,5 +1,4 @@
 /** What actions on many components write into each of them. */
-import { isDeepStrictEqual } from 'node:util';
 import type { Component, ComponentBody } from './schema.ts';
 import type { ActionBody } from './selection-schema.ts';
 import type { WritableMember } from './write-component.ts';
@@ -24,5 +23,5 @@ export function patchOfAction(body: ActionBody): ComponentBody | null {
 
 /** Whether a patch of these members has made another component. */
 export function isChanged(before: Component, after: Component, members: ReadonlySet<WritableMember>): boolean {
-  return [...members].some((member) => !isDeepStrictEqual(before[member], after[member]));
+  return [...members].some((member) => JSON.stringify(before[member]) !== JSON.stringify(after[member]));
 }

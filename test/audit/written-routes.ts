@@ -7,6 +7,7 @@ import type { TokenApi } from '../support/stack/token-api.ts';
 import { IMAGE_ROUTES } from './written-image-routes.ts';
 import { PROPAGATION_ROUTES } from './written-propagation-routes.ts';
 import { type Expected, type Send, some, type WrittenRoute } from './written-route.ts';
+import { SELECTION_ROUTES } from './written-selection-routes.ts';
 
 export const URL = 'https://git.example.test/one.git';
 const COMMIT = 'a'.repeat(40);
@@ -293,24 +294,7 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
     prepare: (_api, send) => send('PUT', '/v3/components/reset', { error_count: 2 }),
     records: [['update', 'component', 'reset', { error_count: 2 }, { error_count: 0 }]],
   },
-  'POST /api/v1/hostlists': {
-    path: '/api/v1/hostlists',
-    body: { hosts: 'n[1-2]' },
-    records: [],
-    nothing: 'it reads a text',
-  },
-  'POST /api/v1/components/selections': {
-    path: '/api/v1/components/selections',
-    body: { filter: {} },
-    records: [],
-    nothing: 'what somebody looks at is no change',
-  },
-  'POST /api/v1/components/actions': {
-    path: '/api/v1/components/actions',
-    body: { action: 'disable', selection: { filter: { hosts: 'act[1-2]' } } },
-    prepare: (_api, send) => send('PUT', '/v3/components/act1', { enabled: true }),
-    records: [['update', 'component', 'act1', { enabled: true }, { enabled: false }]],
-  },
+  ...SELECTION_ROUTES,
   'POST /api/v1/sessions/cancel': {
     path: '/api/v1/sessions/cancel',
     body: { names: ['cancelled-many'] },
