@@ -4,15 +4,22 @@ import { z } from 'zod';
 /** What a column of the database holds. */
 const count = z.int().min(0).max(2_147_483_647);
 
-const HostCountsSchema = z.object({
-  ok: count,
-  changed: count,
-  failures: count,
-  unreachable: count,
-  skipped: count,
-  rescued: count,
-  ignored: count,
-});
+/** Returns the members for what Ansible counts of a host in one run: its tasks, by how they ended. */
+export function hostCounts<Count extends z.ZodType>(count: Count) {
+  return {
+    ok: count,
+    changed: count,
+    failures: count,
+    unreachable: count,
+    skipped: count,
+    rescued: count,
+    ignored: count,
+  };
+}
+
+export type HostCounts = Record<keyof ReturnType<typeof hostCounts>, number>;
+
+const HostCountsSchema = z.object(hostCounts(count));
 
 export const HOST_STATUSES = ['applied', 'failed', 'incomplete'] as const;
 export type HostStatus = (typeof HOST_STATUSES)[number];

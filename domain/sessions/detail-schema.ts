@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { RESULT_WORDS } from '../runs/event-summary.ts';
 import { UNFINISHED_WORDS } from '../runs/host-progress.ts';
 import { RUN_STATES } from '../runs/run-states.ts';
-import { HOST_STATUSES } from '../runs/schema.ts';
+import { HOST_STATUSES, hostCounts } from '../runs/schema.ts';
 import { RUNNER_PROFILES } from './cluster/cluster-job.ts';
 import { IMAGE_STATES } from './images/image-progress.ts';
 import { SESSION_STATUSES, SessionSchema, SnapshotSchema, SUCCEEDED } from './schema.ts';
@@ -154,13 +154,7 @@ const HostLayerSchema = z.strictObject({
   layer: z.int(),
   attempt: z.int(),
   status: z.enum([...HOST_STATUSES, ...UNFINISHED_WORDS]),
-  ok: count,
-  changed: count,
-  failures: count,
-  unreachable: count,
-  skipped: count,
-  rescued: count,
-  ignored: count,
+  ...hostCounts(count),
   /** Of a check: how many of `changed` may come only of tasks that check mode skips. */
   uncertain: count,
   /** Whether a component of that id took the result. */

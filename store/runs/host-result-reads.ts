@@ -2,24 +2,17 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { HostResultWord } from '../../domain/runs/host-progress.ts';
 import { OPEN_RUN_STATES } from '../../domain/runs/run-states.ts';
-import type { HostStatus } from '../../domain/runs/schema.ts';
+import type { HostCounts, HostStatus } from '../../domain/runs/schema.ts';
 import type { Db } from '../connection/database.ts';
 import { literals } from '../connection/literals.ts';
 import { EVENT_COUNTS, EVENT_STATUS } from './event-results.ts';
 
 /** One layer of one host; `running` while its run goes on. */
-export interface HostLayerRow {
+export interface HostLayerRow extends HostCounts {
   host: string;
   layer: number;
   attempt: number;
   status: HostResultWord;
-  ok: number;
-  changed: number;
-  failures: number;
-  unreachable: number;
-  skipped: number;
-  rescued: number;
-  ignored: number;
   /** Of a check: how many of `changed` may come only of tasks that check mode skips. */
   uncertain: number;
   recorded: boolean;

@@ -1,7 +1,7 @@
 /** The tables of lane runs, as Kysely sees them. */
 import type { ColumnType, Generated } from 'kysely';
 import type { RunState } from '../../domain/runs/run-states.ts';
-import type { HostStatus, TaskChange } from '../../domain/runs/schema.ts';
+import type { HostCounts, HostStatus, TaskChange } from '../../domain/runs/schema.ts';
 import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
 
 export interface RunsTable {
@@ -72,20 +72,13 @@ export interface OutputTable {
   text: string;
 }
 
-export interface HostResultsTable {
+export interface HostResultsTable extends HostCounts {
   run_id: string;
   session_id: string | null;
   layer: number;
   attempt: number;
   host: string;
   status: HostStatus;
-  ok: number;
-  changed: number;
-  failures: number;
-  unreachable: number;
-  skipped: number;
-  rescued: number;
-  ignored: number;
   /** Whether a component of that id took the result. */
   recorded: boolean;
   /** What its component took the layer for; null where there is none, and for a check. */
