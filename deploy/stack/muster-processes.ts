@@ -67,7 +67,7 @@ export function certificateFiles({ MUSTER_TLS_CERT: own, MUSTER_CA_FILE: ofSite 
   return [own, ofSite].filter((file) => file !== undefined).map((file) => resolve(file));
 }
 
-/** Where a person finds Temporal's web UI: the embedded one behind the API. Null: nobody said where that of the outside server is. */
+/** Where a person finds Temporal's web UI: the embedded one behind the API. Null: no setting says where that of the outside server is. */
 export function temporalUiUrl(environment: Environment): string | null {
   const own = environment.MUSTER_TEMPORAL_ADDRESS === undefined ? `${apiUrl(environment)}/temporal/` : null;
   return environment.MUSTER_TEMPORAL_UI_URL ?? own;

@@ -11,7 +11,7 @@ const FORBIDDEN = 403;
 export interface KubernetesConfigMapsOptions {
   /** Namespace of the ConfigMaps that are named with `unnamed`. */
   namespace: string;
-  /** Namespace in which callers look when nobody said one. */
+  /** Namespace in which callers look unless another is named. */
   unnamed: string;
   /** What the cluster does not have is read here, and all that Muster itself puts is put here. */
   shipped: ConfigMaps;

@@ -17,7 +17,7 @@ export interface ClusterStatus {
   provider: 'existing' | 'kind' | 'own';
   up: boolean;
   kubeconfig: string;
-  /** Address at which pods reach this machine; empty when nobody said it. */
+  /** Address at which pods reach this machine; empty when no setting says it. */
   host: string;
   /** `tests`, or empty. */
   for: string;
