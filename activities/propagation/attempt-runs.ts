@@ -4,24 +4,15 @@ import { ATTEMPT } from '../../control/propagation/attempt-owner.ts';
 import type { RecordedEnd } from '../../control/propagation/record-attempt.ts';
 import { type Interruption, interruptionOf, resultOfBroken } from '../../domain/propagation/attempt-outcome.ts';
 import { runIdOfOwner } from '../../domain/runs/owner.ts';
-import type { Runner, RunSpec } from '../../domain/runs/runner.ts';
+import type { Runner } from '../../domain/runs/runner.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findAttempt } from '../../store/propagation/plan-attempts.ts';
 import { findNodes, noteReason } from '../../store/propagation/plan-nodes.ts';
 import type { AttemptRow, PlanNodeRow } from '../../store/propagation/plan-tables.ts';
 import { findRun } from '../../store/runs/runs.ts';
 import { runToEnd } from '../runs/run-to-end.ts';
+import { type ActionHandlers, handlerOf } from './action-handler.ts';
 import type { AttemptRunner, AttemptWatch } from './run-attempt.ts';
-
-/** What a handler knows of its actions. */
-export interface ActionHandler {
-  /** Writes what the run needs, and returns what is run. Asked for only while the run is not started. */
-  prepare(attempt: AttemptRow, node: PlanNodeRow, runId: string): Promise<RunSpec>;
-  /** Returns the end of an attempt whose run has come to an end of its own. */
-  result(attempt: AttemptRow, node: PlanNodeRow, run: { id: string; exitCode: number }): Promise<RecordedEnd>;
-  /** Removes what the run needed. */
-  clear(attempt: AttemptRow): Promise<void>;
-}
 
 export interface AttemptRunsDependencies {
   db: Db;
@@ -29,7 +20,7 @@ export interface AttemptRunsDependencies {
   runner: Runner;
   /** Id of this machine's data directory. */
   hostId: string;
-  handlerOf(node: PlanNodeRow): ActionHandler;
+  handlers: ActionHandlers;
   /** Pauses between tries to start a run, in ms. */
   startPauses?: number[];
 }
@@ -47,12 +38,12 @@ async function runOne(deps: AttemptRunsDependencies, attempt: AttemptRow, watch:
   const runId = runIdOfOwner({ kind: ATTEMPT, id: attempt.id }, 1);
   const [node] = await findNodes(db, attempt.plan, [attempt.node]);
   if (node === undefined) throw new Error(`attempt ${attempt.id} has no node`);
-  const handler = deps.handlerOf(node);
+  const handler = handlerOf(deps.handlers, node);
   let interruption: Interruption | null = null;
   // What was never started is kept from starting.
   if ((await watch.wantsEnd()) && !(await runner.isStarted(runId))) {
     await runner.end(runId);
-    await handler.clear(attempt);
+    await handler.clear(attempt, runId);
     return { outcome: 'error', code: 'cancelled', message: 'Cancelled', verified: true };
   }
   const run = { id: runId, sessionId: null, owner: { kind: ATTEMPT, id: attempt.id }, streamId: runId, layer: 0 };
@@ -79,7 +70,7 @@ async function runOne(deps: AttemptRunsDependencies, attempt: AttemptRow, watch:
   const wasEnded = interruption ?? (exitCode === 0 ? null : await interruptionNow(deps, attempt, node, watch));
   const broken = resultOfBroken({ exitCode, interruption: wasEnded, isGone: !(await runner.mayHaveLeft(runId)) });
   const result = broken ?? (await handler.result(attempt, node, { id: runId, exitCode: exitCode ?? 0 }));
-  await handler.clear(attempt);
+  await handler.clear(attempt, runId);
   return result;
 }
 

@@ -5,3 +5,22 @@
  * Throws `validation_failed` with the place of a mistake.
  */
 export type ReadYaml = (text: string, file: string) => unknown;
+
+/** A file of an action, on the machine that executes it. */
+export interface ActionFile {
+  /** Path inside the folder of the action; slashes make folders. */
+  path: string;
+  content: string | Uint8Array;
+  /** May be executed. Files are for this user alone, whatever they are. */
+  executable?: boolean;
+}
+
+/** Folders of actions on this machine. Each lies in the folder of its run, and goes with it at the latest. */
+export interface ActionWorkspaces {
+  /** Makes an empty folder for a run, and returns its path. Each call makes another one: two watchers may prepare the same run. */
+  make(runId: string): Promise<string>;
+  /** Writes files into a folder that `make` has made. Throws for a path that leads out of it. */
+  write(dir: string, files: Iterable<ActionFile>): Promise<void>;
+  /** Removes all folders of a run. No error where there is none. */
+  remove(runId: string): Promise<void>;
+}

@@ -22,6 +22,8 @@ export interface RunPaths {
   events: string;
   output: string;
   results: string;
+  /** What an action finds: files of its definition, inputs, secrets. */
+  action: string;
 }
 
 /**
@@ -40,6 +42,7 @@ export function runPaths(runsDir: string, runId: string): RunPaths {
     events: join(dir, 'events.jsonl'),
     output: join(dir, 'output.log'),
     results: join(dir, 'results.json'),
+    action: join(dir, 'action'),
   };
 }
 
@@ -114,6 +117,7 @@ export function readResults(paths: RunPaths): Promise<ResultsFile | 'absent' | '
 export async function removeSecrets(paths: RunPaths): Promise<void> {
   await rm(paths.mask, { force: true });
   await rm(paths.environment, { force: true });
+  await rm(paths.action, { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** Bytes of a file from `start` on, at most `limit`; empty when there is nothing (yet). */

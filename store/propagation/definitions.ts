@@ -105,6 +105,12 @@ export async function findDefinition(db: Db, key: DefinitionKey): Promise<Defini
   return (await keyed(db, key).executeTakeFirst()) ?? null;
 }
 
+/** Returns a definition with this content, whatever its name is. */
+export async function findDefinitionOfHash(db: Db, hash: string): Promise<DefinitionRow | null> {
+  const query = db.selectFrom('propagation_definitions').selectAll().where('hash', '=', hash);
+  return (await query.orderBy('repository').orderBy('name').limit(1).executeTakeFirst()) ?? null;
+}
+
 /** Returns the definition, which no other transaction changes, removes or makes a resource of until this one ends. */
 export async function lockDefinition(trx: Db, key: DefinitionKey): Promise<DefinitionRow | null> {
   return (await keyed(trx, key).forUpdate().executeTakeFirst()) ?? null;

@@ -2,7 +2,6 @@ import { createAttemptActivities, createPlanActivities } from '../../activities/
 import { createAttemptRuns } from '../../activities/propagation/attempt-runs.ts';
 import { attemptOwner } from '../../control/propagation/attempt-owner.ts';
 import { followLeases, sweepPlans } from '../../control/propagation/wake-plans.ts';
-import { musterError } from '../../domain/errors.ts';
 import type { WorkerLane } from '../shared/open-shared.ts';
 
 /** Plans: their steps, their attempts on this machine, the sweep that finds plans without a driver, the word that a lease is free. */
@@ -11,10 +10,7 @@ export const propagation: WorkerLane = (shared) => {
     ...shared,
     attempts: createAttemptRuns({
       ...shared,
-      // Handler none needs no run; others are refused by name.
-      handlerOf: ({ handler, id }) => {
-        throw musterError('not_supported', `Handler ${handler} of node ${id} is not supported`);
-      },
+      handlers: {},
     }),
   });
   return {

@@ -1,6 +1,7 @@
 /** Attempts as runs of the real launcher: once, followed to their end, ended when that is asked for. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type ActionHandler, createAttemptRuns } from '../../../activities/propagation/attempt-runs.ts';
+import type { ActionHandler } from '../../../activities/propagation/action-handler.ts';
+import { createAttemptRuns } from '../../../activities/propagation/attempt-runs.ts';
 import { runAttempt } from '../../../activities/propagation/run-attempt.ts';
 import { attemptOwner } from '../../../control/propagation/attempt-owner.ts';
 import { abortPlan } from '../../../control/propagation/command-plan.ts';
@@ -48,7 +49,7 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
       ...plans.deps,
       runner: runs.runner,
       hostId,
-      handlerOf: () => handler,
+      handlers: { shell: handler },
       startPauses: [],
     });
     return runAttempt({ ...plans.deps, hostId, attempts }, { plan, attempt }, signal);

@@ -1,0 +1,26 @@
+/** What executes actions: one handler for each word that a definition may give as its `handler`. */
+import type { RecordedEnd } from '../../control/propagation/record-attempt.ts';
+import { musterError } from '../../domain/errors.ts';
+import type { Handler } from '../../domain/propagation/definition-schema.ts';
+import type { RunSpec } from '../../domain/runs/runner.ts';
+import type { AttemptRow, PlanNodeRow } from '../../store/propagation/plan-tables.ts';
+
+/** What a handler knows of its actions. */
+export interface ActionHandler {
+  /** Writes what the run needs, and returns what is run. Asked for only while the run is not started; two watchers may ask at once. */
+  prepare(attempt: AttemptRow, node: PlanNodeRow, runId: string): Promise<RunSpec>;
+  /** Returns the end of an attempt whose run has come to an end of its own. */
+  result(attempt: AttemptRow, node: PlanNodeRow, run: { id: string; exitCode: number }): Promise<RecordedEnd>;
+  /** Removes what the run needed. */
+  clear(attempt: AttemptRow, runId: string): Promise<void>;
+}
+
+/** Handlers of this worker by name. `none` needs no run, and has none. */
+export type ActionHandlers = Readonly<Partial<Record<Handler, ActionHandler>>>;
+
+/** Returns the handler of a node. Throws `not_supported` for a handler that this worker does not have. */
+export function handlerOf(handlers: ActionHandlers, { handler, id }: PlanNodeRow): ActionHandler {
+  const found = handlers[handler];
+  if (found === undefined) throw musterError('not_supported', `Handler ${handler} of node ${id} is not supported`);
+  return found;
+}
