@@ -1,5 +1,6 @@
 /** What users ask of a plan. Each command is written down in one transaction; then the driver is told, and obeys at its next step. */
 import { type MusterError, musterError } from '../../domain/errors.ts';
+import { localText } from '../../domain/propagation/handler-support.ts';
 import type { RunnerKind } from '../../domain/propagation/plan-actions.ts';
 import {
   allows,
@@ -8,6 +9,7 @@ import {
   STATE_AFTER,
   STATUSES_PUT_BACK,
 } from '../../domain/propagation/plan-states.ts';
+import { LOCALHOST } from '../../domain/propagation/target.ts';
 import { someOf } from '../../domain/some-of.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -26,6 +28,8 @@ export interface CommandDependencies extends ModelDependencies {
   tell: Tell;
   /** What executes the work of users on this installation. */
   runner: RunnerKind;
+  /** Whether actions may run on the machine of the worker. */
+  allowsLocal: boolean;
 }
 
 /**
@@ -33,7 +37,7 @@ export interface CommandDependencies extends ModelDependencies {
  * Throws `plan_not_found`, `plan_state`, `not_supported`.
  */
 export function runPlan(deps: CommandDependencies, id: string): Promise<DrivenPlan> {
-  return command(deps, id, 'run', ({ trx }) => refuseForeign(trx, deps.runner, id));
+  return command(deps, id, 'run', ({ trx }) => refuseForeign(trx, deps, id));
 }
 
 /** Ends a plan in good order: what goes on ends by itself, nothing else starts. Throws `plan_not_found`, `plan_state`. */
@@ -53,7 +57,7 @@ export const unpausePlan = (deps: CommandDependencies, id: string): Promise<Driv
  */
 export function resumePlan(deps: CommandDependencies, id: string): Promise<DrivenPlan> {
   return command(deps, id, 'resume', async ({ trx }) => {
-    await refuseForeign(trx, deps.runner, id);
+    await refuseForeign(trx, deps, id);
     await putBack(trx, id, STATUSES_PUT_BACK.resume, null);
   });
 }
@@ -64,7 +68,7 @@ export function resumePlan(deps: CommandDependencies, id: string): Promise<Drive
  */
 export function retryPlan(deps: CommandDependencies, id: string, nodes?: readonly string[]): Promise<DrivenPlan> {
   return command(deps, id, 'retry', async ({ trx }) => {
-    await refuseForeign(trx, deps.runner, id);
+    await refuseForeign(trx, deps, id);
     await putBack(trx, id, STATUSES_PUT_BACK.retry, nodes === undefined ? null : await idsOf(trx, id, nodes));
   });
 }
@@ -134,7 +138,14 @@ export function planNotFound(id: string): MusterError {
   return musterError('plan_not_found', `There is no plan ${id.slice(0, 300)}`);
 }
 
-async function refuseForeign(trx: Db, runner: RunnerKind, id: string): Promise<void> {
+/** Settings may have changed since the plan was made. */
+async function refuseForeign(
+  trx: Db,
+  { runner, allowsLocal }: Pick<CommandDependencies, 'runner' | 'allowsLocal'>,
+  id: string,
+): Promise<void> {
+  const local = allowsLocal ? null : await findExecuting(trx, id, LOCALHOST);
+  if (local !== null) throw musterError('not_supported', localText(local.id));
   const node = runner === 'local' ? null : await findExecuting(trx, id);
   if (node === null) return;
   throw musterError(

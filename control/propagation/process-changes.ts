@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { musterError } from '../../domain/errors.ts';
 import { DEFAULT_ITEMS } from '../../domain/propagation/admission.ts';
 import { buildPlan, type Plan } from '../../domain/propagation/build-plan.ts';
+import { unsupportedTarget } from '../../domain/propagation/handler-support.ts';
 import { actionOf, resourceOf } from '../../domain/propagation/node-id.ts';
-import { actionRules, checkActions, type RunnerKind } from '../../domain/propagation/plan-actions.ts';
+import { actionRules, checkActions, type RunnerKind, refuse } from '../../domain/propagation/plan-actions.ts';
 import type { PlanState } from '../../domain/propagation/plan-states.ts';
 import { summary } from '../../domain/propagation/report.ts';
 import { matches, parseTags } from '../../domain/propagation/tags.ts';
@@ -24,6 +25,8 @@ import { writeJoined } from './write-model.ts';
 export interface ProcessDependencies extends ModelDependencies {
   /** What executes the work of users on this installation. */
   runner: RunnerKind;
+  /** Whether actions may run on the machine of the worker. */
+  allowsLocal: boolean;
 }
 
 export interface Selection {
@@ -54,7 +57,7 @@ export interface ProcessedPlan extends PlanPreview {
 export async function processChanges(deps: ProcessDependencies, selection: Selection): Promise<ProcessedPlan> {
   const name = selection.name ?? 'system_log';
   return writeJoined(deps, async (write) => {
-    const { items, plan, frozen } = await planned(write, selection, deps.runner);
+    const { items, plan, frozen } = await planned(write, selection, deps);
     const id = randomUUID();
     await store(write, { id, name, items, plan, frozen });
     return { id, name, state: 'built', ...preview(plan, frozen) };
@@ -82,7 +85,7 @@ export async function inPreview<T>(
   const rollback = new Error('a preview is taken back');
   try {
     await writeJoined(deps, async (write) => {
-      const { plan, frozen } = await planned(write, selection, deps.runner);
+      const { plan, frozen } = await planned(write, selection, deps);
       found = { made: work(plan, frozen) };
       throw rollback;
     });
@@ -99,7 +102,11 @@ const preview = (plan: Plan, { shown }: FrozenPlan): PlanPreview => ({
   order: shown.map(({ id }) => id),
 });
 
-async function planned(write: ModelWrite, { tags, force = false }: Selection, runner: RunnerKind) {
+async function planned(
+  write: ModelWrite,
+  { tags, force = false }: Selection,
+  { runner, allowsLocal }: Pick<ProcessDependencies, 'runner' | 'allowsLocal'>,
+) {
   const { trx } = write;
   for (const expression of tags ?? []) parseTags(expression);
   await stageModel(write);
@@ -128,7 +135,9 @@ async function planned(write: ModelWrite, { tags, force = false }: Selection, ru
     }),
     runner,
   );
-  return { items, plan, frozen: await freezePlan(trx, plan, items, { force }) };
+  const frozen = await freezePlan(trx, plan, items, { force });
+  refuse(frozen.nodes.flatMap((node) => (node.is_idle ? [] : (unsupportedTarget(node, { allowsLocal }) ?? []))));
+  return { items, plan, frozen };
 }
 
 async function findRows(

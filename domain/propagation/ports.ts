@@ -24,3 +24,19 @@ export interface ActionWorkspaces {
   /** Removes all folders of a run. No error where there is none. */
   remove(runId: string): Promise<void>;
 }
+
+/** A template that is to be filled in; its name stands in what is said of it. */
+export interface Template {
+  name: string;
+  text: string;
+}
+
+/** Fills in templates, apart from everything else. */
+export interface Evaluator {
+  /**
+   * Returns the texts of templates, in their order.
+   * Throws `validation_failed` with the name of a template that cannot be filled in.
+   */
+  render(templates: readonly Template[], variables: Readonly<Record<string, unknown>>): Promise<string[]>;
+  stop(): Promise<void>;
+}

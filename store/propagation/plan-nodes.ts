@@ -217,10 +217,19 @@ export async function findNamed(
   return rows;
 }
 
-/** Returns a node whose handler executes something, or null. */
-export async function findExecuting(db: Db, plan: string): Promise<Pick<PlanNodeRow, 'id' | 'handler'> | null> {
-  const query = db.selectFrom('propagation_plan_nodes').select(['id', 'handler']).where('plan', '=', plan);
-  return (await query.where('handler', '<>', 'none').orderBy('number').limit(1).executeTakeFirst()) ?? null;
+/** Returns a node whose handler executes something, of this target or of any, or null. */
+export async function findExecuting(
+  db: Db,
+  plan: string,
+  target?: string,
+): Promise<Pick<PlanNodeRow, 'id' | 'handler'> | null> {
+  const query = db
+    .selectFrom('propagation_plan_nodes')
+    .select(['id', 'handler'])
+    .where('plan', '=', plan)
+    .where('handler', '<>', 'none')
+    .$if(target !== undefined, (found) => found.where('target', '=', target ?? '').where('is_idle', '=', false));
+  return (await query.orderBy('number').limit(1).executeTakeFirst()) ?? null;
 }
 
 /** Notes what the node of an attempt waits for while the attempt goes on. */

@@ -65,3 +65,14 @@ export async function readOutputEnd(db: Db, runId: string, limit: number): Promi
   }
   return end.slice(-limit);
 }
+
+/** The pieces of a run's output that hold a text, the newest `PIECES` of them, ascending and joined by line ends. */
+export async function readOutputWith(db: Db, runId: string, part: string): Promise<string> {
+  const { rows } = await sql<{ text: string }>`
+    select text from output where run_id = ${runId} and strpos(text, ${part}) > 0 order by start desc limit ${PIECES}
+  `.execute(db);
+  return rows
+    .reverse()
+    .map(({ text }) => text)
+    .join('\n');
+}

@@ -1,16 +1,29 @@
+import { join } from 'node:path';
+import type { ActionHandlers } from '../../activities/propagation/action-handler.ts';
 import { createAttemptActivities, createPlanActivities } from '../../activities/propagation/activities.ts';
 import { createAttemptRuns } from '../../activities/propagation/attempt-runs.ts';
+import { createShellHandler } from '../../activities/propagation/shell-handler.ts';
 import { attemptOwner } from '../../control/propagation/attempt-owner.ts';
 import { followLeases, sweepPlans } from '../../control/propagation/wake-plans.ts';
-import type { WorkerLane } from '../shared/open-shared.ts';
+import type { Evaluator } from '../../domain/propagation/ports.ts';
+import { createActionWorkspaces } from '../../drivers/actions/action-workspaces.ts';
+import { createEvaluator } from '../../drivers/actions/evaluator.ts';
+import { baseEnvironment } from '../base-environment.ts';
+import { ROOT, type WorkerLane, type WorkerShared } from '../shared/open-shared.ts';
 
 /** Plans: their steps, their attempts on this machine, the sweep that finds plans without a driver, the word that a lease is free. */
 export const propagation: WorkerLane = (shared) => {
+  const evaluator = createEvaluator({
+    python: shared.python,
+    script: join(ROOT, 'ansible', 'evaluator', 'evaluate.py'),
+    tempDir: shared.temporary,
+  });
+  const handlers = shared.env.MUSTER_RUNNER === 'kubernetes' ? {} : handlersOf(shared, evaluator);
   const attempts = createAttemptActivities({
     ...shared,
     attempts: createAttemptRuns({
       ...shared,
-      handlers: {},
+      handlers,
     }),
   });
   return {
@@ -18,6 +31,20 @@ export const propagation: WorkerLane = (shared) => {
     machine: attempts,
     owners: [attemptOwner(shared.db)],
     sweep: () => sweepPlans(shared),
-    background: [() => followLeases(shared)],
+    background: [() => followLeases(shared), () => () => evaluator.stop()],
   };
 };
+
+/** What executes actions on the machine of this worker. Workers in a cluster execute no code of users. */
+function handlersOf(shared: WorkerShared, evaluator: Evaluator): ActionHandlers {
+  const { db, env, site, paths, environment, ansible } = shared;
+  const all = {
+    db,
+    secrets: site.secrets,
+    workspaces: createActionWorkspaces({ runsDir: paths.runs }),
+    baseEnvironment: baseEnvironment(environment, ansible),
+    logMaxBytes: env.MUSTER_LOG_MAX,
+    allowsLocal: env.MUSTER_ALLOW_LOCAL_CONNECTION,
+  };
+  return { shell: createShellHandler({ ...all, evaluator }) };
+}

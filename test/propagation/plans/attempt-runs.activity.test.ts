@@ -49,7 +49,7 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
       ...plans.deps,
       runner: runs.runner,
       hostId,
-      handlers: { shell: handler },
+      handlers: { ansible_playbook: handler },
       startPauses: [],
     });
     return runAttempt({ ...plans.deps, hostId, attempts }, { plan, attempt }, signal);

@@ -16,10 +16,11 @@ import { type ModelBench, openModel } from '../model/model-bench.ts';
 /** Actions of the definition whose resources execute something, each a file of its own. */
 const ACTIONS = ['run', 'update', 'remove', 'reload', 'start', 'rollback', 'join', 'leave', 'commit'];
 const MORE_ACTIONS = ['cluster_create', 'cluster_join', 'provision', 'format'];
+export const ACTION_NAMES: readonly string[] = [...ACTIONS, ...MORE_ACTIONS];
 
 const definitionOf = (more: string) => `
 version: 1.0.0
-handler: shell
+handler: ansible_playbook
 input:
   v: {schema: str, value: own}
 ${more}`;
@@ -39,6 +40,7 @@ export async function openPlans() {
     clock: () => new Date(Date.now() + time.offset),
     tell,
     runner: 'local',
+    allowsLocal: true,
   };
   const put = async (name: string, more: string) => {
     const files = Object.fromEntries([...ACTIONS, ...MORE_ACTIONS].map((action) => [`actions/${action}.sh`, 'true']));
