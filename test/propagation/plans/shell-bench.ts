@@ -24,17 +24,27 @@ export const EVALUATOR = join(LAUNCHER, '../../evaluator/evaluate.py');
 export const STATUS_OF = { changed: 0, ok: 10, failed: 20, error: 30 } as const;
 
 /** Writes down that it runs, and ends with the status that stands in a file of its name. */
-const SCRIPT = `
+export const SCRIPT = `
 echo "{{ node_id }} {{ attempt }}" >> {{ dir | quote }}/journal
 exit "$(cat {{ dir | quote }}/{{ resource_name }}.{{ action }}.{{ occurrence }} 2>/dev/null || echo 0)"
 `;
 
-const META = `
+export const META = `
 version: 1.0.0
 handler: shell
 outcomes: {"0": changed, "10": ok, "20": failed, "30": error}
 input: {dir: {schema: str!}}
 `;
+
+/** Tells scripts how they end. */
+export async function writeStatuses(dir: string, outcomes: Outcomes): Promise<void> {
+  for (const [node, outcome] of Object.entries(outcomes)) {
+    const [base = '', occurrence] = node.split('#');
+    for (const at of occurrence === undefined ? ['0', '1'] : [occurrence]) {
+      await writeFile(join(dir, `${base}.${at}`), String(STATUS_OF[outcome === 'created' ? 'changed' : outcome]));
+    }
+  }
+}
 
 export type ShellBench = Awaited<ReturnType<typeof openShellPlans>>;
 
@@ -100,13 +110,7 @@ export async function openShellPlans({ hostId = 'shell-machine', allowsLocal = t
         const from = single.has(name) ? 'once' : 'scripted';
         await createResource(plans.deps, { name, from, inputs: { location_id: 'localhost', dir } });
       }
-      for (const [node, outcome] of Object.entries(outcomes)) {
-        const status = STATUS_OF[outcome === 'created' ? 'changed' : outcome];
-        const [base = '', occurrence] = node.split('#');
-        for (const at of occurrence === undefined ? ['0', '1'] : [occurrence]) {
-          await writeFile(join(dir, `${base}.${at}`), String(status));
-        }
-      }
+      await writeStatuses(dir, outcomes);
       await plans.addEvents(events);
       await plans.commitAll();
       await plans.stage(staged);

@@ -1,0 +1,118 @@
+/** A plan of shell actions on a whole stack whose parts are killed at random moments while it runs. */
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { addEvents } from '../../../control/propagation/add-events.ts';
+import { runPlan } from '../../../control/propagation/command-plan.ts';
+import { createRepository } from '../../../control/propagation/create-repository.ts';
+import { createResource } from '../../../control/propagation/create-resource.ts';
+import { processChanges } from '../../../control/propagation/process-changes.ts';
+import { putDefinition } from '../../../control/propagation/put-definition.ts';
+import { pokedPlan } from '../../../control/propagation/wake-plans.ts';
+import { tellOrThrow } from '../../../control/temporal/tell.ts';
+import type { ComponentName } from '../../../deploy/stack/stack-state.ts';
+import { simulate } from '../../../domain/propagation/simulate.ts';
+import { readYaml } from '../../../drivers/propagation-content/read-yaml.ts';
+import { openDatabase } from '../../../store/connection/database.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { MusterStack } from '../../support/stack/muster-stack.ts';
+import type { Outcomes } from './plan-bench.ts';
+import { META, SCRIPT, writeStatuses } from './shell-bench.ts';
+
+const PARTS: readonly ComponentName[] = ['worker', 'api', 'temporal', 'postgres'];
+
+export interface KilledPlan {
+  state: string;
+  /** Statuses of the nodes, and those that the simulation foresees. */
+  statuses: Record<string, string>;
+  foreseen: Record<string, string>;
+  /** What the actions have written down, and what they should have: node and number of the attempt, sorted. */
+  journal: string[];
+  expected: string[];
+  kills: number;
+}
+
+/** Nodes in chains of four: each waits for the one before it, wakes a reload of the next one, and fails or rests now and then. */
+export function chainsOf(count: number): { staged: string[]; events: string; outcomes: Outcomes } {
+  const names = Array.from({ length: count }, (_, index) => `n${String(index).padStart(3, '0')}`);
+  const events = names.flatMap((name, index) => {
+    const next = names[index + 1];
+    if (next === undefined || index % 4 === 3) return [];
+    return [`after ${name}.run any ${next}.run`, `on ${name}.run failure ${next}.rollback`];
+  });
+  const outcomes = names.flatMap((name, index): [string, Outcomes[string]][] => {
+    if (index % 9 === 4) return [[`${name}.run`, 'failed']];
+    return index % 5 === 2 ? [[`${name}.run`, 'ok']] : [];
+  });
+  return {
+    staged: names.map((name) => `${name}.run`),
+    events: events.join('\n'),
+    outcomes: Object.fromEntries(outcomes),
+  };
+}
+
+/** Runs such a plan, and kills a part of the stack again and again until the plan is over. */
+export async function runUnderKills(
+  stack: MusterStack,
+  count: number,
+  pauseMs: () => number,
+  patienceMs: number,
+): Promise<KilledPlan> {
+  const dir = join(stack.dataDir, 'journal');
+  await mkdir(dir);
+  const { staged, events, outcomes } = chainsOf(count);
+  await writeStatuses(dir, outcomes);
+  const db = openDatabase({ url: await stack.databaseUrl(), name: 'test' });
+  const deps = { db, clock: () => new Date(), actor: null, readYaml, runner: 'local' as const, allowsLocal: true };
+  const key = { repository: 'resources', name: 'scripted', version: '1.0.0' };
+  const files = { 'meta.yaml': META, 'actions/run.sh': SCRIPT, 'actions/rollback.sh': SCRIPT };
+  await createRepository(deps, { name: 'resources' });
+  await putDefinition(deps, { ...key, files, overwrite: false });
+  for (const node of staged) {
+    const name = node.replace(/\.run$/, '');
+    await createResource(deps, { name, from: 'scripted', inputs: { location_id: 'localhost', dir } });
+  }
+  await addEvents(deps, events);
+  const { id } = await processChanges(deps, {});
+  await runPlan({ ...deps, tell: async () => undefined }, id);
+  await stack.temporal((client) => tellOrThrow(client, pokedPlan(id)));
+  await db.destroy();
+
+  const ask = <T>(text: string) => stack.sql<T>(text, [id]).catch(() => null);
+  const stateOf = async () =>
+    (await ask<{ state: string }>('select state from propagation_plans where id = $1'))?.[0]?.state;
+  let kills = 0;
+  let isOver = false;
+  const killing = (async () => {
+    while (!isOver) {
+      // The moment is what varies here: nothing is waited for.
+      await delay(pauseMs());
+      if (isOver) return;
+      await stack.kill(PARTS[kills % PARTS.length] as ComponentName).catch(() => undefined);
+      kills += 1;
+    }
+  })();
+  const isEnd = (state: string | undefined) => state !== undefined && state !== 'running';
+  const state = await eventually(
+    'the plan is over',
+    async () => {
+      const now = await stateOf();
+      return isEnd(now) ? now : null;
+    },
+    patienceMs,
+  ).finally(() => {
+    isOver = true;
+  });
+  await killing;
+  const nodes = await eventually('its nodes are read', () =>
+    ask<{ id: string; status: string }>('select id, status from propagation_plan_nodes where plan = $1'),
+  );
+  const { run } = simulate({ staged, events, outcomes });
+  const ran = Object.entries(run.attempts).flatMap(([node, made]) => (made > 0 ? [`${node} 1`] : []));
+  const journal = await readFile(join(dir, 'journal'), 'utf8');
+  return {
+    ...{ state: state ?? '', kills, foreseen: run.statuses, expected: ran.sort() },
+    statuses: Object.fromEntries(nodes.map((node) => [node.id, node.status])),
+    journal: journal.split('\n').filter(Boolean).sort(),
+  };
+}
