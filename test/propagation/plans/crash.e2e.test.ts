@@ -5,6 +5,7 @@ import { type MusterStack, stackMissing, startMusterStack } from '../../support/
 import { runUnderKills } from './shell-kills.ts';
 
 const ACTIONS = 40;
+const KILLS = 8;
 
 describeNeeding(stackMissing(), 'when processes are killed', () => {
   let stack: MusterStack;
@@ -14,10 +15,10 @@ describeNeeding(stackMissing(), 'when processes are killed', () => {
   afterAll(async () => stack?.remove());
 
   test(`a plan of ${ACTIONS} shell actions starts each once, and ends as it was foreseen`, async () => {
-    const plan = await runUnderKills(stack, ACTIONS, () => 1_000 + Math.random() * 5_000, 480_000);
+    const plan = await runUnderKills(stack, ACTIONS, { count: KILLS, pauseMs: 2_000, withinMs: 480_000 });
     expect(plan.state).toBe('failed');
     expect(plan.statuses).toEqual(plan.foreseen);
     expect(plan.journal).toEqual(plan.expected);
-    expect(plan.kills).toBeGreaterThan(3);
+    expect(plan.kills).toBe(KILLS);
   }, 600_000);
 });

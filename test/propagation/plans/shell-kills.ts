@@ -21,6 +21,8 @@ import { META, SCRIPT, writeStatuses } from './shell-bench.ts';
 
 const PARTS: readonly ComponentName[] = ['worker', 'api', 'temporal', 'postgres'];
 
+const LOOK_MS = 100;
+
 export interface KilledPlan {
   state: string;
   /** Statuses of the nodes, and those that the simulation foresees. */
@@ -51,12 +53,22 @@ export function chainsOf(count: number): { staged: string[]; events: string; out
   };
 }
 
-/** Runs such a plan, and kills a part of the stack again and again until the plan is over. */
+export interface Kills {
+  count: number;
+  /** Time (ms) between a step that the plan has made and the next kill, at most. */
+  pauseMs: number;
+  /** Time (ms) until the plan is over. */
+  withinMs: number;
+}
+
+/**
+ * Runs such a plan, and kills a part of the stack again and again. Between two kills the plan begins an action: else a busy machine would be
+ * about nothing but starting the stack.
+ */
 export async function runUnderKills(
   stack: MusterStack,
   count: number,
-  pauseMs: () => number,
-  patienceMs: number,
+  { count: most, pauseMs, withinMs }: Kills,
 ): Promise<KilledPlan> {
   const dir = join(stack.dataDir, 'journal');
   await mkdir(dir);
@@ -81,13 +93,20 @@ export async function runUnderKills(
   const ask = <T>(text: string) => stack.sql<T>(text, [id]).catch(() => null);
   const stateOf = async () =>
     (await ask<{ state: string }>('select state from propagation_plans where id = $1'))?.[0]?.state;
+  const journal = async () =>
+    (await readFile(join(dir, 'journal'), 'utf8').catch(() => '')).split('\n').filter(Boolean).sort();
   let kills = 0;
   let isOver = false;
   const killing = (async () => {
-    while (!isOver) {
+    for (let seen = 0; kills < most && !isOver; ) {
+      const begun = (await journal()).length;
+      if (begun === seen) {
+        await delay(LOOK_MS);
+        continue;
+      }
+      seen = begun;
       // The moment is what varies here: nothing is waited for.
-      await delay(pauseMs());
-      if (isOver) return;
+      await delay(Math.random() * pauseMs);
       await stack.kill(PARTS[kills % PARTS.length] as ComponentName).catch(() => undefined);
       kills += 1;
     }
@@ -99,7 +118,7 @@ export async function runUnderKills(
       const now = await stateOf();
       return isEnd(now) ? now : null;
     },
-    patienceMs,
+    withinMs,
   ).finally(() => {
     isOver = true;
   });
@@ -109,10 +128,9 @@ export async function runUnderKills(
   );
   const { run } = simulate({ staged, events, outcomes });
   const ran = Object.entries(run.attempts).flatMap(([node, made]) => (made > 0 ? [`${node} 1`] : []));
-  const journal = await readFile(join(dir, 'journal'), 'utf8');
   return {
     ...{ state: state ?? '', kills, foreseen: run.statuses, expected: ran.sort() },
     statuses: Object.fromEntries(nodes.map((node) => [node.id, node.status])),
-    journal: journal.split('\n').filter(Boolean).sort(),
+    journal: await journal(),
   };
 }
