@@ -201,7 +201,15 @@ describeNeeding(temporalMissing(), 'what a record wants', () => {
       record: async () => {
         const { db } = api.deps;
         const tell = createTell({ client: away.client, log });
-        const deps = { db, tell, readYaml, actor: null, clock: () => new Date(), runner: 'local' as const };
+        const deps = {
+          db,
+          tell,
+          readYaml,
+          actor: null,
+          clock: () => new Date(),
+          runner: 'local' as const,
+          allowsLocal: true,
+        };
         await createRepository(deps, { name: 'resources' });
         const key = { repository: 'resources', name: 'data', version: '1.0.0' };
         await putDefinition(deps, { ...key, files: { 'meta.yaml': 'version: 1.0.0' }, overwrite: false });

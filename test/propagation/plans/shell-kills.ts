@@ -8,8 +8,6 @@ import { createRepository } from '../../../control/propagation/create-repository
 import { createResource } from '../../../control/propagation/create-resource.ts';
 import { processChanges } from '../../../control/propagation/process-changes.ts';
 import { putDefinition } from '../../../control/propagation/put-definition.ts';
-import { pokedPlan } from '../../../control/propagation/wake-plans.ts';
-import { tellOrThrow } from '../../../control/temporal/tell.ts';
 import type { ComponentName } from '../../../deploy/stack/stack-state.ts';
 import { simulate } from '../../../domain/propagation/simulate.ts';
 import { readYaml } from '../../../drivers/propagation-content/read-yaml.ts';
@@ -86,8 +84,8 @@ export async function runUnderKills(
   }
   await addEvents(deps, events);
   const { id } = await processChanges(deps, {});
+  // Temporal does not hear of it from here, since this is no program of the installation: the sweep of the worker starts the driver.
   await runPlan({ ...deps, tell: async () => undefined }, id);
-  await stack.temporal((client) => tellOrThrow(client, pokedPlan(id)));
   await db.destroy();
 
   const ask = <T>(text: string) => stack.sql<T>(text, [id]).catch(() => null);
