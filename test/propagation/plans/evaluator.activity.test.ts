@@ -37,7 +37,8 @@ describeNeeding(ansibleMissing(), 'the evaluator', () => {
     return lines.flat();
   };
 
-  test('fills in many templates, whoever asks at the same time, by one process without an environment', async () => {
+  test('fills in many templates, whoever asks at the same time, by one process that gets no environment', async () => {
+    process.env.EVALUATOR_CANARY = 'of this test';
     const templates = Array.from({ length: 45 }, (_, index) => ({ name: String(index), text: `${index} {{ v }}` }));
     const asked = [1, 2, 3].map((v) => evaluator.render(templates, { v }));
     const texts = await Promise.all(asked);
@@ -46,7 +47,8 @@ describeNeeding(ansibleMissing(), 'the evaluator', () => {
       [45, '0 2', '44 2'],
       [45, '0 3', '44 3'],
     ]);
-    expect((await processes()).map(({ environment }) => environment)).toEqual(['']);
+    // What starts an interpreter may set variables of its own.
+    expect((await processes()).map(({ environment }) => environment.includes('of this test'))).toEqual([false]);
     const [own = ''] = await readdir(dir);
     expect(await readdir(join(dir, own))).toEqual([]);
   });
