@@ -7,6 +7,7 @@ import type { Evaluator } from '../../../domain/propagation/ports.ts';
 import { createEvaluator } from '../../../drivers/actions/evaluator.ts';
 import { ansibleMissing } from '../../support/ansible/ansible.ts';
 import { PYTHON } from '../../support/ansible/local-runs.ts';
+import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { EVALUATOR } from './shell-bench.ts';
 
@@ -71,6 +72,17 @@ describeNeeding(ansibleMissing(), 'the evaluator', () => {
     expect(await second).toBe('2');
     expect(await processes()).toHaveLength(1);
   }, 60_000);
+
+  test('goes on with another process when its own is killed, and ends for good when it is stopped', async () => {
+    expect(await one('a')).toBe('a');
+    const [own] = await processes();
+    const asked = one('{% for a in range(500) %}{% for b in range(500) %}{% endfor %}{% endfor %}b');
+    process.kill(Number(own?.pid), 'SIGKILL');
+    expect(await asked).toBe('b');
+    await evaluator.stop();
+    await expect(one('a')).rejects.toThrow('the evaluator is stopped');
+    await eventually('its process is gone', async () => (await processes()).length === 0);
+  });
 
   test('that cannot begin is a failure, and no mistake of a template', async () => {
     const broken = createEvaluator({ python: PYTHON, script: join(dir, 'none.py'), tempDir: dir });

@@ -75,7 +75,9 @@ describe('process', () => {
   test('refuses what workers in a cluster do not execute, by handler and node', async () => {
     await plans.work(['w']);
     const inCluster = { ...plans.deps, runner: 'kubernetes' as const };
-    await expect(processChanges(inCluster, {})).rejects.toEqual(refusal('not_supported', 'ansible_playbook of node w.run'));
+    await expect(processChanges(inCluster, {})).rejects.toEqual(
+      refusal('not_supported', 'ansible_playbook of node w.run'),
+    );
   });
 
   test('freezes inputs and differences: what is edited later waits for the next plan', async () => {

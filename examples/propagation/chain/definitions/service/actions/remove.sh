@@ -1,0 +1,1 @@
+rm -f {{ (dir ~ '/' ~ resource_name ~ '.conf') | quote }}
