@@ -8,6 +8,7 @@ import { cli } from './cli.ts';
 import { components } from './components.ts';
 import { configurations } from './configurations.ts';
 import { images } from './images.ts';
+import { operator } from './operator.ts';
 import { runs } from './runs.ts';
 import { secrets } from './secrets.ts';
 import { service } from './service.ts';
@@ -35,6 +36,7 @@ export const GROUPS = {
   images,
   sessions,
   sessionJobs,
+  operator,
 };
 
 const VariablesSchema = z.object(joinSettings(GROUPS));

@@ -5,12 +5,12 @@ import { hostAndPort } from './forms.ts';
 export const worker = {
   settings: {
     MUSTER_WORKER_ROLE: z
-      .enum(['all', 'images', 'sessions'])
+      .enum(['all', 'images', 'sessions', 'operator'])
       .default('all')
       .meta({
         description:
           'What a worker does. `images`: only the work on images of its machine. `sessions`: all but that work. ' +
-          '`all`: everything.',
+          '`all`: everything. `operator`: one operator and nothing else; `muster operator run` sets it by itself.',
         change: 'Set it when the work on images has a worker of its own.',
       }),
     MUSTER_WORKER_PROBES: hostAndPort.optional().meta({

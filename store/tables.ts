@@ -9,6 +9,7 @@ import type { ComponentTables } from './components/tables.ts';
 import type { ConfigurationTables } from './configurations/tables.ts';
 import type { ServiceTables } from './connection/tables.ts';
 import type { ImageTables } from './images/tables.ts';
+import type { OperatorTables } from './operator/tables.ts';
 import type { PropagationTables } from './propagation/tables.ts';
 import type { RequestTables } from './requests/tables.ts';
 import type { RunTables } from './runs/tables.ts';
@@ -33,4 +34,5 @@ export interface Database
     ScheduleTables,
     WebhookTables,
     PropagationTables,
+    OperatorTables,
     ServiceTables {}

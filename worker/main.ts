@@ -22,6 +22,8 @@ import { engineLogger, openWorkerLog } from './worker-log.ts';
 
 async function main(): Promise<void> {
   const env = loadEnvironment(process.env);
+  if (env.MUSTER_WORKER_ROLE === 'operator')
+    throw new EnvironmentError('MUSTER_WORKER_ROLE: an operator is started by `muster operator run`');
   const log = openWorkerLog(env.MUSTER_LOG_LEVEL);
   Runtime.install({
     logger: engineLogger(log),

@@ -6,6 +6,8 @@ export { ensureHardwareSyncWorkflow } from './components/ensure-hardware-sync.wo
 export { hardwareSyncWorkflow } from './components/hardware-sync.workflow.ts';
 export { imageJobWorkflow } from './images/image-job.workflow.ts';
 export { sweepImagesWorkflow } from './images/sweep-images.workflow.ts';
+export { operatorDispatcherWorkflow } from './operator/operator-dispatcher.workflow.ts';
+export { operatorReconcileWorkflow } from './operator/operator-reconcile.workflow.ts';
 export { planExecutionWorkflow } from './propagation/plan.workflow.ts';
 export { endRunWorkflow } from './runs/end-run.workflow.ts';
 export { scheduleRunWorkflow } from './schedules/schedule-run.workflow.ts';

@@ -3,13 +3,16 @@
 The run outlives whoever asked for it. So the launcher detaches first and answers at once; everything that is known
 about the run afterwards is in its directory:
 
-    spec.json     read: argv, cwd, env, log_max_bytes of the run, and its run_id
-    mask.json     read and removed: secrets that may not appear in the output
+    spec.json     read: argv, cwd, env, log_max_bytes, trace of the run, and its run_id
+    mask.json     read, and removed unless others mask the events: secrets that may not appear in the output
     claim         written: which process executes the run; a second launcher of the same run sees it and does nothing
     kept          written when the launcher was killed and nothing of the run is left, see keeper.py
     output.log    written: standard output and error of the run
     exit.json     written last: {"code", "signal", "ended_at", "cpu_seconds"}; the run has ended when it is there
     launcher.log  written: what goes wrong in the launcher itself
+
+`trace` says who writes the events of the run: `journal` (default), Muster's callback; `job_events`, ansible-runner; `none`,
+nobody. Where it is not the callback, the secrets go to no process of the run.
 
 A claim without exit.json whose process is gone means that the launcher was killed: nobody knows how the run ended.
 Exit status: 0 when detached (whoever wins the claim), 2 when the argument is not a directory.
@@ -33,10 +36,12 @@ from child import NOT_EXECUTABLE, start_child
 from claim import take_claim
 from keeper import become_subreaper, keep
 from output_log import DEFAULT_LIMIT, OutputLog
-from plugin_paths import plugin_environment
+from plugin_paths import callback_environment, plugin_environment
 
 from muster_run.masking import Masker
 
+JOURNAL = 'journal'
+JOB_EVENTS = 'job_events'
 _READ = 65536
 _EXIT_DRAFT = '.exit.json'
 _EXIT_ROOM = 256
@@ -85,10 +90,10 @@ def _execute(run: str) -> None:
     _reserve_exit(run)
     log = None
     try:
-        secrets = _take_masks(run)
-        environment = _take_environment(run)
         with open(os.path.join(run, 'spec.json'), encoding='utf-8') as file:
             spec = json.load(file)
+        secrets = _take_masks(run, keep=spec.get('trace') == JOB_EVENTS)
+        environment = _take_environment(run)
         log = OutputLog(os.path.join(run, 'output.log'), int(spec.get('log_max_bytes', DEFAULT_LIMIT)), Masker(secrets))
         spec['env'] = {**spec['env'], **environment}
         status = _start_and_watch(run, spec, secrets, log)
@@ -101,9 +106,9 @@ def _execute(run: str) -> None:
     _write_exit(run, status)
 
 
-def _take_masks(run: str) -> list[str]:
-    """The run's secrets, which may not show."""
-    secrets = _take(run, 'mask.json', [])
+def _take_masks(run: str, keep: bool) -> list[str]:
+    """The run's secrets, which may not show; `keep`: whoever reads the events needs the file until the run has ended."""
+    secrets = _take(run, 'mask.json', [], keep)
     if not isinstance(secrets, list) or not all(isinstance(secret, str) for secret in secrets):
         raise ValueError('mask.json is not an array of strings')
     return secrets
@@ -117,12 +122,13 @@ def _take_environment(run: str) -> dict[str, str]:
     return variables
 
 
-def _take(run: str, name: str, missing: object) -> object:
-    """What a file of secrets holds. It is gone before anything of the run happens; a broken one stops the run."""
+def _take(run: str, name: str, missing: object, keep: bool = False) -> object:
+    """What a file of secrets holds. Unless it is kept it is gone before anything of the run happens; a broken one stops the run."""
     path = os.path.join(run, name)
     try:
         with open(path, encoding='utf-8') as file:
-            os.unlink(path)
+            if not keep:
+                os.unlink(path)
             text = file.read()
     except FileNotFoundError:
         return missing
@@ -135,11 +141,14 @@ def _take(run: str, name: str, missing: object) -> object:
 def _start_and_watch(run: str, spec: dict, secrets: list[str], log: OutputLog) -> int:
     """Starts the run's command, follows it to its end and answers its wait status."""
     env = dict(spec['env'])
-    env.update(plugin_environment(env, os.path.join(_ANSIBLE, 'plugins')))
-    env.update(MUSTER_RUN_ID=spec['run_id'], MUSTER_RUN_DIR=run)
+    journal = spec.get('trace', JOURNAL) == JOURNAL
+    plugins = os.path.join(_ANSIBLE, 'plugins')
+    env.update(plugin_environment(env, plugins) if journal else callback_environment(env, plugins))
+    env.update(MUSTER_RUN_ID=spec['run_id'], **({'MUSTER_RUN_DIR': run} if journal else {'MUSTER_HIDE_NO_LOG': '1'}))
     output, output_writer = os.pipe()
     inherited = []
-    if secrets:
+    # ansible-runner closes descriptors that it does not know, and the number may then be another file.
+    if secrets and journal:
         # A file in memory, not a pipe: a pipe takes 64 KiB until somebody reads, and nobody may.
         masks = os.memfd_create('muster-masks')
         with open(masks, 'wb', closefd=False) as file:

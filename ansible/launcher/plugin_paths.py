@@ -21,14 +21,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+_ENABLED = 'ANSIBLE_INVENTORY_ENABLED'
 FLEET_PLUGIN = 'muster_fleet'
 ENABLED_BY_DEFAULT = 'host_list,script,auto,yaml,ini,toml'
 """What Ansible enables where nobody says otherwise."""
 
 _INVENTORY = (('inventory', 'ANSIBLE_INVENTORY_PLUGINS', 'inventory_plugins'),)
+_CALLBACK = (('callback', 'ANSIBLE_CALLBACK_PLUGINS', 'callback_plugins'),)
+_FOUND_BY_ANSIBLE = ('~/.ansible.cfg', '/etc/ansible/ansible.cfg')
+"""Where Ansible looks for its configuration when nothing names one."""
 _SETTINGS = (
     *_INVENTORY,
-    ('callback', 'ANSIBLE_CALLBACK_PLUGINS', 'callback_plugins'),
+    *_CALLBACK,
     ('strategy', 'ANSIBLE_STRATEGY_PLUGINS', 'strategy_plugins'),
     ('modules', 'ANSIBLE_LIBRARY', 'library'),
 )
@@ -48,6 +52,22 @@ def inventory_environment(env: Mapping[str, str], plugins: str) -> dict[str, str
     return _environment(env, plugins, _INVENTORY)
 
 
+def callback_environment(env: Mapping[str, str], plugins: str) -> dict[str, str]:
+    """Of these variables that of callbacks, for a program that calls ansible-playbook: all else is as the user has it."""
+    named = env.get('ANSIBLE_CONFIG') or next((path for path in _FOUND_BY_ANSIBLE if _is_file(path, env)), '')
+    config = {**env, 'ANSIBLE_CONFIG': _in_home(named, env)}
+    return {name: value for name, value in _environment(config, plugins, _CALLBACK).items() if name != _ENABLED}
+
+
+def _is_file(path: str, env: Mapping[str, str]) -> bool:
+    return os.path.isfile(_in_home(path, env))
+
+
+def _in_home(path: str, env: Mapping[str, str]) -> str:
+    """The path with the home folder that the run will have."""
+    return env.get('HOME', '') + path[1:] if path.startswith('~/') else path
+
+
 def _environment(env: Mapping[str, str], plugins: str, settings: tuple[tuple[str, str, str], ...]) -> dict[str, str]:
     config, config_dir = _read_config(env.get('ANSIBLE_CONFIG', ''))
     defaults = config.get('defaults', {})
@@ -62,8 +82,8 @@ def _environment(env: Mapping[str, str], plugins: str, settings: tuple[tuple[str
                 else f'{home}/plugins/{kind}:/usr/share/ansible/plugins/{kind}'
             )
         answer[variable] = ':'.join(part for part in (os.path.join(plugins, kind), named) if part)
-    enabled = env.get('ANSIBLE_INVENTORY_ENABLED') or config.get('inventory', {}).get('enable_plugins')
-    answer['ANSIBLE_INVENTORY_ENABLED'] = f'{FLEET_PLUGIN},{enabled or ENABLED_BY_DEFAULT}'
+    enabled = env.get(_ENABLED) or config.get('inventory', {}).get('enable_plugins')
+    answer[_ENABLED] = f'{FLEET_PLUGIN},{enabled or ENABLED_BY_DEFAULT}'
     return answer
 
 

@@ -8,3 +8,13 @@ export function hostQueueOf(hostId: string): string {
 
 /** Stands for the cluster where a machine's id is asked for: its Jobs need no disk of ours, so any worker that reaches it will do. */
 export const CLUSTER_HOST = 'kubernetes';
+
+/** Queue of the workflows of an operator, and of its work that any of its processes may take. */
+export function operatorQueueOf(operator: string): string {
+  return `muster-operator-${operator}`;
+}
+
+/** Queue of the process of an operator with this machine id (that of its data directory). */
+export function operatorMachineQueueOf(machine: string): string {
+  return `muster-operator-host-${machine}`;
+}

@@ -7,6 +7,8 @@ export const WORKFLOWS = {
   expireSessions: 'expireSessionsWorkflow',
   hardwareSync: 'hardwareSyncWorkflow',
   imageJob: 'imageJobWorkflow',
+  operatorDispatcher: 'operatorDispatcherWorkflow',
+  operatorReconcile: 'operatorReconcileWorkflow',
   plan: 'planExecutionWorkflow',
   renewTrust: 'renewTrustWorkflow',
   scheduleRun: 'scheduleRunWorkflow',

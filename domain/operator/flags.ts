@@ -23,14 +23,30 @@ export type FlagDeclaration =
 
 type Extra = Pick<FlagDeclaration, 'aliasOf' | 'ignored' | 'range' | 'words'>;
 
-const text = <V extends string | undefined>(value: V, meaning: string, extra: Extra = {}) =>
-  ({ kind: 'text', default: value, meaning, ...extra }) as const satisfies FlagDeclaration;
-const integer = <V extends number | undefined>(value: V, range: readonly [number, number], meaning: string) =>
-  ({ kind: 'integer', default: value, meaning, range }) as const satisfies FlagDeclaration;
-const boolean = (value: boolean, meaning: string, extra: Extra = {}) =>
-  ({ kind: 'boolean', default: value, meaning, ...extra }) as const satisfies FlagDeclaration;
-const duration = <V extends string | undefined>(value: V, meaning: string, extra: Extra = {}) =>
-  ({ kind: 'duration', default: value, meaning, ...extra }) as const satisfies FlagDeclaration;
+const text = <V extends string | undefined>(value: V, meaning: string, extra: Extra = {}) => ({
+  kind: 'text' as const,
+  default: value,
+  meaning,
+  ...extra,
+});
+const integer = <V extends number | undefined>(value: V, range: readonly [number, number], meaning: string) => ({
+  kind: 'integer' as const,
+  default: value,
+  meaning,
+  range,
+});
+const boolean = (value: boolean, meaning: string, extra: Extra = {}) => ({
+  kind: 'boolean' as const,
+  default: value,
+  meaning,
+  ...extra,
+});
+const duration = <V extends string | undefined>(value: V, meaning: string, extra: Extra = {}) => ({
+  kind: 'duration' as const,
+  default: value,
+  meaning,
+  ...extra,
+});
 
 /** Verbosity of runs for which nothing else is said. */
 export const DEFAULT_VERBOSITY = 2;
@@ -77,6 +93,6 @@ export const FLAGS = {
   'keep-reconciles': integer(50, [1, 100], 'records that are kept of each resource'),
   'user-metrics-port': integer(5050, PORT, 'port for metrics of playbooks; 0: off'),
   'event-transport': text('files', 'how events of a run arrive', { words: ['files', 'socket'] }),
-} as const;
+} as const satisfies Record<string, FlagDeclaration>;
 
 export type FlagName = keyof typeof FLAGS;

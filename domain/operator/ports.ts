@@ -1,4 +1,7 @@
 /** What the rules of loading ask the world outside. */
+import type { CustomResource } from './custom-resource.ts';
+import type { Gvk } from './names.ts';
+import type { RunDirectory } from './run-directory.ts';
 
 /** The disk on which the home of an operator lies. */
 export interface HomeFiles {
@@ -18,3 +21,35 @@ export type YamlReading =
 
 /** Reads YAML 1.1 as the reference operator does; a repeated key keeps its last value. */
 export type ParseYaml = (text: string) => YamlReading;
+
+/** A resource, read or written through the API of its cluster. */
+export interface ResourceClient {
+  /** Returns the resource; null where there is none. Throws `cluster_unavailable`. */
+  read(of: ObjectRef): Promise<CustomResource | null>;
+  /**
+   * Writes the status of a resource as it was read. `conflict`: it was changed meanwhile. `absent`: it is gone, or its kind has no status of
+   * its own.
+   */
+  writeStatus(of: ObjectRef, resource: CustomResource, status: unknown): Promise<WriteAnswer>;
+  /** Writes the finalizers of a resource as it was read. */
+  writeFinalizers(of: ObjectRef, resource: CustomResource, finalizers: readonly string[]): Promise<WriteAnswer>;
+}
+
+export type WriteAnswer = { answer: 'written'; resource: CustomResource } | { answer: 'conflict' | 'absent' };
+
+export interface ObjectRef extends Gvk {
+  namespace: string;
+  name: string;
+}
+
+/** Directories of runs on this machine. */
+export interface RunDirectories {
+  /** Absolute path of the private directory of a run, and of the kubeconfig in it. */
+  paths(runId: string): { directory: string; kubeconfig: string };
+  /** Makes the directory, only for its owner, with its files, the kubeconfig and what may not show. Repeating it makes it anew. */
+  make(runId: string, content: RunDirectory, secrets: readonly string[]): Promise<void>;
+  /** Last lines of what ansible-runner has written as its output, masked; null where it has written nothing. */
+  lastLines(runId: string): Promise<string[] | null>;
+  /** Removes what holds the spec, the environment and credentials. */
+  tidy(runId: string): Promise<void>;
+}

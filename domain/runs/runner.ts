@@ -1,5 +1,5 @@
 /** What a runner is, whichever way it executes: shapes shared by its drivers and by those who use it. */
-import type { EventLine, ExitFile, ResultsFile } from './schema.ts';
+import type { EventLine, ExitFile, ResultsFile, RunTrace } from './schema.ts';
 
 /** One playbook run, complete: the child gets this environment and nothing else. */
 export interface RunSpec {
@@ -14,6 +14,8 @@ export interface RunSpec {
   masks: string[];
   /** Largest kept log in bytes. */
   logMaxBytes: number;
+  /** Who writes its events; default: `journal`. */
+  trace?: RunTrace;
 }
 
 /** Where the shipping of a run stands: lines and bytes of events.jsonl, bytes of output.log. */

@@ -72,6 +72,19 @@ export const ExitFileSchema = z.object({
 });
 export type ExitFile = z.infer<typeof ExitFileSchema>;
 
+/**
+ * `journal`: Muster's callback writes the events of a run into its directory. `job_events`: ansible-runner writes them, below the folder
+ * `runner` there, with the id of the run as the name of its artifacts. `none`: nobody does.
+ */
+export const RUN_TRACES = ['journal', 'job_events', 'none'] as const;
+export type RunTrace = (typeof RUN_TRACES)[number];
+
+/** Of `spec.json`: who writes the events. */
+export const TraceSchema = z.object({ trace: z.enum(RUN_TRACES).default('journal') });
+
+/** `mask.json`: secrets that may not show. */
+export const MasksSchema = z.array(z.string());
+
 /** `claim`: who executes the run. `start_time` is field 22 of /proc/<pid>/stat, so a reused pid is told apart. */
 export const ClaimFileSchema = z.object({
   pid: z.int().min(1),

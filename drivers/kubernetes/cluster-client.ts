@@ -7,6 +7,7 @@ import { FORBIDDEN, GONE, UNAUTHORIZED } from './statuses.ts';
 
 /** For one whole answer, ms. Loading the client library and reading the kubeconfig, which the first request does, count for neither limit. */
 const ANSWER_MS = 8_000;
+const JSON_FORM = 'application/json';
 /** Until a stream's first line, ms. */
 const OPEN_MS = 5_000;
 /** Of a refusal so much is read, bytes. */
@@ -47,6 +48,8 @@ export interface ClusterRequest extends Pick<Outgoing, 'method' | 'path'> {
   body?: unknown;
   /** Of `body`; default: application/json. */
   contentType?: string;
+  /** Media type of the answer, a form of JSON; default: application/json. */
+  accept?: string;
   /** Statuses of refusals that the caller knows what to do with. */
   expected?: readonly number[];
   /** What is sent holds secrets: of a refusal only Kubernetes' reason is told. */
@@ -70,6 +73,7 @@ export interface ClusterClient {
     query: Record<string, string>,
     signal: AbortSignal,
     lastsMs?: number,
+    accept?: string,
   ): Promise<AsyncIterable<Buffer>>;
 }
 
@@ -132,13 +136,13 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
         });
         const text = bytes.toString('utf8');
         if (isRefusal(status)) throw refused(request, status, text);
-        return { status, body: JSON.parse(text) as T };
+        return { status, body: (status >= 400 ? refusalBody(text) : JSON.parse(text)) as T };
       } catch (error) {
         throw broken(request, error, error instanceof LateAnswer, ANSWER_MS);
       }
     },
-    async open(path, query, signal, lastsMs = Number.POSITIVE_INFINITY) {
-      const request: ClusterRequest = { method: 'GET', path, query };
+    async open(path, query, signal, lastsMs = Number.POSITIVE_INFINITY, accept = JSON_FORM) {
+      const request: ClusterRequest = { method: 'GET', path, query, accept };
       const late = new AbortController();
       let timer: NodeJS.Timeout | undefined;
       try {
@@ -159,13 +163,22 @@ export function createClusterClient(access: ClusterAccess): ClusterClient {
   };
 }
 
-function outgoingOf({ method, path, query, body, contentType }: ClusterRequest): Outgoing {
+function outgoingOf({ method, path, query, body, contentType, accept = JSON_FORM }: ClusterRequest): Outgoing {
   const json = body === undefined ? undefined : JSON.stringify(body);
-  return { method, path, query, body: json, contentType, accept: 'application/json' };
+  return { method, path, query, body: json, contentType, accept };
 }
 
 const refusalOf = async (answer: IncomingMessage): Promise<string> =>
   (await readUpTo(answer, REFUSAL_MAX)).bytes.toString('utf8');
+
+/** A path that the server does not know at all has no object as its refusal. */
+function refusalBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
 
 function wordsOfError(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error);

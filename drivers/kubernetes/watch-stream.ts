@@ -18,6 +18,8 @@ interface Watch {
   version: string;
   /** How long it lasts, at most. */
   seconds?: number;
+  /** Media type of the answer; default: application/json. */
+  accept?: string;
 }
 
 interface Line {
@@ -31,7 +33,7 @@ interface Line {
  */
 export async function watchOnce<T>(
   client: ClusterClient,
-  { path, labelSelector, version, seconds = WATCH_SECONDS }: Watch,
+  { path, labelSelector, version, seconds = WATCH_SECONDS, accept }: Watch,
   take: (event: WatchEvent<T>) => void,
   told: (version: string) => void,
   signal: AbortSignal,
@@ -44,7 +46,7 @@ export async function watchOnce<T>(
       labelSelector,
       resourceVersion: version,
     };
-    const answer = await client.open(path, query, signal, seconds * 1_000 + LATE_MS);
+    const answer = await client.open(path, query, signal, seconds * 1_000 + LATE_MS, accept);
     for await (const text of lines(answer)) {
       const { type, object } = JSON.parse(text) as Line;
       if (type === 'ERROR') {

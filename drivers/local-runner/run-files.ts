@@ -8,8 +8,11 @@ import {
   ClaimFileSchema,
   type ExitFile,
   ExitFileSchema,
+  MasksSchema,
   type ResultsFile,
   ResultsFileSchema,
+  type RunTrace,
+  TraceSchema,
 } from '../../domain/runs/schema.ts';
 
 export interface RunPaths {
@@ -111,6 +114,18 @@ export async function readExit(paths: RunPaths): Promise<ExitFile | null> {
 /** What the hosts reached; `absent` when the playbook never came to its statistics. */
 export function readResults(paths: RunPaths): Promise<ResultsFile | 'absent' | 'broken'> {
   return readJson(paths.results, ResultsFileSchema.parse);
+}
+
+/** Who writes the events of the run, as its launcher was told; `journal` for a run whose spec cannot be read. */
+export async function readTrace(paths: RunPaths): Promise<RunTrace> {
+  const trace = await readJson(paths.spec, (spec) => TraceSchema.parse(spec).trace);
+  return trace === 'absent' || trace === 'broken' ? 'journal' : trace;
+}
+
+/** Secrets that may not show, of a run whose launcher left them; none where the file is gone. */
+export async function readMasks(paths: RunPaths): Promise<string[]> {
+  const masks = await readJson(paths.mask, MasksSchema.parse);
+  return masks === 'absent' || masks === 'broken' ? [] : masks;
 }
 
 /** Removes the run's secrets, should nobody have done so; only for a run that has ended. */

@@ -24,8 +24,8 @@ export async function startRun(paths: RunPaths, spec: RunSpec, options: Launcher
   if ((await readClaim(paths)) !== null) return;
   if (spec.masks.length > 0) await writePrivate(paths.mask, JSON.stringify(spec.masks));
   if (Object.keys(spec.secretEnv).length > 0) await writePrivate(paths.environment, JSON.stringify(spec.secretEnv));
-  const { runId, argv, cwd, env, logMaxBytes } = spec;
-  await writePrivate(paths.spec, JSON.stringify({ run_id: runId, argv, cwd, env, log_max_bytes: logMaxBytes }));
+  const { runId, argv, cwd, env, logMaxBytes, trace } = spec;
+  await writePrivate(paths.spec, JSON.stringify({ run_id: runId, argv, cwd, env, log_max_bytes: logMaxBytes, trace }));
 
   const failure = await launch(paths, options);
   const deadline = Date.now() + CLAIM_TIMEOUT_MS;

@@ -1,16 +1,16 @@
 import { type FSWatcher, watch as watchDirectory } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventOfLine } from '../../domain/runs/event-line.ts';
 import { RESULTS_LOST } from '../../domain/runs/exit-status.ts';
 import type { RunBatch, RunCursor, RunEnd } from '../../domain/runs/runner.ts';
 import type { ExitFile } from '../../domain/runs/schema.ts';
 import { storableText } from '../../domain/runs/storable-text.ts';
 import { textChunkLength } from '../../domain/runs/text-chunk.ts';
 import { isAlive } from '../machine/process-table.ts';
-import { type RunPaths, readClaim, readExit, readFrom, readResults, removeSecrets } from './run-files.ts';
+import { jobEvents } from './job-events.ts';
+import { journalEvents, type ReadEvents } from './journal-events.ts';
+import { type RunPaths, readClaim, readExit, readFrom, readResults, readTrace, removeSecrets } from './run-files.ts';
 
-const EVENT_CHUNK = 1024 * 1024;
 const OUTPUT_CHUNK = 256 * 1024;
 /** Files are looked at this often even if the kernel reports no change, and at most this often when it does. */
 const SLOW_MS = 1_000;
@@ -28,6 +28,8 @@ export async function watchRun(
   signal: AbortSignal,
 ): Promise<RunEnd> {
   const wake = wakeOnChange(paths.dir);
+  const trace = await readTrace(paths);
+  const readEvents = trace === 'job_events' ? await jobEvents(paths) : journalEvents(paths);
   let cursor = start;
   let missing = 0;
   try {
@@ -40,9 +42,10 @@ export async function watchRun(
       }
       // Seen dead twice without an exit file that could have been written between the two looks.
       const lost = missing >= 2;
-      cursor = await shipAll(paths, cursor, exit !== null || lost, take);
+      cursor = await shipAll(paths, readEvents, cursor, exit !== null || lost, take);
       if (exit !== null || lost) {
-        await removeSecrets(paths);
+        // Whoever reads what ansible-runner has left masks it too, and removes them then.
+        if (trace !== 'job_events') await removeSecrets(paths);
         return endOf(paths, exit);
       }
       if (missing === 0) await wake.next(signal);
@@ -81,33 +84,30 @@ async function hasBegunResults(paths: RunPaths): Promise<boolean> {
 
 async function shipAll(
   paths: RunPaths,
+  readEvents: ReadEvents,
   start: RunCursor,
   atEnd: boolean,
   take: (batch: RunBatch) => Promise<void>,
 ): Promise<RunCursor> {
   let cursor = start;
   for (;;) {
-    const batch = await readBatch(paths, cursor, atEnd);
+    const batch = await readBatch(paths, readEvents, cursor, atEnd);
     if (batch === null) return cursor;
     await take(batch);
     cursor = batch.cursor;
   }
 }
 
-async function readBatch(paths: RunPaths, cursor: RunCursor, atEnd: boolean): Promise<RunBatch | null> {
-  const eventBytes = await readFrom(paths.events, cursor.eventBytes, EVENT_CHUNK);
-  const events: RunBatch['events'] = [];
-  const lastBreak = eventBytes.lastIndexOf(0x0a);
-  const whole = lastBreak >= 0 ? lastBreak + 1 : atEnd || eventBytes.length === EVENT_CHUNK ? eventBytes.length : 0;
-  if (whole > 0) {
-    const text = eventBytes.subarray(0, whole).toString('utf8');
-    for (const line of text.replace(/\n$/, '').split('\n')) {
-      events.push({ line: cursor.lines + events.length + 1, event: eventOfLine(line, new Date()) });
-    }
-  }
+async function readBatch(
+  paths: RunPaths,
+  readEvents: ReadEvents,
+  cursor: RunCursor,
+  atEnd: boolean,
+): Promise<RunBatch | null> {
+  const { events, bytes } = await readEvents(cursor, atEnd);
   const outputBytes = await readFrom(paths.output, cursor.outputBytes, OUTPUT_CHUNK);
   const length = textChunkLength(outputBytes, atEnd && outputBytes.length < OUTPUT_CHUNK);
-  if (whole === 0 && length === 0) return null;
+  if (events.length === 0 && length === 0) return null;
   return {
     events,
     output:
@@ -115,8 +115,8 @@ async function readBatch(paths: RunPaths, cursor: RunCursor, atEnd: boolean): Pr
         ? null
         : { start: cursor.outputBytes, text: storableText(outputBytes.subarray(0, length).toString('utf8')) },
     cursor: {
-      lines: cursor.lines + events.length,
-      eventBytes: cursor.eventBytes + whole,
+      lines: events.at(-1)?.line ?? cursor.lines,
+      eventBytes: cursor.eventBytes + bytes,
       outputBytes: cursor.outputBytes + length,
     },
   };

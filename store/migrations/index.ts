@@ -41,6 +41,18 @@ export async function migrateTo(db: Kysely<Database>, names: readonly string[]):
   if (error) throw error;
 }
 
+/** Returns the names of migrations of this release that the database has not had; all of them for an empty database. */
+export async function missingMigrations(db: Kysely<Database>): Promise<string[]> {
+  const names = Object.keys(MIGRATIONS);
+  const { rows } = await sql<{ there: boolean }>`select to_regclass('kysely_migration') is not null as there`.execute(
+    db,
+  );
+  if (!rows[0]?.there) return names;
+  const done = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const had = new Set(done.rows.map(({ name }) => name));
+  return names.filter((name) => !had.has(name));
+}
+
 const NEVER_RUN: Migration = { up: async () => undefined };
 
 /** What the database has of migrations that are not known here; the migrator only wants to see their names. */

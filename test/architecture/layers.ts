@@ -102,6 +102,7 @@ export const COMPOSITION_ROOTS = [
   'api/shared/open-shared.ts',
   'api/shared/set-up.ts',
   'worker/main.ts',
+  'worker/operator.ts',
   'deploy/backup/restore-backup.ts',
   'deploy/backup/take-backup.ts',
   'deploy/kubernetes/migrate.ts',
@@ -126,7 +127,7 @@ export const READING = /^(read|find|list|count|ping|is)[A-Z]/;
 
 /** Where the environment may be read: composition roots, what starts before there is a configuration, and tests. */
 export const ENVIRONMENT_FILES =
-  /^(api\/main\.ts|worker\/main\.ts|cli\/main\.ts|deploy\/(stack|kubernetes)\/|bootstrap\/|bench\/|test\/|jest\.config\.js$|muster$)/;
+  /^(api\/main\.ts|worker\/(main|operator)\.ts|cli\/main\.ts|deploy\/(stack|kubernetes)\/|bootstrap\/|bench\/|test\/|jest\.config\.js$|muster$)/;
 
 /** Where queries may stand. */
 export const QUERY_FILES = /^(store|test|bench)\//;

@@ -8,6 +8,8 @@ the run starts writes nothing here. Into the run's directory it writes
     results.json   at the final statistics: what every processed host reached (cfs-flows 4.4); in check mode every host
                    of a play, with the tasks that would change it
 
+Of a run whose events somebody else writes (`MUSTER_HIDE_NO_LOG`) it keeps none, and only hides what is left of `no_log`.
+
 Nothing here may fail or delay a playbook: what cannot be written is dropped and counted.
 """
 
@@ -68,6 +70,8 @@ class CallbackModule(CallbackBase):
         super().__init__(*args, **kwargs)
         self.disabled = not DIRECTORY
         if self.disabled:
+            if os.environ.pop('MUSTER_HIDE_NO_LOG', ''):
+                hide_no_log()
             return
         # Into a pipe Python writes 8 KiB at a time: the log would come late, and without its end when the run is killed.
         sys.stdout.reconfigure(line_buffering=True)

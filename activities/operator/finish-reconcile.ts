@@ -1,0 +1,109 @@
+import { closeReconcile } from '../../control/operator/end-reconcile.ts';
+import { entryOf, type HashedEntry, type OperatorSite } from '../../control/operator/operator-site.ts';
+import { afterReconcile } from '../../domain/operator/after-reconcile.ts';
+import { interruptedAs } from '../../domain/operator/back-off.ts';
+import { decideEnd, type End, type Ended } from '../../domain/operator/decide-end.ts';
+import type { ReconcileBegin, RunResult } from '../../domain/operator/reconcile.ts';
+import type { ReconcileOutcome } from '../../domain/operator/resource-words.ts';
+import { markError, markFailed, markSucceeded, type Status, UNABLE } from '../../domain/operator/status.ts';
+import { DEFAULT_BACKOFF } from '../../domain/operator/watch-entry.ts';
+import { findReconcile, type ReconcileRow } from '../../store/operator/reconciles.ts';
+import { ChangedMeanwhile } from './prepare-reconcile.ts';
+import { writeStatus } from './write-status.ts';
+
+/** What is to be said of a reconcile, before it is on record. */
+interface Conclusion extends Pick<End, 'next' | 'messages'> {
+  outcome: ReconcileOutcome;
+}
+
+const LOST = 'its run was lost four times in a row';
+
+/** The last step of a reconcile: what its first steps have stored becomes status, record and next time. */
+export async function finishReconcile(site: OperatorSite, reconcileId: string): Promise<void> {
+  const reconcile = await findReconcile(site.db, reconcileId);
+  if (reconcile === null || reconcile.endedAt !== null) return;
+  const hashed = entryOf(site, reconcile);
+  const { outcome, messages, next } = await conclude(site, reconcile, hashed);
+  await closeReconcile(site, reconcile, {
+    outcome,
+    messages,
+    after: afterReconcile({
+      outcome,
+      next,
+      before: { failures: reconcile.failures, interruptions: reconcile.interruptions },
+      generationOfLastRun: reconcile.doneGeneration,
+      generation: reconcile.generation,
+      backoff: hashed?.entry.muster.backoff ?? DEFAULT_BACKOFF,
+      random: site.random(),
+    }),
+  });
+}
+
+async function conclude(site: OperatorSite, reconcile: ReconcileRow, hashed: HashedEntry | null): Promise<Conclusion> {
+  const { begin, runResult } = reconcile;
+  const byEvent = { when: 'event' } as const;
+  if (hashed === null || begin === null) return { outcome: 'gone', messages: [], next: byEvent };
+  if (begin.does === 'end') return { outcome: begin.outcome, messages: [], next: byEvent };
+  if (begin.does === 'fail') {
+    if (begin.status) await sayError(site, reconcile, hashed, begin.message);
+    return { outcome: 'failed', messages: [begin.message], next: { when: 'back_off' } };
+  }
+  if (runResult?.ended === 'unable') {
+    await sayError(site, reconcile, hashed, UNABLE);
+    return { outcome: 'failed', messages: [UNABLE], next: { when: 'back_off' } };
+  }
+  if (runResult === null || runResult.ended === 'interrupted') {
+    if (interruptedAs(reconcile) === 'interrupted')
+      return { outcome: 'interrupted', messages: [], next: { when: 'now' } };
+    await sayError(site, reconcile, hashed, LOST);
+    return { outcome: 'failed', messages: [LOST], next: { when: 'back_off' } };
+  }
+  return settle(site, reconcile, hashed, begin, runResult);
+}
+
+/** Writes finalizers and status as the end of the run wants them. */
+async function settle(
+  site: OperatorSite,
+  reconcile: ReconcileRow,
+  { entry }: HashedEntry,
+  { finalizerRun, periodSeconds }: Extract<ReconcileBegin, { does: 'run' }>,
+  result: Extract<RunResult, { ended: 'itself' }>,
+): Promise<Conclusion> {
+  const resource = await site.cluster.read(reconcile);
+  const ended: Ended = { outcome: result.outcome, messages: result.messages, requeue: result.requeue };
+  const end = decideEnd(resource, { uid: reconcile.uid, finalizerRun, periodSeconds }, entry, ended);
+  if (resource !== null && end.finalizers !== null) {
+    const written = await site.cluster.writeFinalizers(reconcile, resource, end.finalizers);
+    if (written.answer === 'conflict') throw new ChangedMeanwhile('its finalizers');
+  }
+  const { counters, completion } = result;
+  const ansibleResult = { ...counters, ...(completion === null ? {} : { completion }) };
+  const observed =
+    entry.muster.observed_generation && reconcile.generation !== null
+      ? { observedGeneration: reconcile.generation }
+      : {};
+  const writing = { now: site.clock(), ...observed };
+  if (end.status !== null) {
+    await writeStatus(
+      site,
+      reconcile,
+      (status): Status =>
+        end.status === 'succeeded'
+          ? markSucceeded(status, ansibleResult, writing)
+          : markFailed(status, end.messages, ansibleResult, writing),
+    );
+  }
+  return end;
+}
+
+async function sayError(
+  site: OperatorSite,
+  reconcile: ReconcileRow,
+  { entry }: HashedEntry,
+  message: string,
+): Promise<void> {
+  const { kind } = reconcile;
+  site.log.warn({ kind, namespace: reconcile.namespace, name: reconcile.name, reconcile: reconcile.id }, message);
+  if (entry.manage_status)
+    await writeStatus(site, reconcile, (status) => markError(status, message, { now: site.clock() }));
+}

@@ -1,0 +1,107 @@
+import { entryOf, type HashedEntry, type OperatorSite } from '../../control/operator/operator-site.ts';
+import type { CustomResource } from '../../domain/operator/custom-resource.ts';
+import { decideBegin } from '../../domain/operator/decide-begin.ts';
+import type { ReconcileBegin } from '../../domain/operator/reconcile.ts';
+import { RECONCILE_KIND } from '../../domain/operator/resource-words.ts';
+import { runDirectory } from '../../domain/operator/run-directory.ts';
+import { artifactsOf, verbosityOf } from '../../domain/operator/run-settings.ts';
+import { runVariables } from '../../domain/operator/run-variables.ts';
+import { secretsOf } from '../../domain/operator/secret-values.ts';
+import { markRunning, UNABLE } from '../../domain/operator/status.ts';
+import { runIdOfOwner } from '../../domain/runs/owner.ts';
+import { findReconcile, type ReconcileRow, writeBegin } from '../../store/operator/reconciles.ts';
+import { writeStatus } from './write-status.ts';
+
+/** How runs are started on this machine. */
+export interface RunsHere {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Value of `--ansible-args`. */
+  ansibleArgs: string;
+  /** Returns the absolute path of ansible-runner; null where there is none. */
+  findRunner(): Promise<string | null>;
+}
+
+/** Id of the run of a reconcile. */
+export const runOf = (reconcileId: string): string => runIdOfOwner({ kind: RECONCILE_KIND, id: reconcileId }, 1);
+
+/** A finalizer or a status was changed by somebody else meanwhile: the step begins again with the resource as it is then. */
+export class ChangedMeanwhile extends Error {
+  override name = 'ChangedMeanwhile';
+}
+
+/** The first step of a reconcile. Returns whether it runs anything; a step that was done before says the same again. */
+export async function prepareReconcile(site: OperatorSite, here: RunsHere, reconcileId: string): Promise<boolean> {
+  const { db } = site;
+  const reconcile = await findReconcile(db, reconcileId);
+  if (reconcile === null || reconcile.endedAt !== null) return false;
+  if (reconcile.begin !== null) return reconcile.begin.does === 'run';
+  const hashed = entryOf(site, reconcile);
+  const read = hashed === null ? null : await site.cluster.read(reconcile);
+  const resource = read?.metadata.uid === reconcile.uid ? read : null;
+  const begin = hashed === null ? GONE : await begun(site, here, reconcile, hashed, resource);
+  const decided = await writeBegin(db, reconcileId, begin, {
+    dirty: reconcile.dirty,
+    generation: resource?.metadata.generation ?? (resource === null ? null : 0),
+    entryHash: hashed?.hash ?? '',
+    runId: begin.does === 'run' ? runOf(reconcileId) : null,
+  });
+  return decided.does === 'run';
+}
+
+/** The file has no entry of this kind any more. */
+const GONE: ReconcileBegin = { does: 'end', outcome: 'gone' };
+const NO_STATUS = 'the status cannot be written: the kind has no subresource status';
+const NO_RUNNER = 'ansible-runner was not found: set MUSTER_ANSIBLE_RUNNER';
+
+async function begun(
+  site: OperatorSite,
+  here: RunsHere,
+  reconcile: ReconcileRow,
+  { entry }: HashedEntry,
+  found: CustomResource | null,
+): Promise<ReconcileBegin> {
+  const begin = decideBegin(found, entry, site.defaultPeriodSeconds);
+  if (found === null || begin.does === 'end') return begin.does === 'end' ? begin : GONE;
+  if (begin.does === 'fail') return { ...begin, status: true };
+  let resource = found;
+  if (begin.addFinalizer !== null) {
+    const finalizers = [...(resource.metadata.finalizers ?? []), begin.addFinalizer];
+    const written = await site.cluster.writeFinalizers(reconcile, resource, finalizers);
+    if (written.answer !== 'written') throw new ChangedMeanwhile(`its finalizer: ${written.answer}`);
+    resource = written.resource;
+  }
+  if (entry.manage_status) {
+    const marked = await writeStatus(site, reconcile, (status) => markRunning(status, { now: site.clock() }));
+    if (marked === 'absent') return { does: 'fail', message: NO_STATUS, status: false };
+    resource = marked;
+  }
+  if ((await here.findRunner()) === null) {
+    site.log.warn({ reconcile: reconcile.id }, NO_RUNNER);
+    return { does: 'fail', message: UNABLE, status: true };
+  }
+  const runId = runOf(reconcile.id);
+  const { variables, collisions } = runVariables(resource, entry, begin.finalizerRun);
+  for (const { kept, dropped } of collisions) {
+    site.log.warn(
+      { kind: entry.kind, namespace: reconcile.namespace, name: reconcile.name, kept, dropped },
+      'two keys of the spec become one variable',
+    );
+  }
+  const { environment, ansibleArgs } = here;
+  await site.directories.make(
+    runId,
+    runDirectory({
+      home: site.home,
+      env: environment,
+      kubeconfig: site.directories.paths(runId).kubeconfig,
+      variables,
+      script: begin.script,
+      ansibleArgs,
+    }),
+    secretsOf(resource),
+  );
+  const { finalizerRun, periodSeconds, script } = begin;
+  const annotations = resource.metadata.annotations ?? {};
+  const maxArtifacts = artifactsOf(annotations, entry);
+  return { does: 'run', finalizerRun, periodSeconds, script, verbosity: verbosityOf(annotations, entry), maxArtifacts };
+}

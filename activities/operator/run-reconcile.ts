@@ -1,0 +1,116 @@
+import { dirname } from 'node:path';
+import { entryOf, type OperatorSite } from '../../control/operator/operator-site.ts';
+import { secondsOf } from '../../domain/operator/duration.ts';
+import { outcomeOf } from '../../domain/operator/outcome.ts';
+import { type ReconcileBegin, type RunResult, tookLonger } from '../../domain/operator/reconcile.ts';
+import { RECONCILE_KIND } from '../../domain/operator/resource-words.ts';
+import { runnerArguments } from '../../domain/operator/runner-command.ts';
+import { runnerEnvironment } from '../../domain/operator/runner-environment.ts';
+import type { RunSpec } from '../../domain/runs/runner.ts';
+import { findReconcile, readRunnerEvents, writeRunResult } from '../../store/operator/reconciles.ts';
+import { findRun } from '../../store/runs/runs.ts';
+import { type RunToEndDependencies, runToEnd } from '../runs/run-to-end.ts';
+import { type RunsHere, runOf } from './prepare-reconcile.ts';
+
+export interface RunReconcileDependencies extends RunToEndDependencies, OperatorSite {
+  here: RunsHere &
+    Omit<Parameters<typeof runnerEnvironment>[0], 'env' | 'kubeconfig'> & {
+      /** Largest kept log of a run (bytes). */
+      logMaxBytes: number;
+    };
+}
+
+/** Exit status of a command that could not be executed, as the launcher gives it. */
+const NOT_EXECUTABLE = 127;
+
+/** The second step of a reconcile: brings its run to its end and stores how it ended. A step that was done before does nothing. */
+export async function runReconcile(
+  deps: RunReconcileDependencies,
+  reconcileId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, runner, directories } = deps;
+  const reconcile = await findReconcile(db, reconcileId);
+  if (reconcile === null || reconcile.endedAt !== null || reconcile.runResult !== null) return;
+  if (reconcile.begin?.does !== 'run') return;
+  const begin = reconcile.begin;
+  const runId = runOf(reconcileId);
+  const limit = entryOf(deps, reconcile)?.entry.muster.run_timeout ?? null;
+  let isLate = false;
+  await runToEnd(
+    deps,
+    {
+      run: {
+        id: runId,
+        sessionId: null,
+        owner: { kind: RECONCILE_KIND, id: reconcileId },
+        streamId: runId,
+        layer: 0,
+        attempt: 1,
+      },
+      spec: () => specOf(deps, runId, begin),
+      tell: async () => undefined,
+      whileRunning: () => {
+        if (limit === null) return async () => undefined;
+        const timer = setTimeout(() => {
+          isLate = true;
+          void runner.end(runId).catch(() => undefined);
+        }, secondsOf(limit) * 1000);
+        return async () => clearTimeout(timer);
+      },
+    },
+    signal,
+  );
+  const result = await resultOf(deps, runId);
+  await writeRunResult(
+    db,
+    reconcileId,
+    isLate && limit !== null && result.ended === 'itself'
+      ? { ...result, outcome: 'failed', messages: [tookLonger(limit)] }
+      : result,
+  );
+  await directories.tidy(runId);
+}
+
+type Begun = Extract<ReconcileBegin, { does: 'run' }>;
+
+async function specOf(
+  { here, directories, home }: RunReconcileDependencies,
+  runId: string,
+  begin: Begun,
+): Promise<RunSpec> {
+  const { directory, kubeconfig } = directories.paths(runId);
+  const program = await here.findRunner();
+  const { script, verbosity, maxArtifacts } = begin;
+  const { environment: env, only, secretSettings, ansibleConfig } = here;
+  const gathering = env.ANSIBLE_GATHERING;
+  const variables = runnerEnvironment({ env, kubeconfig, only, secretSettings, ansibleConfig });
+  return {
+    runId,
+    argv: [
+      program ?? 'ansible-runner',
+      ...runnerArguments({ directory, ident: runId, script, maxArtifacts, verbosity, gathering }),
+    ],
+    cwd: home,
+    // ansible-runner calls the ansible-playbook of its own environment.
+    env: program === null ? variables.plain : withProgramsOf(program, variables.plain),
+    secretEnv: variables.secret,
+    // They are in the run's folder already.
+    masks: [],
+    logMaxBytes: here.logMaxBytes,
+    trace: 'job_events',
+  };
+}
+
+function withProgramsOf(program: string, env: Record<string, string>): Record<string, string> {
+  return { ...env, PATH: [dirname(program), env.PATH ?? '/usr/local/bin:/usr/bin:/bin'].join(':') };
+}
+
+async function resultOf({ db, directories }: RunReconcileDependencies, runId: string): Promise<RunResult> {
+  const run = await findRun(db, runId);
+  if (run === null || run.state !== 'ended' || run.exitCode === null) return { ended: 'interrupted' };
+  const events = await readRunnerEvents(db, runId);
+  const lastLines = await directories.lastLines(runId);
+  if (run.exitCode === NOT_EXECUTABLE && lastLines === null) return { ended: 'unable' };
+  return { ended: 'itself', ...outcomeOf(events, { exitCode: run.exitCode, lastLines }) };
+}

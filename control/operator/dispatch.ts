@@ -1,0 +1,65 @@
+import { operatorQueueOf } from '../../domain/engine/task-queues.ts';
+import { admit } from '../../domain/operator/admission.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
+import {
+  dueResources,
+  freePlaces,
+  holdOperator,
+  listUntold,
+  nextDue,
+  noteTold,
+  type OpenReconcile,
+  openReconciles,
+} from '../../store/operator/due.ts';
+import { startOnce } from '../temporal/start-once.ts';
+import type { OperatorSite } from './operator-site.ts';
+import { wantedReconcile } from './wanted-workflows.ts';
+
+/** A process that has said nothing for so long (ms) gets no runs. */
+const SEEN_MS = 45_000;
+/** A reconcile of which Temporal was told so long ago (ms) is told again: it may have forgotten it. */
+const TOLD_AGAIN_MS = 30_000;
+/** The workflow of the reconcile before ends in a moment (ms). */
+const SOON_MS = 200;
+
+/**
+ * Begins reconciles as far as places are free: first on record, then in Temporal. What Temporal did not take, a later pass tells again. Returns
+ * after how long (ms) there is something to do again; null: nothing has a time.
+ */
+export async function dispatchReconciles(site: OperatorSite): Promise<number | null> {
+  const { db, clock, operator } = site;
+  const now = clock();
+  await db.transaction().execute(async (trx) => {
+    if (!(await holdOperator(trx, operator))) return;
+    const places = await freePlaces(trx, operator, new Date(now.getTime() - SEEN_MS));
+    await openReconciles(trx, admit(await dueResources(trx, operator, places, now), places), now);
+  });
+  const untold = await listUntold(db, operator, new Date(now.getTime() - TOLD_AGAIN_MS));
+  const taken = await Promise.all(untold.map((reconcile) => startReconcile(site, reconcile)));
+  const due = await nextDue(db, operator, now);
+  const dueMs = due === null ? null : Math.max(0, due.getTime() - clock().getTime());
+  return taken.includes(false) ? Math.min(SOON_MS, dueMs ?? SOON_MS) : dueMs;
+}
+
+/** Returns whether the workflow of the reconcile is open: one that is told again may be, of one that is new only this call begins it. */
+async function startReconcile(
+  { db, clock, operator, client, log }: OperatorSite,
+  reconcile: OpenReconcile,
+): Promise<boolean> {
+  const { workflowType, ...wanted } = wantedReconcile(operator, reconcile);
+  try {
+    const isNew = await startOnce(client, workflowType, {
+      ...wanted,
+      taskQueue: operatorQueueOf(operator),
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    });
+    if (isNew || reconcile.isTold) await noteTold(db, reconcile.id, clock());
+    return isNew || reconcile.isTold;
+  } catch (error) {
+    log.warn(
+      { reconcile: reconcile.id, err: messageOf(error) },
+      'Temporal was not told of a reconcile; it is told again',
+    );
+    return false;
+  }
+}

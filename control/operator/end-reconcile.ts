@@ -1,0 +1,28 @@
+import type { After } from '../../domain/operator/after-reconcile.ts';
+import type { ReconcileOutcome } from '../../domain/operator/resource-words.ts';
+import {
+  deleteReconciles,
+  endReconcile,
+  listOldReconciles,
+  type ReconcileRow,
+  reconcileOwner,
+} from '../../store/operator/reconciles.ts';
+import { forgetRuns } from '../runs/forget-runs.ts';
+import type { OperatorSite } from './operator-site.ts';
+import { wantedDispatcher } from './wanted-workflows.ts';
+
+export interface Ending {
+  outcome: ReconcileOutcome;
+  messages: string[];
+  after: After;
+}
+
+/** Ends a reconcile on record, says that its place is free, and removes the oldest records of its resource with their runs. */
+export async function closeReconcile(site: OperatorSite, reconcile: ReconcileRow, ending: Ending): Promise<void> {
+  const { db, clock, operator, tell, keepReconciles } = site;
+  await endReconcile(db, reconcile, ending, clock());
+  await tell([wantedDispatcher(operator)]);
+  const old = await listOldReconciles(db, reconcile.resourceId, keepReconciles);
+  for (const id of old) await forgetRuns(db, reconcileOwner(id));
+  await deleteReconciles(db, old);
+}

@@ -1,0 +1,60 @@
+import { type CauseType, urgencyOf } from '../../domain/operator/cause.ts';
+import { causeOfNote, type NotedObject } from '../../domain/operator/note-object.ts';
+import { holdResources, markGone, missingUids, type ObjectNote, writeNotes } from '../../store/operator/resources.ts';
+import type { HashedEntry, OperatorSite } from './operator-site.ts';
+import { wantedDispatcher } from './wanted-workflows.ts';
+
+export type NoteDependencies = Pick<OperatorSite, 'db' | 'clock' | 'operator' | 'tell'>;
+
+/** What a list or a watch has told of the objects of one kind. */
+export interface Notes {
+  objects: readonly NotedObject[];
+  /** Uids of objects that are no more. */
+  gone: readonly string[];
+  /** Whether these are all objects of the kind. */
+  isComplete: boolean;
+  /** Whether they are listed for the first time since the start. */
+  isFirst: boolean;
+}
+
+/** Objects that are written in one transaction, at most. */
+const BATCH = 500;
+
+/**
+ * Writes what is known of objects and makes those run that have a cause. It is told again without harm: what is on record already changes
+ * nothing.
+ */
+export async function noteObjects(deps: NoteDependencies, { entry, hash }: HashedEntry, notes: Notes): Promise<void> {
+  const { db, clock, operator, tell } = deps;
+  const { isFirst, isComplete, gone } = notes;
+  const noting = { isFirst, entryHash: hash, resync: entry.muster.resync_on_start };
+  let isDue = false;
+  for (let at = 0; at < notes.objects.length; at += BATCH) {
+    const objects = notes.objects.slice(at, at + BATCH);
+    const now = clock();
+    await db.transaction().execute(async (trx) => {
+      const known = await holdResources(
+        trx,
+        operator,
+        entry,
+        objects.map(({ uid }) => uid),
+        now,
+      );
+      const written = objects.map((object): ObjectNote => {
+        const type = causeOfNote(known.get(object.uid) ?? null, object, noting);
+        if (type !== null) isDue = true;
+        return {
+          object,
+          cause: type === null ? null : { cause: { type }, urgency: urgencyOf(type satisfies CauseType) },
+        };
+      });
+      await writeNotes(trx, operator, entry, written, now);
+    });
+  }
+  await markGone(db, operator, entry, gone, clock());
+  if (isComplete) {
+    const there = notes.objects.map(({ uid }) => uid);
+    await markGone(db, operator, entry, await missingUids(db, operator, entry, there), clock());
+  }
+  if (isDue) await tell([wantedDispatcher(operator)]);
+}

@@ -1,0 +1,29 @@
+import { operatorQueueOf } from '../../domain/engine/task-queues.ts';
+import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
+import type { OpenReconcile } from '../../store/operator/due.ts';
+import { resourcesDue } from '../../workflows/operator/messages.ts';
+import type { WantedWorkflow } from '../temporal/tell.ts';
+
+/** The workflow that begins reconciles, with the word that there may be something to begin. */
+export function wantedDispatcher(operator: string): WantedWorkflow {
+  return {
+    workflowType: WORKFLOWS.operatorDispatcher,
+    workflowId: `operator/${operator}`,
+    taskQueue: operatorQueueOf(operator),
+    args: [{ operator }],
+    staticSummary: `begins reconciles of operator ${operator}`,
+    signal: resourcesDue,
+  };
+}
+
+/** The workflow of a reconcile. A resource has one at a time, so its id names the resource. */
+export function wantedReconcile(operator: string, reconcile: OpenReconcile): WantedWorkflow {
+  const { id, machine, uid, version, kind, namespace, name } = reconcile;
+  return {
+    workflowType: WORKFLOWS.operatorReconcile,
+    workflowId: `operator/${operator}/${uid}/${version}`,
+    taskQueue: operatorQueueOf(operator),
+    args: [{ reconcileId: id, machine }],
+    staticSummary: `reconciles ${kind} ${namespace === '' ? name : `${namespace}/${name}`}`.slice(0, 200),
+  };
+}

@@ -1,0 +1,23 @@
+/** What is on record of a reconcile between its three steps. */
+import type { Outcome } from './outcome.ts';
+import type { Script } from './watch-entry.ts';
+
+/** What the first step decided; it is decided once. */
+export type ReconcileBegin =
+  | { does: 'end'; outcome: 'gone' | 'refused' }
+  /** Nothing runs; the status says why. `status`: false where it cannot be written. */
+  | { does: 'fail'; message: string; status: boolean }
+  | ({ does: 'run'; finalizerRun: boolean; periodSeconds: number | null } & RunCommand);
+
+/** What of the command of a run follows from the resource. */
+export interface RunCommand {
+  script: Script;
+  verbosity: number;
+  maxArtifacts: number;
+}
+
+/** How a run ended. `interrupted`: nobody knows, since it was lost. */
+export type RunResult = ({ ended: 'itself' } & Outcome) | { ended: 'unable' } | { ended: 'interrupted' };
+
+/** The message of a run that took longer than its entry allows. */
+export const tookLonger = (duration: string): string => `run took longer than ${duration}`;

@@ -1,0 +1,122 @@
+/** Admission: which resources are due, which places are free, what has begun. */
+import { sql } from 'kysely';
+import type { Admitted, Candidate, Places } from '../../domain/operator/admission.ts';
+import type { Db } from '../connection/database.ts';
+
+/** Resources of each kind that are looked at in one pass, at most. */
+const MOST = 200;
+
+export const kindKey = (group: string, version: string, kind: string): string => `${group}/${version}/${kind}`;
+
+/** Holds the operator, so that admissions of it go one after the other. Returns whether there is such an operator. */
+export async function holdOperator(db: Db, operator: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('operators')
+    .select('name')
+    .where('name', '=', operator)
+    .forUpdate()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Returns the places that are free: for each kind, and in each process that was seen since a time. */
+export async function freePlaces(db: Db, operator: string, seenAfter: Date): Promise<Places> {
+  const kinds = await sql<{ key: string; free: number }>`
+    select w.api_group || '/' || w.version || '/' || w.kind as key, (w.slots - count(r.id))::int as free
+    from operator_watches w left join operator_resources r on r.operator = w.operator and r.reconcile_id is not null
+      and r.api_group = w.api_group and r.version = w.version and r.kind = w.kind
+    where w.operator = ${operator} group by w.operator, w.api_group, w.version, w.kind, w.slots
+  `.execute(db);
+  const machines = await sql<{ machine: string; free: number }>`
+    select p.machine, (p.slots - count(c.id))::int as free
+    from operator_processes p left join operator_reconciles c on c.operator = p.operator and c.machine = p.machine
+      and c.ended_at is null
+    where p.operator = ${operator} and p.seen_at > ${seenAfter} group by p.machine, p.slots
+  `.execute(db);
+  return {
+    kinds: new Map(kinds.rows.map(({ key, free }) => [key, free])),
+    machines: new Map(machines.rows.map(({ machine, free }) => [machine, free])),
+  };
+}
+
+/** Returns the resources that are due and of kinds with free places, the most urgent of each kind. */
+export async function dueResources(db: Db, operator: string, places: Places, now: Date): Promise<Candidate[]> {
+  const kinds = [...places.kinds].filter(([, free]) => free > 0).map(([key]) => key);
+  if (kinds.length === 0) return [];
+  const { rows } = await sql<Candidate>`
+    select id, kind, urgency, "dueAt" from (
+      select id, api_group || '/' || version || '/' || kind as kind, due_class as urgency, due_at as "dueAt",
+        row_number() over (partition by api_group, version, kind order by due_class, due_at) as place
+      from operator_resources
+      where operator = ${operator} and reconcile_id is null and due_at <= ${now} and gone_at is null
+    ) due where place <= ${MOST} and kind = any(${kinds})
+  `.execute(db);
+  return rows;
+}
+
+/** Opens a reconcile for each resource that is admitted. Returns the ids of the reconciles. */
+export async function openReconciles(db: Db, admitted: readonly Admitted[], now: Date): Promise<string[]> {
+  if (admitted.length === 0) return [];
+  const rows = JSON.stringify(admitted);
+  const opened = await sql<{ id: string }>`
+    with admitted as (
+      select a.id, a.machine, gen_random_uuid() as reconcile from jsonb_to_recordset(${rows}::jsonb) as a(id uuid, machine text)
+    ), opened as (
+      insert into operator_reconciles (id, resource_id, operator, machine, cause, started_at)
+      select a.reconcile, r.id, r.operator, a.machine, coalesce(r.cause, '{"type":"timer"}'), ${now}
+      from admitted a join operator_resources r on r.id = a.id
+      returning id
+    ), marked as (
+      update operator_resources r set reconcile_id = a.reconcile, due_at = null, due_class = null, due_reason = null, cause = null,
+        phase = 'running', reason = null, updated_at = ${now}
+      from admitted a where r.id = a.id
+    )
+    select id from opened
+  `.execute(db);
+  return opened.rows.map(({ id }) => id);
+}
+
+/** A reconcile whose workflow is to be open. */
+export interface OpenReconcile {
+  id: string;
+  machine: string;
+  /** Whether Temporal had its workflow before. */
+  isTold: boolean;
+  uid: string;
+  version: string;
+  kind: string;
+  namespace: string;
+  name: string;
+}
+
+/** Returns the reconciles of an operator that are not over, and of which Temporal has not been told since a time. */
+export async function listUntold(db: Db, operator: string, since: Date): Promise<OpenReconcile[]> {
+  return db
+    .selectFrom('operator_reconciles as c')
+    .innerJoin('operator_resources as r', 'r.id', 'c.resource_id')
+    .select(['c.id', 'c.machine', 'r.uid', 'r.version', 'r.kind', 'r.namespace', 'r.name'])
+    .select(sql<boolean>`c.told_at is not null`.as('isTold'))
+    .where('c.operator', '=', operator)
+    .where('c.ended_at', 'is', null)
+    .where((is) => is.or([is('c.told_at', 'is', null), is('c.told_at', '<', since)]))
+    .orderBy('c.started_at')
+    .execute();
+}
+
+/** Notes that Temporal has the workflow of a reconcile. */
+export async function noteTold(db: Db, id: string, now: Date): Promise<void> {
+  await db.updateTable('operator_reconciles').set({ told_at: now }).where('id', '=', id).execute();
+}
+
+/** Returns when the next resource is due that nothing but its time keeps; null: none. */
+export async function nextDue(db: Db, operator: string, after: Date): Promise<Date | null> {
+  const row = await db
+    .selectFrom('operator_resources')
+    .select((of) => of.fn.min('due_at').as('due'))
+    .where('operator', '=', operator)
+    .where('reconcile_id', 'is', null)
+    .where('gone_at', 'is', null)
+    .where('due_at', '>', after)
+    .executeTakeFirst();
+  return row?.due ?? null;
+}

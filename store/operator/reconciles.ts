@@ -1,0 +1,191 @@
+/** Reconciles: one record each, from admission to its end. */
+import { sql } from 'kysely';
+import type { After } from '../../domain/operator/after-reconcile.ts';
+import type { Cause } from '../../domain/operator/cause.ts';
+import type { ReconcileBegin, RunResult } from '../../domain/operator/reconcile.ts';
+import { RECONCILE_KIND, type ReconcileOutcome } from '../../domain/operator/resource-words.ts';
+import type { Db } from '../connection/database.ts';
+
+export interface ReconcileRow {
+  id: string;
+  resourceId: string;
+  operator: string;
+  machine: string;
+  cause: Cause;
+  endedAt: Date | null;
+  begin: ReconcileBegin | null;
+  dirtyRead: number | null;
+  generation: number | null;
+  entryHash: string | null;
+  runResult: RunResult | null;
+  group: string;
+  version: string;
+  kind: string;
+  namespace: string;
+  name: string;
+  uid: string;
+  dirty: number;
+  failures: number;
+  interruptions: number;
+  doneGeneration: number | null;
+}
+
+/** Returns a reconcile with its resource; null where there is none. */
+export async function findReconcile(db: Db, id: string): Promise<ReconcileRow | null> {
+  const row = await db
+    .selectFrom('operator_reconciles as c')
+    .innerJoin('operator_resources as r', 'r.id', 'c.resource_id')
+    .select([
+      'c.id',
+      'c.resource_id as resourceId',
+      'c.operator',
+      'c.machine',
+      'c.cause',
+      'c.ended_at as endedAt',
+      'c.begin',
+    ])
+    .select(['c.dirty_read as dirtyRead', 'c.generation', 'c.entry_hash as entryHash', 'c.run_result as runResult'])
+    .select(['r.api_group as group', 'r.version', 'r.kind', 'r.namespace', 'r.name', 'r.uid', 'r.dirty'])
+    .select(['r.failures', 'r.interruptions', 'r.done_generation as doneGeneration'])
+    .where('c.id', '=', id)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Writes what a reconcile does, unless that is decided. Returns what is decided. */
+export async function writeBegin(
+  db: Db,
+  id: string,
+  begin: ReconcileBegin,
+  read: { dirty: number; generation: number | null; entryHash: string; runId: string | null },
+): Promise<ReconcileBegin> {
+  await db
+    .updateTable('operator_reconciles')
+    .set({
+      begin: JSON.stringify(begin),
+      dirty_read: read.dirty,
+      generation: read.generation,
+      entry_hash: read.entryHash,
+      run_id: read.runId,
+    })
+    .where('id', '=', id)
+    .where('begin', 'is', null)
+    .execute();
+  const row = await db.selectFrom('operator_reconciles').select('begin').where('id', '=', id).executeTakeFirstOrThrow();
+  return row.begin ?? begin;
+}
+
+/** Writes how the run of a reconcile ended, once. */
+export async function writeRunResult(db: Db, id: string, result: RunResult): Promise<void> {
+  await db
+    .updateTable('operator_reconciles')
+    .set({ run_result: JSON.stringify(result) })
+    .where('id', '=', id)
+    .where('run_result', 'is', null)
+    .execute();
+}
+
+export interface ReconcileEnd {
+  outcome: ReconcileOutcome;
+  messages: string[];
+  after: After;
+}
+
+/**
+ * Ends a reconcile, releases its resource and sets its next time, in one transaction. A resource to which something happened since the reconcile
+ * read it is due at once. Returns false when the reconcile was over.
+ */
+export async function endReconcile(
+  db: Db,
+  reconcile: ReconcileRow,
+  { outcome, messages, after }: ReconcileEnd,
+  now: Date,
+): Promise<boolean> {
+  const { due } = after;
+  const dueAt = due === null ? null : new Date(now.getTime() + due.inSeconds * 1000);
+  const ran = outcome === 'ok' || outcome === 'failed' || outcome === 'cancelled';
+  const dirtyRead = reconcile.dirtyRead ?? 0;
+  return db.transaction().execute(async (trx) => {
+    const ended = await trx
+      .updateTable('operator_reconciles')
+      .set({
+        ended_at: now,
+        outcome,
+        messages: JSON.stringify(messages),
+        requeue_after_seconds: after.requeueAfterSeconds,
+        requeue_reason: after.requeueReason,
+      })
+      .where('id', '=', reconcile.id)
+      .where('ended_at', 'is', null)
+      .executeTakeFirst();
+    if (ended.numUpdatedRows === 0n) return false;
+    const gone = outcome === 'gone';
+    const again = sql`r.dirty > ${dirtyRead} and r.gone_at is null and not ${gone}`;
+    await sql`
+      update operator_resources r set
+        reconcile_id = null, updated_at = ${now}, last_outcome = ${outcome},
+        failures = ${after.counts.failures}, interruptions = ${after.counts.interruptions},
+        done_generation = case when ${ran} then ${reconcile.generation}::bigint else r.done_generation end,
+        done_mark = case when ${ran} and r.dirty = ${dirtyRead} then r.seen_mark else r.done_mark end,
+        done_hash = case when ${ran} then ${reconcile.entryHash}::text else r.done_hash end,
+        due_at = case when ${again} then ${now}::timestamptz when r.gone_at is not null or ${gone} then null
+          else ${dueAt}::timestamptz end,
+        due_class = case when ${again} then coalesce(r.due_class, 1) else ${due?.urgency ?? null}::smallint end,
+        due_reason = case when ${again} then r.due_reason else ${due?.reason ?? null}::text end,
+        cause = case when ${again} then r.cause else ${due === null ? null : JSON.stringify(due.cause)}::jsonb end,
+        phase = case when ${again} then 'queued' when r.gone_at is not null then 'gone' else ${after.phase}::text end,
+        reason = case when ${again} then 'changed during its run' else ${after.reason}::text end,
+        gone_at = case when ${gone} then coalesce(r.gone_at, ${now}::timestamptz) else r.gone_at end
+      where r.id = ${reconcile.resourceId}
+    `.execute(trx);
+    return true;
+  });
+}
+
+/** Returns the ids of reconciles of these that are not over. */
+export async function listOpen(db: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('operator_reconciles')
+    .select('id')
+    .where(sql<boolean>`id::text = any(${ids})`)
+    .where('ended_at', 'is', null)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Returns the ids of the records of a resource beyond its newest `keep`. */
+export async function listOldReconciles(db: Db, resourceId: string, keep: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('operator_reconciles')
+    .select('id')
+    .where('resource_id', '=', resourceId)
+    .where('ended_at', 'is not', null)
+    .orderBy('started_at', 'desc')
+    .offset(keep)
+    .limit(100)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Removes records. */
+export async function deleteReconciles(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db.deleteFrom('operator_reconciles').where('id', 'in', ids).execute();
+}
+
+/** Returns what ansible-runner said of a run, as far as its outcome follows from it, in order. */
+export async function readRunnerEvents(
+  db: Db,
+  runId: string,
+): Promise<{ event: string; created?: unknown; event_data?: unknown }[]> {
+  const { rows } = await sql<{ runner: { event: string } }>`
+    select data->'runner' as runner from events
+    where run_id = ${runId} and data ? 'runner' and (
+      type = 'stats' or data->'runner'->>'event' in ('runner_on_failed', 'runner_on_unreachable')
+      or (data->'runner'->>'event' = 'runner_on_ok' and data->'runner'->'event_data'->'res' ? 'period'))
+    order by line
+  `.execute(db);
+  return rows.map(({ runner }) => runner);
+}
+
+export const reconcileOwner = (id: string) => ({ kind: RECONCILE_KIND, id });

@@ -1,0 +1,67 @@
+#!/usr/bin/python3 -S
+"""Stands in for ansible-runner: does what the spec of the resource says, and writes what ansible-runner would.
+
+Members of the spec: `stats` (counts of localhost), `events` (further events before them), `stdout` (null: none), `rc`, `seconds`. It writes
+a line when it begins and a line when it ends into `calls.log` beside the playbook.
+"""
+
+import json
+import os
+import sys
+import time
+
+args = sys.argv[1:]
+folder, playbook, ident = args[1], args[args.index('-p') + 1], args[args.index('-i') + 1]
+with open(os.path.join(folder, 'env', 'extravars'), encoding='utf-8') as file:
+    variables = json.load(file)
+
+
+def plain(value):
+    """The value without the marks of unsafe text."""
+    if isinstance(value, dict):
+        return value['__ansible_unsafe'] if '__ansible_unsafe' in value else {key: plain(one) for key, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list) else value
+
+
+variables = plain(variables)
+artifacts = os.path.join(folder, 'artifacts', ident)
+os.makedirs(os.path.join(artifacts, 'job_events'))
+events = []
+
+
+def log(word):
+    """One line of the log: when, begin or end, which resource, its size."""
+    name = variables['ansible_operator_meta']['name']
+    line = f'{time.time()} {word} {name} {variables.get("size", "-")} {ident}\n'
+    descriptor = os.open(os.path.join(os.path.dirname(playbook), 'calls.log'), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(descriptor, line.encode())
+    os.close(descriptor)
+
+
+def emit(event):
+    """Writes an event as ansible-runner does: under another name first."""
+    counter = len(events) + 1
+    events.append(event)
+    body = {'uuid': f'0-{counter}', 'counter': counter, 'stdout': '', 'created': '2026-01-02T03:04:05.678901+00:00', **event}
+    path = os.path.join(artifacts, 'job_events', f'{counter}-abc{counter}.json')
+    with open(f'{path}.tmp', 'w', encoding='utf-8') as file:
+        json.dump(body, file)
+    os.rename(f'{path}.tmp', path)
+
+
+log('begin')
+emit({'event': 'playbook_on_start', 'event_data': {'playbook': playbook}})
+time.sleep(float(variables.get('seconds', 0)))
+for event in variables.get('events', []):
+    emit(event)
+stats = variables.get('stats', {'ok': 1})
+if stats is not None:
+    counts = {name: {'localhost': number} for name, number in stats.items()}
+    emit({'event': 'playbook_on_stats', 'event_data': {**counts, 'processed': {'localhost': 1}}})
+stdout = variables.get('stdout', 'PLAY RECAP')
+if stdout is not None:
+    with open(os.path.join(artifacts, 'stdout'), 'w', encoding='utf-8') as file:
+        file.write(stdout)
+    print(stdout, flush=True)
+log('end')
+sys.exit(int(variables.get('rc', 0)))

@@ -1,0 +1,214 @@
+/** The life of an operator's process: what it opens, its workers, and their stops in order. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
+import { createOperatorActivities, createOperatorMachineActivities } from '../../activities/operator/activities.ts';
+import { databaseSettings } from '../../config/database-settings.ts';
+import { type Environment, SECRET_SETTINGS } from '../../config/environment.ts';
+import { temporalSettings } from '../../config/temporal-settings.ts';
+import type { OperatorSite } from '../../control/operator/operator-site.ts';
+import { reconcileRuns } from '../../control/operator/reconcile-runs.ts';
+import { wantedDispatcher } from '../../control/operator/wanted-workflows.ts';
+import { announceRunMachine } from '../../control/runs/announce-machine.ts';
+import { cleanMachine } from '../../control/runs/clean-machine.ts';
+import { connectTemporal } from '../../control/temporal/connect.ts';
+import { ensureNamespace } from '../../control/temporal/ensure-namespace.ts';
+import { createTell } from '../../control/temporal/tell.ts';
+import { operatorMachineQueueOf, operatorQueueOf } from '../../domain/engine/task-queues.ts';
+import { secondsOf } from '../../domain/operator/duration.ts';
+import { OPERATOR_MACHINES } from '../../domain/operator/resource-words.ts';
+import { openClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
+import { createClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
+import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
+import { readHostId } from '../../drivers/machine/machine-id.ts';
+import { createResourceClient } from '../../drivers/operator-cluster/resource-client.ts';
+import { entryHash } from '../../drivers/operator-home/entry-hash.ts';
+import { rolesConfig } from '../../drivers/operator-home/roles-config.ts';
+import { findRunner } from '../../drivers/operator-runner/find-runner.ts';
+import { ownKubeconfig } from '../../drivers/operator-runner/own-kubeconfig.ts';
+import { createRunDirectories } from '../../drivers/operator-runner/private-directory.ts';
+import { createDiscovery } from '../../drivers/operator-watch/discovery.ts';
+import { openDatabase } from '../../store/connection/database.ts';
+import { missingMigrations } from '../../store/migrations/index.ts';
+import { forgetProcess, noteProcess, writeOperator } from '../../store/operator/operators.ts';
+import { again } from '../again.ts';
+import { connectWorkers, workerOptions } from '../engine.ts';
+import { keepRunning } from '../keep-running.ts';
+import { ROOT } from '../shared/open-shared.ts';
+import type { openWorkerLog } from '../worker-log.ts';
+import { workflowBundle } from '../workflow-bundle.ts';
+import { followObjects } from './follow-objects.ts';
+import { listenAddress, listenForOperatorProbes } from './probes.ts';
+import { type OperatorStart, StartRefused } from './read-start.ts';
+
+export interface OperatorProcess {
+  start: OperatorStart;
+  env: Environment;
+  /** Of MUSTER_TEMPORAL_NAMESPACE; unset: a namespace of the operator's own. */
+  namedNamespace: string | undefined;
+  isPod: boolean;
+  version: string;
+  log: ReturnType<typeof openWorkerLog>;
+  /** Told how to stop once there is something to stop. */
+  onStart(stop: () => void): void;
+}
+
+/** Workflows that are over are kept so long. */
+const RETENTION_DAYS = 3;
+const SAY_MS = 15_000;
+const LOOK_MS = 30_000;
+const WATCHING_PLACES = 2_000;
+const PYTHON = 'python3';
+
+/** Works until it is stopped. Throws `StartRefused` for what no waiting brings. */
+export async function runOperator({
+  start,
+  env,
+  namedNamespace,
+  isPod,
+  version,
+  log,
+  onStart,
+}: OperatorProcess): Promise<void> {
+  const { name, home, flags } = start;
+  for (const warning of start.warnings) log.warn({ entry: warning.entry, code: warning.code }, warning.message);
+  const data = join(env.MUSTER_DATA_DIR, 'operator');
+  const runsDir = join(data, 'runs');
+  await mkdir(runsDir, { recursive: true, mode: 0o700 });
+  const hostId = await readHostId(data);
+  const address = listenAddress(flags['health-probe-bind-address'], isPod);
+  let isReady = () => false;
+  const probes = await listenForOperatorProbes(address, () => isReady()).catch((error: Error) => {
+    throw new StartRefused([`error: port_taken: --health-probe-bind-address: ${error.message}`], 1);
+  });
+
+  const db = openDatabase({ ...databaseSettings(env), name: `muster-operator-${name}`.slice(0, 60) });
+  const missing = await again('database', log, () => missingMigrations(db));
+  if (missing.length > 0) {
+    const words = `the database has not the shape of Muster ${version}: ${missing.length} migrations are missing, the first is ${missing[0]}`;
+    throw new StartRefused([`error: database_older: ${words}; start the API of this release first`], 1);
+  }
+  const hashed = await Promise.all(start.entries.map(async (entry) => ({ entry, hash: await entryHash(entry, home) })));
+  const settings = { ...temporalSettings(env, 'operator'), namespace: namedNamespace ?? `muster-operator-${name}` };
+  const temporal = connectTemporal(settings);
+  const { client } = temporal;
+  await again('Temporal', log, () => ensureNamespace(temporal.connection, settings.namespace, RETENTION_DAYS));
+
+  const cluster = createClusterClient(openClusterAccess(null));
+  const discovery = createDiscovery(cluster);
+  const site: OperatorSite = {
+    db,
+    log,
+    client,
+    home,
+    hostId,
+    operator: name,
+    clock: () => new Date(),
+    entries: hashed,
+    defaultPeriodSeconds: secondsOf(flags['reconcile-period']),
+    keepReconciles: flags['keep-reconciles'],
+    cluster: createResourceClient(cluster, discovery),
+    directories: createRunDirectories({ runsDir, kubeconfig: ownKubeconfig }),
+    tell: createTell({ client, log }),
+    random: Math.random,
+  };
+  const runner = await createLocalRunner({
+    runsDir,
+    slots: start.slots,
+    python: PYTHON,
+    launcher: join(ROOT, 'ansible', 'launcher', 'launch.py'),
+  });
+  const findAnsibleRunner = () =>
+    findRunner({
+      named: env.MUSTER_ANSIBLE_RUNNER,
+      cacheDir: env.MUSTER_CACHE_DIR,
+      searchPath: start.environment.PATH ?? '',
+    });
+  const here = {
+    environment: start.environment,
+    ansibleArgs: flags['ansible-args'],
+    findRunner: findAnsibleRunner,
+    only: flags['runner-env']?.split(',').map((word) => word.trim()),
+    secretSettings: SECRET_SETTINGS,
+    ansibleConfig: await rolesConfig({ home, folder: data, environment: start.environment }),
+    logMaxBytes: env.MUSTER_LOG_MAX,
+  };
+  const owners = [reconcileRuns(db)];
+  const me = { operator: name, machine: hostId, queue: operatorMachineQueueOf(hostId), slots: start.slots, version };
+  const watches = hashed.map(({ entry, hash }) => ({
+    ...{ group: entry.group, version: entry.version, kind: entry.kind },
+    entryHash: hash,
+    slots: entry.max_concurrent_reconciles,
+  }));
+  await again('database', log, () => writeOperator(db, { name, home, version }, watches, site.clock()));
+  await again('database', log, () => noteProcess(db, me, site.clock()));
+
+  const connection = await connectWorkers(settings, log);
+  const shared = workerOptions(connection, settings, { tracing: undefined, signing: null, log });
+  const codePath = await workflowBundle(join(data, 'bundles'), undefined);
+  const workers = [
+    await again('Temporal', log, () =>
+      Worker.create({
+        ...shared,
+        taskQueue: operatorQueueOf(name),
+        workflowBundle: { codePath },
+        activities: createOperatorActivities(site),
+        maxCachedWorkflows: 200,
+        maxConcurrentActivityTaskExecutions: 50,
+      }),
+    ),
+    await again('Temporal', log, () =>
+      Worker.create({
+        ...shared,
+        taskQueue: me.queue,
+        activities: createOperatorMachineActivities({ ...site, runner, here }),
+        maxConcurrentActivityTaskExecutions: WATCHING_PLACES,
+      }),
+    ),
+  ];
+  const stops = [
+    keepRunning({ 'the word that this process is there': () => noteProcess(db, me, site.clock()) }, log, SAY_MS),
+    keepRunning(
+      {
+        'the dispatcher': () => site.tell([wantedDispatcher(name)]),
+        'the clean-up of runs': async () => {
+          const { problems } = await cleanMachine({ db, clock: site.clock, runner, owners, hostId });
+          if (problems.length > 0) log.warn({ problems: problems.slice(0, 10) }, 'not all runs could be cleaned up');
+        },
+      },
+      log,
+      LOOK_MS,
+    ),
+    announceRunMachine(site, { machine: hostId, queue: me.queue, kind: OPERATOR_MACHINES }),
+  ];
+  await site.tell([wantedDispatcher(name)]);
+  const objects = followObjects({ site, client: cluster, discovery, namespaces: start.namespaces });
+  const hasRunner = (await findAnsibleRunner()) !== null;
+  if (!hasRunner) log.warn({ named: env.MUSTER_ANSIBLE_RUNNER }, 'ansible-runner was not found: no resource can run');
+  isReady = () => hasRunner && objects.isReady() && workers.every((worker) => worker.getState() === 'RUNNING');
+  onStart(() => {
+    isReady = () => false;
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  });
+  log.info({ operator: name, host: hostId, slots: start.slots, entries: hashed.length }, 'working');
+  void sayReady(() => isReady());
+  await Promise.all(workers.map((worker) => worker.run()));
+  await objects.stop();
+  for (const stop of stops) await stop();
+  await forgetProcess(db, me).catch(() => undefined);
+  await connection.close();
+  await temporal.close();
+  await db.destroy();
+  await probes.close();
+}
+
+/** Scripts wait for this word. */
+async function sayReady(isReady: () => boolean): Promise<void> {
+  const timer = setInterval(() => {
+    if (!isReady()) return;
+    clearInterval(timer);
+    process.stderr.write('ready\n');
+    process.send?.('ready');
+  }, 50);
+  timer.unref();
+}

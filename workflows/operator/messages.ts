@@ -1,0 +1,5 @@
+/** Everything that can be said to the workflows of operators. */
+import { defineSignal } from '@temporalio/workflow';
+
+/** A resource may be due, or a place free. */
+export const resourcesDue = defineSignal('resourcesDue');
