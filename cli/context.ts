@@ -44,9 +44,11 @@ export interface CliContext {
   operatorHome?: OperatorHomeCommands;
 }
 
-/** A folder with a `watches.yaml`, as the command line needs it; no server is asked. */
+/** A folder with a `watches.yaml`, as the command line needs it; no API is asked. */
 export interface OperatorHomeCommands {
   validate(options: ValidateOptions): Promise<{ file: string; report: WatchesReport }>;
+  /** Runs the operator of the current folder until it is stopped; returns its exit status. Throws a `CliFailure` when it cannot start. */
+  run(args: readonly string[], tell: (line: string) => void, signal: AbortSignal): Promise<number>;
 }
 
 /** The embedded stack of this machine as the command line needs it. */

@@ -84,14 +84,12 @@ async function settle(
       : {};
   const writing = { now: site.clock(), ...observed };
   if (end.status !== null) {
-    await writeStatus(
-      site,
-      reconcile,
-      (status): Status =>
-        end.status === 'succeeded'
-          ? markSucceeded(status, ansibleResult, writing)
-          : markFailed(status, end.messages, ansibleResult, writing),
-    );
+    await writeStatus(site, reconcile, (status): Status => {
+      if (end.status === 'succeeded') return markSucceeded(status, ansibleResult, writing);
+      // A playbook that did not come to its end has no result.
+      if (!result.hasStats) return markError(status, end.messages.join('\n'), writing);
+      return markFailed(status, end.messages, ansibleResult, writing);
+    });
   }
   return end;
 }

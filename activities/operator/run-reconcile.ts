@@ -112,5 +112,6 @@ async function resultOf({ db, directories }: RunReconcileDependencies, runId: st
   const events = await readRunnerEvents(db, runId);
   const lastLines = await directories.lastLines(runId);
   if (run.exitCode === NOT_EXECUTABLE && lastLines === null) return { ended: 'unable' };
-  return { ended: 'itself', ...outcomeOf(events, { exitCode: run.exitCode, lastLines }) };
+  const hasStats = events.some(({ event }) => event === 'playbook_on_stats');
+  return { ended: 'itself', hasStats, ...outcomeOf(events, { exitCode: run.exitCode, lastLines }) };
 }

@@ -71,7 +71,7 @@ export async function embeddedPostgres(dataDir: string, port: number): Promise<E
   const { file, args } = launch.command(programs.postgres, ['-D', folder, ...settings]);
   const probe = new PostgresProbe(connection(port, 'postgres', passwords.superuser, 'postgres'));
   return {
-    url: connection(port, 'muster', passwords.muster, DATABASE),
+    url: databaseUrl(port, passwords),
     superuserUrl: superuserUrl(port, passwords),
     ensureDatabase: () => ensureDatabase(connection(port, 'postgres', passwords.superuser, 'postgres'), passwords),
     close: () => probe.close(),
@@ -91,6 +91,11 @@ export async function embeddedPostgres(dataDir: string, port: number): Promise<E
       stop: { signal: 'SIGINT', graceMs: 15_000, forceSignal: 'SIGQUIT' },
     },
   };
+}
+
+/** URL of the embedded database for API and workers. */
+export function databaseUrl(port: number, passwords: Passwords): string {
+  return connection(port, 'muster', passwords.muster, DATABASE);
 }
 
 /** URL of the embedded database with a superuser's rights. */

@@ -16,8 +16,11 @@ export interface RunCommand {
   maxArtifacts: number;
 }
 
-/** How a run ended. `interrupted`: nobody knows, since it was lost. */
-export type RunResult = ({ ended: 'itself' } & Outcome) | { ended: 'unable' } | { ended: 'interrupted' };
+/** How a run ended. `interrupted`: nobody knows, since it was lost. `hasStats`: whether the playbook came to its end. */
+export type RunResult =
+  | ({ ended: 'itself'; hasStats: boolean } & Outcome)
+  | { ended: 'unable' }
+  | { ended: 'interrupted' };
 
 /** The message of a run that took longer than its entry allows. */
 export const tookLonger = (duration: string): string => `run took longer than ${duration}`;

@@ -4,7 +4,7 @@ import { PATH_SETTINGS, SETTINGS } from '../../config/environment.ts';
 import { environmentOfProcesses } from '../../config/file-settings.ts';
 
 /** Names of what is a path; a key that is no file is a word itself. */
-const PATH_NAME = /_(FILE|DIR|CERT|KEY|CA|BINARY|COMMAND|KUBECONFIG)$/;
+const PATH_NAME = /_(FILE|DIR|CERT|KEY|CA|BINARY|COMMAND|KUBECONFIG|ANSIBLE_RUNNER)$/;
 const NO_PATHS = ['MUSTER_TEMPORAL_API_KEY'];
 /** Told to each process as a whole path by whoever starts it, or read by the command line alone. */
 const NOT_HANDED_ON = ['MUSTER_DATA_DIR', 'MUSTER_TOKEN_FILE'];

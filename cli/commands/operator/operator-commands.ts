@@ -13,7 +13,6 @@ const FORMS = ['table', 'json', 'yaml'] as const satisfies readonly Format[];
 
 /** Verbs of an operator that this release does not have. */
 const NOT_BUILT = [
-  'run',
   'list',
   'get',
   'reconciles',
@@ -78,6 +77,16 @@ export function operatorCommands(program: Command, context: CliContext): void {
         }
       },
     );
+
+  noun
+    .command('run')
+    .description('run the operator of this folder until it is stopped; its flags are those of ansible-operator')
+    .argument('[flags...]', 'see docs/lanes/operator.md')
+    .allowUnknownOption()
+    .action(async (flags: string[]) => {
+      if (context.operatorHome === undefined) throw usage('this command line starts no processes');
+      context.exit = await context.operatorHome.run(flags, (line) => say(context, line), context.signal);
+    });
 
   for (const verb of NOT_BUILT) {
     noun

@@ -67,6 +67,7 @@ export function reconcile(before: CustomResource | null, entry: WatchEntry, run:
   if (run.unable) return error(running, UNABLE);
   const { events = [], exitCode = 0, lastLines = [] } = run;
   const outcome = outcomeOf(events, { exitCode, lastLines });
+  const hasStats = events.some(({ event }) => event === 'playbook_on_stats');
   const fresh = run.meanwhile === undefined ? running : run.meanwhile(running);
   const began = { uid: before.metadata.uid, finalizerRun: begin.finalizerRun, periodSeconds: begin.periodSeconds };
   const end = decideEnd(fresh, began, entry, outcome);
@@ -80,6 +81,7 @@ export function reconcile(before: CustomResource | null, entry: WatchEntry, run:
       : afterFinalizers({ ...fresh, metadata: { ...fresh.metadata, finalizers: end.finalizers } });
   const statusOf = ({ status }: CustomResource) => {
     if (end.status === 'succeeded') return markSucceeded(status, result, { now });
+    if (end.status === 'failed' && !hasStats) return markError(status, end.messages.join('\n'), { now });
     return end.status === 'failed' ? markFailed(status, end.messages, result, { now }) : status;
   };
   const status = kept === null ? undefined : statusOf(kept);

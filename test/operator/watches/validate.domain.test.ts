@@ -71,7 +71,7 @@ describe('operator validate', () => {
     expect([folder.exit, folder.err]).toEqual([2, expect.stringContaining('error: W1: EISDIR')]);
   });
 
-  test.each(['run', 'list', 'drain'])('%s is refused by name', async (verb) => {
+  test.each(['list', 'logs', 'drain'])('%s is refused by name', async (verb) => {
     const { exit, err } = await cli(['operator', verb, '--help', '--flag=1', 'x']);
     expect([exit, err]).toEqual([2, `error: not_supported: this release has no \`operator ${verb}\`\n`]);
   });

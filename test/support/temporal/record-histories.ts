@@ -9,6 +9,7 @@ import { openSessionBench } from '../stack/session-bench.ts';
 import { BATCH_HISTORIES } from './histories/batches.ts';
 import { COMPONENT_HISTORIES } from './histories/components.ts';
 import { IMAGE_HISTORIES } from './histories/images.ts';
+import { OPERATOR_HISTORIES } from './histories/operator.ts';
 import { PROPAGATION_HISTORIES } from './histories/propagation.ts';
 import type { Histories } from './histories/recorded.ts';
 import { RUN_HISTORIES } from './histories/runs.ts';
@@ -28,6 +29,7 @@ const LANES: Readonly<Record<string, Histories>> = {
   components: COMPONENT_HISTORIES,
   images: IMAGE_HISTORIES,
   runs: RUN_HISTORIES,
+  operator: OPERATOR_HISTORIES,
   webhooks: WEBHOOK_HISTORIES,
   schedules: SCHEDULE_HISTORIES,
   propagation: PROPAGATION_HISTORIES,
