@@ -18,12 +18,14 @@ import { ensureTestServer, installedTestServer } from './test-server.mjs';
 /**
  * Installs what is missing for one task and answers how to run it.
  * @param {{tests?: boolean, operator?: boolean}} [options] tests: also what only the tests need, and Temporal even if an address is set;
- * operator: what an operator needs, in place of what sessions need
+ * operator: what an operator needs; where it is given servers, in place of what sessions need
  * @returns {Promise<{node: string, env: NodeJS.ProcessEnv}>} Node 24, and the environment that names what was installed
  */
 export async function setUp({ tests = false, operator = false } = {}) {
   const temporal = tests || !process.env.MUSTER_TEMPORAL_ADDRESS;
-  const ansible = tests || (!operator && !process.env.MUSTER_ANSIBLE_BIN_DIR);
+  // Beside an operator that is given no servers there is a whole stack.
+  const isWhole = !operator || !(process.env.MUSTER_DATABASE_URL || process.env.MUSTER_TEMPORAL_ADDRESS);
+  const ansible = tests || (isWhole && !process.env.MUSTER_ANSIBLE_BIN_DIR);
   const ownRunner = operator && !process.env.MUSTER_ANSIBLE_RUNNER;
   const { python, notes } = await checkPrerequisites({ temporal, tests, ansible, operator: ownRunner });
   for (const note of notes) process.stderr.write(`! missing, so some tests are skipped: ${note}\n`);
