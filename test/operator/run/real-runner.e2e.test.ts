@@ -32,7 +32,9 @@ const PLAYBOOK = `
 describeNeeding(kubernetesMissing(), 'a playbook', () => {
   let bench: OperatorBench;
   beforeAll(async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [BOOTSTRAP, 'operator-ansible'], { encoding: 'utf8' });
+    const { stdout } = await promisify(execFile)(process.execPath, [BOOTSTRAP, 'operator-ansible'], {
+      encoding: 'utf8',
+    });
     const runner = join(stdout.trim(), 'bin', 'ansible-runner');
     bench = await openOperatorBench({ vars: { to: '{{ playbook_dir }}' } });
     writeFileSync(join(bench.home, 'playbook.yml'), PLAYBOOK);
