@@ -182,7 +182,7 @@ function note(
 
 interface ListOf {
   metadata: { resourceVersion: string; continue?: string };
-  items: ToldObject[];
+  items: ToldObject[] | null;
 }
 
 /** Lists all objects in pages; a list whose pages are too old is begun anew. */
@@ -205,7 +205,8 @@ async function listAll(
         expected: [GONE],
       });
       if (status === GONE) break;
-      objects.push(...body.items);
+      // An empty list has no items at all.
+      objects.push(...(body.items ?? []));
       next = body.metadata.continue || undefined;
       if (next === undefined) return { objects, version: body.metadata.resourceVersion };
     }

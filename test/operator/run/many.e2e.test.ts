@@ -1,0 +1,144 @@
+/** Many resources of an operator: none twice, none forgotten, whatever happens to its process. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../../support/eventually.ts';
+import { kubernetesMissing } from '../../support/kubernetes/kubernetes-api.ts';
+import {
+  conditionsOf,
+  GROUP,
+  makeKind,
+  type OperatorBench,
+  openOperatorBench,
+  type RunningOperator,
+} from '../../support/operator/operator-process.ts';
+import { describeNeeding } from '../../support/requirement.ts';
+
+const MANY = 50;
+const AT_ONCE = 4;
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+
+describeNeeding(kubernetesMissing(), 'many resources', () => {
+  let bench: OperatorBench;
+  let operator: RunningOperator;
+  const args = ['--max-concurrent-reconciles', String(AT_ONCE)];
+  beforeAll(async () => {
+    bench = await openOperatorBench();
+    const watch = { group: GROUP, version: 'v1', playbook: 'playbook.yml', markUnsafe: true };
+    // A kind that the cluster does not know yet stops no other.
+    const watches = ['Gadget', 'Widget'].map((kind) => ({ ...watch, kind }));
+    writeFileSync(join(bench.home, 'watches.yaml'), JSON.stringify(watches));
+    for (const name of names('early', MANY / 2)) await bench.create(name, {});
+    operator = await bench.start({ args });
+  }, 240_000);
+  afterAll(() => bench?.close());
+
+  const isDone = async (name: string) =>
+    conditionsOf(await bench.read(name)).some(({ type, status }) => type === 'Successful' && status === 'True');
+  const allDone = (list: readonly string[]) =>
+    eventually(
+      `${list.length} resources are done`,
+      async () => (await Promise.all(list.map(isDone))).every(Boolean),
+      150_000,
+      () => operator.said().slice(-2_000),
+    );
+  const begins = (name?: string) =>
+    bench.calls().filter((call) => call.word === 'begin' && (name === undefined || call.name === name));
+  const idle = () =>
+    eventually('nothing is due and nothing runs', async () => {
+      const open = await bench.db
+        .selectFrom('operator_resources')
+        .select('id')
+        .where((is) => is.or([is('reconcile_id', 'is not', null), is('due_at', '<=', new Date())]))
+        .execute();
+      return open.length === 0;
+    });
+
+  test('each runs once, and never more of a kind than its limit at the same time', async () => {
+    const late = names('late', MANY / 2);
+    for (const name of late) await bench.create(name, {});
+    const all = [...names('early', MANY / 2), ...late];
+    await allDone(all);
+    await idle();
+    expect(
+      begins()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual([...all].sort());
+    let running = 0;
+    let most = 0;
+    for (const { word } of bench.calls().sort((one, other) => one.at - other.at)) {
+      running += word === 'begin' ? 1 : -1;
+      most = Math.max(most, running);
+    }
+    expect(most).toBeLessThanOrEqual(AT_ONCE);
+  }, 200_000);
+
+  test('a start runs none of them again, but what has changed meanwhile', async () => {
+    expect(await operator.stop()).toBe(0);
+    const before = begins().length;
+    await bench.change('late-0', { size: 7 });
+    operator = await bench.start({ args });
+    await eventually('the change ran', () => begins('late-0').length === 2);
+    await idle();
+    expect(begins()).toHaveLength(before + 1);
+  }, 120_000);
+
+  test('fifty changes within a run lead to one more run, with the last spec', async () => {
+    await bench.create('edited', { seconds: 5, size: 0 });
+    await eventually('its run has begun', () => begins('edited').length === 1);
+    for (let size = 1; size <= 50; size += 1) await bench.change('edited', { size });
+    await eventually('one more run', () => begins('edited').length === 2);
+    await idle();
+    expect(begins('edited').map(({ size }) => size)).toEqual(['0', '50']);
+  }, 120_000);
+
+  test('a resource that is made again during a run of the one before is another one', async () => {
+    const first = await bench.create('again', { seconds: 3, size: 1 });
+    await eventually('its run has begun', () => begins('again').length === 1);
+    await bench.remove('again');
+    const second = await bench.create('again', { seconds: 0, size: 2 });
+    expect(second.metadata.uid).not.toBe(first.metadata.uid);
+    await bench.condition('again', 'Successful', 'True');
+    await idle();
+    expect(begins('again').map(({ size }) => size)).toEqual(['1', '2']);
+    const rows = await bench.db.selectFrom('operator_resources').selectAll().where('name', '=', 'again').execute();
+    expect(rows.map(({ uid, phase }) => [uid, phase])).toEqual(
+      expect.arrayContaining([
+        [first.metadata.uid, 'gone'],
+        [second.metadata.uid, 'waiting'],
+      ]),
+    );
+    const ended = await bench.db
+      .selectFrom('operator_reconciles')
+      .select('outcome')
+      .where('outcome', '=', 'gone')
+      .execute();
+    expect(ended).toHaveLength(1);
+  }, 120_000);
+
+  test('a process that is killed in a run: the next one finds the run, and it ran once', async () => {
+    await bench.create('killed', { seconds: 8 });
+    await eventually('its run has begun', () => begins('killed').length === 1);
+    await operator.kill();
+    operator = await bench.start({ args });
+    await bench.condition('killed', 'Successful', 'True');
+    await idle();
+    expect(begins('killed')).toHaveLength(1);
+  }, 180_000);
+
+  test('a kind that comes later is watched then', async () => {
+    const state = () =>
+      bench.db
+        .selectFrom('operator_watches')
+        .select(['state', 'reason'])
+        .where('kind', '=', 'Gadget')
+        .executeTakeFirst();
+    expect(await state()).toMatchObject({ state: 'missing' });
+    await makeKind(bench.client, 'Gadget');
+    await eventually('it is watched', async () => (await state())?.state === 'watching', 60_000);
+    const body = { apiVersion: `${GROUP}/v1`, kind: 'Gadget', metadata: { name: 'g' }, spec: {} };
+    await bench.client.ask({ method: 'POST', path: `/apis/${GROUP}/v1/namespaces/default/gadgets`, body });
+    await eventually('it runs', () => begins('g').length === 1);
+  }, 120_000);
+});

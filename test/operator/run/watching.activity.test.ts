@@ -1,0 +1,147 @@
+/** The watch of one kind against a cluster that forgets, breaks off and tells of other objects. */
+import { expect, test } from '@jest/globals';
+import type { WatchEntry } from '../../../domain/operator/watch-entry.ts';
+import type { ClusterClient, ClusterRequest } from '../../../drivers/kubernetes/cluster-client.ts';
+import { createDiscovery } from '../../../drivers/operator-watch/discovery.ts';
+import { type Told, watchEntry } from '../../../drivers/operator-watch/metadata-watch.ts';
+import { eventually } from '../../support/eventually.ts';
+import { load } from '../watches/entries.ts';
+
+type Answer = { status: number; body: unknown };
+
+const entryWith = (more: Partial<WatchEntry>): WatchEntry => {
+  const [entry] = load('[{group: demo.io, version: v1, kind: Widget, playbook: pb.yml}]').entries;
+  if (entry === undefined) throw new Error('no entry');
+  return { ...entry, ...more };
+};
+const object = (name: string, uid: string, generation: number) => ({
+  metadata: { name, namespace: 'ns', uid, generation, resourceVersion: `${generation}` },
+});
+const page = (items: object[], next?: string): Answer => ({
+  status: 200,
+  body: { metadata: { resourceVersion: '10', ...(next === undefined ? {} : { continue: next }) }, items },
+});
+const GONE: Answer = { status: 410, body: {} };
+const KINDS: Answer = { status: 200, body: { resources: [{ name: 'widgets', kind: 'Widget', namespaced: true }] } };
+
+/** A cluster that gives these lists one after the other, and these lines in its watches. */
+function scripted(lists: Answer[], watches: (string[] | Error)[]) {
+  const asked: ClusterRequest[] = [];
+  const client: ClusterClient = {
+    ask: async <T>(request: ClusterRequest) => {
+      asked.push(request);
+      const answer = request.path.endsWith('/widgets') ? lists.shift() : KINDS;
+      if (answer === undefined) throw new Error('no more lists');
+      return answer as { status: number; body: T };
+    },
+    open: async (_path, _query, signal) => {
+      const lines = watches.shift();
+      if (lines instanceof Error) throw lines;
+      return (async function* () {
+        for (const line of lines ?? []) yield Buffer.from(`${line}\n`);
+        if (lines === undefined) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      })();
+    },
+  };
+  return { client, asked };
+}
+
+async function watched(
+  lists: Answer[],
+  watches: (string[] | Error)[],
+  times: number,
+  entry: WatchEntry = entryWith({}),
+): Promise<Told[]> {
+  const { client } = scripted(lists, watches);
+  const told: Told[] = [];
+  const stop = new AbortController();
+  const done = watchEntry(
+    {
+      entry,
+      client,
+      discovery: createDiscovery(client),
+      namespaces: null,
+      take: (one) => told.push(one),
+      tellState: () => undefined,
+    },
+    stop.signal,
+  );
+  await eventually(`${times} notes`, () => told.length >= times);
+  stop.abort();
+  await done;
+  return told;
+}
+
+const shown = (told: Told[]) =>
+  told.map(({ objects, gone, isComplete, isFirst }) => ({
+    objects: objects.map(({ name, uid, generation }) => `${name} ${uid} ${generation}`),
+    gone,
+    isComplete,
+    isFirst,
+  }));
+const line = (type: string, of: object) => JSON.stringify({ type, object: of });
+
+test('pages that are too old are read again from the beginning, and nothing of them counts', async () => {
+  const lists = [
+    page([object('old', 'u0', 1)], 'a'),
+    GONE,
+    page([object('one', 'u1', 1)], 'b'),
+    page([object('two', 'u2', 1)]),
+  ];
+  expect(shown(await watched(lists, [], 1))).toEqual([
+    { objects: ['one u1 1', 'two u2 1'], gone: [], isComplete: true, isFirst: true },
+  ]);
+});
+
+test('a list without items is an empty one', async () => {
+  const empty: Answer = { status: 200, body: { metadata: { resourceVersion: '10' }, items: null } };
+  expect(shown(await watched([empty], [], 1))).toEqual([{ objects: [], gone: [], isComplete: true, isFirst: true }]);
+});
+
+test('a change of the spec is told, one of the status is not', async () => {
+  const lines = [line('MODIFIED', object('one', 'u1', 1)), line('MODIFIED', object('one', 'u1', 2))];
+  expect(shown(await watched([page([object('one', 'u1', 1)])], [lines], 2)).slice(1)).toEqual([
+    { objects: ['one u1 2'], gone: [], isComplete: false, isFirst: false },
+  ]);
+});
+
+test('after a gap: a new list tells what is new, what changed, what is gone and what was made again; what is equal is not told', async () => {
+  const before = page([
+    object('same', 'u1', 1),
+    object('changed', 'u2', 1),
+    object('gone', 'u3', 1),
+    object('again', 'u4', 1),
+  ]);
+  const after = page([
+    object('same', 'u1', 1),
+    object('changed', 'u2', 2),
+    object('again', 'u5', 1),
+    object('new', 'u6', 1),
+  ]);
+  const expired = JSON.stringify({ type: 'ERROR', object: { code: 410, message: 'too old' } });
+  expect(shown(await watched([before, after], [[expired]], 2)).slice(1)).toEqual([
+    { objects: ['changed u2 2', 'again u5 1', 'new u6 1'], gone: ['u4', 'u3'], isComplete: false, isFirst: false },
+  ]);
+});
+
+test('a way that breaks leads to a new list of all, which is not the first', async () => {
+  const list = page([object('one', 'u1', 1)]);
+  expect(
+    shown(await watched([list, list], [new Error('broken')], 2)).map(({ isComplete, isFirst }) => [
+      isComplete,
+      isFirst,
+    ]),
+  ).toEqual([
+    [true, true],
+    [true, false],
+  ]);
+});
+
+test('objects that the selector does not take are told of no more than of their end', async () => {
+  const entry = entryWith({ selector: { matchLabels: { on: 'yes' }, matchExpressions: [] } });
+  const lines = [line('ADDED', object('two', 'u2', 1)), line('DELETED', object('two', 'u2', 1))];
+  expect(shown(await watched([page([object('one', 'u1', 1)])], [lines], 2, entry))).toEqual([
+    { objects: [], gone: [], isComplete: true, isFirst: true },
+    { objects: [], gone: ['u2'], isComplete: false, isFirst: false },
+  ]);
+});
