@@ -1,6 +1,7 @@
 import { entryOf, type HashedEntry, type OperatorSite } from '../../control/operator/operator-site.ts';
 import type { CustomResource } from '../../domain/operator/custom-resource.ts';
 import { decideBegin } from '../../domain/operator/decide-begin.ts';
+import type { OwnerText } from '../../domain/operator/owner-text.ts';
 import type { ReconcileBegin } from '../../domain/operator/reconcile.ts';
 import { RECONCILE_KIND } from '../../domain/operator/resource-words.ts';
 import { runDirectory } from '../../domain/operator/run-directory.ts';
@@ -48,6 +49,11 @@ export async function prepareReconcile(site: OperatorSite, here: RunsHere, recon
   return decided.does === 'run';
 }
 
+/** Whose dependents the objects become that a run of the resource makes. */
+function ownerOfRun({ apiVersion, kind, metadata }: CustomResource): OwnerText {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, namespace: metadata.namespace ?? '' };
+}
+
 /** The file has no entry of this kind any more. */
 const GONE: ReconcileBegin = { does: 'end', outcome: 'gone' };
 const NO_STATUS = 'the status cannot be written: the kind has no subresource status';
@@ -88,6 +94,7 @@ async function begun(
     );
   }
   const { environment, ansibleArgs } = here;
+  const way = await site.ways.open({ runId, owner: ownerOfRun(resource), entry });
   await site.directories.make(
     runId,
     runDirectory({
@@ -98,7 +105,8 @@ async function begun(
       script: begin.script,
       ansibleArgs,
     }),
-    secretsOf(resource),
+    way.kubeconfig,
+    [...secretsOf(resource), way.password],
   );
   const { finalizerRun, periodSeconds, script } = begin;
   const annotations = resource.metadata.annotations ?? {};

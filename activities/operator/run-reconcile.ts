@@ -29,7 +29,7 @@ export async function runReconcile(
   reconcileId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, runner, directories } = deps;
+  const { db, runner, directories, ways } = deps;
   const reconcile = await findReconcile(db, reconcileId);
   if (reconcile === null || reconcile.endedAt !== null || reconcile.runResult !== null) return;
   if (reconcile.begin?.does !== 'run') return;
@@ -61,6 +61,7 @@ export async function runReconcile(
     },
     signal,
   );
+  await ways.close(runId);
   const result = await resultOf(deps, runId);
   await writeRunResult(
     db,

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { ResourceClient, RunDirectories } from '../../domain/operator/ports.ts';
+import type { RunWays } from '../../domain/operator/proxy-ports.ts';
 import type { WatchEntry } from '../../domain/operator/watch-entry.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { kindKey } from '../../store/operator/due.ts';
@@ -30,6 +31,7 @@ export interface OperatorSite {
   keepReconciles: number;
   cluster: ResourceClient;
   directories: RunDirectories;
+  ways: RunWays;
   client: Client;
   tell: Tell;
   /** From 0 to 1. */

@@ -39,8 +39,16 @@ export function markingOf(
   if (request === null || request.subresource !== '' || resource === null) return 'forward';
   if (!isRealKind(resource)) return 'forward';
   if (method === 'POST' && request.verb === 'create') return 'mark';
-  const isApply = method === 'PATCH' && contentType.split(';')[0]?.trim().toLowerCase() === APPLY;
-  return isApply && request.name !== '' ? 'mark_if_ours' : 'forward';
+  return isApply(method, contentType) && request.name !== '' ? 'mark_if_ours' : 'forward';
+}
+
+/** Whether the mark of a request depends on its kind: others go on though the kinds cannot be read. */
+export function mayBeMarked(method: string, contentType: string, request: RequestInfo | null): request is RequestInfo {
+  return request !== null && request.subresource === '' && (method === 'POST' || isApply(method, contentType));
+}
+
+function isApply(method: string, contentType: string): boolean {
+  return method === 'PATCH' && contentType.split(';')[0]?.trim().toLowerCase() === APPLY;
 }
 
 /** Whether objects of a kind can be read back; others, such as selfsubjectaccessreviews, are questions. */

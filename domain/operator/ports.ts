@@ -46,8 +46,8 @@ export interface ObjectRef extends Gvk {
 export interface RunDirectories {
   /** Absolute path of the private directory of a run, and of the kubeconfig in it. */
   paths(runId: string): { directory: string; kubeconfig: string };
-  /** Makes the directory, only for its owner, with its files, the kubeconfig and what may not show. Repeating it makes it anew. */
-  make(runId: string, content: RunDirectory, secrets: readonly string[]): Promise<void>;
+  /** Makes the directory, only for its owner, with its files, the text of its kubeconfig and what may not show. Repeating it makes it anew. */
+  make(runId: string, content: RunDirectory, kubeconfig: string, secrets: readonly string[]): Promise<void>;
   /** Last lines of what ansible-runner has written as its output, masked; null where it has written nothing. */
   lastLines(runId: string): Promise<string[] | null>;
   /** Removes what holds the spec, the environment and credentials. */

@@ -44,6 +44,21 @@ export interface ProxyNotes {
   answered(run: AdmittedRun | null, request: ProxiedRequest): void;
 }
 
+/** Ways of the runs of this machine to the cluster. */
+export interface RunWays {
+  /** Opens the way of a run before it starts; opening it again makes the earlier password void. */
+  open(run: Omit<AdmittedRun, 'passwordHash'>): Promise<RunWay>;
+  /** Closes it: the password is void, what is open is cut, and what the run wrote is stored. Throws where the database is away. */
+  close(runId: string): Promise<void>;
+}
+
+export interface RunWay {
+  /** Text of the kubeconfig that leads there. */
+  kubeconfig: string;
+  /** It is in the kubeconfig, and may not show anywhere else. */
+  password: string;
+}
+
 /** The way of runs to the API server. */
 export interface OperatorProxy {
   port: number;

@@ -111,6 +111,5 @@ function together(values: ReadonlyMap<string, string | number | boolean>): FlagM
   }
   const notBuilt = (message: string): number => mistakes.push({ message, exit: 2, code: 'not_supported' });
   if (values.get('event-transport') === 'socket') notBuilt('--event-transport socket: events come by files alone');
-  if (values.get('proxy-port') === 0) notBuilt('--proxy-port 0: name the port of the proxy');
   return mistakes;
 }

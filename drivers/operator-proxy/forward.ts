@@ -1,7 +1,7 @@
 /** One request through the proxy, and its answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { markingOf } from '../../domain/operator/owner-mark.ts';
+import { markingOf, mayBeMarked } from '../../domain/operator/owner-mark.ts';
 import { answerHeaders, headerPairs, requestHeaders } from '../../domain/operator/proxy-headers.ts';
 import type { AdmittedRun } from '../../domain/operator/proxy-ports.ts';
 import { targetMistake } from '../../domain/operator/proxy-target.ts';
@@ -73,6 +73,11 @@ async function answerOf(
 ): Promise<IncomingMessage> {
   const outgoing = await beginRequest(access, request);
   response.on('close', () => outgoing.destroy());
+  // The client went away meanwhile, or its run ended: nothing more is done for it.
+  if (response.destroyed) {
+    outgoing.on('error', () => undefined).destroy();
+    throw refusal(400, 'the client has gone');
+  }
   const upload = body === null || Buffer.isBuffer(body) ? undefined : body;
   const answering = answerTo(outgoing, access, patienceFor(info), upload);
   if (upload === undefined) outgoing.end(body ?? undefined);
@@ -93,7 +98,7 @@ async function bodyOf(
 ): Promise<Buffer | IncomingMessage | null> {
   const { method = '', url = '' } = request;
   const contentType = request.headers['content-type'] ?? '';
-  const kind = context.inject && mayBeMarked(method, info) ? await kindOf(context, info) : null;
+  const kind = context.inject && mayBeMarked(method, contentType, info) ? await kindOf(context, info) : null;
   const marking = markingOf(method, contentType, info, kind);
   if (marking === 'forward' || info === null || kind === null) {
     // Nothing of a body that turns out to be too large may have reached the API server.
@@ -104,9 +109,6 @@ async function bodyOf(
   const onlyOurs = marking === 'mark_if_ours';
   return await markBody(context, { run, request: info, kind, path, contentType, onlyOurs }, await wholeBody(request));
 }
-
-const mayBeMarked = (method: string, info: RequestInfo | null): info is RequestInfo =>
-  info !== null && info.subresource === '' && (method === 'POST' || method === 'PATCH');
 
 async function kindOf({ kinds }: ProxyContext, info: RequestInfo): Promise<DiscoveredKind | null> {
   try {

@@ -36,6 +36,11 @@ export async function upgrade(
   if (request.headers['content-length'] !== undefined) headers.push(['content-length', '0']);
   const outgoing = await beginRequest(context.access, { method, target, headers });
   client.on('close', () => outgoing.destroy());
+  // The client went away meanwhile, or its run ended: nothing more is done for it.
+  if (client.destroyed) {
+    outgoing.on('error', () => undefined).destroy();
+    throw refusal(400, 'the client has gone');
+  }
 
   outgoing.end();
   const { answer, upgraded } = await answerTo(outgoing, context.access, patienceFor(info));
@@ -46,6 +51,7 @@ export async function upgrade(
     answer.pipe(client);
   } else {
     const { server, first } = upgraded;
+    if (client.destroyed) server.destroy();
     client.write(Buffer.concat([headOf(answer, 'Upgrade'), first]));
     if (head.length > 0) server.write(head);
     join(client, server);

@@ -10,21 +10,14 @@ import { readMasks, runPaths, writePrivate } from '../local-runner/run-files.ts'
 /** Of the output so much is read from its end, bytes. */
 const END_BYTES = 64 * 1024;
 
-export interface RunDirectoriesOptions {
-  /** Folder with a folder for each run. */
-  runsDir: string;
-  /** Returns the text of a kubeconfig with which runs reach the cluster. */
-  kubeconfig(): Promise<string>;
-}
-
-/** Makes the directories of the runs of this machine. */
-export function createRunDirectories({ runsDir, kubeconfig }: RunDirectoriesOptions): RunDirectories {
+/** Makes the directories of the runs of this machine. `runsDir`: folder with a folder for each run. */
+export function createRunDirectories(runsDir: string): RunDirectories {
   const folderOf = (runId: string): string => join(runsDir, folderName(runId));
   const directoryOf = (runId: string): string => join(folderOf(runId), 'runner');
   const kubeconfigOf = (runId: string): string => join(folderOf(runId), 'kubeconfig');
   return {
     paths: (runId) => ({ directory: directoryOf(runId), kubeconfig: kubeconfigOf(runId) }),
-    make: async (runId, { files, copies }, secrets) => {
+    make: async (runId, { files, copies }, kubeconfig, secrets) => {
       const directory = directoryOf(runId);
       await rm(directory, { recursive: true, force: true });
       await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -33,7 +26,7 @@ export function createRunDirectories({ runsDir, kubeconfig }: RunDirectoriesOpti
         await writePrivate(join(directory, path), text);
       }
       for (const { from, to, whole } of copies) await copyInto(from, join(directory, to), whole);
-      await writePrivate(kubeconfigOf(runId), await kubeconfig());
+      await writePrivate(kubeconfigOf(runId), kubeconfig);
       if (secrets.length > 0) await writePrivate(runPaths(runsDir, runId).mask, JSON.stringify(secrets));
     },
     lastLines: async (runId) => {

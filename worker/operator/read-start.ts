@@ -14,7 +14,6 @@ import { homeFiles, parseYaml } from '../../drivers/operator-home/read-home.ts';
 
 /** Flags of parts that this release does not have; what they ask for would not happen. */
 const NOT_BUILT: readonly FlagName[] = [
-  'proxy-port',
   'metrics-bind-address',
   'metrics-addr',
   'metrics-secure',

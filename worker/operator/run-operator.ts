@@ -25,7 +25,6 @@ import { createResourceClient } from '../../drivers/operator-cluster/resource-cl
 import { entryHash } from '../../drivers/operator-home/entry-hash.ts';
 import { rolesConfig } from '../../drivers/operator-home/roles-config.ts';
 import { findRunner } from '../../drivers/operator-runner/find-runner.ts';
-import { ownKubeconfig } from '../../drivers/operator-runner/own-kubeconfig.ts';
 import { createRunDirectories } from '../../drivers/operator-runner/private-directory.ts';
 import { createDiscovery } from '../../drivers/operator-watch/discovery.ts';
 import { openDatabase } from '../../store/connection/database.ts';
@@ -38,6 +37,7 @@ import { ROOT } from '../shared/open-shared.ts';
 import type { openWorkerLog } from '../worker-log.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
 import { followObjects } from './follow-objects.ts';
+import { openWays } from './open-ways.ts';
 import { listenAddress, listenForOperatorProbes } from './probes.ts';
 import { type OperatorStart, StartRefused } from './read-start.ts';
 
@@ -94,7 +94,9 @@ export async function runOperator({
   const { client } = temporal;
   await again('Temporal', log, () => ensureNamespace(temporal.connection, settings.namespace, RETENTION_DAYS));
 
-  const cluster = createClusterClient(openClusterAccess(null));
+  const access = openClusterAccess(null);
+  const cluster = createClusterClient(access);
+  const reach = await openWays({ start, data, runsDir, access, db, log });
   const discovery = createDiscovery(cluster);
   const site: OperatorSite = {
     db,
@@ -108,7 +110,8 @@ export async function runOperator({
     defaultPeriodSeconds: secondsOf(flags['reconcile-period']),
     keepReconciles: flags['keep-reconciles'],
     cluster: createResourceClient(cluster, discovery),
-    directories: createRunDirectories({ runsDir, kubeconfig: ownKubeconfig }),
+    directories: createRunDirectories(runsDir),
+    ways: reach.ways,
     tell: createTell({ client, log }),
     random: Math.random,
   };
@@ -195,6 +198,7 @@ export async function runOperator({
   await Promise.all(workers.map((worker) => worker.run()));
   await objects.stop();
   for (const stop of stops) await stop();
+  await reach.stop();
   await forgetProcess(db, me).catch(() => undefined);
   await connection.close();
   await temporal.close();

@@ -100,7 +100,11 @@ export async function openOperatorBench(entry: object = {}): Promise<OperatorBen
       const port = await freePort();
       const started = spawn(
         process.execPath,
-        [join(ROOT, 'worker', 'operator.ts'), '--health-probe-bind-address', `127.0.0.1:${port}`, ...args],
+        [
+          join(ROOT, 'worker', 'operator.ts'),
+          ...['--health-probe-bind-address', `127.0.0.1:${port}`, '--proxy-port', '0'],
+          ...args,
+        ],
         {
           cwd: home,
           env: {

@@ -1,0 +1,122 @@
+/** Playbooks of an operator, as Ansible plays them: what they make through the proxy, and what is told of it. */
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readWrites } from '../../../store/operator/writes.ts';
+import { eventually } from '../../support/eventually.ts';
+import { kubernetesMissing } from '../../support/kubernetes/kubernetes-api.ts';
+import {
+  type OperatorBench,
+  openOperatorBench,
+  type RunningOperator,
+} from '../../support/operator/operator-process.ts';
+import { describeNeeding } from '../../support/requirement.ts';
+import { ROOT } from '../../support/source-tree.ts';
+
+const PLAYBOOK = [
+  {
+    hosts: 'localhost',
+    gather_facts: false,
+    tasks: [
+      { 'ansible.builtin.pause': { seconds: '{{ wait | default(0) | int }}' } },
+      {
+        'kubernetes.core.k8s': {
+          definition: {
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            metadata: { name: '{{ ansible_operator_meta.name }}', namespace: '{{ ansible_operator_meta.namespace }}' },
+            data: { size: '{{ size | string }}' },
+          },
+        },
+      },
+      {
+        'operator_sdk.util.k8s_status': {
+          api_version: 'demo.io/v1',
+          kind: 'Widget',
+          name: '{{ ansible_operator_meta.name }}',
+          namespace: '{{ ansible_operator_meta.namespace }}',
+          status: { url: 'http://{{ ansible_operator_meta.name }}' },
+        },
+      },
+    ],
+  },
+];
+
+interface Made {
+  data?: Record<string, string>;
+  metadata: { ownerReferences?: { uid: string }[] };
+}
+
+describeNeeding(kubernetesMissing(), 'a playbook that makes something', () => {
+  let bench: OperatorBench;
+  let operator: RunningOperator;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    const installing = promisify(execFile)(process.execPath, [join(ROOT, 'bootstrap', 'run.mjs'), 'operator-ansible'], {
+      encoding: 'utf8',
+    });
+    const [{ stdout }, opened] = await Promise.all([installing, openOperatorBench({ markUnsafe: false })]);
+    bench = opened;
+    env = { MUSTER_ANSIBLE_RUNNER: join(stdout.trim(), 'bin', 'ansible-runner') };
+    writeFileSync(join(bench.home, 'playbook.yml'), JSON.stringify(PLAYBOOK));
+    operator = await bench.start({ env });
+  }, 600_000);
+  afterAll(() => bench?.close());
+
+  const made = async (name: string) => {
+    const path = `/api/v1/namespaces/default/configmaps/${name}`;
+    const { status, body } = await bench.client.ask<Made>({ method: 'GET', path, expected: [404] });
+    return status === 404 ? null : body;
+  };
+  const runsOf = (name: string) =>
+    bench.db
+      .selectFrom('operator_reconciles as c')
+      .innerJoin('operator_resources as r', 'r.id', 'c.resource_id')
+      .select(['c.run_id', 'c.outcome'])
+      .where('r.name', '=', name)
+      .execute();
+
+  test('owns it; its status stays; what it wrote is listed; no password is anywhere', async () => {
+    const { metadata } = await bench.create('w1', { size: 3 });
+    await bench.condition('w1', 'Successful', 'True');
+    const object = await made('w1');
+    expect(object?.data).toEqual({ size: '3' });
+    expect(object?.metadata.ownerReferences).toEqual([
+      { apiVersion: 'demo.io/v1', kind: 'Widget', name: 'w1', uid: metadata.uid },
+    ]);
+    expect((await bench.read('w1'))?.status).toMatchObject({ url: 'http://w1' });
+    const [run] = await runsOf('w1');
+    const { total, listed } = await readWrites(bench.db, run?.run_id ?? '');
+    expect(listed.map(({ verb, kind, name, subresource }) => [verb, kind, name, subresource])).toEqual([
+      ['create', 'ConfigMap', 'w1', ''],
+      ['patch', 'Widget', 'w1', 'status'],
+    ]);
+    expect(total).toBe(2);
+    const events = await bench.db.selectFrom('events').select('data').execute();
+    const output = await bench.db.selectFrom('output').select('text').execute();
+    expect(JSON.stringify([events, output, operator.said()])).not.toContain('musterproxy_');
+    const folder = join(bench.home, '.data', 'operator', 'runs', run?.run_id ?? '');
+    expect(existsSync(join(folder, 'way.json'))).toBe(false);
+    expect(existsSync(join(folder, 'kubeconfig'))).toBe(false);
+  }, 120_000);
+
+  test('goes on through the proxy of the next process when its own was killed', async () => {
+    await bench.create('w2', { size: 1, wait: 12 });
+    const runs = join(bench.home, '.data', 'operator', 'runs');
+    const running = () => readdirSync(runs).filter((name) => existsSync(join(runs, name, 'way.json')));
+    await eventually('the playbook waits', async () =>
+      running().some((name) => {
+        const log = join(runs, name, 'output.log');
+        return existsSync(log) && readFileSync(log, 'utf8').includes('Pausing for 12 seconds');
+      }),
+    );
+    await operator.kill();
+    operator = await bench.start({ env });
+    await bench.condition('w2', 'Successful', 'True');
+    expect((await made('w2'))?.data).toEqual({ size: '1' });
+    expect((await runsOf('w2')).map(({ outcome }) => outcome)).toEqual(['ok']);
+  }, 180_000);
+});
