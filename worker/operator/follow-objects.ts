@@ -7,6 +7,7 @@ import type { ClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
 import type { Discovery } from '../../drivers/operator-watch/discovery.ts';
 import { type Told, watchEntry } from '../../drivers/operator-watch/metadata-watch.ts';
 import { noteWatchState, releaseWatchLock, takeWatchLock } from '../../store/operator/operators.ts';
+import type { DependentsFollowed } from './follow-dependents.ts';
 
 /** The lease of the process that watches (ms), how often it is renewed, and how long a successor waits beyond it. */
 const LEASE_MS = 15_000;
@@ -21,6 +22,7 @@ export interface FollowObjects {
   client: ClusterClient;
   discovery: Discovery;
   namespaces: readonly string[] | null;
+  dependents: DependentsFollowed;
 }
 
 export interface ObjectsFollowed {
@@ -39,7 +41,8 @@ export function followObjects(deps: FollowObjects): ObjectsFollowed {
   const begin = () => {
     const stop = new AbortController();
     const work = site.entries.map((hashed) => followEntry(deps, hashed, stop.signal, () => told.add(hashed)));
-    watching = { stop, done: Promise.all(work), until: Date.now() + LEASE_MS };
+    const dependents = deps.dependents.watch(site, deps, stop.signal);
+    watching = { stop, done: Promise.all([...work, dependents]), until: Date.now() + LEASE_MS };
     role = 'watches';
   };
   const cease = async () => {

@@ -7,6 +7,7 @@ import { openOperatorProxy } from '../../drivers/operator-proxy/open-proxy.ts';
 import { openRunWays } from '../../drivers/operator-runner/run-ways.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { openWorkerLog } from '../worker-log.ts';
+import type { DependentsFollowed } from './follow-dependents.ts';
 import { type OperatorStart, StartRefused } from './read-start.ts';
 
 interface Surroundings {
@@ -16,6 +17,7 @@ interface Surroundings {
   runsDir: string;
   access: ClusterAccess;
   db: Db;
+  dependents: Pick<DependentsFollowed, 'add'>;
   log: ReturnType<typeof openWorkerLog>;
 }
 
@@ -26,6 +28,7 @@ export async function openWays({
   runsDir,
   access,
   db,
+  dependents,
   log,
 }: Surroundings): Promise<{ ways: RunWays; stop(): Promise<void> }> {
   const inject = flags['inject-owner-ref'];
@@ -38,9 +41,7 @@ export async function openWays({
     inject,
     watchedNamespaces: namespaces ?? [],
     notes: {
-      dependent: async ({ entry: { kind } }, dependent) => {
-        log.info({ kind, dependent: dependent.kind, mark: dependent.mark }, 'a kind has dependents');
-      },
+      dependent: ({ entry }, kind) => dependents.add(entry, kind),
       wrote: ({ runId }, write) => record.wrote(runId, write),
       answered: (run, request) => log.debug({ run: run?.runId, ...request }, 'a request of a run was answered'),
     },

@@ -36,6 +36,7 @@ import { keepRunning } from '../keep-running.ts';
 import { ROOT } from '../shared/open-shared.ts';
 import type { openWorkerLog } from '../worker-log.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
+import { openDependents } from './follow-dependents.ts';
 import { followObjects } from './follow-objects.ts';
 import { openWays } from './open-ways.ts';
 import { listenAddress, listenForOperatorProbes } from './probes.ts';
@@ -96,7 +97,8 @@ export async function runOperator({
 
   const access = openClusterAccess(null);
   const cluster = createClusterClient(access);
-  const reach = await openWays({ start, data, runsDir, access, db, log });
+  const dependents = await openDependents(data, start.namespaces);
+  const reach = await openWays({ start, data, runsDir, access, db, dependents, log });
   const discovery = createDiscovery(cluster);
   const site: OperatorSite = {
     db,
@@ -185,7 +187,7 @@ export async function runOperator({
     announceRunMachine(site, { machine: hostId, queue: me.queue, kind: OPERATOR_MACHINES }),
   ];
   await site.tell([wantedDispatcher(name)]);
-  const objects = followObjects({ site, client: cluster, discovery, namespaces: start.namespaces });
+  const objects = followObjects({ site, client: cluster, discovery, namespaces: start.namespaces, dependents });
   const hasRunner = (await findAnsibleRunner()) !== null;
   if (!hasRunner) log.warn({ named: env.MUSTER_ANSIBLE_RUNNER }, 'ansible-runner was not found: no resource can run');
   isReady = () => hasRunner && objects.isReady() && workers.every((worker) => worker.getState() === 'RUNNING');

@@ -103,6 +103,41 @@ describeNeeding(kubernetesMissing(), 'a playbook that makes something', () => {
     expect(existsSync(join(folder, 'kubeconfig'))).toBe(false);
   }, 120_000);
 
+  const remove = (name: string) =>
+    bench.client.ask({ method: 'DELETE', path: `/api/v1/namespaces/default/configmaps/${name}` });
+  const causes = async (name: string) => {
+    const rows = await bench.db
+      .selectFrom('operator_reconciles as c')
+      .innerJoin('operator_resources as r', 'r.id', 'c.resource_id')
+      .select('c.cause')
+      .where('r.name', '=', name)
+      .orderBy('c.started_at')
+      .execute();
+    return rows.map(({ cause }) => cause);
+  };
+
+  test('makes it again when it is deleted or changed by others, also after a restart', async () => {
+    const [first] = await causes('w1');
+    expect(first).toEqual({ type: 'created' });
+    await remove('w1');
+    await eventually('it is there again', async () => (await made('w1')) !== null, 60_000);
+    expect(await causes('w1')).toContainEqual({ type: 'dependent', object: 'ConfigMap default/w1' });
+    await eventually(
+      'its run is over',
+      async () => (await runsOf('w1')).every(({ outcome }) => outcome !== null),
+      60_000,
+    );
+    await operator.stop();
+    operator = await bench.start({ env });
+    const before = (await causes('w1')).length;
+    await eventually('dependents are watched again', async () => operator.said().includes('dependents are watched'));
+    const path = '/api/v1/namespaces/default/configmaps/w1';
+    const body = { data: { size: 'other' } };
+    await bench.client.ask({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+    await eventually('it is as it was', async () => (await made('w1'))?.data?.size === '3', 60_000);
+    expect((await causes('w1')).length).toBeGreaterThan(before);
+  }, 240_000);
+
   test('goes on through the proxy of the next process when its own was killed', async () => {
     await bench.create('w2', { size: 1, wait: 12 });
     const runs = join(bench.home, '.data', 'operator', 'runs');

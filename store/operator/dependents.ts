@@ -1,0 +1,34 @@
+/** Resources that run because a dependent of theirs changed. */
+import { sql } from 'kysely';
+import type { Cause } from '../../domain/operator/cause.ts';
+import type { ResourceName } from '../../domain/operator/dependent-change.ts';
+import type { Gvk } from '../../domain/operator/names.ts';
+import type { Db } from '../connection/database.ts';
+
+/**
+ * Makes resources of a kind due by their names; one that runs does so again at its end. A more urgent cause that waits by then stays.
+ * Returns whether there is any of these resources.
+ */
+export async function writeDependentCause(
+  db: Db,
+  operator: string,
+  { group, version, kind }: Gvk,
+  names: readonly ResourceName[],
+  { cause, urgency }: { cause: Cause; urgency: number },
+  now: Date,
+): Promise<boolean> {
+  const { rows } = await sql<{ id: string }>`
+    update operator_resources r set dirty = r.dirty + 1, updated_at = ${now},
+      cause = case when r.due_at <= ${now}::timestamptz and r.due_class < ${urgency} then r.cause else ${JSON.stringify(cause)}::jsonb end,
+      due_reason = case when r.due_at <= ${now}::timestamptz and r.due_class < ${urgency} then r.due_reason else ${cause.type} end,
+      due_class = case when r.due_at <= ${now}::timestamptz then least(r.due_class, ${urgency}) else ${urgency} end,
+      due_at = least(r.due_at, ${now}::timestamptz),
+      phase = case when r.reconcile_id is null then 'queued' else r.phase end,
+      reason = case when r.reconcile_id is null then ${cause.type} else r.reason end
+    from jsonb_to_recordset(${JSON.stringify(names)}::jsonb) as n(namespace text, name text)
+    where r.operator = ${operator} and r.api_group = ${group} and r.version = ${version} and r.kind = ${kind}
+      and r.namespace = n.namespace and r.name = n.name and r.gone_at is null
+    returning r.id
+  `.execute(db);
+  return rows.length > 0;
+}
