@@ -33,6 +33,7 @@ import { measureIngest } from './measurements/ingest.ts';
 import { measureLive } from './measurements/live-events.ts';
 import { measureMac } from './measurements/mac.ts';
 import { measurePlanBuild } from './measurements/plan-build.ts';
+import { measurePlanKills } from './measurements/plan-kills.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
 import { measureSoak } from './measurements/soak.ts';
@@ -137,6 +138,7 @@ const ALONE: Record<string, () => Promise<Measurement>> = {
 const LONG: Record<string, () => Promise<Measurement>> = {
   flaky: measureFlaky,
   'idle-workflows': measureIdleWorkflows,
+  'plan-kills': measurePlanKills,
   soak: measureSoak,
 };
 
