@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from plugin_paths import ENABLED_BY_DEFAULT, inventory_environment, plugin_environment
+from plugin_paths import ENABLED_BY_DEFAULT, callback_environment, inventory_environment, plugin_environment
 from runs import ANSIBLE, LAUNCHER, Run
 
 PLUGINS = str(ANSIBLE / 'plugins')
@@ -151,3 +151,24 @@ def test_what_ansible_enables_by_default_is_known() -> None:
     from ansible.constants import config
 
     assert config.get_config_default('INVENTORY_ENABLED') == ENABLED_BY_DEFAULT.split(',')
+
+
+def test_a_run_whose_events_others_write_has_no_directory_and_no_secrets(new_run: Callable[..., Run]) -> None:
+    program = 'import json, os; print(json.dumps(dict(os.environ)), os.environ["GREETING"])'
+    env = {'GREETING': 'says hunter22', 'HOME': '/nowhere'}
+    run = new_run().specify([sys.executable, '-c', program], env, masks=['hunter22'], trace='job_events')
+    environment = json.loads(run.launch().finish().output.rsplit('} ', 1)[0] + '}')
+    assert {name: value for name, value in environment.items() if name.startswith(('MUSTER_', 'ANSIBLE_'))} == {
+        'MUSTER_RUN_ID': 'r-1-0',
+        'MUSTER_HIDE_NO_LOG': '1',
+        'ANSIBLE_CALLBACK_PLUGINS': f'{PLUGINS}/callback:{BUILTIN_CALLBACKS}',
+    }
+    assert 'hunter22' not in run.output
+    # Whoever reads the events masks them with it.
+    assert json.loads(run.read('mask.json')) == ['hunter22']
+
+
+def test_callbacks_of_the_configuration_that_ansible_finds_by_itself_stay(tmp_path: Path) -> None:
+    (tmp_path / '.ansible.cfg').write_text('[defaults]\ncallback_plugins = own\n')
+    found = callback_environment({'HOME': str(tmp_path)}, PLUGINS)
+    assert found == {'ANSIBLE_CALLBACK_PLUGINS': f'{PLUGINS}/callback:{tmp_path}/own'}
