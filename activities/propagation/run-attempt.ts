@@ -44,7 +44,10 @@ export async function runAttempt(
     .run(attempt, {
       signal,
       started: () => markAttemptStarted(db, id, clock()),
-      wantsEnd: async () => (await findAttempt(db, id))?.end_wanted ?? true,
+      wantsEnd: async () => {
+        const now = await findAttempt(db, id);
+        return now === null || now.state === 'ended' || now.end_wanted;
+      },
     })
     .catch(endOfRefusal);
   await recordAttempt({ db, clock }, id, end);

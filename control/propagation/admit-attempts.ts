@@ -62,6 +62,7 @@ async function begin(trx: Db, plan: DrivenPlan, admitted: readonly Candidate[], 
     trx,
     started.map(({ node, id }) => ({
       ...{ id, plan: plan.id, node: node.number, number: node.attempts + 1, state: 'open', created_at: now },
+      target: node.target,
     })),
   );
   await takeLeases(

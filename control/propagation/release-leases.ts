@@ -16,20 +16,21 @@ export async function releaseAttempt(db: Db, attempt: string): Promise<void> {
     if (row.state === 'open') {
       throw musterError('plan_state', `Attempt ${attempt} goes on: its leases are free when it ends`);
     }
-    await free(trx, attempt);
+    await markVerified(trx, attempt);
+    await freeLeases(trx, attempt);
   });
 }
 
-/** Gives the leases of an attempt back whose machine has come again and has seen its run to be gone. */
-export async function confirmEnd(db: Db, attempt: string): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    const row = await lockAttempt(trx, attempt);
-    if (row?.state === 'ended' && !row.verified) await free(trx, attempt);
-  });
-}
-
-async function free(trx: Db, attempt: string): Promise<void> {
+/** Gives the leases of an attempt back, in the transaction, where it has ended unseen and its run is seen to be gone now. */
+export async function confirmEnd(trx: Db, attempt: string): Promise<void> {
+  const row = await lockAttempt(trx, attempt);
+  if (row?.state !== 'ended' || row.verified) return;
   await markVerified(trx, attempt);
+  await freeLeases(trx, attempt);
+}
+
+/** Gives the leases of an attempt back, in the transaction. */
+export async function freeLeases(trx: Db, attempt: string): Promise<void> {
   await lockLeases(trx);
   await dropLeases(trx, [attempt]);
 }

@@ -1,4 +1,4 @@
-import { fateOfRun, type Owner, ownersByName, type RunOwner } from '../../domain/runs/owner.ts';
+import { fateOfRun, type Owner, ownersByName, type RunOwner, type UnseenRuns } from '../../domain/runs/owner.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -7,7 +7,7 @@ import { markRunEnded, runsOfMachine } from '../../store/runs/runs.ts';
 export interface CleanMachineDependencies {
   db: Db;
   clock(): Date;
-  runner: Pick<Runner, 'list' | 'live' | 'end' | 'remove'>;
+  runner: Pick<Runner, 'list' | 'live' | 'end' | 'remove' | 'mayHaveLeft'>;
   /** What the lanes of this process say of the owners of their runs. */
   owners: readonly RunOwner[];
   /** Id of this machine's data directory. */
@@ -25,6 +25,7 @@ export interface CleanReport {
 /**
  * Brings this machine's runs in line with the records: a run whose owner is over is ended, and the files of a run that is in no record are
  * removed. A run of a kind that no lane of this process offers is left alone and told of: a newer release beside this one may own it.
+ * Lanes hear of the end of runs that they could not see.
  * What fails does not keep the rest from it.
  */
 export async function cleanMachine({
@@ -71,7 +72,25 @@ export async function cleanMachine({
       report.problems.push(`run ${runId}: ${messageOf(error)}`);
     }
   }
+  for (const { unseen } of owners) if (unseen !== undefined) await confirmEnds(runner, hostId, unseen, report);
   return report;
+}
+
+/** Confirms to a lane that runs of this machine are gone, also those that have never begun. */
+async function confirmEnds(
+  runner: CleanMachineDependencies['runner'],
+  hostId: string,
+  unseen: UnseenRuns,
+  { problems }: CleanReport,
+): Promise<void> {
+  for (const runId of await unseen.list(hostId)) {
+    try {
+      await runner.end(runId);
+      if (!(await runner.mayHaveLeft(runId))) await unseen.gone(runId);
+    } catch (error) {
+      problems.push(`run ${runId}: ${messageOf(error)}`);
+    }
+  }
 }
 
 /** Asks each lane once which of these owners are open. */

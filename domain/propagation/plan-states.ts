@@ -11,6 +11,9 @@ export const OPEN_PLAN_STATES = ['running', 'paused'] as const satisfies readonl
 /** What the driver is to obey until the plan ends. */
 export type PlanWish = 'stop' | 'abort';
 
+/** Why a plan cannot go on by itself: another plan has a lease that it needs, or a machine with its runs is away. */
+export type PlanWait = 'lease' | 'machine';
+
 /** `due`: all emitters have ended, and it is to be decided; `ready`: it is to run and waits for room. */
 export type NodeStep = 'due' | 'ready';
 

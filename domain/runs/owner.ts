@@ -16,6 +16,16 @@ export interface RunOwner {
   ownerOfRun(runId: string): string | null;
   /** Those of these owners whose work is not over. An owner that is not on record is over. */
   open(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** What the lane wants to know of runs of which nobody has seen the end; absent where it wants nothing. */
+  unseen?: UnseenRuns;
+}
+
+/** Runs that a lane takes for over, although their machine has not confirmed it. */
+export interface UnseenRuns {
+  /** Returns the ids of those that a machine has to confirm, at most as many as one clean-up does. */
+  list(machine: string): Promise<readonly string[]>;
+  /** Hears that nothing of a run is left, and that it never starts any more. */
+  gone(runId: string): Promise<void>;
 }
 
 /** The owner of a run on record; null for a run that belongs to nothing. */

@@ -89,6 +89,13 @@ export async function markVerified(trx: Db, id: string): Promise<void> {
   await trx.updateTable('propagation_attempts').set({ verified: true }).where('id', '=', id).execute();
 }
 
+/** Returns at most `limit` attempts of a machine that have ended without their runs having been seen to be gone. */
+export async function listUnverified(db: Db, machine: string, limit: number): Promise<string[]> {
+  const query = db.selectFrom('propagation_attempts').select('id').where('machine', '=', machine);
+  const ended = query.where('state', '=', sql.lit('ended')).where('verified', '=', sql.lit(false));
+  return (await ended.orderBy('ended_at').limit(limit).execute()).map(({ id }) => id);
+}
+
 /** Returns those of these attempts that are open. */
 export async function findOpenAttempts(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const query = db.selectFrom('propagation_attempts').select('id').where('state', '=', 'open');

@@ -5,7 +5,7 @@ import type { ActionDefinition, Handler } from '../../domain/propagation/definit
 import type { DiffEntry } from '../../domain/propagation/diff.ts';
 import type { Condition, Outcome } from '../../domain/propagation/event-schema.ts';
 import type { EdgeType, NodeStatus, Origin, SuppressedEvent } from '../../domain/propagation/plan-schema.ts';
-import type { NodeStep, PlanCommand, PlanState, PlanWish } from '../../domain/propagation/plan-states.ts';
+import type { NodeStep, PlanCommand, PlanState, PlanWait, PlanWish } from '../../domain/propagation/plan-states.ts';
 import type { Summary } from '../../domain/propagation/report.ts';
 import type { Settlement } from '../../domain/propagation/settlement.ts';
 import type { ConnectionTuple } from '../../domain/propagation/stage.ts';
@@ -38,6 +38,11 @@ export interface PlansTable {
   unsettled: GrowingList<string>;
   /** Receivers that a committed removal has staged. */
   follow_up: GrowingList<string>;
+  /** Why a plan that is running cannot go on by itself; null while it can. */
+  waits_for: ColumnType<PlanWait | null, PlanWait | null | undefined, PlanWait | null>;
+  waits_since: OptionalTime;
+  /** Reasons of which webhooks were told. */
+  waits_told: ColumnType<PlanWait[] | null, PlanWait[] | null | undefined, PlanWait[] | null>;
   created_at: Time;
   started_at: OptionalTime;
   ended_at: OptionalTime;
@@ -152,6 +157,8 @@ export interface AttemptsTable {
   /** Whether its run was seen to be gone. */
   verified: Generated<boolean>;
   machine: string | null;
+  /** Where it runs, as its node says. */
+  target: ColumnType<string | null, string | null | undefined, string | null>;
   away_since: OptionalTime;
   created_at: Time;
   started_at: OptionalTime;

@@ -21,7 +21,7 @@ export async function findPlan(db: Db, id: string): Promise<PlanRow | null> {
 const DRIVEN = [
   ...(['id', 'place', 'name', 'state', 'wish', 'command', 'commands', 'commanded_at', 'heard', 'run_number'] as const),
   ...(['items_limit', 'type_limits', 'counts', 'recovered', 'unsettled', 'follow_up'] as const),
-  ...(['created_at', 'started_at', 'ended_at', 'actor'] as const),
+  ...(['waits_for', 'waits_since', 'waits_told', 'created_at', 'started_at', 'ended_at', 'actor'] as const),
 ] as const;
 
 /** Returns the plan, locked against every other writer until the transaction ends. */

@@ -5,8 +5,10 @@ import { createAttemptRuns } from '../../../activities/propagation/attempt-runs.
 import { runAttempt } from '../../../activities/propagation/run-attempt.ts';
 import { attemptOwner } from '../../../control/propagation/attempt-owner.ts';
 import { abortPlan } from '../../../control/propagation/command-plan.ts';
+import { cleanMachine } from '../../../control/runs/clean-machine.ts';
 import { shellOutcome } from '../../../domain/propagation/attempt-outcome.ts';
 import { runIdOfOwner } from '../../../domain/runs/owner.ts';
+import { claimAttempt } from '../../../store/propagation/plan-attempts.ts';
 import { type LocalRuns, launcherMissing, openLocalRuns } from '../../support/ansible/local-runs.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
@@ -138,6 +140,42 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
     expect(started).toEqual([]);
     expect(await nodeOf(plan)).toMatchObject({ code: 'cancelled', message: 'Cancelled' });
   });
+
+  test.each(['goes on', 'has never begun'])(
+    'that was given up and %s keeps its leases until the clean-up of its machine confirms the end',
+    async (how) => {
+      const { plan, attempt } = await admitted();
+      const runId = runIdOfOwner({ kind: 'attempt', id: attempt }, 1);
+      script = 'sleep 600';
+      const letGo = new AbortController();
+      if (how === 'goes on') {
+        const watcher = bring(plan, attempt, { signal: letGo.signal });
+        watcher.catch(() => undefined);
+        await eventually('it runs', async () => (await plans.attempts(plan))[0]?.started_at !== null);
+        letGo.abort();
+        await watcher.catch(() => undefined);
+      } else await claimAttempt(plans.db, { plan, id: attempt }, HOST);
+      await plans.advance(plan, [], [attempt]);
+      plans.pass(600_000);
+      expect(await plans.advance(plan, [], [attempt])).toMatchObject({ isOver: true });
+      const leases = () => plans.db.selectFrom('propagation_leases').select('attempt').execute();
+      expect(await leases()).toHaveLength(2);
+      const clean = (hostId: string) => {
+        const { runner } = runs;
+        return cleanMachine({ ...plans.deps, runner, hostId, owners: [attemptOwner(plans.db)] });
+      };
+      await clean('another machine');
+      expect(await leases()).toHaveLength(2);
+      expect(await clean(HOST)).toMatchObject({ stopped: how === 'goes on' ? [runId] : [], problems: [] });
+      expect(await leases()).toEqual([]);
+      expect(await runs.runner.live()).not.toContain(runId);
+      // A watcher that comes now starts nothing.
+      await bring(plan, attempt);
+      expect(started).toEqual(how === 'goes on' ? [attempt] : []);
+      expect((await plans.attempts(plan))[0]).toMatchObject({ outcome: 'error', code: 'run_lost', verified: true });
+    },
+    60_000,
+  );
 
   test('is ended by its time limit', async () => {
     const { plan, attempt } = await admitted({ timelimit: 1 });

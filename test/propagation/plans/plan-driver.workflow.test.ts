@@ -1,12 +1,14 @@
 /** Worked plans through the real driver, its real steps on Postgres, and a runner that only says how attempts end. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createAttemptActivities, createPlanActivities } from '../../../activities/propagation/activities.ts';
 import { stopPlan } from '../../../control/propagation/command-plan.ts';
-import { pokedPlan, wantedPlan } from '../../../control/propagation/wake-plans.ts';
-import { tellOrThrow } from '../../../control/temporal/tell.ts';
+import { followLeases, pokedPlan, sweepPlans } from '../../../control/propagation/wake-plans.ts';
+import { createTell, tellOrThrow } from '../../../control/temporal/tell.ts';
 import { hostQueueOf, MAIN_QUEUE } from '../../../domain/engine/task-queues.ts';
 import { parseEvents } from '../../../domain/propagation/event-text.ts';
 import { givenFor, resourceOf } from '../../../domain/propagation/node-id.ts';
+import { simulate } from '../../../domain/propagation/simulate.ts';
 import { planWorkflowId } from '../../../domain/propagation/workflow-id.ts';
 import type { AttemptRow } from '../../../store/propagation/plan-tables.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -29,28 +31,31 @@ describeNeeding(temporalMissing(), 'a plan with its driver', () => {
   let asked: string[] = [];
   /** Attempts that go on until they are let go. */
   let held: Promise<void> | null = null;
+  let meanwhile: () => Promise<void> = async () => undefined;
 
   beforeAll(async () => {
     server = await openDevServer(['limit.historyCount.suggestContinueAsNew=100']);
   }, 120_000);
   afterAll(() => server?.close());
 
+  const log = { info: () => undefined, warn: () => undefined };
   const run = async ({ id, plan, node }: AttemptRow) => {
     asked.push(id);
     await held;
+    await meanwhile();
     const row = (await plans.nodes(plan)).find(({ number }) => number === node);
     return { outcome: (row && givenFor(outcomes, row)) ?? ('changed' as const), verified: true };
   };
 
-  async function startWorkers(): Promise<void> {
+  async function startWorkers({ environment }: Pick<TestServer, 'environment'> = server): Promise<void> {
     const attempts = createAttemptActivities({ ...plans.deps, hostId: HOST, attempts: { run } });
     stops = [
-      await startTestWorker(server.environment, {
+      await startTestWorker(environment, {
         taskQueue: MAIN_QUEUE,
         workflowBundle: await workflowBundle(),
         activities: { ...createPlanActivities(plans.deps), ...attempts },
       }),
-      await startTestWorker(server.environment, { taskQueue: hostQueueOf(HOST), activities: { ...attempts } }),
+      await startTestWorker(environment, { taskQueue: hostQueueOf(HOST), activities: { ...attempts } }),
     ];
   }
   const stopWorkers = async () => {
@@ -60,6 +65,7 @@ describeNeeding(temporalMissing(), 'a plan with its driver', () => {
   beforeEach(async () => {
     plans = await openPlans();
     [outcomes, asked, held] = [{}, [], null];
+    meanwhile = async () => undefined;
     await startWorkers();
   });
   afterEach(async () => {
@@ -98,6 +104,13 @@ describeNeeding(temporalMissing(), 'a plan with its driver', () => {
     await drive(id);
     expect(await endOf(id)).toBe(result);
     expect(await plans.statuses(id)).toMatchObject(statuses);
+    const actions = Object.fromEntries((vector.fixed ?? []).map((node) => [node, { repeatable: false }]));
+    const simulated = simulate({ staged: vector.staged, events: vector.events, actions, outcomes: given });
+    expect(await plans.statuses(id)).toEqual(simulated.run.statuses);
+    const { state, recovered, unsettled } = await plans.plan(id);
+    expect({ result: state, recovered, unsettled }).toEqual({
+      ...{ result: simulated.run.result, recovered: simulated.run.recovered, unsettled: simulated.run.unsettled },
+    });
     expect(new Set(asked).size).toBe(asked.length);
     const history = await handleOf(id).fetchHistory();
     expect(await replayHistories([{ workflowId: planWorkflowId(id), history }])).toBe(1);
@@ -128,13 +141,76 @@ describeNeeding(temporalMissing(), 'a plan with its driver', () => {
     held = null;
     await stopWorkers();
     await startWorkers();
-    await tellOrThrow(server.environment.client, wantedPlan(id));
+    await sweepPlans({ ...plans.deps, tell: createTell({ client: server.environment.client, log }) });
     expect(await endOf(id)).toBe('succeeded');
     expect((await plans.attempts(id)).map(({ name, number }) => [name, number])).toEqual([
       ['a.run', 1],
       ['b.run', 1],
     ]);
   }, 60_000);
+
+  test('goes on from its rows where the store of Temporal is empty', async () => {
+    const gate = Promise.withResolvers<void>();
+    held = gate.promise;
+    await plans.work(['a', 'b', 'c']);
+    await plans.addEvents('after a.run success b.run');
+    const { id } = await plans.process();
+    await drive(id);
+    await eventually('the first attempts', () => asked.length === 2);
+    gate.resolve();
+    held = null;
+    await stopWorkers();
+    const empty = await openDevServer();
+    try {
+      await startWorkers(empty);
+      await sweepPlans({ ...plans.deps, tell: createTell({ client: empty.environment.client, log }) });
+      await empty.environment.client.workflow.getHandle(planWorkflowId(id)).result();
+      await stopWorkers();
+    } finally {
+      await empty.close();
+    }
+    expect((await plans.plan(id)).state).toBe('succeeded');
+    expect((await plans.attempts(id)).map(({ number }) => number)).toEqual([1, 1, 1]);
+    await handleOf(id).terminate('the test is over');
+  }, 120_000);
+
+  test('ends with each attempt made once, though its worker goes again and again while it continues as new', async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `n${String(index).padStart(2, '0')}`);
+    await plans.work(names);
+    await plans.addEvents(names.slice(1).map((name, index) => `after ${names[index]}.run success ${name}.run`));
+    const { id } = await plans.process();
+    await drive(id);
+    for (const count of [3, 9, 15, 21, 27, 33]) {
+      await eventually(`attempt ${count}`, () => new Set(asked).size >= count, 60_000);
+      await stopWorkers();
+      await startWorkers();
+    }
+    expect(await endOf(id)).toBe('succeeded');
+    const attempts = await plans.attempts(id);
+    expect(attempts.map(({ number, outcome }) => [number, outcome])).toEqual(names.map(() => [1, 'changed']));
+  }, 240_000);
+
+  test('one of twenty plans for one target has it at a time; the word that it is free wakes the next one', async () => {
+    let [now, most] = [0, 0];
+    meanwhile = async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await delay(20);
+      now -= 1;
+    };
+    const names = Array.from({ length: 20 }, (_, index) => `n${String(index).padStart(2, '0')}`);
+    await plans.work(names, 'worked', () => 'component:here');
+    const ids: string[] = [];
+    for (const name of names) ids.push((await plans.process({ tags: [`name=${name}`] })).id);
+    const tell = createTell({ client: server.environment.client, log });
+    const stop = followLeases({ db: plans.db, tell, log, database: { url: plans.url } });
+    await Promise.all(ids.map(drive));
+    // By looking each 30 s alone it would take ten minutes.
+    expect(await Promise.all(ids.map(endOf))).toEqual(ids.map(() => 'succeeded'));
+    await stop();
+    expect({ most, asked: new Set(asked).size }).toEqual({ most: 1, asked: 20 });
+    expect(await plans.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
+  }, 240_000);
 
   test('hears a command while an attempt goes on', async () => {
     const gate = Promise.withResolvers<void>();

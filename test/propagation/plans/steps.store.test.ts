@@ -144,6 +144,11 @@ describe('attempts', () => {
     expect((await plans.nodes(id))[0]).toMatchObject({ status: 'error', code: 'run_lost' });
     const leases = await plans.db.selectFrom('propagation_leases').select('attempt').execute();
     expect(leases).toEqual([{ attempt }, { attempt }]);
+    // A watcher sees the end of the run at last: the leases are free, and nothing else is different.
+    expect(await plans.end(attempt, { outcome: 'changed' })).toBe(false);
+    expect(await plans.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
+    expect((await plans.nodes(id))[0]).toMatchObject({ status: 'error', code: 'run_lost' });
+    expect((await plans.attempts(id))[0]).toMatchObject({ outcome: 'error', verified: true });
   });
 });
 
