@@ -1,5 +1,6 @@
 import fastify from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { TimelinePart } from '../store/components/timeline.ts';
 import { requestActor } from './acting.ts';
 import { LANES } from './lanes.ts';
 import { parseQuery } from './query.ts';
@@ -93,7 +94,9 @@ export function createApp(shared: ApiShared): ApiServer {
   attribution(app);
   maskedAnswers(app);
 
-  const lanes = Object.values(LANES).map((lane) => lane(shared));
+  const timeline: TimelinePart[] = [];
+  const lanes = Object.values(LANES).map((lane) => lane(shared, { timeline }));
+  timeline.push(...lanes.flatMap((lane) => lane.timeline ?? []));
   documentation(app, { ...settings, tags: tagTexts(lanes) });
   declareRoutes(app, settings.prefixes, lanes);
   return app;

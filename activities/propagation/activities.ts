@@ -13,7 +13,8 @@ export function createPlanActivities(deps: { db: Db; clock(): Date }): PlanActiv
     { advancePlan: AdvancePlanSchema },
     {
       advancePlan: async (input) => {
-        const { attempts, ...answer } = await advance(deps, input);
+        // A step that has begun is brought to its end, also by a worker that stops.
+        const { attempts, ...answer } = await withHeartbeat(() => advance(deps, input));
         return {
           ...answer,
           attempts: attempts.map(({ attempt, machine }) => ({

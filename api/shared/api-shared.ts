@@ -13,6 +13,7 @@ import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { ReadYaml } from '../../domain/propagation/ports.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import type { WorkersAtWork } from '../../domain/sessions/workers-at-work.ts';
+import type { TimelinePart } from '../../store/components/timeline.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { StreamFeed } from '../../store/runs/stream-feed.ts';
 import type { ApiServer } from '../server/api-server.ts';
@@ -140,6 +141,13 @@ export interface ApiParts {
   root?: Routes;
   /** What the documents say of a tag of its routes. */
   tags?: Readonly<Record<string, string>>;
+  /** Entries that it keeps of components, for their timelines. */
+  timeline?: TimelinePart;
 }
 
-export type ApiLane = (shared: ApiShared) => ApiParts;
+/** What lanes offer to lanes below them; complete when routes are declared. */
+export interface Offered {
+  timeline: readonly TimelinePart[];
+}
+
+export type ApiLane = (shared: ApiShared, offered: Offered) => ApiParts;

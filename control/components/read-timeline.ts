@@ -1,19 +1,26 @@
 import type { TimelineEntry, TimelineQuery } from '../../domain/audit/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { findComponent } from '../../store/components/components.ts';
-import { listTimelineRows, type TimelinePlace, type TimelineRow } from '../../store/components/timeline.ts';
+import {
+  listTimelineRows,
+  type TimelinePart,
+  type TimelinePlace,
+  type TimelineRow,
+} from '../../store/components/timeline.ts';
 import type { Db } from '../../store/connection/database.ts';
 
 /**
  * A page of what happened to a component, newest first, and the place after which the next begins. A deleted component has
- * its timeline for as long as something is known of it. Throws `component_not_found` when nothing ever was.
+ * its timeline for as long as something is known of it. `further`: entries that other lanes keep. Throws `component_not_found` when nothing ever was.
  */
 export async function readTimeline(
   db: Db,
   component: string,
   { limit, after_id }: TimelineQuery,
+  further: readonly TimelinePart[] = [],
 ): Promise<{ entries: TimelineEntry[]; after: string | null }> {
-  const { rows, more } = await listTimelineRows(db, component, after_id === '' ? undefined : placeOf(after_id), limit);
+  const place = after_id === '' ? undefined : placeOf(after_id);
+  const { rows, more } = await listTimelineRows(db, component, place, limit, further);
   if (rows.length === 0 && (await findComponent(db, component)) === undefined) {
     throw musterError('component_not_found', `Component ${component} could not be found`);
   }

@@ -29,6 +29,7 @@ import { settleItems } from './commit-item.ts';
 import type { StepDependencies } from './dependencies.ts';
 import { endPlan } from './end-plan.ts';
 import { changeOf } from './node-change.ts';
+import { noteWait } from './note-wait.ts';
 
 export interface AdvanceRequest {
   plan: string;
@@ -92,6 +93,7 @@ async function decideStep(trx: Db, { plan: id, own, away }: AdvanceRequest, now:
   const open = (await listUntaken(trx, id)).filter(({ state }) => state === 'open');
   const watched = new Set(own);
   const { pending, in_progress, error_retry } = plan.counts;
+  await noteWait(trx, plan, { open, waitsForLease: isWaiting }, now);
   const isAway = open.some(({ away_since }) => away_since !== null);
   return {
     isOver: false,

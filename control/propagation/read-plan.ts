@@ -3,6 +3,7 @@ import type { PlanNodeView, PlanReport, PlanView } from '../../domain/propagatio
 import { percent } from '../../domain/propagation/report.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { countPlans, listOpen, type OpenPlan } from '../../store/propagation/plan-notices.ts';
 import { findHolders, listNodes, listPlans, sumTimes } from '../../store/propagation/plan-reads.ts';
 import type { PlanNodeRow, PlanRow } from '../../store/propagation/plan-tables.ts';
 import { findPlan } from '../../store/propagation/plans.ts';
@@ -11,6 +12,8 @@ import { planNotFound } from './command-plan.ts';
 
 /** A plan with more nodes has only those in its report that did not end well. */
 const LARGEST_REPORT = 10_000;
+/** Open plans that the status of the service names. */
+const MOST_SHOWN = 10;
 
 /**
  * Returns a plan with the counts that are kept with it.
@@ -18,6 +21,12 @@ const LARGEST_REPORT = 10_000;
  */
 export async function getPlan(db: Db, id: string): Promise<PlanView> {
   return viewOfPlan(await planOf(db, id));
+}
+
+/** Returns how many plans run and are paused, and the newest of them. */
+export async function readOpenPlans(db: Db): Promise<{ running: number; paused: number; open: OpenPlan[] }> {
+  const { running, paused } = await countPlans(db);
+  return { running, paused, open: await listOpen(db, MOST_SHOWN) };
 }
 
 async function planOf(db: Db, id: string): Promise<PlanRow> {

@@ -43,18 +43,15 @@ export async function sweepPlans({ db, tell, clock }: WakeDependencies): Promise
   );
 }
 
-export interface FollowLeasesOptions extends Pick<FollowChannelOptions, 'database' | 'log'> {
-  db: Db;
-  tell: Tell;
-}
+export interface FollowLeasesOptions extends Pick<FollowChannelOptions, 'database' | 'log'>, WakeDependencies {}
 
-/** Wakes the plans that wait for a lease when one is free. Returns how to stop. */
-export function followLeases({ db, tell, database, log }: FollowLeasesOptions): () => Promise<void> {
+/** Wakes the plans that wait for a lease when a lease is free. Returns how to stop. */
+export function followLeases({ db, tell, clock, database, log }: FollowLeasesOptions): () => Promise<void> {
   return followChannel({
     database,
     log,
     name: 'muster-propagation',
     channel: LEASE_CHANNEL,
-    act: async () => tell((await findWakeable(db)).map(pokedPlan)),
+    act: async () => tell((await findWakeable(db, clock())).map(pokedPlan)),
   });
 }

@@ -111,12 +111,27 @@ const DriftEntrySchema = z.strictObject({
   changed: count,
 });
 
+/** A plan has executed an action on it. */
+const ActionEntrySchema = z.strictObject({
+  ...base,
+  type: z.literal('action'),
+  plan: z.string(),
+  plan_name: z.string(),
+  node: z.string(),
+  attempt: z.string(),
+  number: count.describe('which attempt of its node, from 1'),
+  outcome: name,
+  code: name,
+  message: name,
+});
+
 /** One thing that happened to a component. */
 export const TimelineEntrySchema = z.discriminatedUnion('type', [
   ChangeEntrySchema,
   LayerEntrySchema,
   BatchEntrySchema,
   DriftEntrySchema,
+  ActionEntrySchema,
 ]);
 export type TimelineEntry = z.infer<typeof TimelineEntrySchema>;
 

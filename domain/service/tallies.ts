@@ -4,6 +4,7 @@
 export const COUNTS = {
   sessions_ended: 'succeeded',
   batches_ended: 'result',
+  plan_nodes_failed: 'outcome',
 } as const;
 export type CountName = keyof typeof COUNTS;
 

@@ -3,7 +3,14 @@
 import { z } from 'zod';
 import { AFTER_ID_TEXT, LIMIT_TEXT } from '../schema.ts';
 
-export const WEBHOOK_EVENTS = ['session.ended', 'component.failed', 'rollout.stopped', 'batch.held'] as const;
+export const WEBHOOK_EVENTS = [
+  'session.ended',
+  'component.failed',
+  'rollout.stopped',
+  'batch.held',
+  'plan.ended',
+  'plan.waiting',
+] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 /** What a webhook gets that is tested. */
 export const PING = 'ping';

@@ -1,12 +1,16 @@
 /** What happened to one component, read from where each part of it is kept. */
 import { type RawBuilder, sql } from 'kysely';
+import type { TimelineEntry } from '../../domain/audit/schema.ts';
 import { type BoundedPage, cutMembers, readBoundedPage } from '../connection/bounded-page.ts';
 import type { Db } from '../connection/database.ts';
+
+/** Entries of one component that a lane keeps, as a part of a query. */
+export type TimelinePart = (component: string) => Part;
 
 /** One entry; `details` is as the type says (see domain/audit/schema.ts). */
 export interface TimelineRow {
   at: Date;
-  type: 'change' | 'layer' | 'batch' | 'drift';
+  type: TimelineEntry['type'];
   /** Tells entries of one type and time apart. */
   key: string;
   details: Record<string, unknown>;
@@ -19,16 +23,18 @@ const LAST = '~';
 
 /**
  * At most `limit` entries older than a place, newest first, as far as they fit in a page. Each part is read off an index in the order of time, and no further
- * than the page needs.
+ * than the page needs. `further`: what other lanes keep.
  */
 export async function listTimelineRows(
   db: Db,
   component: string,
   after: TimelinePlace | undefined,
   limit: number,
+  further: readonly TimelinePart[] = [],
 ): Promise<BoundedPage<TimelineRow>> {
   const place = after ?? { at: new Date(8.64e15 / 1_000), type: LAST, key: LAST };
-  const parts = [changes(component), layers(component), batches(component), openBatch(component), drift(component)];
+  const own = [changes, layers, batches, openBatch, drift];
+  const parts = [...own, ...further].map((part) => part(component));
   const pages = parts.map(({ from, at, type, key, order, details }) => {
     const identity = sql`${at}, ${sql.lit(type)} collate "C", (${key}) collate "C"`;
     return sql`(select ${at} as at, ${sql.lit(type)} collate "C" as type, (${key}) collate "C" as key, ${details} as details
@@ -45,7 +51,7 @@ export async function listTimelineRows(
   });
 }
 
-interface Part {
+export interface Part {
   /** Tables with the condition that names the component. */
   from: RawBuilder<unknown>;
   at: RawBuilder<unknown>;

@@ -4,10 +4,15 @@ import { BOUNDS, type CountName, type DurationName } from '../../domain/service/
 import type { Db } from './database.ts';
 
 /** Counts one more. In a transaction make it the last statement: others that count the same wait for its end. */
-export async function countOne(db: Db, name: CountName, label: string): Promise<void> {
+export function countOne(db: Db, name: CountName, label: string): Promise<void> {
+  return countMore(db, name, label, 1);
+}
+
+/** Counts so many more. See `countOne` for transactions. */
+export async function countMore(db: Db, name: CountName, label: string, more: number): Promise<void> {
   await sql`
-    insert into tallies (name, label, bucket, count, sum) values (${name}, ${label}, 0, 1, 0)
-    on conflict (name, label, bucket) do update set count = tallies.count + 1
+    insert into tallies (name, label, bucket, count, sum) values (${name}, ${label}, 0, ${more}, 0)
+    on conflict (name, label, bucket) do update set count = tallies.count + excluded.count
   `.execute(db);
 }
 

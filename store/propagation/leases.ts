@@ -123,12 +123,15 @@ export async function forgetWaits(trx: Db, plan: string): Promise<void> {
     limit 1`.execute(trx);
 }
 
-/** Returns the running plans that wait for a key that nobody holds. */
-export async function findWakeable(db: Db): Promise<string[]> {
+/** Returns the running plans of which each is the first that waits for a key that nobody holds. */
+export async function findWakeable(db: Db, now: Date): Promise<string[]> {
   const { rows } = await sql<{ plan: string }>`
-    select distinct w.plan from propagation_lease_waits w join propagation_plans p on p.id = w.plan
-    where p.state = 'running'
-      and not exists (select from propagation_leases l where l.kind = w.kind and l.key = w.key)`.execute(db);
+    select distinct plan from (
+      select distinct on (w.kind, w.key) w.plan from propagation_lease_waits w join propagation_plans p on p.id = w.plan
+      where p.state = 'running' and w.seen_at > ${now}::timestamptz - ${FORGOTTEN}
+        and not exists (select from propagation_leases l where l.kind = w.kind and l.key = w.key)
+      order by w.kind, w.key, w.since, w.plan
+    ) as first`.execute(db);
   return rows.map(({ plan }) => plan);
 }
 

@@ -140,6 +140,7 @@ test('the status counts what is there and links on', async () => {
     setup: { ok: true, reason: null },
     workers: { ok: true, reason: null, count: 1 },
     counts: { sessions: { pending: 0, running: 0, complete: 0 }, queue: 0, active_runs: 0 },
+    plans: { running: 0, paused: 0, open: [] },
     // No worker has made a pass of it.
     batcher: expect.objectContaining({ state: 'late', open: 0, sent: 0, backoff: null }),
     hardware_sync: null,

@@ -277,6 +277,47 @@ describe('down', () => {
     expect(other.seen).not.toEqual([]);
   });
 
+  const plans = (running: number, paused: number) => ({
+    ...counts(0, 0),
+    plans: {
+      ...{ running, paused },
+      open: Array.from({ length: Math.min(10, running + paused) }, (_, n) => ({ id: `p${n}`, name: 'friday' })),
+    },
+  });
+
+  test('a plan that runs or is paused is a conflict, unless it is kept', async () => {
+    api.on('GET /api/v1/status', always(200, plans(1, 11)));
+    const ofStack = { stop: async () => ({ outcome: 'stopped' as const }) };
+    const { exit, err } = await run(['down'], ofStack);
+    expect(exit).toBe(5);
+    expect(err).toContain('error: runs_active: 12 plans run: friday (p0), friday (p1)');
+    expect(err).toContain('and 2 more');
+    expect(err).toContain('--keep-runs');
+    expect((await run(['down', '--keep-runs'], ofStack)).exit).toBe(0);
+  });
+
+  test('--cancel-runs aborts plans and waits for their ends', async () => {
+    const left = [0, 2, 2, 1, 0];
+    api.on('POST /api/v1/sessions/cancel', always(202, { cancelled: 0, ended: 0, complete: [], missing: [] }));
+    api.on('GET /api/v1/status', (_request, response) => answer(response, 200, plans(left.shift() ?? 0, 0)));
+    api.on('POST /api/v1/propagation/plans/p0/abort', always(200, {}));
+    api.on('POST /api/v1/propagation/plans/p1/abort', always(409, { code: 'plan_state', title: 'over' }));
+    const { exit, err } = await run(['down', '--cancel-runs'], {
+      stop: async () => {
+        expect(left).toEqual([]);
+        return { outcome: 'stopped' };
+      },
+    });
+    expect([exit, err]).toEqual([0, 'aborts 2 plans\nthe stack is stopped\n']);
+    expect(api.seen.filter(({ url }) => url.endsWith('/abort')).map(({ url }) => url.split('/').at(-2))).toEqual([
+      'p0',
+      'p1',
+      'p0',
+      'p1',
+      'p0',
+    ]);
+  });
+
   test('both at once are a mistake', async () => {
     expect((await run(['down', '--keep-runs', '--cancel-runs'])).exit).toBe(2);
   });

@@ -33,6 +33,8 @@ import { pokePlan } from './messages.ts';
 
 const { advancePlan } = proxyActivities<PlanActivities>({
   startToCloseTimeout: '5m',
+  // A step whose worker is gone is given up soon.
+  heartbeatTimeout: '15s',
   // The next round is the retry.
   retry: { maximumAttempts: 1 },
 });

@@ -7,7 +7,7 @@ import { componentResetRoutes } from './reset-routes.ts';
 import { selectionRoutes } from './selection-routes.ts';
 import { timelineRoutes } from './timeline-routes.ts';
 
-export const components: ApiLane = (shared) => {
+export const components: ApiLane = (shared, { timeline }) => {
   const deps = componentApi(shared);
   return {
     tags: { components: 'Machines with their desired and reached state.' },
@@ -17,7 +17,7 @@ export const components: ApiLane = (shared) => {
       'import of components': (app) => componentImportRoutes(app, deps),
       reset: (app) => componentResetRoutes(app, deps),
       selections: (app) => selectionRoutes(app, deps),
-      timeline: (app) => timelineRoutes(app, deps),
+      timeline: (app) => timelineRoutes(app, { ...deps, timeline }),
     },
   };
 };

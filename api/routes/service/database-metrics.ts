@@ -2,6 +2,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { ROLLOUT_STATES } from '../../../domain/batches/rollout.ts';
 import { CONFIGURATION_STATUSES } from '../../../domain/components/schema.ts';
+import type { PlanState } from '../../../domain/propagation/plan-states.ts';
 import {
   BOUNDS,
   COUNTS,
@@ -11,7 +12,12 @@ import {
   histogramOf,
 } from '../../../domain/service/tallies.ts';
 import type { Tally } from '../../../store/connection/tallies.ts';
-import type { Gauges } from '../../../store/fleet/gauges.ts';
+import type { Gauges as FleetGauges } from '../../../store/fleet/gauges.ts';
+
+/** What gauges show: of the fleet, and the number of plans by state. */
+interface Gauges extends FleetGauges {
+  plans: Record<PlanState, number>;
+}
 
 type Value = number | null | Record<string, number>;
 
@@ -38,6 +44,7 @@ const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => V
   ['batcher_keys_held', 'Batch keys that a fault of the controller holds', (now) => now.heldKeys],
   ['rollouts', 'Current rollouts of configurations', (now) => ({ ...none(ROLLOUT_STATES), ...now.rollouts }), 'state'],
   ['drift_layers', 'Layers of components by what the last check found', (now) => now.drift, 'status'],
+  ['plans', 'Plans of propagation', (now) => now.plans, 'state'],
   ['schedules_failed', 'Schedules whose last run failed', (now) => now.failedSchedules],
   ['batcher_paused', '1 while the batcher is paused by hand', (now) => Number(now.isPaused)],
   ['batcher_since_last_pass_seconds', 'Seconds since the last pass of the batcher', (now) => now.sinceLastPass],
@@ -47,6 +54,7 @@ const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => V
 const COUNT_HELP: Record<CountName, string> = {
   sessions_ended: 'Sessions that ended, by result',
   batches_ended: 'Batches that ended, by result',
+  plan_nodes_failed: 'Nodes that had failed when their plan ended, by outcome',
 };
 
 const DURATION_HELP: Record<DurationName, string> = {

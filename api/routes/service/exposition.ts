@@ -2,6 +2,7 @@ import { Gauge, Registry } from 'prom-client';
 import { isConnectionError } from '../../../store/connection/database.ts';
 import { readTallies } from '../../../store/connection/tallies.ts';
 import { readGauges } from '../../../store/fleet/gauges.ts';
+import { countPlans } from '../../../store/propagation/plan-notices.ts';
 import { databaseMetrics, durationsText } from './database-metrics.ts';
 import type { ServiceApi } from './dependencies.ts';
 import { type CountRequest, processMetrics } from './process-metrics.ts';
@@ -40,7 +41,8 @@ export function createExposition(deps: Pick<ServiceApi, 'db' | 'clock'>): Exposi
 /** What the database says, or null when it is away. */
 async function readStored({ db, clock }: Pick<ServiceApi, 'db' | 'clock'>) {
   try {
-    return { gauges: await readGauges(db, clock()), tallies: await readTallies(db) };
+    const gauges = { ...(await readGauges(db, clock())), plans: await countPlans(db) };
+    return { gauges, tallies: await readTallies(db) };
   } catch (error) {
     if (isConnectionError(error)) return null;
     throw error;

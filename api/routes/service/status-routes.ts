@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { readBatcher } from '../../../control/batches/read-batches.ts';
 import { readHardwareSync } from '../../../control/components/read-hardware-sync.ts';
 import { readNotices } from '../../../control/configurations/read-notices.ts';
+import { readOpenPlans } from '../../../control/propagation/read-plan.ts';
 import { BatcherSchema } from '../../../domain/batches/batch-schema.ts';
 import { HardwareSyncSchema } from '../../../domain/components/hardware-sync-schema.ts';
+import { PLAN_STATES } from '../../../domain/propagation/plan-states.ts';
 import { isConnectionError } from '../../../store/connection/database.ts';
 import { countWork } from '../../../store/connection/service.ts';
 import type { ApiServer } from '../../server/api-server.ts';
@@ -27,6 +29,14 @@ const StatusSchema = z.object({
       active_runs: z.int(),
     })
     .nullable(),
+  plans: z
+    .object({
+      running: z.int(),
+      paused: z.int(),
+      open: z.array(z.object({ id: z.string(), name: z.string(), state: z.enum(PLAN_STATES) })),
+    })
+    .nullable()
+    .describe('Plans that run or are paused; `open` has the 10 newest of them'),
   batcher: BatcherSchema.nullable(),
   hardware_sync: HardwareSyncSchema.nullable().describe('Null where there is none'),
   notices: z.array(z.string()).describe('What an administrator has to decide, in sentences with the command'),
@@ -56,6 +66,7 @@ export async function statusRoutes(app: ApiServer, deps: ServiceApi): Promise<vo
         ...health,
         workers: health.engine.ok ? await deps.readWorkers().catch(() => null) : null,
         counts: known ? await unlessAway(() => countWork(deps.db)) : null,
+        plans: known && health.setup.ok ? await unlessAway(() => readOpenPlans(deps.db)) : null,
         batcher: known && health.setup.ok ? await unlessAway(() => readBatcher(deps)) : null,
         hardware_sync: known && health.setup.ok ? await unlessAway(() => readHardwareSync(deps)) : null,
         notices: known && health.setup.ok ? ((await unlessAway(() => readNotices(deps))) ?? []) : [],

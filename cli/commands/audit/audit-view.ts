@@ -47,6 +47,7 @@ function valueText(value: unknown): string {
 
 function byText(entry: TimelineEntry): string {
   if (entry.type === 'change') return cell(entry.actor);
+  if (entry.type === 'action') return `plan/${entry.plan_name}`;
   return entry.session === null ? '' : `session/${entry.session}`;
 }
 
@@ -63,6 +64,11 @@ function whatText(entry: TimelineEntry): string {
     case 'batch': {
       const end = entry.result === null ? '' : `, ${entry.result}${entry.reason === null ? '' : ` (${entry.reason})`}`;
       return `batch of ${cell(entry.configuration)} ${entry.state}${end}`;
+    }
+    case 'action': {
+      const why = entry.message ? `: ${entry.message}` : '';
+      const nth = entry.number === 1 ? '' : ` (attempt ${entry.number})`;
+      return `action ${entry.node}${nth} ${cell(entry.outcome)}${why}`;
     }
     case 'drift':
       return `${layerWords(entry.layer, [], cell(entry.playbook))} ${entry.status}, ${entry.changed} tasks would change it`;

@@ -28,6 +28,8 @@ export interface StatusAnswer {
     queue: number;
     active_runs: number;
   } | null;
+  /** Absent where an older release answers. */
+  plans?: { running: number; paused: number; open: { id: string; name: string }[] } | null;
   batcher?: Batcher | null;
   hardware_sync?: HardwareSyncView | null;
   notices?: string[];
@@ -182,6 +184,7 @@ function summaryOf({ url, api, failure, stack }: Report): string {
       'hardware sync',
       api?.hardware_sync ? `${api.hardware_sync.nodes} nodes, ${api.hardware_sync.created} components made` : '',
     ],
+    ['plans', api?.plans ? `${api.plans.running} running, ${api.plans.paused} paused` : ''],
     ['running playbooks', cell(api?.counts?.active_runs)],
     ['docs', cell(api?.links.docs)],
     ['Temporal', cell(api?.links.temporal_ui)],

@@ -8,6 +8,7 @@ import { CliFailure, EXIT, interrupted } from '../../failure.ts';
 import { apiOf, type ServerOptions } from '../../options.ts';
 import { counted, someOf } from '../../output/names.ts';
 import { describeRuns } from './active-runs.ts';
+import { abortOpenPlans, openPlans, refuseOpenPlans } from './open-plans.ts';
 
 export interface StopOptions extends ServerOptions {
   keepRuns?: boolean;
@@ -32,7 +33,10 @@ export async function stop(context: CliContext, stack: StackCommands, options: S
     options.url === undefined
       ? new ApiClient(state.links.api, context.signal, (url) => context.stackTokenFor(url))
       : apiOf(context, options);
-  if (options.cancelRuns) await cancelAll(context, api);
+  if (options.cancelRuns) {
+    await cancelAll(context, api);
+    await abortOpenPlans(context, api);
+  } else if (!options.keepRuns) refuseOpenPlans(await openPlans(api));
   const logins = await openLogins(api);
   const result = await stack.stop({ keepRuns: options.keepRuns ?? false });
   if (result.outcome === 'runs_active') {

@@ -160,13 +160,10 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
       expect(await plans.advance(plan, [], [attempt])).toMatchObject({ isOver: true });
       const leases = () => plans.db.selectFrom('propagation_leases').select('attempt').execute();
       expect(await leases()).toHaveLength(2);
-      const clean = (hostId: string) => {
-        const { runner } = runs;
-        return cleanMachine({ ...plans.deps, runner, hostId, owners: [attemptOwner(plans.db)] });
-      };
-      await clean('another machine');
-      expect(await leases()).toHaveLength(2);
-      expect(await clean(HOST)).toMatchObject({ stopped: how === 'goes on' ? [runId] : [], problems: [] });
+      const owner = attemptOwner(plans.db);
+      expect(await owner.unseen?.list('another machine')).toEqual([]);
+      const cleaned = await cleanMachine({ ...plans.deps, runner: runs.runner, hostId: HOST, owners: [owner] });
+      expect(cleaned).toMatchObject({ stopped: how === 'goes on' ? [runId] : [], problems: [] });
       expect(await leases()).toEqual([]);
       expect(await runs.runner.live()).not.toContain(runId);
       // A watcher that comes now starts nothing.
