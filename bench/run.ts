@@ -34,6 +34,7 @@ import { measureLive } from './measurements/live-events.ts';
 import { measureMac } from './measurements/mac.ts';
 import { measurePlanBuild } from './measurements/plan-build.ts';
 import { measurePlanKills } from './measurements/plan-kills.ts';
+import { measurePlanActions, measurePlanNone } from './measurements/plan-run.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
 import { measureSoak } from './measurements/soak.ts';
@@ -132,6 +133,8 @@ const ALONE: Record<string, () => Promise<Measurement>> = {
   hung: measureHung,
   mac: measureMac,
   plans: measurePlanBuild,
+  'plans-executed': measurePlanActions,
+  'plans-none': measurePlanNone,
 };
 
 /** Only when asked for by name: they take a quarter of an hour, or hours. */
