@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { TimelinePart } from '../components/timeline.ts';
 
 /** The attempts of plans on a component, each at its end. */
-export const actionEntries: TimelinePart = (component) => ({
+export const listActionsOn: TimelinePart = (component) => ({
   from: sql`propagation_attempts t join propagation_plan_nodes n on n.plan = t.plan and n.number = t.node
     join propagation_plans p on p.id = t.plan
     where t.state = 'ended' and t.target = ${`component:${component}`}`,

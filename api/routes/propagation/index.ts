@@ -1,4 +1,4 @@
-import { actionEntries } from '../../../store/propagation/action-entries.ts';
+import { listActionsOn } from '../../../store/propagation/action-entries.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { changeRoutes } from './change-routes.ts';
 import { connectionRoutes } from './connection-routes.ts';
@@ -22,7 +22,7 @@ const ROUTES = [
 export const propagation: ApiLane = (shared) => {
   const deps = propagationApi(shared);
   return {
-    timeline: actionEntries,
+    timeline: listActionsOn,
     tags: {
       changes: 'What differs from what was committed of resources, and what was committed.',
       connections: 'Values that one resource hands on to another.',

@@ -5,7 +5,7 @@ import { retryPlan } from '../../../control/propagation/command-plan.ts';
 import { readOpenPlans } from '../../../control/propagation/read-plan.ts';
 import { TimelineEntrySchema } from '../../../domain/audit/schema.ts';
 import { readTallies } from '../../../store/connection/tallies.ts';
-import { actionEntries } from '../../../store/propagation/action-entries.ts';
+import { listActionsOn } from '../../../store/propagation/action-entries.ts';
 import { countPlans } from '../../../store/propagation/plan-notices.ts';
 import { openPlans, type PlanBench } from './plan-bench.ts';
 
@@ -124,7 +124,7 @@ test('attempts on a component stand in its timeline, in pages, and those of othe
   await plans.work(['b']);
   const { id } = await plans.process({ name: 'friday' });
   await plans.run(id, { 'a.run': 'failed' });
-  const read = (after_id: string) => readTimeline(plans.db, 'n001', { limit: 2, after_id }, [actionEntries]);
+  const read = (after_id: string) => readTimeline(plans.db, 'n001', { limit: 2, after_id }, [listActionsOn]);
   const page = await read('');
   const { entries } = await read(page.after ?? '');
   for (const entry of [...page.entries, ...entries]) TimelineEntrySchema.parse(entry);
