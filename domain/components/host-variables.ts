@@ -43,6 +43,11 @@ function interpreter(value: string): { value: string } | string {
   return 'is neither an absolute path of letters, digits, blanks and _ . + - / nor /usr/bin/env with the name of a Python';
 }
 
+/** Returns a host variable that stands for a text, or as the end of a sentence why it cannot. `name` is one of those that tags may set. */
+export function hostVariable(name: string, text: string, rules: VariableRules): { value: string | number } | string {
+  return READERS[name]?.(text, rules) ?? 'is no variable of a connection';
+}
+
 /**
  * The host variables that a component's tags give (design: inventory): the named `ansible_` tags only. Answers as text which tag
  * has a value that cannot be used, because a host that is reached in another way than asked for is worse than none.

@@ -1,6 +1,7 @@
 /** A definition out of its `meta.yaml` and the names of its files. */
 import { musterError } from '../errors.ts';
 import { someOf } from '../some-of.ts';
+import { variableMistakes } from './ansible-action.ts';
 import {
   type ActionDefinition,
   type Definition,
@@ -86,6 +87,13 @@ export function readDefinition(meta: unknown, files: Iterable<string>, name: str
   }
   const { id = name, version, handler, tags, limits } = read.data;
   const inputs = inputsOf(read.data.input);
+  for (const input of variableMistakes({ handler, inputs })) {
+    throw musterError(
+      'validation_failed',
+      `Input ${input} has the name of a variable that directs Ansible or that Muster sets: give the input another name`,
+      `${META_FILE}: input.${input}`,
+    );
+  }
   checkValues(Object.fromEntries(Object.entries(inputs).map(([input, { value }]) => [input, value])));
   return {
     id,

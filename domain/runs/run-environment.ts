@@ -34,10 +34,37 @@ export interface RunEnvironment {
 /** The host key of an image is new each time and must not be remembered. */
 const IMAGE_ARGUMENTS = '-o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes -o LogLevel=ERROR';
 
+/** Where every playbook of Muster finds its files, and what none of them does. */
+export function ansibleEnvironment({
+  base,
+  paths,
+}: Pick<RunEnvironment, 'base'> & {
+  paths: Omit<RunEnvironment['paths'], 'plainKey'>;
+}): Record<string, string> {
+  return {
+    ...base,
+    ANSIBLE_CONFIG: paths.ansibleConfig,
+    ANSIBLE_INVENTORY: paths.inventory,
+    ANSIBLE_ROLES_PATH: paths.roles,
+    ANSIBLE_HOME: `${paths.workspace}/ansible-home`,
+    ANSIBLE_LOCAL_TEMP: `${paths.workspace}/tmp`,
+    ANSIBLE_PRIVATE_KEY_FILE: paths.sshKey,
+    ANSIBLE_SSH_CONTROL_PATH_DIR: paths.controlPath,
+    ANSIBLE_NOCOLOR: '1',
+    ANSIBLE_RETRY_FILES_ENABLED: 'False',
+    ...(paths.vaultPassword === null ? {} : { ANSIBLE_VAULT_PASSWORD_FILE: paths.vaultPassword }),
+  };
+}
+
+/** Options by which another key is offered to hosts besides that of the environment. */
+export function plainKeyEnvironment(plainKey: string): Record<string, string> {
+  return { ANSIBLE_SSH_COMMON_ARGS: offersKey(plainKey) };
+}
+
 export function runEnvironment(input: RunEnvironment): Record<string, string> {
   const { base, paths } = input;
   return {
-    ...base,
+    ...ansibleEnvironment({ base, paths }),
     SESSION_NAME: input.sessionName,
     SESSION_CLONE_URL: input.cloneUrl,
     SESSION_PLAYBOOK: input.playbook,
@@ -50,20 +77,11 @@ export function runEnvironment(input: RunEnvironment): Record<string, string> {
     ARA_RECORD_USER: 'false',
     ...(input.ara === undefined ? {} : { ARA_API_SERVER: input.ara.server }),
     ...(input.ara?.credentials === undefined ? {} : { MUSTER_ARA_CREDENTIALS: input.ara.credentials }),
-    ANSIBLE_CONFIG: paths.ansibleConfig,
-    ANSIBLE_INVENTORY: paths.inventory,
-    ANSIBLE_ROLES_PATH: paths.roles,
-    ANSIBLE_HOME: `${paths.workspace}/ansible-home`,
-    ANSIBLE_LOCAL_TEMP: `${paths.workspace}/tmp`,
-    ANSIBLE_PRIVATE_KEY_FILE: paths.sshKey,
     // Ports of images are used again, so that a connection must not outlive its layer.
-    ANSIBLE_SSH_CONTROL_PATH_DIR: input.image ? `${paths.controlPath}/${input.layer}` : paths.controlPath,
+    ...(input.image ? { ANSIBLE_SSH_CONTROL_PATH_DIR: `${paths.controlPath}/${input.layer}` } : {}),
     ...(input.image ? { ANSIBLE_REMOTE_USER: 'root', ANSIBLE_HOST_KEY_CHECKING: 'False' } : {}),
     ...(input.image?.freeArguments ? { ANSIBLE_SSH_COMMON_ARGS: IMAGE_ARGUMENTS } : {}),
-    ...(paths.plainKey === undefined ? {} : { ANSIBLE_SSH_COMMON_ARGS: offersKey(paths.plainKey) }),
-    ANSIBLE_NOCOLOR: '1',
-    ANSIBLE_RETRY_FILES_ENABLED: 'False',
-    ...(paths.vaultPassword === null ? {} : { ANSIBLE_VAULT_PASSWORD_FILE: paths.vaultPassword }),
+    ...(paths.plainKey === undefined ? {} : plainKeyEnvironment(paths.plainKey)),
   };
 }
 

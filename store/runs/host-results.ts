@@ -60,6 +60,22 @@ export async function unknownHosts(db: Db, runId: string, limit: number): Promis
   return rows.map((row) => row.host);
 }
 
+/** Returns how many hosts of a run have results, and their tasks added up. */
+export async function sumHostResults(
+  db: Db,
+  runId: string,
+): Promise<{ hosts: number; changed: number; failures: number; unreachable: number }> {
+  const query = db.selectFrom('host_results').where('run_id', '=', runId);
+  return query
+    .select((eb) => [
+      eb.fn.countAll<number>().as('hosts'),
+      sql<number>`coalesce(sum(changed), 0)::int`.as('changed'),
+      sql<number>`coalesce(sum(failures), 0)::int`.as('failures'),
+      sql<number>`coalesce(sum(unreachable), 0)::int`.as('unreachable'),
+    ])
+    .executeTakeFirstOrThrow();
+}
+
 /** Hosts of a run with results, and how many of them failed; and whether it ended without statistics of its own. */
 export async function countHostResults(
   db: Db,
