@@ -9,6 +9,8 @@ import type { AttemptRow, PlanNodeRow } from '../../store/propagation/plan-table
 export interface ActionHandler {
   /** Writes what the run needs, and returns what is run. Asked for only while the run is not started; two watchers may ask at once. */
   prepare(attempt: AttemptRow, node: PlanNodeRow, runId: string): Promise<RunSpec>;
+  /** Begins what is to go on while the run does; returns its stop. Each watcher of the run begins it anew. */
+  whileRunning?(attempt: AttemptRow, node: PlanNodeRow, runId: string): () => Promise<void>;
   /** Returns the end of an attempt whose run has come to an end of its own. */
   result(attempt: AttemptRow, node: PlanNodeRow, run: { id: string; exitCode: number }): Promise<RecordedEnd>;
   /** Removes what the run needed. */

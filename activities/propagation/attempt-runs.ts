@@ -56,11 +56,17 @@ async function runOne(deps: AttemptRunsDependencies, attempt: AttemptRow, watch:
         if (progress.step === 'running') await watch.started();
         await noteReason(db, attempt, reasonOf(progress));
       },
-      whileRunning: () =>
-        looking(async () => {
+      whileRunning: () => {
+        const stop = handler.whileRunning?.(attempt, node, runId);
+        const stopLooking = looking(async () => {
           interruption ??= await interruptionNow(deps, attempt, node, watch);
           if (interruption !== null) await runner.end(runId);
-        }),
+        });
+        return async () => {
+          await stop?.();
+          await stopLooking();
+        };
+      },
     },
     watch.signal,
   );

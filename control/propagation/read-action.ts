@@ -55,17 +55,28 @@ async function readSecrets(
 ): Promise<Map<string, string>> {
   const values = new Map<string, string>();
   for (const [input, { secret }] of Object.entries(known)) {
-    const reference = secret ? secretReference(inputs[input] ?? null, input) : null;
-    if (reference === null) continue;
-    const value = (await store.get(reference.secret))?.[reference.key];
-    if (value === undefined) {
-      throw musterError(
-        'secret_not_found',
-        `There is no key ${reference.key} of secret ${reference.secret}, which input ${input} refers to`,
-        `inputs.${input}`,
-      );
-    }
-    values.set(input, value);
+    const value = secret ? await readSecret(store, input, inputs[input] ?? null) : null;
+    if (value !== null) values.set(input, value);
   }
   return values;
+}
+
+/**
+ * Returns the value that a secret input refers to, or null where it refers to nothing.
+ * Throws `secret_by_reference`, `secret_not_allowed`, `secret_not_found`.
+ */
+export async function readSecret(
+  store: Pick<SecretStore, 'get'>,
+  input: string,
+  value: unknown,
+): Promise<string | null> {
+  const reference = secretReference(value, input);
+  if (reference === null) return null;
+  const found = (await store.get(reference.secret))?.[reference.key];
+  if (found !== undefined) return found;
+  throw musterError(
+    'secret_not_found',
+    `There is no key ${reference.key} of secret ${reference.secret}, which input ${input} refers to`,
+    `inputs.${input}`,
+  );
 }

@@ -1,6 +1,7 @@
 /** How the host of an action is reached: an inventory of this host alone. */
-import { hostVariable, type VariableRules } from '../components/host-variables.ts';
+
 import { isPlainHostName } from '../components/host-names.ts';
+import { hostVariable, type VariableRules } from '../components/host-variables.ts';
 import { componentInventory, type InventoryComponent } from '../components/inventory/inventory.ts';
 import type { HostVariables, InventoryTree } from '../components/inventory/inventory-tree.ts';
 import { musterError } from '../errors.ts';

@@ -40,3 +40,29 @@ export interface Evaluator {
   render(templates: readonly Template[], variables: Readonly<Record<string, unknown>>): Promise<string[]>;
   stop(): Promise<void>;
 }
+
+/** Files by which ssh logs in for an action. */
+export interface ActionLoginPaths {
+  sshKey: string;
+  /** Certificate for that key; ssh finds it by its name. */
+  sshCertificate: string;
+  /** The installation's own key, where `sshKey` is another key. */
+  plainKey: string;
+  knownHosts: string;
+  vaultPassword: string;
+  /** Folder of the sockets of ssh. */
+  controlPath: string;
+}
+
+/** Logins of actions on this machine: one folder for each run, however many watchers prepare it. */
+export interface ActionLogins {
+  paths(runId: string): ActionLoginPaths;
+  /** Makes the folders; harmless when they are there. */
+  make(runId: string): Promise<void>;
+  /** Writes a file that only this user may read, whole or not at all. */
+  writePrivate(path: string, text: string): Promise<void>;
+  /** Removes such a file; harmless where there is none. */
+  removePrivate(path: string): Promise<void>;
+  /** Removes the folders of a run. No error where there are none. */
+  remove(runId: string): Promise<void>;
+}

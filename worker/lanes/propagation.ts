@@ -1,13 +1,17 @@
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ActionHandlers } from '../../activities/propagation/action-handler.ts';
 import { createAttemptActivities, createPlanActivities } from '../../activities/propagation/activities.ts';
+import { createAnsibleHandler } from '../../activities/propagation/ansible-handler.ts';
 import { createAttemptRuns } from '../../activities/propagation/attempt-runs.ts';
 import { createShellHandler } from '../../activities/propagation/shell-handler.ts';
 import { attemptOwner } from '../../control/propagation/attempt-owner.ts';
 import { followLeases, sweepPlans } from '../../control/propagation/wake-plans.ts';
 import type { Evaluator } from '../../domain/propagation/ports.ts';
+import { createActionLogins } from '../../drivers/actions/action-logins.ts';
 import { createActionWorkspaces } from '../../drivers/actions/action-workspaces.ts';
 import { createEvaluator } from '../../drivers/actions/evaluator.ts';
+import { GENERATED_INVENTORY, inventoryData } from '../../drivers/inventory/write-inventory.ts';
 import { baseEnvironment } from '../base-environment.ts';
 import { ROOT, type WorkerLane, type WorkerShared } from '../shared/open-shared.ts';
 
@@ -46,5 +50,17 @@ function handlersOf(shared: WorkerShared, evaluator: Evaluator): ActionHandlers 
     logMaxBytes: env.MUSTER_LOG_MAX,
     allowsLocal: env.MUSTER_ALLOW_LOCAL_CONNECTION,
   };
-  return { shell: createShellHandler({ ...all, evaluator }) };
+  return {
+    shell: createShellHandler({ ...all, evaluator }),
+    ansible_playbook: createAnsibleHandler({
+      ...all,
+      clock: shared.clock,
+      site: site.values,
+      trust: shared.trust,
+      logins: createActionLogins({ runsDir: paths.runs, shortDir: tmpdir() }),
+      inventoryText: (tree) => [...inventoryData(tree)].join(''),
+      inventoryFile: GENERATED_INVENTORY,
+      playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
+    }),
+  };
 }

@@ -2,11 +2,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionIdentity, Trust } from '../../../control/trust/trust.ts';
 import { isMusterError } from '../../../domain/errors.ts';
-import type { SiteValues, Workspaces } from '../../../domain/sessions/ports.ts';
+import type { SiteValues } from '../../../domain/sessions/ports.ts';
+import type { WorkspacePaths, Workspaces } from '../../../domain/sessions/workspace.ts';
 import { messageOf } from '../../../domain/text/message-of.ts';
 
 export interface IdentityDependencies {
-  workspaces: Workspaces;
+  /** Where the files are, by the id of the session, or of whatever logs in as a session does. */
+  workspaces: Pick<Workspaces, 'writePrivate'> & {
+    paths(id: string): Pick<WorkspacePaths, 'sshKey' | 'sshCertificate' | 'plainKey'>;
+  };
   site: Pick<SiteValues, 'ssh'>;
   trust: Pick<Trust, 'identity' | 'hasOwnKey'>;
 }

@@ -1,12 +1,12 @@
 import type { SiteValues, Workspaces } from '../../../domain/sessions/ports.ts';
 
 export interface VaultDependencies {
-  workspaces: Pick<Workspaces, 'paths' | 'writePrivate' | 'removePrivate'>;
+  workspaces: Pick<Workspaces, 'writePrivate' | 'removePrivate'> & { paths(id: string): { vaultPassword: string } };
   site: Pick<SiteValues, 'vaultPassword'>;
 }
 
 /**
- * Writes the password of Ansible vaults, as it is now, into the session's workspace; answers the file that has it. Where the
+ * Writes the password of Ansible vaults, as it is now, into the workspace of a session, or of whatever is run as a session is; answers the file that has it. Where the
  * installation has none the answer is null, and no older one stays.
  */
 export async function placeVaultPassword(
