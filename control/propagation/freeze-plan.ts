@@ -1,6 +1,7 @@
 /** What a plan holds fast when it is made: inputs, targets, rules, and what its items commit. Later edits do not reach it. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Mistake } from '../../domain/errors.ts';
+import { checkVariables } from '../../domain/propagation/ansible-action.ts';
 import type { Plan } from '../../domain/propagation/build-plan.ts';
 import { canonicalText, checkValues } from '../../domain/propagation/freeze.ts';
 import { actionOf, resourceOf } from '../../domain/propagation/node-id.ts';
@@ -35,7 +36,7 @@ interface Sight {
 /**
  * Freezes a plan. Reactions are frozen as if what the plan removes were gone already; `run` and `update` among them that differ by that from
  * what is committed have an item of their own.
- * Throws `validation_failed` with the mistakes of all inputs, `value_too_large`.
+ * Throws `validation_failed` with the mistakes of all inputs, `unsafe_value`, `value_too_large`.
  */
 export async function freezePlan(
   db: Db,
@@ -131,6 +132,7 @@ function mistakesOf(base: string, sight: Sight, places: Places, force: boolean):
     ([input, texts]) => mistake(base, input, `Input ${input} of ${row.name} ${texts[0]}`),
   );
   if (isIdle(row, executedAction(row, actionOf(base)) ?? null)) return values;
+  checkVariables(row.handler, resolved);
   const target = targetOf(resolved, places);
   if (target === null) values.push(mistake(base, 'location_id', `Resource ${row.name} has no location to run at`));
   if (target === undefined) {

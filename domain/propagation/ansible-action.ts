@@ -2,7 +2,7 @@
 import { musterError } from '../errors.ts';
 import { RESULTS_LOST } from '../runs/exit-status.ts';
 import { unsafeValues } from '../runs/unsafe-values.ts';
-import type { Definition } from './definition-schema.ts';
+import type { Definition, Handler } from './definition-schema.ts';
 import type { Outcome } from './event-schema.ts';
 
 /** Which attempt of which action it is. */
@@ -33,6 +33,11 @@ export function variableMistakes({ handler, inputs }: Pick<Definition, 'handler'
   return Object.keys(inputs).filter((input) => OF_ANSIBLE.test(input) || input === FACTS || input === ALL_INPUTS);
 }
 
+/** Whether the inputs of a resource can be variables. Throws `unsafe_value` as `actionVariables` does. */
+export function checkVariables(handler: Handler, inputs: Readonly<Record<string, unknown>>): void {
+  if (handler === 'ansible_playbook') for (const [input, value] of Object.entries(inputs)) marked(input, value);
+}
+
 /**
  * Returns the variables of an action: every input by its name, all of them in `resource_args`, and the facts. Texts are marked: Ansible
  * templates none of them. What cannot be the name of a variable stands in `resource_args` alone.
@@ -44,20 +49,24 @@ export function actionVariables(
   secrets: ReadonlyMap<string, string>,
   facts: ActionFacts,
 ): Record<string, unknown> {
-  const marked = Object.entries(inputs).map(([input, value]) => {
-    try {
-      return [input, unsafeValues(secrets.get(input) ?? value)] as const;
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      throw musterError('unsafe_value', `Input ${input} cannot be a variable: ${error.message}`, `inputs.${input}`);
-    }
-  });
-  const own = marked.filter(([input]) => VARIABLE.test(input) && !OF_ANSIBLE.test(input));
+  const all = Object.entries(inputs).map(
+    ([input, value]) => [input, marked(input, secrets.get(input) ?? value)] as const,
+  );
+  const own = all.filter(([input]) => VARIABLE.test(input) && !OF_ANSIBLE.test(input));
   return {
     ...Object.fromEntries(own),
-    [ALL_INPUTS]: Object.fromEntries(marked),
+    [ALL_INPUTS]: Object.fromEntries(all),
     [FACTS]: unsafeValues(facts),
   };
+}
+
+function marked(input: string, value: unknown): unknown {
+  try {
+    return unsafeValues(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw musterError('unsafe_value', `Input ${input} cannot be a variable: ${error.message}`, `inputs.${input}`);
+  }
 }
 
 /** What the hosts of a run reached, added up. */
