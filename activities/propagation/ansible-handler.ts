@@ -7,6 +7,8 @@ import { type FrozenAction, type ReadActionDependencies, readAction } from '../.
 import type { InventoryTree } from '../../domain/components/inventory/inventory-tree.ts';
 import { componentTree, knownHostsText, localTree, nodeTree } from '../../domain/propagation/action-login.ts';
 import { actionVariables, ansibleResult } from '../../domain/propagation/ansible-action.ts';
+import { unsupportedTarget } from '../../domain/propagation/handler-support.ts';
+import { refuse } from '../../domain/propagation/plan-actions.ts';
 import type { ActionFile, ActionLogins, ActionWorkspaces } from '../../domain/propagation/ports.ts';
 import { isPlain } from '../../domain/propagation/target.ts';
 import { ansibleEnvironment, plainKeyEnvironment, setsCommonArguments } from '../../domain/runs/run-environment.ts';
@@ -78,6 +80,8 @@ async function prepare(
   runId: string,
 ): Promise<RunSpec> {
   const { db, site, workspaces, logins } = deps;
+  const mistake = unsupportedTarget(node, deps);
+  refuse(mistake === null ? [] : [mistake]);
   const action = await readAction(deps, node);
   const target = await findTarget(deps, node, action.inputs);
   await logins.make(runId);
@@ -148,7 +152,7 @@ async function openLogin(deps: AnsibleDependencies, target: ActionTarget, runId:
   const { logins } = deps;
   const paths = logins.paths(runId);
   const rules = { allowLocalConnection: deps.allowsLocal };
-  if (target.kind === 'local') return localTree(rules);
+  if (target.kind === 'local') return localTree();
   if (usesIdentity(target)) await writeIdentity(identityOf(deps), runId);
   if (target.kind === 'component') return componentTree(target.component, rules);
   const { address, transport, key } = target;

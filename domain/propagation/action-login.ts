@@ -34,17 +34,9 @@ export function componentTree(component: InventoryComponent, rules: VariableRule
   throw musterError('validation_failed', `Component ${component.id} can be no host: ${left.reason}`, 'location_id');
 }
 
-/**
- * Returns the inventory of Muster's own machine.
- * Throws `not_supported` where no connection may be local.
- */
-export function localTree({ allowLocalConnection }: VariableRules): InventoryTree {
-  if (allowLocalConnection) return treeOf(LOCALHOST, { ansible_connection: 'local' });
-  throw musterError(
-    'not_supported',
-    `Location ${LOCALHOST} is not allowed here (MUSTER_ALLOW_LOCAL_CONNECTION)`,
-    'location_id',
-  );
+/** Returns the inventory of the machine of the worker, for an action that may run there. */
+export function localTree(): InventoryTree {
+  return treeOf(LOCALHOST, { ansible_connection: 'local' });
 }
 
 /**

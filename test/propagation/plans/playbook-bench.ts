@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { type AnsibleActionDependencies, createAnsibleAction } from '../../../activities/propagation/ansible-action.ts';
+import { type AnsibleDependencies, createAnsibleHandler } from '../../../activities/propagation/ansible-handler.ts';
 import { createAttemptRuns } from '../../../activities/propagation/attempt-runs.ts';
 import { runAttempt } from '../../../activities/propagation/run-attempt.ts';
 import { abandonPlan } from '../../../control/propagation/command-plan.ts';
@@ -44,7 +44,7 @@ export async function openPlaybooks() {
   await secrets.put('propagation-ssh', 'key', key);
   const ansible = ansibleBin();
   const shipped = await readFile(join(ROOT, 'ansible', 'ansible.cfg'), 'utf8');
-  const deps: AnsibleActionDependencies & typeof plans.deps = {
+  const deps: AnsibleDependencies & typeof plans.deps = {
     ...plans.deps,
     secrets,
     site: { ...SITE, ssh: async () => ({ privateKey: key, knownHosts: '' }), ansibleConfig: async () => shipped },
@@ -54,14 +54,14 @@ export async function openPlaybooks() {
         throw musterError('trust_unavailable', 'there is no authority');
       },
     },
-    actions: createActionWorkspaces({ runsDir: runs.runsDir }),
+    workspaces: createActionWorkspaces({ runsDir: runs.runsDir }),
     logins: createActionLogins({ runsDir: runs.runsDir, shortDir: dir }),
     inventoryText: (tree) => [...inventoryData(tree)].join(''),
     inventoryFile: GENERATED_INVENTORY,
     playbookCommand: join(ansible, 'ansible-playbook'),
     baseEnvironment: baseEnvironment({ PATH: process.env.PATH, HOME: dir }, ansible),
     logMaxBytes: 64 * 2 ** 20,
-    allowLocalConnection: true,
+    allowsLocal: true,
   };
   const hostKey = server.knownHosts.split(' ').slice(1).join(' ').trim();
   const bench = {
@@ -100,14 +100,14 @@ export async function openPlaybooks() {
       if (on !== null) await plans.connect(on, 'web', {}, 'none');
     },
     /** Executes one attempt of a plan. */
-    bring(plan: string, attempt: string, instead: Partial<AnsibleActionDependencies> = {}) {
-      const handlers = { ansible_playbook: createAnsibleAction({ ...deps, ...instead }) };
+    bring(plan: string, attempt: string, instead: Partial<AnsibleDependencies> = {}) {
+      const handlers = { ansible_playbook: createAnsibleHandler({ ...deps, ...instead }) };
       const hostId = 'playbook-machine';
       const attempts = createAttemptRuns({ ...plans.deps, runner: runs.runner, hostId, handlers, startPauses: [] });
       return runAttempt({ ...plans.deps, hostId, attempts }, { plan, attempt }, never);
     },
     /** Processes what is staged, and executes it. Returns the node of the action of `web`. */
-    async execute(instead: Partial<AnsibleActionDependencies> = {}) {
+    async execute(instead: Partial<AnsibleDependencies> = {}) {
       const { id } = await plans.process();
       await plans.start(id);
       for (;;) {

@@ -164,7 +164,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
   test('runs on the machine itself where that is allowed', async () => {
     await writing({ text }, '{{ ansible_connection }}');
     await bench.web({ dir: bench.dir, location_id: 'localhost' }, null);
-    expect(await bench.execute({ allowLocalConnection: false })).toMatchObject({ code: 'not_supported' });
+    expect(await bench.execute({ allowsLocal: false })).toMatchObject({ code: 'not_supported' });
     await bench.abandonAll();
     expect(await bench.execute()).toMatchObject({ outcome: 'created' });
     expect(await written('out')).toBe('local');
