@@ -46,6 +46,7 @@ export async function checkPrerequisites({ temporal, tests, ansible, operator = 
   if (tests) {
     if (!findOnPath('systemd-analyze')) optional.push('systemd-analyze for the test of the units (package: systemd)');
     if (!findOnPath('sshd')) optional.push('sshd for the tests over SSH (package: openssh-server)');
+    if (!findOnPath('haproxy')) optional.push('haproxy for the test of a load balancer (package: haproxy)');
     if (missingClusterPrograms(API_SERVER_PROGRAMS).length > 0 && !canBuildClusterPrograms()) {
       optional.push(
         'Go to build the API server of Kubernetes for the tests of secrets in a cluster (package: golang-go)',

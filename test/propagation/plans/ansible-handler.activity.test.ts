@@ -1,11 +1,13 @@
 /** Actions that are playbooks, by the real Ansible over ssh: what they are given, what they end with, what is left of them. */
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { abortPlan } from '../../../control/propagation/command-plan.ts';
 import { updateInputs } from '../../../control/propagation/update-inputs.ts';
 import { runIdOfOwner } from '../../../domain/runs/owner.ts';
+import { variablesText } from '../../../domain/runs/unsafe-values.ts';
 import { ansibleMissing } from '../../support/ansible/ansible.ts';
 import { launcherMissing } from '../../support/ansible/local-runs.ts';
 import { sshMissing } from '../../support/ansible/ssh-server.ts';
@@ -72,6 +74,32 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     expect({ text: got, map, list }).toEqual(inputs);
     expect(all).toMatchObject(inputs);
     expect(facts).toMatchObject({ resource: 'web', action: 'run', node: 'web.run', occurrence: 0, attempt: 1 });
+  }, 120_000);
+
+  test('reads a file of variables as JSON or not at all', async () => {
+    const playbook = play('- copy: {dest: "{{ dir }}/out", content: "{{ text }}"}').replace(
+      'hosts: all',
+      'hosts: localhost',
+    );
+    await writeFile(file('site.yaml'), playbook);
+    // In YAML marks mean nothing, and Ansible turns to YAML where a mark cannot be read.
+    const broken = { dir: bench.dir, text: { __ansible_unsafe: '{{ 1 + 1 }}' }, other: { __ansible_unsafe: {} } };
+    const ended = async (text: string) => {
+      await writeFile(file('variables.json'), text);
+      const words = ['-c', 'local', '-i', 'localhost,', '--extra-vars', `@${file('variables.json')}`];
+      const { status, stdout, stderr } = spawnSync(bench.deps.playbookCommand, [file('site.yaml'), ...words], {
+        env: bench.deps.baseEnvironment,
+        encoding: 'utf8',
+      });
+      return status === 0 ? 'well' : stdout + stderr;
+    };
+    expect(await ended(JSON.stringify(broken))).toBe('well');
+    expect(await written('out')).toContain('2');
+    await rm(file('out'));
+    expect(await ended(variablesText(broken))).toContain('parsing failed');
+    expect(existsSync(file('out'))).toBe(false);
+    expect(await ended(variablesText({ ...broken, other: {} }))).toBe('well');
+    expect(await written('out')).toBe('{{ 1 + 1 }}');
   }, 120_000);
 
   test('is refused when data pretends to be a mark of Ansible, and nothing runs', async () => {
