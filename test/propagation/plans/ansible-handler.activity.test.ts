@@ -77,16 +77,22 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
   }, 120_000);
 
   test('reads a file of variables as JSON or not at all', async () => {
-    const playbook = play('- copy: {dest: "{{ dir }}/out", content: "{{ text }}"}').replace(
-      'hosts: all',
-      'hosts: localhost',
-    );
+    const playbook = play('- copy: {dest: "{{ dir }}/out", content: "{{ text }}"}');
     await writeFile(file('site.yaml'), playbook);
     // In YAML marks mean nothing, and Ansible turns to YAML where a mark cannot be read.
     const broken = { dir: bench.dir, text: { __ansible_unsafe: '{{ 1 + 1 }}' }, other: { __ansible_unsafe: {} } };
     const ended = async (text: string) => {
       await writeFile(file('variables.json'), text);
-      const words = ['-c', 'local', '-i', 'localhost,', '--extra-vars', `@${file('variables.json')}`];
+      const words = [
+        '-c',
+        'local',
+        '-i',
+        'localhost,',
+        '-e',
+        'ansible_python_interpreter=/usr/bin/python3',
+        '--extra-vars',
+        `@${file('variables.json')}`,
+      ];
       const { status, stdout, stderr } = spawnSync(bench.deps.playbookCommand, [file('site.yaml'), ...words], {
         env: bench.deps.baseEnvironment,
         encoding: 'utf8',
