@@ -5,12 +5,13 @@ import { type ActionTarget, findTarget } from '../../control/propagation/find-ta
 import { noteRunWarning } from '../../control/propagation/note-run-warning.ts';
 import { type FrozenAction, type ReadActionDependencies, readAction } from '../../control/propagation/read-action.ts';
 import type { InventoryTree } from '../../domain/components/inventory/inventory-tree.ts';
+import { ERRORS, isMusterError } from '../../domain/errors.ts';
 import { componentTree, knownHostsText, localTree, nodeTree } from '../../domain/propagation/action-login.ts';
 import { actionVariables, ansibleResult } from '../../domain/propagation/ansible-action.ts';
 import { unsupportedTarget } from '../../domain/propagation/handler-support.ts';
 import { refuse } from '../../domain/propagation/plan-actions.ts';
 import type { ActionFile, ActionLogins, ActionWorkspaces } from '../../domain/propagation/ports.ts';
-import { isPlain } from '../../domain/propagation/target.ts';
+import { LOCALHOST } from '../../domain/propagation/target.ts';
 import { ansibleEnvironment, plainKeyEnvironment, setsCommonArguments } from '../../domain/runs/run-environment.ts';
 import type { RunSpec } from '../../domain/runs/runner.ts';
 import { variablesText } from '../../domain/runs/unsafe-values.ts';
@@ -53,15 +54,19 @@ export function createAnsibleHandler(deps: AnsibleDependencies): ActionHandler {
       try {
         return await prepare(deps, attempt, node, runId);
       } catch (error) {
-        // What a refused action has written, keys among it, must not lie about.
-        await clear(runId).catch(() => undefined);
+        // What a refused action has written, keys among it, must not lie about. Another watcher may be at what is tried again.
+        if (isMusterError(error) && !ERRORS[error.code].retryable) await clear(runId).catch(() => undefined);
         throw error;
       }
     },
     whileRunning: ({ number }, { target }, runId) => {
-      // A node is logged in to with a key of its own, or with what was written at the start.
-      if (target === null || !isPlain(target)) return async () => undefined;
-      return keepIdentity(identityOf(deps), runId, (warning) => noteRunWarning(deps, { runId, number }, warning));
+      if (target === LOCALHOST) return async () => undefined;
+      const tell = (warning: string) => noteRunWarning(deps, { runId, number }, warning);
+      // The key of a transport lasts as long as it likes.
+      const kept = deps.logins
+        .exists(deps.logins.paths(runId).ownKey)
+        .then((hasOwn) => (hasOwn ? undefined : keepIdentity(identityOf(deps), runId, tell)));
+      return async () => (await kept)?.();
     },
     result: async (_attempt, _node, run) => {
       const sums = await sumHostResults(deps.db, run.id);
@@ -113,7 +118,7 @@ async function prepare(
           ansibleConfig: join(dir, 'ansible.cfg'),
           inventory: join(dir, 'hosts'),
           roles: join(dir, CONTENT, 'roles'),
-          sshKey: paths.sshKey,
+          sshKey: usesIdentity(target) ? paths.sshKey : paths.ownKey,
           controlPath: paths.controlPath,
           vaultPassword: await placeVaultPassword({ workspaces: logins, site }, runId),
         },
@@ -157,7 +162,7 @@ async function openLogin(deps: AnsibleDependencies, target: ActionTarget, runId:
   if (target.kind === 'component') return componentTree(target.component, rules);
   const { address, transport, key } = target;
   await logins.writePrivate(paths.knownHosts, knownHostsText(transport.hostKey));
-  if (key !== null) await logins.writePrivate(paths.sshKey, key.endsWith('\n') ? key : `${key}\n`);
+  if (key !== null) await logins.writePrivate(paths.ownKey, key.endsWith('\n') ? key : `${key}\n`);
   return nodeTree(address, transport, paths.knownHosts, rules);
 }
 

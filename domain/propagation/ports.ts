@@ -43,6 +43,9 @@ export interface Evaluator {
 
 /** Files by which ssh logs in for an action. */
 export interface ActionLoginPaths {
+  /** The key of a transport, where it has one. */
+  ownKey: string;
+  /** Key of sessions, for all other logins. */
   sshKey: string;
   /** Certificate for that key; ssh finds it by its name. */
   sshCertificate: string;
@@ -61,6 +64,7 @@ export interface ActionLogins {
   make(runId: string): Promise<void>;
   /** Writes a file that only this user may read, whole or not at all. */
   writePrivate(path: string, text: string): Promise<void>;
+  exists(path: string): Promise<boolean>;
   /** Removes such a file; harmless where there is none. */
   removePrivate(path: string): Promise<void>;
   /** Removes the folders of a run. No error where there are none. */

@@ -1,5 +1,5 @@
 /** Files by which an action logs in at its host. They lie in the folder of its run, and go with what else the action found there. */
-import { mkdir, rm } from 'node:fs/promises';
+import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ActionLogins } from '../../domain/propagation/ports.ts';
 import { runPaths, writePrivate } from '../local-runner/run-files.ts';
@@ -11,6 +11,7 @@ export function createActionLogins({ runsDir, shortDir }: { runsDir: string; sho
   const paths = (runId: string) => {
     const dir = folder(runId);
     return {
+      ownKey: join(dir, 'own'),
       sshKey: join(dir, 'id'),
       sshCertificate: join(dir, 'id-cert.pub'),
       plainKey: join(dir, 'plain'),
@@ -26,6 +27,11 @@ export function createActionLogins({ runsDir, shortDir }: { runsDir: string; sho
       await makeOwnFolder(paths(runId).controlPath);
     },
     writePrivate,
+    exists: (path) =>
+      access(path).then(
+        () => true,
+        () => false,
+      ),
     removePrivate: (path) => rm(path, { force: true }),
     remove: async (runId) => {
       await rm(folder(runId), { recursive: true, force: true });

@@ -195,6 +195,22 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     expect(await bench.execute()).toMatchObject({ outcome: 'error', code: 'component_not_found' });
   }, 120_000);
 
+  test('logs in at a node with the key of its transport alone, and without such a key as a session does', async () => {
+    await writing();
+    await bench.node();
+    await bench.web({ dir: bench.dir, text: 'x' });
+    const noKey = async () => {
+      throw new Error('the key of sessions is asked for');
+    };
+    expect(await bench.execute({ site: { ...bench.deps.site, ssh: noKey } })).toMatchObject({ outcome: 'created' });
+    expect(await bench.tablesWith('is not renewed')).toEqual([]);
+
+    await updateInputs(bench.deps, 'n1-ssh', { key: null });
+    await updateInputs(bench.deps, 'web', { text: 'y' });
+    expect(await bench.execute()).toMatchObject({ outcome: 'changed' });
+    expect(await bench.tablesWith('is not renewed')).toEqual(['events']);
+  }, 120_000);
+
   test('runs on the machine itself where that is allowed', async () => {
     await writing({ text }, '{{ ansible_connection }}');
     await bench.web({ dir: bench.dir, location_id: 'localhost' }, null);
