@@ -67,7 +67,7 @@ describeNeeding(stackMissing() ?? sshMissing() ?? haproxyMissing(), 'a load bala
     await stack.temporal((client) => tellOrThrow(client, pokedPlan(id)));
     const state = async () =>
       (await stack.sql<{ state: string }>('select state from propagation_plans where id = $1', [id]))[0]?.state;
-    await eventually('the plan is over', async () => (await state()) !== 'running', 300_000);
+    await eventually('the plan is over', async () => (await state()) !== 'running', 420_000);
     return stack.sql<Node>(
       `select id, status, outcome, message, start_time, end_time from propagation_plan_nodes
         where plan = $1 and not is_idle order by start_time, number`,
@@ -103,5 +103,5 @@ describeNeeding(stackMissing() ?? sshMissing() ?? haproxyMissing(), 'a load bala
     ]);
     expect(await page('k')).toBe('k: third\n');
     await expect(processChanges(deps(), {})).rejects.toMatchObject({ code: 'nothing_staged' });
-  }, 600_000);
+  }, 900_000);
 });
