@@ -136,7 +136,7 @@ print(connection.getresponse().status)
     const { code, output } = await run(join(venv, 'bin', 'python'), [join(dir, 'client.py')]);
     expect(output).toMatch(new RegExp(`^py-\\S+ ${WIDGET.uid}\\n${WIDGET.uid} 1\\n401\\n$`));
     expect(code).toBe(0);
-  });
+  }, 600_000);
 
   test('k8s makes, changes and applies; k8s_info and lookup read; what it made is a dependent', async () => {
     const { code, output } = await play([
@@ -191,7 +191,7 @@ print(connection.getresponse().status)
       ...{ verb: 'delete', group: '', version: 'v1', kind: 'ConfigMap' },
       ...{ namespace: 'ns1', name: 'removed', subresource: '' },
     });
-  }, 120_000);
+  }, 600_000);
 
   test('k8s_status and k8s_event write; check mode writes nothing', async () => {
     const widgets = '/apis/demo.io/v1/namespaces/ns1/widgets';
@@ -242,7 +242,7 @@ print(connection.getresponse().status)
     expect(wrong.output).toContain('conditions[0]: status is missing');
     const unknown = await play([{ 'operator_sdk.util.k8s_status': { ...named, kind: 'Gadget', status: { a: 1 } } }]);
     expect(unknown.output).toContain('The cluster has no kind Gadget of demo.io/v1');
-  }, 180_000);
+  }, 600_000);
 
   test('a paging client with more than 500 objects ends', async () => {
     const labels = { many: 'yes' };
@@ -273,7 +273,7 @@ print(len(names), pages)
 `,
     );
     expect((await run(join(venv, 'bin', 'python'), [join(dir, 'pages.py')])).output).toBe('520 6\n');
-  }, 120_000);
+  }, 600_000);
 
   test('a foreign password is refused by name, and the client says so', async () => {
     const { port, ca } = proxied.proxy;
@@ -285,5 +285,5 @@ print(len(names), pages)
     expect(code).not.toBe(0);
     expect(output).toMatch(/401|Unauthorized/);
     expect(output).not.toContain(guest.password);
-  });
+  }, 600_000);
 });

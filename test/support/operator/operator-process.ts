@@ -165,7 +165,7 @@ export async function openOperatorBench(entry: object = {}): Promise<OperatorBen
           const list = conditionsOf(await read(name));
           return list.some((one) => one.type === type && one.status === status) ? list : null;
         },
-        60_000,
+        180_000,
         async () => ({ status: (await read(name))?.status, said: running.map(({ said }) => said().slice(-3_000)) }),
       ),
     calls: () => {
