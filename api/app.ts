@@ -21,7 +21,7 @@ import { quietLog, requestId, requestLog } from './server/plugins/request-log.ts
 import { slowReaders } from './server/plugins/slow-readers.ts';
 import { traceRequests } from './server/plugins/trace-requests.ts';
 import { optionsOfPaths, unknownPaths } from './server/plugins/unknown-paths.ts';
-import { answerError, answerUnreadable, answerV2Error } from './server/problems.ts';
+import { answerError, answerPlacementError, answerUnreadable, answerV2Error } from './server/problems.ts';
 import { declaredRoutes } from './server/route-config.ts';
 import type { ApiParts, ApiShared, Routes } from './shared/api-shared.ts';
 
@@ -137,6 +137,13 @@ function declareRoutes(app: ApiServer, prefixes: readonly string[], lanes: reado
       lanes.map(({ ims }) => ims),
     ),
   );
+  below([''], async (scope) => {
+    scope.setErrorHandler(answerPlacementError);
+    await each(
+      scope,
+      lanes.map(({ placement }) => placement),
+    );
+  });
   below(['/api/v1'], (scope) => each(scope, inOrder(lanes)));
 }
 

@@ -4,6 +4,7 @@ import { audit } from './routes/audit/index.ts';
 import { batches } from './routes/batches/index.ts';
 import { components } from './routes/components/index.ts';
 import { configurations } from './routes/configurations/index.ts';
+import { deployments } from './routes/deployments/index.ts';
 import { images } from './routes/images/index.ts';
 import { propagation } from './routes/propagation/index.ts';
 import { runs } from './routes/runs/index.ts';
@@ -30,4 +31,5 @@ export const LANES: Readonly<Record<string, ApiLane>> = {
   images,
   runs,
   propagation,
+  deployments,
 };

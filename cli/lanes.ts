@@ -5,6 +5,7 @@ import { audit } from './commands/audit/index.ts';
 import { batches } from './commands/batches/index.ts';
 import { components } from './commands/components/index.ts';
 import { configurations } from './commands/configurations/index.ts';
+import { deployments } from './commands/deployments/index.ts';
 import { images } from './commands/images/index.ts';
 import { foreign } from './commands/import/index.ts';
 import { operator } from './commands/operator/index.ts';
@@ -34,4 +35,5 @@ export const LANES: Readonly<Record<string, CliLane>> = {
   runs,
   operator,
   propagation,
+  deployments,
 };

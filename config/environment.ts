@@ -7,6 +7,7 @@ import { audit } from './audit.ts';
 import { cli } from './cli.ts';
 import { components } from './components.ts';
 import { configurations } from './configurations.ts';
+import { deployments } from './deployments.ts';
 import { images } from './images.ts';
 import { operator } from './operator.ts';
 import { runs } from './runs.ts';
@@ -37,6 +38,7 @@ export const GROUPS = {
   sessions,
   sessionJobs,
   operator,
+  deployments,
 };
 
 const VariablesSchema = z.object(joinSettings(GROUPS));
@@ -53,6 +55,7 @@ const EnvironmentSchema = VariablesSchema.transform((env) => {
     MUSTER_TEMPORAL_PORT: env.MUSTER_TEMPORAL_PORT ?? env.MUSTER_API_PORT + 2,
     MUSTER_TEMPORAL_UI_PORT: env.MUSTER_TEMPORAL_UI_PORT ?? env.MUSTER_API_PORT + 3,
     MUSTER_ALLOW_LOCAL_CONNECTION: env.MUSTER_ALLOW_LOCAL_CONNECTION ?? embedded,
+    MUSTER_DEPLOY_ALLOW_LOOPBACK: env.MUSTER_DEPLOY_ALLOW_LOOPBACK ?? embedded,
     MUSTER_REPOSITORY_SCHEMES: env.MUSTER_REPOSITORY_SCHEMES ?? [
       'https',
       'http',

@@ -6,7 +6,7 @@ import { ACCESS_ERRORS } from './access/errors.ts';
 import { BATCH_ERRORS } from './batches/errors.ts';
 import { COMPONENT_ERRORS } from './components/errors.ts';
 import { CONFIGURATION_ERRORS } from './configurations/errors.ts';
-import { DEPLOYMENT_ERRORS } from './deployments/errors.ts';
+import { DEPLOYMENT_ERRORS, DEPLOYMENT_MEANINGS } from './deployments/errors.ts';
 import { type ErrorKind, type ErrorTable, joinTables } from './error-kind.ts';
 import { IMAGE_ERRORS } from './images/errors.ts';
 import { OPERATOR_ERRORS } from './operator/errors.ts';
@@ -47,7 +47,10 @@ export const ERRORS = joinTables(ERROR_TABLES);
 export type ErrorCode = keyof typeof ERRORS;
 
 /** What codes of other lanes' tables mean where a lane answers them with a status of its own, by that lane. */
-export const OTHER_MEANINGS: Readonly<Record<string, ErrorTable>> = { propagation: PROPAGATION_MEANINGS };
+export const OTHER_MEANINGS: Readonly<Record<string, ErrorTable>> = {
+  propagation: PROPAGATION_MEANINGS,
+  deployments: DEPLOYMENT_MEANINGS,
+};
 
 /** Returns what a code means: by the status of its answer where a lane has given the code another meaning, else by the catalogue. */
 export function kindOf(code: ErrorCode, status?: number): ErrorKind {

@@ -8,6 +8,7 @@ import type { BatchTables } from './batches/tables.ts';
 import type { ComponentTables } from './components/tables.ts';
 import type { ConfigurationTables } from './configurations/tables.ts';
 import type { ServiceTables } from './connection/tables.ts';
+import type { DeploymentTables } from './deployments/tables.ts';
 import type { ImageTables } from './images/tables.ts';
 import type { OperatorTables } from './operator/tables.ts';
 import type { PropagationTables } from './propagation/tables.ts';
@@ -35,4 +36,5 @@ export interface Database
     WebhookTables,
     PropagationTables,
     OperatorTables,
+    DeploymentTables,
     ServiceTables {}

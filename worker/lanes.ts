@@ -1,6 +1,7 @@
 /** The lanes of a worker, from below. A new lane is one line here. */
 import { batches } from './lanes/batches.ts';
 import { components } from './lanes/components.ts';
+import { deployments } from './lanes/deployments.ts';
 import { images } from './lanes/images.ts';
 import { propagation } from './lanes/propagation.ts';
 import { runs } from './lanes/runs.ts';
@@ -20,4 +21,5 @@ export const LANES: Readonly<Record<string, WorkerLane>> = {
   schedules,
   webhooks,
   propagation,
+  deployments,
 };

@@ -67,7 +67,7 @@ export function buildDocument(
 
 /** Muster's own routes have no prefix besides their own. */
 function serversOf(name: DocumentName, prefixes: readonly string[]): JsonSchema[] {
-  const given = name === 'muster' || name === 'ims' ? [''] : prefixes;
+  const given = name === 'muster' || name === 'ims' || name === 'placement' ? [''] : prefixes;
   return given.map((prefix) => ({
     url: prefix === '' ? '/' : prefix,
     description: prefix === '' ? 'The service itself' : 'Behind the gateway',

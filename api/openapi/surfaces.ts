@@ -1,5 +1,5 @@
 /** The documents: one a surface, and one of everything. */
-export const SURFACES = ['v2', 'v3', 'muster', 'ims'] as const;
+export const SURFACES = ['v2', 'v3', 'muster', 'ims', 'placement'] as const;
 export type Surface = (typeof SURFACES)[number];
 export const DOCUMENTS = ['all', ...SURFACES] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];
@@ -11,6 +11,7 @@ export const DOCUMENT_PATHS: Record<DocumentName, string> = {
   v3: '/openapi/v3.json',
   muster: '/openapi/muster.json',
   ims: '/openapi/ims.json',
+  placement: '/openapi/placement.json',
 };
 
 export const TITLES: Record<DocumentName, string> = {
@@ -19,16 +20,22 @@ export const TITLES: Record<DocumentName, string> = {
   v3: 'Configuration Framework Service, version 3',
   muster: 'Muster',
   ims: 'Image service',
+  placement: 'Application placement',
 };
 
 /** Belong to no version of CFS's API alone. */
 const COMMON = new Set(['/', '/versions', '/healthz']);
+
+/** Paths of EMCO's interface. */
+const PLACEMENT = /^\/v2\/(?:projects|cluster-providers|controllers)(?:\/|$)/;
 
 /** The surfaces that a path belongs to; empty for one that is in no document. */
 export function surfacesOf(path: string): Surface[] {
   if (COMMON.has(path)) return ['v2', 'v3'];
   if (path.startsWith('/api/v1/')) return ['muster'];
   if (path.startsWith('/apis/ims/')) return ['ims'];
+  // Before CFS's version 2, whose paths begin alike.
+  if (PLACEMENT.test(path)) return ['placement'];
   return SURFACES.filter((surface) => path === `/${surface}` || path.startsWith(`/${surface}/`));
 }
 

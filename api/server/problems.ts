@@ -10,6 +10,7 @@ import {
   type Problem,
   problemOf,
 } from '../../domain/errors.ts';
+import { placementProblemOf } from '../../domain/placement-errors.ts';
 import { v2ProblemOf } from '../../domain/v2-errors.ts';
 import { isConnectionError } from '../../store/connection/database.ts';
 
@@ -32,6 +33,11 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 /** The same in the words of version 2 of CFS's API. */
 export function answerV2Error(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return answerErrorWith(v2ProblemOf, error, request, reply);
+}
+
+/** The same with the statuses of the surface `placement`. */
+export function answerPlacementError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return answerErrorWith(placementProblemOf, error, request, reply);
 }
 
 function answerErrorWith(

@@ -9,6 +9,7 @@ import type { Dispatcher, SessionEngine } from '../../control/sessions/engine-po
 import type { Tell } from '../../control/temporal/tell.ts';
 import type { AddressCipher } from '../../control/webhooks/address-seal.ts';
 import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../../domain/configurations/ports.ts';
+import type { ReadKubeconfig } from '../../domain/deployments/ports.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { ReadYaml } from '../../domain/propagation/ports.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
@@ -75,6 +76,10 @@ export interface ApiSettings {
   imageSettings: ImageSettings;
   /** Version of Muster itself. */
   version: string;
+  deployments: {
+    /** A member cluster that has not answered for so long is unreachable, ms. */
+    staleAfterMs: number;
+  };
 }
 
 /** The site's named values. */
@@ -113,6 +118,8 @@ export interface ApiShared {
   temporal: ApiTemporal;
   git: GitReferences;
   tenants: TenantRegistry;
+  /** Reads and checks kubeconfigs of member clusters; no connection is opened. */
+  readKubeconfig: ReadKubeconfig;
   /** Reads the YAML of uploaded definitions. */
   readYaml: ReadYaml;
   /** Says when a live stream has something new. */
@@ -135,6 +142,8 @@ export interface ApiParts {
   v2?: Routes;
   /** Routes of the image service. */
   ims?: Routes;
+  /** Placement of applications, with EMCO's paths; they begin with the version. */
+  placement?: Routes;
   /** Muster's own routes below `/api/v1`, by a word for each group: `MUSTER_ORDER` of app.ts knows it, or it comes last. */
   muster?: Readonly<Record<string, Routes>>;
   /** What is below no prefix and in no document. */

@@ -1,5 +1,6 @@
 /** Opens what all lanes of the API stand on: database, site, Temporal, git, live streams, the directory of images. */
 import type { FastifyBaseLogger } from 'fastify';
+import { clusterAddressRules } from '../../config/cluster-addresses.ts';
 import { dataPaths } from '../../config/data-paths.ts';
 import { databaseSettings } from '../../config/database-settings.ts';
 import type { Environment } from '../../config/environment.ts';
@@ -14,6 +15,8 @@ import { createTell } from '../../control/temporal/tell.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { createGit } from '../../drivers/git/create-git.ts';
 import { keepOpeningImages } from '../../drivers/image-files/open-images.ts';
+import { openAddresses } from '../../drivers/member-clusters/addresses.ts';
+import { openKubeconfigs } from '../../drivers/member-clusters/kubeconfig.ts';
 import { readYaml } from '../../drivers/propagation-content/read-yaml.ts';
 import { findMacKey } from '../../drivers/secrets/mac-key.ts';
 import { openHttpRegistry } from '../../drivers/tenants/http-registry.ts';
@@ -76,6 +79,7 @@ export async function openShared(env: Environment, { environment, log, version, 
     }),
     tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: site.platformCa }),
     readYaml,
+    readKubeconfig: openKubeconfigs(openAddresses(clusterAddressRules(env))),
     streams,
     imageFiles: () => images?.current() ?? null,
     setup,

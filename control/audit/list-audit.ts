@@ -4,11 +4,11 @@ import { type AuditPlace, type AuditRow, listAuditRows } from '../../store/audit
 import type { Db } from '../../store/connection/database.ts';
 
 /** Kinds that only administrators may list. */
-const FOR_ADMINISTRATORS = ['secret', 'token', 'webhook'];
+const FOR_ADMINISTRATORS = ['secret', 'token', 'webhook', 'cluster', 'kubeconfig'];
 
 /**
  * A page of audit records, newest first, and the place after which the next begins; null when this is the last. Records of
- * tokens, secrets and webhooks are for administrators, as their lists are; a `role` of null is that of an API without access control.
+ * tokens, secrets, webhooks and clusters are for administrators, as their lists are; a `role` of null is that of an API without access control.
  */
 export async function listAudit(
   db: Db,

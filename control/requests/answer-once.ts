@@ -10,7 +10,8 @@ import {
   removeExpiredRequests,
   storeAnswer,
 } from '../../store/requests/idempotency.ts';
-import { type AnswerSeal, readAnswerSeal, type SealKeys } from './answer-seal.ts';
+import type { SealKeys } from '../sealing/seal.ts';
+import { type AnswerSeal, readAnswerSeal } from './answer-seal.ts';
 
 /** A process that works on a request holds it for so long from its last sign of life, ms. */
 const HOLD_MS = 20_000;

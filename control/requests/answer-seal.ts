@@ -1,21 +1,14 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import type { SealKeys } from '../sealing/seal.ts';
+import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../sealing/sealed-bytes.ts';
 
 /** Secret with the key of stored answers, made when it is first needed. */
 const SEAL_SECRET = 'muster-idempotency';
 const SEAL_KEY = 'key';
-const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
-
-/** Where the key is kept: the part of the store of secrets that it needs. */
-export interface SealKeys {
-  get(name: string): Promise<Record<string, string> | null>;
-  put(name: string, key: string, value: string): Promise<void>;
-}
 
 /**
  * What of a request and its answer is stored says nothing to a reader of the database: bodies may hold passwords, which a
@@ -32,7 +25,7 @@ export interface AnswerSeal {
 /** The seal by the key in the store of secrets, which all API processes share. */
 export async function readAnswerSeal(secrets: SealKeys): Promise<AnswerSeal> {
   const stored = await storedKey(secrets);
-  if (stored === null) await secrets.put(SEAL_SECRET, SEAL_KEY, randomBytes(KEY_BYTES).toString('hex'));
+  if (stored === null) await secrets.put(SEAL_SECRET, SEAL_KEY, randomBytes(SEAL_KEY_BYTES).toString('hex'));
   // Read again: of two processes that make it at once, the later has won.
   return sealBy(Buffer.from(stored ?? (await storedKey(secrets)) ?? '', 'hex'));
 }
@@ -42,22 +35,12 @@ async function storedKey(secrets: SealKeys): Promise<string | null> {
 }
 
 function sealBy(secret: Buffer): AnswerSeal {
-  const derived = (use: string) => Buffer.from(hkdfSync('sha256', secret, '', `muster ${use}`, KEY_BYTES));
+  const derived = (use: string) => Buffer.from(hkdfSync('sha256', secret, '', `muster ${use}`, SEAL_KEY_BYTES));
   const macKey = derived('request fingerprint');
   const key = derived('stored answer');
   return {
     fingerprint: (body) => createHmac('sha256', macKey).update(body).digest(),
-    seal: async (text, place) => {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(place);
-      const body = Buffer.concat([cipher.update(await compress(text, { level: 1 })), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), body]);
-    },
-    open: (sealed, place) => {
-      const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-        .setAAD(place)
-        .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      return decompress(Buffer.concat([cipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), cipher.final()]));
-    },
+    seal: async (text, place) => sealBytes(key, await compress(text, { level: 1 }), place),
+    open: (sealed, place) => decompress(openBytes(key, sealed, place)),
   };
 }

@@ -1,15 +1,13 @@
 /** What encrypts the addresses of webhooks. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { musterError } from '../../domain/errors.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { ADDRESS_KEY_SECRET } from '../../domain/secrets/secret-uses.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { withSetupLock } from '../../store/connection/setup-lock.ts';
+import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../sealing/sealed-bytes.ts';
 
 const KEY = 'key';
-const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 
 /** Each text opens in its own place alone. */
 export interface AddressSeal {
@@ -44,25 +42,21 @@ export function openAddressSeal(
 function sealBySecret(db: Db, secrets: Pick<SecretStore, 'get' | 'put'>): AddressSeal {
   const stored = async (): Promise<Buffer | null> => {
     const key = Buffer.from((await secrets.get(ADDRESS_KEY_SECRET))?.[KEY] ?? '', 'hex');
-    return key.length === KEY_BYTES ? key : null;
+    return key.length === SEAL_KEY_BYTES ? key : null;
   };
   const made = () =>
     // What one process seals with a key that another replaces would be lost.
     withSetupLock(db, async () => {
       const found = await stored();
       if (found !== null) return found;
-      const key = randomBytes(KEY_BYTES);
+      const key = randomBytes(SEAL_KEY_BYTES);
       await secrets.put(ADDRESS_KEY_SECRET, KEY, key.toString('hex'));
       return key;
     });
   return {
     seal: async (text, place) => {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', (await stored()) ?? (await made()), nonce).setAAD(
-        Buffer.from(place),
-      );
-      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+      const key = (await stored()) ?? (await made());
+      return sealBytes(key, Buffer.from(text), Buffer.from(place));
     },
     open: async (sealed, place) => {
       const key = await stored();
@@ -78,10 +72,7 @@ function sealBySecret(db: Db, secrets: Pick<SecretStore, 'get' | 'put'>): Addres
 
 function unseal(key: Buffer, sealed: Buffer, place: string): string | null {
   try {
-    const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-      .setAAD(Buffer.from(place))
-      .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-    return cipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + cipher.final('utf8');
+    return openBytes(key, sealed, Buffer.from(place)).toString('utf8');
   } catch {
     return null;
   }

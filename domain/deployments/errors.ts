@@ -1,5 +1,11 @@
 import { type ErrorTable, kind } from '../error-kind.ts';
 
+/** What codes of other tables mean on the surface `placement`, as EMCO's API promises. */
+export const DEPLOYMENT_MEANINGS = {
+  body_not_json: kind(422, 'Body is not JSON', 2),
+  not_supported: kind(501, 'Not built', 2),
+} satisfies ErrorTable;
+
 /** Applications on member clusters: records, placement, life cycles, credentials of clusters. */
 export const DEPLOYMENT_ERRORS = {
   invalid_form: kind(422, 'Form cannot be read', 2),

@@ -7,6 +7,7 @@ import {
   liveEntries,
   rsyncEntries,
 } from './cluster-status.ts';
+import type { Connectivity } from './connectivity.ts';
 import type { ContextState } from './context-state.ts';
 import { type Counts, countBy, shownCounts } from './counting.ts';
 import type { StateAction } from './history.ts';
@@ -26,8 +27,6 @@ export interface StatusHead {
   /** Null: no AppContext is asked for. */
   status: ContextState | null;
 }
-
-export type Connectivity = 'Reachable' | 'Retrying' | 'Unreachable';
 
 export interface AppOnCluster extends Group, ClusterRef {
   app: string;

@@ -6,6 +6,9 @@ export const IMAGE_KEY_PREFIX = 'muster-image-';
 /** Holds the key that seals addresses of webhooks where secrets are in a cluster. */
 export const ADDRESS_KEY_SECRET = 'muster-addresses';
 
+/** Holds the key that seals kubeconfigs of member clusters and values of Secrets that are deployed to them. */
+export const DEPLOYMENT_KEY_SECRET = 'muster-deployments';
+
 export const SECRET_USE_KINDS = ['source', 'configuration', 'option', 'webhook', 'session', 'built-in'] as const;
 export type SecretUseKind = (typeof SECRET_USE_KINDS)[number];
 
@@ -23,6 +26,7 @@ const BUILT_IN: ReadonlyMap<string, string> = new Map([
   ['cfstrustcertificate', 'certificate for hosts'],
   ['muster-idempotency', 'key that seals answers to requests that may come again'],
   [ADDRESS_KEY_SECRET, 'key that seals the addresses of webhooks'],
+  [DEPLOYMENT_KEY_SECRET, 'key that seals kubeconfigs of member clusters'],
   ['cfstrust', 'key pair for hosts, where Vault signs'],
   ['ansible-vault-password', 'password of Ansible vaults'],
 ]);

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { openRun } from '../../control/runs/open-run.ts';
 import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { recordAuthority } from '../../store/trust/trust.ts';
+import { answerClusters } from '../deployments/answers.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
 import { answerModel } from '../propagation/routes/answers.ts';
 import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
@@ -460,6 +461,8 @@ test('runs', async () => {
 });
 
 test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
+
+test('member clusters', () => answerClusters(expectAnswer));
 
 test('refusals before any rule are as described', async () => {
   const refused = async (status: number, headers: Record<string, string>, method = 'PATCH') => {

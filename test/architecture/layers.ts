@@ -166,6 +166,7 @@ export const LANELESS = [
   'text',
   'changes',
   'temporal',
+  'sealing',
   'service',
   'stack',
   'import',

@@ -47,14 +47,14 @@ test('every route that writes is among those that are tried here', () => {
   expect([...Object.keys(WRITTEN_ROUTES), ROTATE_KEY].sort()).toEqual([...new Set(routes)].sort());
 });
 
-describe.each(Object.entries(WRITTEN_ROUTES))('%s', (route, { path, body, prepare, records, nothing }) => {
+describe.each(Object.entries(WRITTEN_ROUTES))('%s', (route, { path, body, headers, prepare, records, nothing }) => {
   test(nothing === undefined ? 'leaves its records' : `leaves none: ${nothing}`, async () => {
     const prepared = await prepare?.(api, send);
     const before = await newest();
     const [method = ''] = route.split(' ');
     const requestId = `request-${before}`;
     const url = typeof prepared === 'string' ? path.replace('{id}', prepared) : path;
-    const answer = await api.as(api.tokens.admin, method, url, body, { 'x-request-id': requestId });
+    const answer = await api.as(api.tokens.admin, method, url, body, { ...headers, 'x-request-id': requestId });
     expect([answer.status < 300, answer.body]).toEqual([true, answer.body]);
     const rows = await api.database.db.selectFrom('audit').selectAll().where('id', '>', before).orderBy('id').execute();
     const order = (one: unknown[]) => JSON.stringify([one[1], one[2]]);

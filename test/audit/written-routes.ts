@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { openRun } from '../../control/runs/open-run.ts';
 import { sessionId, setSession } from '../sessions/session-fixtures.ts';
 import type { TokenApi } from '../support/stack/token-api.ts';
+import { DEPLOYMENT_ROUTES } from './written-deployment-routes.ts';
 import { IMAGE_ROUTES } from './written-image-routes.ts';
 import { PROPAGATION_ROUTES } from './written-propagation-routes.ts';
 import { type Expected, type Send, some, type WrittenRoute } from './written-route.ts';
@@ -467,6 +468,7 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
   },
 
   ...IMAGE_ROUTES,
+  ...DEPLOYMENT_ROUTES,
   ...PROPAGATION_ROUTES,
 
   'POST /api/v1/tokens': {

@@ -30,7 +30,7 @@ const POLICY = [
 
 /**
  * The OpenAPI documents of the declared routes (`/openapi.json`: all; `/openapi/v2.json`,
- * `/openapi/v3.json`, `/openapi/muster.json`, `/openapi/ims.json`), and an interactive page of them at `/docs`, from own files
+ * `/openapi/v3.json`, `/openapi/muster.json`, `/openapi/ims.json`, `/openapi/placement.json`), and an interactive page of them at `/docs`, from own files
  * only; all under every prefix.
  */
 export function documentation(app: ApiServer, deps: DocumentSettings): void {

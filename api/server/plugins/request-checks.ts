@@ -5,6 +5,7 @@ import { convertQuery, NO_PARAMETERS, refusesUnknown } from '../../query.ts';
 import type { ApiServer } from '../api-server.ts';
 import { isStorable, readTextBody } from '../json-body.ts';
 import { checkInSlices, isLargeList, parseLargeJson } from '../large-lists.ts';
+import { checkFormType } from '../multipart.ts';
 import { bodyMistake, parameterMistake } from '../schema-mistakes.ts';
 
 declare module 'fastify' {
@@ -39,7 +40,10 @@ export function requestChecks(app: ApiServer): void {
     if (query instanceof z.ZodType) checkQuery(request, query, strict);
     if (schema.headers instanceof z.ZodObject) checkHeaders(request, schema.headers);
     const isOfNoType = request.routeOptions.config.absentBodyFirst === true && hasNoBody(request);
-    if (schema.body !== undefined && !isOfNoType) checkContentType(request);
+    if (request.routeOptions.config.multipart === true) {
+      if (hasNoBody(request)) throw musterError('bad_request', 'The body is missing: a form is needed');
+      checkFormType(request);
+    } else if (schema.body !== undefined && !isOfNoType) checkContentType(request);
     // A route without body takes any; a type that cannot be parsed must not be refused by the framework either.
     else delete request.headers['content-type'];
     return undefined;

@@ -10,6 +10,8 @@ import type { RefRequest } from '../../../domain/configurations/ports.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { ImageFiles } from '../../../domain/images/image-files.ts';
 import { openImageDirectory } from '../../../drivers/image-files/image-directory.ts';
+import { openAddresses } from '../../../drivers/member-clusters/addresses.ts';
+import { openKubeconfigs } from '../../../drivers/member-clusters/kubeconfig.ts';
 import { readYaml } from '../../../drivers/propagation-content/read-yaml.ts';
 import { openSecretCipher } from '../../../drivers/secrets/secret-cipher.ts';
 import { openStreamFeed } from '../../../store/runs/stream-feed.ts';
@@ -142,6 +144,8 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
     streams: openStreamFeed({ url: database.url }),
     tracing: undefined,
     version: '0.0.0-test',
+    deployments: { staleAfterMs: 60_000 },
+    readKubeconfig: openKubeconfigs(openAddresses({ allowLoopback: true, networks: [], own: [] })),
     ...overrides,
   };
   const app = createTestApp(deps);

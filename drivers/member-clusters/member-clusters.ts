@@ -1,0 +1,101 @@
+/** Requests to member clusters: no library, no redirect, no proxy, and an address that was checked is the one connected to. */
+import { checkServerIdentity } from 'node:tls';
+import { type AnswerClass, type ClusterAnswer, classOf, type NoAnswer } from '../../domain/deployments/answer-class.ts';
+import type { ClusterCredential } from '../../domain/deployments/kubeconfig.ts';
+import { at, hasMembers, listAt, textAt } from '../../domain/deployments/members.ts';
+import type { MemberClusters, VersionAnswer } from '../../domain/deployments/ports.ts';
+import { isMusterError } from '../../domain/errors.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
+import { type Answer, exchange, type Outgoing, toTarget } from '../http/exchange.ts';
+import { type ClusterAddresses, hostOf } from './addresses.ts';
+import { pemOf } from './kubeconfig.ts';
+
+/** Of an answer so much is read, bytes. */
+const ANSWER_MAX = 32 * 1024 * 1024;
+
+export interface MemberClusterOptions {
+  addresses: ClusterAddresses;
+  /** For one whole answer, ms. */
+  callMs: number;
+}
+
+export function openMemberClusters({ addresses, callMs }: MemberClusterOptions): MemberClusters {
+  /** Returns an answer, or why there is none. */
+  const ask = async (credential: ClusterCredential, method: string, path: string): Promise<Asked> => {
+    try {
+      const outgoing = await outgoingTo(addresses, credential, path);
+      const limits = { withinMs: callMs, mostBytes: () => ANSWER_MAX };
+      return answerOf(await exchange({ ...outgoing, method }, limits));
+    } catch (error) {
+      const isAddress = isMusterError(error) && error.code === 'cluster_address_not_allowed';
+      return { noAnswer: isAddress ? 'address' : 'connection', message: messageOf(error) };
+    }
+  };
+  return {
+    async readVersion(credential): Promise<VersionAnswer> {
+      const asked = await ask(credential, 'GET', '/version');
+      const said = classOf('read', asked, false);
+      if (said.is === 'accepted' && !('noAnswer' in asked)) {
+        const version = textAt(asked.data, 'gitVersion').slice(0, 100);
+        if (version !== '') return { version };
+        return { refused: 'NotKubernetes', message: 'the answer names no version' };
+      }
+      if ('noAnswer' in asked) return asked;
+      return { refused: reasonOf(said), message: 'message' in said ? said.message : '' };
+    },
+  };
+}
+
+type Asked = (ClusterAnswer & { data: unknown }) | NoAnswer;
+
+function reasonOf(said: AnswerClass): string {
+  return 'reason' in said ? said.reason : 'NotKubernetes';
+}
+
+/** The cluster's own authority is trusted alone, where it names one. */
+async function outgoingTo(addresses: ClusterAddresses, credential: ClusterCredential, path: string): Promise<Outgoing> {
+  const server = new URL(credential.server);
+  const url = `${credential.server.replace(/\/+$/, '')}${path}`;
+  const target = toTarget({ url, checkAddress: await addresses.checkOf(server) });
+  const { user, certificateAuthority, tlsServerName } = credential;
+  const host = hostOf(server);
+  return {
+    ...target,
+    headers: { accept: 'application/json', ...('token' in user ? { authorization: `Bearer ${user.token}` } : {}) },
+    ...(certificateAuthority === null ? {} : { ca: pemOf(certificateAuthority, '') }),
+    ...('token' in user ? {} : { cert: pemOf(user.certificate, ''), key: pemOf(user.key, '') }),
+    ...(tlsServerName === null ? {} : { servername: tlsServerName, checkServerIdentity: namedAs(tlsServerName) }),
+    ...(tlsServerName === null && host !== server.hostname ? { hostname: host } : {}),
+  };
+}
+
+/** Returns the check of a certificate against the name that the kubeconfig gives, in place of the host. */
+function namedAs(name: string): NonNullable<Outgoing['checkServerIdentity']> {
+  return (_host, certificate) => checkServerIdentity(name, certificate);
+}
+
+function answerOf({ status, headers, bytes, isCut }: Answer): Asked {
+  const retryAfter = /^[0-9]{1,5}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : null;
+  const data = isCut ? undefined : jsonOf(bytes);
+  return { httpStatus: status, retryAfter, data, body: bodyOf(data) };
+}
+
+function bodyOf(data: unknown): ClusterAnswer['body'] {
+  if (!hasMembers(data)) return null;
+  if (textAt(data, 'kind') !== 'Status') return { kind: 'object' };
+  const causes = listAt(data, 'details', 'causes').map((cause) => at(cause, 'reason'));
+  return {
+    kind: 'status',
+    reason: textAt(data, 'reason'),
+    message: textAt(data, 'message'),
+    causes: causes.filter((cause): cause is string => typeof cause === 'string'),
+  };
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

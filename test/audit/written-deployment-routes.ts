@@ -1,0 +1,64 @@
+/** Requests that write member clusters, and the audit records that they leave. */
+import { FORM_HEADERS, formOf, kubeconfigOf, named } from '../deployments/cluster-fixtures.ts';
+import type { TokenApi } from '../support/stack/token-api.ts';
+import { type Send, some, type WrittenRoute } from './written-route.ts';
+
+const V2 = '/v2/cluster-providers';
+const provider = (name: string) => (_api: TokenApi, send: Send) => send('POST', V2, named(name));
+const cluster = (name: string) => async (api: TokenApi, send: Send) => {
+  await provider(name)(api, send);
+  const form = formOf(named('north'), kubeconfigOf());
+  const made = await api.as(api.tokens.admin, 'POST', `${V2}/${name}/clusters`, form, FORM_HEADERS);
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+};
+const server = 'https://127.0.0.1:1';
+
+export const DEPLOYMENT_ROUTES: Record<string, WrittenRoute> = {
+  [`POST ${V2}`]: {
+    path: V2,
+    body: named('audit-made'),
+    records: [['create', 'cluster-provider', 'audit-made', null, some({ metadata: { name: 'audit-made' } })]],
+  },
+  [`DELETE ${V2}/:id`]: {
+    path: `${V2}/audit-gone`,
+    prepare: provider('audit-gone'),
+    records: [['delete', 'cluster-provider', 'audit-gone', some({ metadata: { name: 'audit-gone' } }), null]],
+  },
+  [`POST ${V2}/:id/clusters`]: {
+    path: `${V2}/audit-add/clusters`,
+    body: formOf(named('north'), kubeconfigOf()),
+    headers: FORM_HEADERS,
+    // The key of the seal is there: it is made with the first cluster.
+    prepare: async (api, send) => {
+      await cluster('audit-first')(api, send);
+      await provider('audit-add')(api, send);
+    },
+    records: [['create', 'cluster', 'audit-add+north', null, some({ server, credential_revision: 1 })]],
+  },
+  [`PUT ${V2}/:id/clusters/:id`]: {
+    path: `${V2}/audit-put/clusters/north`,
+    body: formOf(named('north'), kubeconfigOf({ token: 'hunter3' })),
+    headers: FORM_HEADERS,
+    prepare: cluster('audit-put'),
+    records: [['update', 'cluster', 'audit-put+north', { credential_revision: 1 }, { credential_revision: 2 }]],
+  },
+  [`DELETE ${V2}/:id/clusters/:id`]: {
+    path: `${V2}/audit-cut/clusters/north`,
+    prepare: cluster('audit-cut'),
+    records: [['delete', 'cluster', 'audit-cut+north', some({ server }), null]],
+  },
+  [`POST ${V2}/:id/clusters/:id/labels`]: {
+    path: `${V2}/audit-label/clusters/north/labels`,
+    body: { 'label-name': 'edge' },
+    prepare: cluster('audit-label'),
+    records: [['create', 'cluster-label', 'audit-label+north edge', null, {}]],
+  },
+  [`DELETE ${V2}/:id/clusters/:id/labels/:id`]: {
+    path: `${V2}/audit-bare/clusters/north/labels/edge`,
+    prepare: async (api, send) => {
+      await cluster('audit-bare')(api, send);
+      await send('POST', `${V2}/audit-bare/clusters/north/labels`, { 'label-name': 'edge' });
+    },
+    records: [['delete', 'cluster-label', 'audit-bare+north edge', {}, null]],
+  },
+};

@@ -1,0 +1,215 @@
+import { existsSync, rmSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { isMusterError } from '../../domain/errors.ts';
+import { type AddressRules, openAddresses } from '../../drivers/member-clusters/addresses.ts';
+import { openKubeconfigs } from '../../drivers/member-clusters/kubeconfig.ts';
+import { openMemberClusters } from '../../drivers/member-clusters/member-clusters.ts';
+import { selfSigned } from '../support/fakes/self-signed.ts';
+import { kubeconfigOf } from './cluster-fixtures.ts';
+
+const RULES: AddressRules = { allowLoopback: true, networks: [], own: [] };
+const addresses = openAddresses(RULES);
+const read = openKubeconfigs(addresses);
+const { key, cert } = selfSigned();
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const servers: Server[] = [];
+let answer: RequestListener;
+let port = 0;
+
+beforeAll(async () => {
+  const server = createServer({ key, cert, requestCert: true, rejectUnauthorized: false }, (request, response) =>
+    answer(request, response),
+  );
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => {
+  for (const server of servers) server.close();
+});
+
+const config = (cluster: object, user: object = { token: 'hunter2' }) => {
+  const parsed = JSON.parse(kubeconfigOf({ server: `https://127.0.0.1:${port}` }));
+  parsed.clusters[0].cluster = {
+    ...parsed.clusters[0].cluster,
+    'certificate-authority-data': base64(cert),
+    ...cluster,
+  };
+  parsed.users[0].user = user;
+  return Buffer.from(JSON.stringify(parsed));
+};
+const codeOf = async (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    (error: unknown) => (isMusterError(error) ? `${error.code} ${error.field ?? ''}`.trim() : String(error)),
+  );
+
+describe('a kubeconfig', () => {
+  const canary = `/tmp/muster-canary-${process.pid}`;
+  afterEach(() => rmSync(canary, { force: true }));
+
+  test('with a command runs nothing', async () => {
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: 'touch',
+      args: [canary],
+      interactiveMode: 'Never',
+    };
+    expect(await codeOf(read(config({}, { exec })))).toBe('invalid_kubeconfig users.exec');
+    expect(existsSync(canary)).toBe(false);
+  });
+
+  test('says when its certificate ends', async () => {
+    const user = { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
+    const { endsAt } = await read(config({}, user));
+    expect((endsAt as Date).getTime()).toBeGreaterThan(Date.now());
+  });
+
+  test.each<[string, object, object, string]>([
+    [
+      'a key of another certificate',
+      {},
+      { 'client-certificate-data': base64(cert), 'client-key-data': base64(selfSigned().key) },
+      'users.client-key-data',
+    ],
+    [
+      'a key that is none',
+      {},
+      { 'client-certificate-data': base64(cert), 'client-key-data': base64('key') },
+      'users.client-key-data',
+    ],
+    [
+      'a certificate that is none',
+      {},
+      { 'client-certificate-data': base64('cert'), 'client-key-data': base64(key) },
+      'users.client-certificate-data',
+    ],
+    [
+      'no base64',
+      {},
+      { 'client-certificate-data': '*', 'client-key-data': base64(key) },
+      'users.client-certificate-data',
+    ],
+    [
+      'an authority that is none',
+      { 'certificate-authority-data': base64('CA') },
+      { token: 't' },
+      'clusters.certificate-authority-data',
+    ],
+  ])('with %s is refused', async (_title, cluster, user, field) => {
+    expect(await codeOf(read(config(cluster, user)))).toBe(`invalid_kubeconfig ${field}`);
+  });
+
+  test.each([
+    Buffer.of(0xff, 0xfe),
+    Buffer.from('['.repeat(100_000)),
+    Buffer.from('- '.repeat(100_000)),
+    Buffer.from('a: 1\na: 2\n'),
+    Buffer.alloc(0),
+  ])('that is no plain YAML is refused %#', async (bytes) => {
+    expect(await codeOf(read(bytes))).toBe('invalid_kubeconfig');
+  });
+});
+
+describe('an address', () => {
+  const check = (server: string, rules: Partial<AddressRules> = {}) =>
+    codeOf(openAddresses({ ...RULES, ...rules }).check(new URL(server)));
+
+  test.each<[string, Partial<AddressRules>, string | null]>([
+    ['https://127.0.0.1:6443', {}, null],
+    ['https://127.0.0.1:6443', { allowLoopback: false }, 'cluster_address_not_allowed'],
+    ['https://localhost:6443', { allowLoopback: false }, 'cluster_address_not_allowed'],
+    ['https://[::1]:6443', { allowLoopback: false }, 'cluster_address_not_allowed'],
+    ['https://[::ffff:127.0.0.1]:6443', { allowLoopback: false }, 'cluster_address_not_allowed'],
+    ['https://10.0.0.1', {}, null],
+    ['https://10.0.0.1', { networks: ['10.0.0.0/8'] }, null],
+    ['https://11.0.0.1', { networks: ['10.0.0.0/8', 'fd00::/8'] }, 'cluster_address_not_allowed'],
+    ['https://169.254.169.254', {}, 'cluster_address_not_allowed'],
+    ['https://0x7f.1', { allowLoopback: false }, 'cluster_address_not_allowed'],
+    ['https://224.0.0.1', {}, 'cluster_address_not_allowed'],
+    ['https://[fe80::1]', {}, 'cluster_address_not_allowed'],
+    ['https://[::]', {}, 'cluster_address_not_allowed'],
+    ['https://127.0.0.1:5432', { own: [{ host: '127.0.0.1', port: 5432 }] }, 'cluster_address_not_allowed'],
+    ['https://localhost:5432', { own: [{ host: '127.0.0.1', port: 5432 }] }, 'cluster_address_not_allowed'],
+    ['https://127.0.0.1:5433', { own: [{ host: '127.0.0.1', port: 5432 }] }, null],
+    ['https://127.0.0.1', { own: [{ host: '0.0.0.0', port: 443 }] }, 'cluster_address_not_allowed'],
+    ['https://no-such-name.invalid', {}, null],
+  ])('%s with %j', async (server, rules, expected) => {
+    expect(await check(server, rules)).toBe(expected);
+  });
+});
+
+describe('a probe', () => {
+  const clusters = openMemberClusters({ addresses, callMs: 500 });
+  const version = async (cluster: object = {}, user?: object) =>
+    clusters.readVersion((await read(config(cluster, user))).credential);
+
+  test('reads the version with the token of the cluster', async () => {
+    let asked: unknown;
+    answer = (request, response) => {
+      asked = [request.url, request.headers.authorization];
+      response.end(JSON.stringify({ gitVersion: 'v1.34.1' }));
+    };
+    expect(await version()).toEqual({ version: 'v1.34.1' });
+    expect(asked).toEqual(['/version', 'Bearer hunter2']);
+    expect(await version({ server: `https://127.0.0.1:${port}/k8s/c-1/` })).toEqual({ version: 'v1.34.1' });
+    expect(asked).toEqual(['/k8s/c-1/version', 'Bearer hunter2']);
+  });
+
+  test('knows the certificate by the name that the kubeconfig gives', async () => {
+    answer = (_request, response) => void response.end(JSON.stringify({ gitVersion: 'v1' }));
+    expect(await version({ 'tls-server-name': 'localhost' })).toEqual({ version: 'v1' });
+    expect(await version({ 'tls-server-name': 'elsewhere' })).toMatchObject({ noAnswer: 'connection' });
+  });
+
+  test('trusts the authority of the kubeconfig alone', async () => {
+    answer = (_request, response) => void response.end(JSON.stringify({ gitVersion: 'v1' }));
+    expect(await version({ 'certificate-authority-data': base64(selfSigned().cert) })).toMatchObject({
+      noAnswer: 'connection',
+    });
+  });
+
+  test.each<[string, RequestListener, object]>([
+    ['HTML', (_request, response) => void response.end('<html>'), { refused: 'NotKubernetes' }],
+    ['no version', (_request, response) => void response.end('{}'), { refused: 'NotKubernetes' }],
+    [
+      'a redirect',
+      (_request, response) => void response.writeHead(302, { location: 'https://127.0.0.1:1/' }).end(),
+      { refused: 'NotKubernetes' },
+    ],
+    [
+      '401',
+      (_request, response) => void response.writeHead(401).end('{"kind":"Status","reason":"Unauthorized"}'),
+      { refused: 'Unauthorized' },
+    ],
+    ['nothing', () => undefined, { noAnswer: 'connection', message: 'no answer within 0.5 s' }],
+    ['a reset', (request) => void request.socket.destroy(), { noAnswer: 'connection' }],
+  ])('says what is wrong with %s', async (_title, listener, expected) => {
+    answer = listener;
+    expect(await version()).toMatchObject(expected);
+  });
+
+  test('connects to no address that is not allowed any more', async () => {
+    const { credential } = await read(config({}));
+    const narrow = openMemberClusters({ addresses: openAddresses({ ...RULES, allowLoopback: false }), callMs: 500 });
+    expect(await narrow.readVersion(credential)).toMatchObject({ noAnswer: 'address' });
+    const taken = createTcpServer();
+    let connections = 0;
+    taken.on('connection', (socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const own = (taken.address() as AddressInfo).port;
+    const guarded = openMemberClusters({
+      addresses: openAddresses({ ...RULES, own: [{ host: '127.0.0.1', port: own }] }),
+      callMs: 500,
+    });
+    const told = await guarded.readVersion({ ...credential, server: `https://localhost:${own}` });
+    taken.close();
+    expect([told, connections]).toEqual([expect.objectContaining({ noAnswer: 'address' }), 0]);
+  });
+});
