@@ -9,6 +9,7 @@ SwaggerUIBundle({
     { name: 'CFS version 2', url: new URL('v2.json', documents).pathname },
     { name: 'Muster', url: new URL('muster.json', documents).pathname },
     { name: 'Image service', url: new URL('ims.json', documents).pathname },
+    { name: 'Application placement', url: new URL('placement.json', documents).pathname },
   ],
   presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
   layout: 'StandaloneLayout',
