@@ -1,6 +1,7 @@
 /** What lane deployments needs from outside; drivers fit these shapes. */
 import type { NoAnswer } from './answer-class.ts';
 import type { ClusterCredential } from './kubeconfig.ts';
+import type { ReadManifests } from './read-manifests.ts';
 
 /** A kubeconfig that was read and checked. */
 export interface CheckedCredential {
@@ -14,6 +15,9 @@ export interface CheckedCredential {
  * Throws `invalid_kubeconfig`, `cluster_address_not_allowed`.
  */
 export type ReadKubeconfig = (kubeconfig: Uint8Array) => Promise<CheckedCredential>;
+
+/** Reads an app's archive. Throws `render_failed`. */
+export type ReadArchive = (archive: Uint8Array) => Promise<ReadManifests>;
 
 export type VersionAnswer = { version: string } | NoAnswer | { refused: string; message: string };
 

@@ -41,6 +41,8 @@ export const LAYERS: Record<string, Layer> = {
     vendors: [
       'jose',
       'yaml',
+      // Archives of apps.
+      'tar-stream',
       '@kubernetes/client-node',
       // Tracing.
       '@opentelemetry/api',
