@@ -222,10 +222,14 @@ describeNeeding(temporalMissing(), 'what a record wants', () => {
     },
   };
 
+  /** Lanes that bring no work to Temporal: they have nothing that could be told again. */
+  const WITHOUT_WORKFLOWS = ['deployments'];
+
   test('is found by the sweep of every lane', async () => {
     const lanes = await openLanes(servers[0].environment.client);
-    expect([...lanes].filter(([, { sweep }]) => sweep === undefined).map(([lane]) => lane)).toEqual([]);
-    expect([...lanes.keys()].sort()).toEqual(Object.keys(RECORDS).sort());
+    const unswept = [...lanes].filter(([, { sweep }]) => sweep === undefined).map(([lane]) => lane);
+    expect(unswept).toEqual(WITHOUT_WORKFLOWS);
+    expect([...lanes.keys()].sort()).toEqual([...Object.keys(RECORDS), ...WITHOUT_WORKFLOWS].sort());
   });
 
   describe.each(Object.keys(RECORDS))('in lane %s', (lane) => {
