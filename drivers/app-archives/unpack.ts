@@ -41,8 +41,8 @@ export async function unpackManifests(archive: Uint8Array): Promise<ManifestFile
   return files;
 }
 
-async function bytesOf(entry: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of entry) chunks.push(chunk);
+async function bytesOf(entry: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of entry) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }

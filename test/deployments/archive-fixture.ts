@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
-import { type Headers, pack } from 'tar-stream';
+import { type Header, pack } from 'tar-stream';
 
 /** Returns a `.tar.gz` of files by their path; a header in place of a text makes another entry. */
 export async function archiveOf(
-  entries: readonly (readonly [path: string, content: string | Partial<Headers>])[],
+  entries: readonly (readonly [path: string, content: string | Partial<Header>])[],
 ): Promise<Buffer> {
   const tar = pack();
   for (const [name, content] of entries) {
