@@ -19,6 +19,7 @@ import { countStatuses, findExecuting, findNamed, putBack } from '../../store/pr
 import type { DrivenPlan } from '../../store/propagation/plan-tables.ts';
 import { commandPlan, deletePlan, findPlan, freeItems, lockPlan, updatePlan } from '../../store/propagation/plans.ts';
 import { deleteRuns } from '../../store/runs/runs.ts';
+import { deleteStream } from '../../store/runs/streams.ts';
 import type { Tell } from '../temporal/tell.ts';
 import { ATTEMPT } from './attempt-owner.ts';
 import type { ModelDependencies } from './dependencies.ts';
@@ -95,6 +96,7 @@ export async function removePlan({ db }: Pick<CommandDependencies, 'db'>, id: st
     }
     await freeItems(trx, id);
     for (const attempt of await listClaimed(trx, id)) await deleteRuns(trx, { kind: ATTEMPT, id: attempt });
+    await deleteStream(trx, id);
     await deletePlan(trx, id);
   });
 }

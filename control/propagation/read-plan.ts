@@ -1,7 +1,8 @@
 /** Plans as they are shown. */
+import type { PlanState } from '../../domain/propagation/plan-states.ts';
 import type { PlanNodeView, PlanReport, PlanView } from '../../domain/propagation/plan-view-schema.ts';
 import { percent } from '../../domain/propagation/report.ts';
-import { isUuid } from '../../domain/text/uuid.ts';
+import { idRange, isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { countPlans, listOpen, type OpenPlan } from '../../store/propagation/plan-notices.ts';
 import { findHolders, listNodes, listPlans, sumTimes } from '../../store/propagation/plan-reads.ts';
@@ -9,6 +10,7 @@ import type { PlanNodeRow, PlanRow } from '../../store/propagation/plan-tables.t
 import { findPlan } from '../../store/propagation/plans.ts';
 import { mapPage, onePage, type Page } from '../changes/pages.ts';
 import { planNotFound } from './command-plan.ts';
+import { nodeOf } from './explain-node.ts';
 
 /** A plan with more nodes has only those in its report that did not end well. */
 const LARGEST_REPORT = 10_000;
@@ -29,23 +31,44 @@ export async function readOpenPlans(db: Db): Promise<{ running: number; paused: 
   return { running, paused, open: await listOpen(db, MOST_SHOWN) };
 }
 
-async function planOf(db: Db, id: string): Promise<PlanRow> {
+/** Returns a plan. Throws `plan_not_found`. */
+export async function planOf(db: Db, id: string): Promise<PlanRow> {
   const row = isUuid(id) ? await findPlan(db, id) : null;
   if (row === null) throw planNotFound(id);
   return row;
 }
 
-/** Returns a page of plans, newest first, after the one of an id. Throws `plan_not_found`. */
-export async function pageOfPlans(db: Db, after: string, limit: number): Promise<Page<PlanView>> {
-  const before = after === '' ? null : (await planOf(db, after)).place;
-  return mapPage(await onePage(limit, (rows) => listPlans(db, before, rows)), viewOfPlan);
+export interface PlanQuery {
+  state?: PlanState | undefined;
+  /** How the id begins. */
+  prefix?: string | undefined;
 }
 
-/** Returns a page of the nodes of a plan in canonical order, behind a place. Throws `plan_not_found`. */
-export async function pageOfNodes(db: Db, id: string, after: number, limit: number): Promise<Page<PlanNodeView>> {
-  await planOf(db, id);
-  const page = await onePage(limit, (rows) => listNodes(db, id, { after, limit: rows }));
+/** Returns a page of plans, newest first, after the one of an id. Throws `plan_not_found`. */
+export async function pageOfPlans(
+  db: Db,
+  { state, prefix = '' }: PlanQuery,
+  after: string,
+  limit: number,
+): Promise<Page<PlanView>> {
+  const before = after === '' ? null : (await planOf(db, after)).place;
+  const filter = { state, ids: prefix === '' ? undefined : idRange(prefix) };
+  return mapPage(await onePage(limit, (rows) => listPlans(db, filter, before, rows)), viewOfPlan);
+}
+
+/** Returns a page of the nodes of a plan in canonical order, behind the node of an id. Throws `plan_not_found`, `node_not_found`. */
+export async function pageOfNodes(db: Db, id: string, after: string, limit: number): Promise<Page<PlanNodeView>> {
+  const plan = await planOf(db, id);
+  const place = after === '' ? -1 : (await nodeOf(db, plan, after)).number;
+  const page = await onePage(limit, (rows) => listNodes(db, id, { after: place, limit: rows }));
   return { ...page, records: await viewsOf(db, id, page.records) };
+}
+
+/** Returns a node by its id, or by `x#0` where `x` is not repeated. Throws `plan_not_found`, `node_not_found`. */
+export async function getNode(db: Db, id: string, name: string): Promise<PlanNodeView> {
+  const row = await nodeOf(db, await planOf(db, id), name);
+  const [view] = await viewsOf(db, id, [row]);
+  return view as PlanNodeView;
 }
 
 /** Returns what has become of a plan, node by node. Throws `plan_not_found`. */
@@ -57,12 +80,18 @@ export async function getReport(db: Db, id: string): Promise<PlanReport> {
   const { first, last, spent } = await sumTimes(db, id);
   const { summary, percent: over, cycles, recovered, unsettled, follow_up } = viewOfPlan(plan);
   return {
-    nodes: await viewsOf(db, id, nodes),
+    nodes: (await viewsOf(db, id, nodes)).map(lineOf),
     is_cut: isLarge,
     total_time: first === null || last === null ? 0 : (last.getTime() - first.getTime()) / 1_000,
     total_delta: spent,
     ...{ summary, percent: over, cycles, recovered, unsettled, follow_up },
   };
+}
+
+function lineOf(view: PlanNodeView): PlanReport['nodes'][number] {
+  const { id: node, status, outcome, reason, message, code, attempts, blocked_by, triggered_by } = view;
+  const { start_time, end_time } = view;
+  return { node, status, outcome, reason, message, code, attempts, blocked_by, triggered_by, start_time, end_time };
 }
 
 export function viewOfPlan(row: PlanRow): PlanView {

@@ -39,12 +39,15 @@ const COLOURS: Readonly<Record<NodeStatus, string>> = {
  */
 export function graphView(view: GraphView, cut?: GraphCut): GraphView {
   const kept = cut === undefined ? view : around(view, cut);
-  if (kept.nodes.length <= MOST_NODES) return kept;
+  refuseLargeGraph(kept.nodes.length, cut);
+  return kept;
+}
+
+/** Refuses to show so many nodes. Throws `graph_too_large`. */
+export function refuseLargeGraph(nodes: number, cut: GraphCut | undefined): void {
+  if (nodes <= MOST_NODES) return;
   const fix = cut === undefined ? 'name a node to look around, and a depth' : 'name a smaller depth';
-  throw musterError(
-    'graph_too_large',
-    `the graph has ${kept.nodes.length} nodes, at most ${MOST_NODES} are shown: ${fix}`,
-  );
+  throw musterError('graph_too_large', `the graph has ${nodes} nodes, at most ${MOST_NODES} are shown: ${fix}`);
 }
 
 function around(view: GraphView, { around: centre, depth }: GraphCut): GraphView {

@@ -56,9 +56,14 @@ export const PlanNodeViewSchema = z
   .meta({ id: 'PropagationPlanNode' });
 export type PlanNodeView = z.infer<typeof PlanNodeViewSchema>;
 
+const ReportNodeSchema = PlanNodeViewSchema.pick({
+  ...({ status: true, outcome: true, reason: true, message: true, code: true, attempts: true } as const),
+  ...({ blocked_by: true, triggered_by: true, start_time: true, end_time: true } as const),
+}).extend({ node: z.string() });
+
 export const PlanReportSchema = z
   .strictObject({
-    nodes: z.array(PlanNodeViewSchema).describe('in canonical order'),
+    nodes: z.array(ReportNodeSchema).describe('in canonical order'),
     is_cut: z.boolean().describe('only nodes that did not end well are listed, or not all of them'),
     total_time: z.number().describe('from the first start to the last end, s'),
     total_delta: z.number().describe('sum of what each node took, s'),

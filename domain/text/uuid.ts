@@ -26,3 +26,10 @@ export function uuidOf(hex: string): string {
   ];
   return groups.join('-');
 }
+
+/** Returns the least and the greatest id that begin with these hexadecimal digits; hyphens between them do not count. */
+export function idRange(prefix: string): [least: string, greatest: string] {
+  const digits = prefix.toLowerCase().replaceAll('-', '').slice(0, 32);
+  const whole = (filler: string) => digits.padEnd(32, filler).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return [whole('0'), whole('f')];
+}

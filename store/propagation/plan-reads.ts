@@ -1,14 +1,28 @@
 /** Plans as they are shown: pages of what they have, and the way back from a node. */
 import { sql } from 'kysely';
 import type { PlanEdge } from '../../domain/propagation/plan-schema.ts';
+import type { PlanState } from '../../domain/propagation/plan-states.ts';
 import type { Db } from '../connection/database.ts';
 import type { AttemptRow, PlanNodeRow, PlanRow } from './plan-tables.ts';
 
+export interface PlanFilter {
+  state?: PlanState | undefined;
+  /** Least and greatest id. */
+  ids?: readonly [string, string] | undefined;
+}
+
 /** Returns at most `limit` plans that were made before the one in this place, newest first. */
-export async function listPlans(db: Db, before: number | null, limit: number): Promise<PlanRow[]> {
+export async function listPlans(
+  db: Db,
+  { state, ids }: PlanFilter,
+  before: number | null,
+  limit: number,
+): Promise<PlanRow[]> {
   return db
     .selectFrom('propagation_plans')
     .selectAll()
+    .$if(state !== undefined, (query) => query.where('state', '=', state as PlanState))
+    .$if(ids !== undefined, (query) => query.where('id', '>=', ids?.[0] ?? '').where('id', '<=', ids?.[1] ?? ''))
     .$if(before !== null, (query) => query.where('place', '<', before ?? 0))
     .orderBy('place', 'desc')
     .limit(limit)

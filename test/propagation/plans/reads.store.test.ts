@@ -86,7 +86,7 @@ test('a report has all nodes in canonical order, with times and totals', async (
   await plans.end(open?.id ?? '', { outcome: 'failed', message: 'exit status 1' });
   await plans.finish(id);
   const report = PlanReportSchema.parse(await getReport(plans.db, id));
-  expect(report.nodes.map(({ id: node, status, message }) => [node, status, message])).toEqual([
+  expect(report.nodes.map(({ node, status, message }) => [node, status, message])).toEqual([
     ['a.run', 'error', 'exit status 1'],
     ['b.run', 'blocked', null],
   ]);
@@ -102,7 +102,7 @@ test('a node that waits says for what, and which plan has it', async () => {
     await plans.start(id);
     await plans.advance(id);
   }
-  const { records } = await pageOfNodes(plans.db, second.id, -1, 10);
+  const { records } = await pageOfNodes(plans.db, second.id, '', 10);
   expect(records).toMatchObject([
     { status: 'pending', reason: `waits for target component:here, which plan ${first.id} has` },
   ]);
@@ -113,9 +113,9 @@ test('plans come in pages, newest first', async () => {
   await plans.create('a', 'b', 'c');
   const made: string[] = [];
   for (const name of ['a', 'b', 'c']) made.unshift((await plans.process({ tags: [`name=${name}`] })).id);
-  const first = await pageOfPlans(plans.db, '', 2);
+  const first = await pageOfPlans(plans.db, {}, '', 2);
   expect([first.records.map(({ id }) => id), first.more]).toEqual([made.slice(0, 2), true]);
-  const second = await pageOfPlans(plans.db, first.records.at(-1)?.id ?? '', 2);
+  const second = await pageOfPlans(plans.db, {}, first.records.at(-1)?.id ?? '', 2);
   expect([second.records.map(({ id }) => id), second.more]).toEqual([made.slice(2), false]);
   for (const { id } of first.records) PlanViewSchema.parse(await getPlan(plans.db, id));
 });
