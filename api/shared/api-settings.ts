@@ -28,6 +28,8 @@ export function apiSettings(env: Environment, tls: TlsPair | undefined, version:
     temporalUiUrl: env.MUSTER_TEMPORAL_UI_URL ?? ownUi,
     temporalNamespace: env.MUSTER_TEMPORAL_NAMESPACE,
     imageSettings: { maxBytes: env.MUSTER_IMAGE_MAX, keepFree: env.MUSTER_MIN_FREE, dkms: env.MUSTER_IMAGE_DKMS },
+    runner: env.MUSTER_RUNNER,
+    allowsLocal: env.MUSTER_ALLOW_LOCAL_CONNECTION,
     version,
     deployments: { staleAfterMs: env.MUSTER_DEPLOY_STALE_AFTER_SECONDS * 1000 },
   };

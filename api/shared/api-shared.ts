@@ -13,6 +13,7 @@ import type { ReadKubeconfig } from '../../domain/deployments/ports.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { ReadYaml } from '../../domain/propagation/ports.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
+import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import type { WorkersAtWork } from '../../domain/sessions/workers-at-work.ts';
 import type { TimelinePart } from '../../store/components/timeline.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -74,6 +75,10 @@ export interface ApiSettings {
   /** Temporal's namespace, for those links. */
   temporalNamespace: string;
   imageSettings: ImageSettings;
+  /** What executes the work of users on this installation, unless they say otherwise. */
+  runner: RunnerKind;
+  /** Whether work of users may be done on the machine of a worker itself. */
+  allowsLocal: boolean;
   /** Version of Muster itself. */
   version: string;
   deployments: {

@@ -1,10 +1,14 @@
 import { listActionsOn } from '../../../store/propagation/action-entries.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
+import { attemptRoutes } from './attempt-routes.ts';
 import { changeRoutes } from './change-routes.ts';
 import { connectionRoutes } from './connection-routes.ts';
 import { propagationApi } from './dependencies.ts';
 import { eventRoutes } from './event-routes.ts';
 import { laterRoutes } from './later-routes.ts';
+import { planCommandRoutes } from './plan-command-routes.ts';
+import { planRoutes } from './plan-routes.ts';
+import { processRoutes } from './process-routes.ts';
 import { repositoryRoutes } from './repository-routes.ts';
 import { resourceRoutes } from './resource-routes.ts';
 import { simulateRoutes } from './simulate-routes.ts';
@@ -15,7 +19,11 @@ const ROUTES = [
   connectionRoutes,
   eventRoutes,
   changeRoutes,
+  processRoutes,
   simulateRoutes,
+  planRoutes,
+  planCommandRoutes,
+  attemptRoutes,
   laterRoutes,
 ] as const;
 
@@ -27,6 +35,7 @@ export const propagation: ApiLane = (shared) => {
       changes: 'What differs from what was committed of resources, and what was committed.',
       connections: 'Values that one resource hands on to another.',
       events: 'What the end of one action of a resource means for another.',
+      attempts: 'What ran for a node of a plan.',
       plans: 'Which actions follow a change, and in which order.',
       repositories: 'Repositories of definitions, of which resources are made.',
       resources: 'Things on machines, made of definitions.',

@@ -121,6 +121,8 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
     dispatcher: { kick: () => undefined },
     tell: async () => undefined,
     imageFiles: await openImageDirectory(join(dir, 'images'), IMAGE_STORE),
+    runner: 'local',
+    allowsLocal: true,
     imageSettings: { maxBytes: 2 ** 20, keepFree: 0, dkms: true },
     schedules: fakeSchedules(),
     engineHealth: async () => ({ ok: true, reason: null }),
