@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import type { PlanPreviewView } from '../../../domain/propagation/plan-request-schema.ts';
+import type { PlanView } from '../../../domain/propagation/plan-view-schema.ts';
 import type { DiscardedView } from '../../../domain/propagation/request-schema.ts';
 import type { HistoryItemView, StagedItemView } from '../../../domain/propagation/schema.ts';
 import type { ApiRequest } from '../../client/api-client.ts';
@@ -18,14 +20,30 @@ import {
 } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { counted } from '../../output/names.ts';
-import { writeData, writeList } from '../../output/render.ts';
+import { isValueFormat, renderValue, writeData, writeList } from '../../output/render.ts';
 
 const PATH = '/api/v1/propagation/changes';
 /** Committed changes that `history` shows unless told otherwise. */
 const SHOWN_HISTORY = 5;
+/** A larger plan is shown as the list of its nodes. */
+const MOST_DRAWN = 500;
 
 interface ShowOptions extends OutputOptions {
   details?: boolean;
+}
+
+interface ProcessOptions extends OutputOptions, WriteOptions {
+  tags?: string;
+  name?: string;
+  force?: boolean;
+  preview?: boolean;
+}
+
+/** The graph of a plan that would be. */
+async function previewText({ nodes, edges, cycles, order }: PlanPreviewView): Promise<string> {
+  const { graphTree, graphView } = await import('../../../domain/propagation/graph-text.ts');
+  if (nodes.length > MOST_DRAWN) return order.map((node) => `${node}\n`).join('');
+  return graphTree(graphView({ nodes, edges, cycles, statuses: {} }));
 }
 
 const stagedView: View<StagedItemView> = {
@@ -110,6 +128,22 @@ export function changeCommands(program: Command, context: CliContext): void {
       if (discarded === undefined) return;
       writeData(context, discarded.changes.map((item) => logLines({ ...item, details: [] }, false)).join(''));
       say(context, `${counted(discarded.changes.length, 'change')} discarded`);
+    });
+
+  withDryRun(withOutput(noun.command('process')))
+    .description('make a plan of staged changes, after the whole model is staged; the plan is not started')
+    .option('--tags <expression>', 'only resources whose tags match; default: all that is staged')
+    .option('--name <name>', 'name of the plan (default: system_log)')
+    .option('--force', 'also where values of inputs do not fit')
+    .option('--preview', 'show the plan, and store nothing')
+    .action(async (options: ProcessOptions) => {
+      const { tags, name, force, preview, output } = options;
+      const query = preview ? { preview: true } : undefined;
+      const request: ApiRequest = { method: 'POST', path: `${PATH}/process`, query, body: { tags, name, force } };
+      const made = await perform<PlanView | PlanPreviewView>(context, apiOf(context, options), request, options);
+      if (made === undefined) return;
+      if (isValueFormat(output)) return writeData(context, await renderValue(made, output));
+      writeData(context, 'id' in made ? `${made.id}\n` : await previewText(made));
     });
 
   withOutput(noun.command('history'))
