@@ -5,7 +5,7 @@ import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { recordAuthority } from '../../store/trust/trust.ts';
 import { answerClusters } from '../deployments/answers.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
-import { answerModel } from '../propagation/routes/answers.ts';
+import { answerModel, answerPlans } from '../propagation/routes/answers.ts';
 import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
 import { type AnswerCheck, createAnswerCheck } from '../support/fakes/answer-check.ts';
 import { type ApiDocument, servedDocument } from '../support/openapi-files.ts';
@@ -463,6 +463,8 @@ test('runs', async () => {
 test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
 
 test('member clusters', () => answerClusters(expectAnswer));
+
+test('plans of propagation', () => answerPlans(expectAnswer, api.deps.db));
 
 test('refusals before any rule are as described', async () => {
   const refused = async (status: number, headers: Record<string, string>, method = 'PATCH') => {

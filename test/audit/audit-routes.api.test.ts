@@ -22,6 +22,7 @@ const plain = (name: string) =>
     .replace(/^cfs-source-credentials-[0-9a-f-]+/, 'SOURCE')
     .replace(/^muster-webhook-.*/, 'WEBHOOK')
     .replace(/^(drift|check)-.*/, 'CHECK')
+    .replace(/^made\/[0-9a-f-]{36}$/, 'made/ID')
     // Ids of images; those that a test gives begin with zeros.
     .replace(/^(?!0a000000)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'ID');
 

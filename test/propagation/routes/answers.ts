@@ -1,5 +1,7 @@
 /** Every operation of the model once with success, for the test that compares answers with the documents. */
 
+import { advance } from '../../../control/propagation/advance.ts';
+import { recordAttempt } from '../../../control/propagation/record-attempt.ts';
 import type { TestDatabase } from '../../support/postgres/test-database.ts';
 import type { Answer } from '../../support/stack/test-api.ts';
 import { PART, PART_FILES } from './model-api.ts';
@@ -77,4 +79,56 @@ async function answerChanges(expectAnswer: Expect, db: TestDatabase['db']): Prom
   await expectAnswer(200, 'GET', `${path}/history/${uid}`);
   const reload = body.changes.find(({ action }: { action: string }) => action === 'reload');
   await expectAnswer(200, 'POST', `${path}/discard`, { uids: [reload.uid] });
+}
+
+/** Every operation of plans once with success, on resources that no other test of answers has. */
+export async function answerPlans(expectAnswer: Expect, db: TestDatabase['db']): Promise<void> {
+  const path = `${BASE}/plans`;
+  await expectAnswer(201, 'POST', `${BASE}/repositories`, { name: 'apps' });
+  await expectAnswer(201, 'PUT', PART, { files: PART_FILES });
+  const place = { location_id: 'localhost' };
+  for (const name of ['one', 'two']) {
+    await expectAnswer(201, 'POST', `${BASE}/resources`, { name, from: 'apps/part', inputs: place });
+  }
+  await expectAnswer(201, 'POST', `${BASE}/events`, {
+    type: 'react_on',
+    parent: 'one.run',
+    on: 'ok',
+    child: 'one.run',
+  });
+  await expectAnswer(200, 'POST', `${BASE}/changes/process?preview=true`, {});
+  await expectAnswer(200, 'POST', `${BASE}/changes/simulate`, {});
+  const other = (await expectAnswer(201, 'POST', `${BASE}/changes/process`, { tags: 'name=two' })).body.id;
+  const { id } = (await expectAnswer(201, 'POST', `${BASE}/changes/process`, { tags: 'name=one' })).body;
+  await expectAnswer(409, 'POST', `${BASE}/changes/process`, {});
+  await expectAnswer(202, 'POST', `${path}/${id}/run`);
+  const deps = { db, clock: () => new Date() };
+  const [attempt] = (await advance(deps, { plan: id, own: [], away: [] })).attempts;
+  const attempts = `${BASE}/attempts/${attempt?.attempt}`;
+  for (const read of ['', '/events', '/logs']) await expectAnswer(200, 'GET', `${attempts}${read}`);
+  for (const verb of ['pause', 'unpause', 'stop', 'abort']) await expectAnswer(202, 'POST', `${path}/${id}/${verb}`);
+  await recordAttempt(deps, attempt?.attempt ?? '', { outcome: 'failed', verified: false });
+  await expectAnswer(202, 'POST', `${attempts}/release`);
+  await advance(deps, { plan: id, own: [], away: [] });
+  for (const read of ['', '/nodes', '/edges', '/report', '/events', '/nodes/one.run%230/attempts']) {
+    await expectAnswer(200, 'GET', `${path}/${id}${read}`);
+  }
+  await expectAnswer(200, 'GET', `${path}/${id}/graph`);
+  await expectAnswer(200, 'GET', `${path}/${id}/nodes/one.run%230`);
+  await expectAnswer(200, 'GET', `${path}/${id}/nodes/one.run%231/explain`);
+  await expectAnswer(200, 'POST', `${path}/${id}/simulate`, {});
+  await expectAnswer(200, 'GET', `${path}?limit=1`);
+  await expectAnswer(202, 'POST', `${path}/${id}/resume`);
+  // Nothing was skipped, so it ends as before.
+  await advance(deps, { plan: id, own: [], away: [] });
+  await expectAnswer(202, 'POST', `${path}/${id}/retry`, {});
+  await expectAnswer(202, 'POST', `${path}/${id}/stop`);
+  await advance(deps, { plan: id, own: [], away: [] });
+  for (const plan of [id, other]) {
+    await expectAnswer(202, 'POST', `${path}/${plan}/abandon`);
+    await expectAnswer(204, 'DELETE', `${path}/${plan}`);
+  }
+  for (const name of ['one', 'two']) await expectAnswer(200, 'DELETE', `${BASE}/resources/${name}?force=true`);
+  await expectAnswer(204, 'DELETE', PART);
+  await expectAnswer(204, 'DELETE', `${BASE}/repositories/apps`);
 }
