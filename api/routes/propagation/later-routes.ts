@@ -1,6 +1,7 @@
 /** Paths of parts that are not built yet: each is refused by its name, so that it is not taken for a path that is misspelt. */
 import type { RouteAccess } from '../../../domain/access/roles.ts';
 import { musterError } from '../../../domain/errors.ts';
+import { PlanViewSchema } from '../../../domain/propagation/plan-view-schema.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 
 type Later = readonly [
@@ -23,7 +24,6 @@ const LATER: readonly Later[] = [
   ['GET', '/connections/graph', 'reader', 'The graph of connections (graph)'],
   ['GET', '/events/traverse/:resource', 'reader', 'The graph of events (traverse)'],
   ['POST', '/changes/history/:uid/revert', 'operator', 'The return to a committed change (revert)'],
-  ['POST', '/plans', 'operator', 'A plan that is given as a list of tasks (create)'],
   ['POST', '/plans/:plan/restart', 'operator', 'The restart of a plan (restart)'],
   ['POST', '/plans/:plan/reset', 'operator', 'The reset of a plan (reset)'],
   ['POST', '/plans/:plan/filter', 'operator', 'The execution of a part of a plan (filter)'],
@@ -38,17 +38,31 @@ const LATER: readonly Later[] = [
   ['DELETE', '/auto/:name', 'operator', 'The auto mode (auto)'],
 ];
 
-/** Declares the paths; they are in no document. */
+function refuse(what: string): never {
+  throw musterError('not_supported', `${what} is not supported yet`);
+}
+
+/** Declares the paths; they are in no document, unless the same path has an operation that is built. */
 export function laterRoutes(app: ApiServer): void {
+  app.post(
+    '/plans',
+    {
+      schema: {
+        tags: ['plans'],
+        summary: 'Make a plan of a list of tasks: not supported yet',
+        response: { 201: PlanViewSchema },
+      },
+      config: { access: 'operator', class: 'quick', refuses: ['not_supported'] },
+    },
+    () => refuse('A plan that is given as a list of tasks (create)'),
+  );
   for (const [method, url, access, what] of LATER) {
     app.route({
       method,
       url,
       schema: { hide: true },
       config: { access, class: 'quick', refuses: ['not_supported'] },
-      handler: () => {
-        throw musterError('not_supported', `${what} is not supported yet`);
-      },
+      handler: () => refuse(what),
     });
   }
 }
