@@ -26,13 +26,12 @@ interface Edge {
   to: string;
 }
 
-test.each(['chain', 'queue-cluster', 'load-balancer'])('%s', async (name) => {
+test.each(['chain', 'queue-cluster'])('%s', async (name) => {
   const folder = join(ROOT, 'examples/propagation', name);
   const { MUSTER_TOKEN, MUSTER_TOKEN_FILE, ...others } = process.env;
   const env = { ...others, MUSTER_URL: url };
-  const { stdout } = await run(join(folder, 'create.sh'), [], { env });
+  await run(join(folder, 'create.sh'), [], { env });
   const paper = simulate(parse(await readFile(join(folder, 'simulate.yaml'), 'utf8')));
-  for (const node of paper.order) expect(stdout).toContain(`${node} [pending]`);
 
   const path = '/api/v1/propagation/changes';
   const { body } = await api.call('POST', `${path}/process?preview=true`, {});
