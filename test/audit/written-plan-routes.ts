@@ -22,7 +22,7 @@ async function makeResource(api: TokenApi, send: Send): Promise<string> {
   await send('POST', `${BASE}/resources`, {
     name,
     from: 'of-plans/part',
-    inputs: { location_id: `component:${name}` },
+    inputs: { location_id: 'localhost' },
   });
   return name;
 }
