@@ -25,8 +25,6 @@ import { isValueFormat, renderValue, writeData, writeList } from '../../output/r
 const PATH = '/api/v1/propagation/changes';
 /** Committed changes that `history` shows unless told otherwise. */
 const SHOWN_HISTORY = 5;
-/** A larger plan is shown as the list of its nodes. */
-const MOST_DRAWN = 500;
 
 interface ShowOptions extends OutputOptions {
   details?: boolean;
@@ -37,13 +35,6 @@ interface ProcessOptions extends OutputOptions, WriteOptions {
   name?: string;
   force?: boolean;
   preview?: boolean;
-}
-
-/** The graph of a plan that would be. */
-async function previewText({ nodes, edges, cycles, order }: PlanPreviewView): Promise<string> {
-  const { graphTree, graphView } = await import('../../../domain/propagation/graph-text.ts');
-  if (nodes.length > MOST_DRAWN) return order.map((node) => `${node}\n`).join('');
-  return graphTree(graphView({ nodes, edges, cycles, statuses: {} }));
 }
 
 const stagedView: View<StagedItemView> = {
@@ -135,7 +126,7 @@ export function changeCommands(program: Command, context: CliContext): void {
     .option('--tags <expression>', 'only resources whose tags match; default: all that is staged')
     .option('--name <name>', 'name of the plan (default: system_log)')
     .option('--force', 'also where values of inputs do not fit')
-    .option('--preview', 'show the plan, and store nothing')
+    .option('--preview', 'show what would run, in order, and store nothing')
     .action(async (options: ProcessOptions) => {
       const { tags, name, force, preview, output } = options;
       const query = preview ? { preview: true } : undefined;
@@ -143,7 +134,7 @@ export function changeCommands(program: Command, context: CliContext): void {
       const made = await perform<PlanView | PlanPreviewView>(context, apiOf(context, options), request, options);
       if (made === undefined) return;
       if (isValueFormat(output)) return writeData(context, await renderValue(made, output));
-      writeData(context, 'id' in made ? `${made.id}\n` : await previewText(made));
+      writeData(context, 'id' in made ? `${made.id}\n` : made.order.map((node) => `${node}\n`).join(''));
     });
 
   withOutput(noun.command('history'))

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NodeEvent, PlanStreamEnd } from '../../../domain/propagation/plan-request-schema.ts';
 import type { PlanView } from '../../../domain/propagation/plan-view-schema.ts';
-import { nodeLine, summaryLine } from '../../../domain/propagation/report-text.ts';
 import type { ApiClient } from '../../client/api-client.ts';
 import { eventStream } from '../../client/event-stream.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT } from '../../failure.ts';
 import { duration } from '../../output/times.ts';
 import { oneLine } from '../../terminal/neutralise.ts';
+import { nodeLine, summaryLine } from './plan-words.ts';
 
 /** How often the counts are read (ms). */
 const PERIOD = 3_000;
@@ -61,7 +61,7 @@ export async function followPlan(
     for await (const { data } of eventStream(api, `${path}/events`, connection)) {
       const { node, status, message } = JSON.parse(data) as NodeEvent;
       if (status !== 'error') continue;
-      line.note(oneLine(nodeLine({ node, status, message: message ?? undefined })));
+      line.note(oneLine(nodeLine(node, status, message)));
       failed ??= node;
       if (untilError) break;
     }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AttemptView } from '../../../domain/propagation/plan-request-schema.ts';
-import type { PlanReport, PlanView } from '../../../domain/propagation/plan-view-schema.ts';
+import type { PlanView } from '../../../domain/propagation/plan-view-schema.ts';
 import { type ApiRequest, segment } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { EXIT, usage } from '../../failure.ts';
@@ -121,7 +121,7 @@ async function start(
     context.exit = EXIT.interrupted;
     return;
   }
-  await writeReport(context, await api.json<PlanReport>({ method: 'GET', path: `${path}/report` }), options);
+  await writeReport(context, api, path, options);
   say(context, endLine(id, followed));
   if (!('end' in followed) || followed.end.state !== 'succeeded') context.exit = EXIT.failed;
 }

@@ -1,10 +1,10 @@
 /** How users name plans: by an id, by how it begins, or as one of the newest. */
 import type { PlanView } from '../../../domain/propagation/plan-view-schema.ts';
-import { isUuid } from '../../../domain/text/uuid.ts';
 import { type ApiClient, segment } from '../../client/api-client.ts';
 import { CliFailure, EXIT, usage } from '../../failure.ts';
 
 export const PLANS = '/api/v1/propagation/plans';
+const WHOLE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NEWEST = /^last(\d{0,4})$/;
 const BEGINNING = /^[0-9a-f][0-9a-f-]{0,35}$/i;
 
@@ -19,7 +19,7 @@ export const namesPlan = (word: string): boolean => NEWEST.test(word) || BEGINNI
  * Throws a `CliFailure`.
  */
 export async function planId(api: ApiClient, word: string): Promise<string> {
-  if (isUuid(word)) return word;
+  if (WHOLE.test(word)) return word;
   const place = NEWEST.exec(word)?.[1];
   if (place !== undefined) {
     const number = Number(place);

@@ -3,7 +3,7 @@ import type { AttemptView, NodeEvent } from '../../../domain/propagation/plan-re
 import type { Explanation } from '../../../domain/propagation/plan-schema.ts';
 import { PLAN_STATES } from '../../../domain/propagation/plan-states.ts';
 import type { PlanNodeView, PlanReport, PlanView } from '../../../domain/propagation/plan-view-schema.ts';
-import { segment } from '../../client/api-client.ts';
+import { type ApiRequest, segment } from '../../client/api-client.ts';
 import { eventStream } from '../../client/event-stream.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
@@ -14,6 +14,7 @@ import { apiOf, type OutputOptions, type ServerOptions, withLimit, withOutput, w
 import { isValueFormat, renderOne, renderValue, writeData, writeList } from '../../output/render.ts';
 import { nodePath, PLANS, planId, planPath } from './plan-name.ts';
 import { nodeEventView, nodeView, planDetails, planView } from './plan-view.ts';
+import { nodeEventLine } from './plan-words.ts';
 
 const PLAN = 'id of the plan, how it begins, or last, last1, ...';
 /** Transitions in one page. */
@@ -57,11 +58,7 @@ export function planReadCommands(noun: Command, context: CliContext): void {
     .argument('<plan>', PLAN)
     .action(async (word: string, options: OutputOptions) => {
       const api = apiOf(context, options);
-      await writeReport(
-        context,
-        await api.json<PlanReport>({ method: 'GET', path: `${planPath(await planId(api, word))}/report` }),
-        options,
-      );
+      await writeReport(context, api, planPath(await planId(api, word)), options);
     });
 
   withOutput(noun.command('explain'))
@@ -73,7 +70,7 @@ export function planReadCommands(noun: Command, context: CliContext): void {
       const path = `${nodePath(await planId(api, word), node)}/explain`;
       const explanation = await api.json<Explanation>({ method: 'GET', path });
       if (isValueFormat(output)) return writeData(context, await renderValue(explanation, output));
-      const { explanationText } = await import('../../../domain/propagation/simulation-text.ts');
+      const { explanationText } = await import('./simulate-file.ts');
       writeData(context, explanationText(explanation));
     });
 
@@ -126,15 +123,19 @@ export function planReadCommands(noun: Command, context: CliContext): void {
     });
 }
 
-/** Writes a report as text, or in the form that is asked for. */
+/** Writes the report of a plan as text, or in the form that is asked for. */
 export async function writeReport(
   context: CliContext,
-  report: PlanReport,
+  api: Api,
+  path: string,
   { output }: Pick<OutputOptions, 'output'>,
 ): Promise<void> {
-  if (isValueFormat(output)) return writeData(context, await renderValue(report, output));
-  const { planReportText } = await import('../../../domain/propagation/plan-text.ts');
-  writeData(context, planReportText(report));
+  const request: ApiRequest = { method: 'GET', path: `${path}/report` };
+  if (isValueFormat(output)) {
+    return writeData(context, await renderValue(await api.json<PlanReport>(request), output));
+  }
+  const response = await api.open(request, { headers: { accept: 'text/plain' } });
+  writeData(context, await response.text());
 }
 
 type Api = ReturnType<typeof apiOf>;
@@ -152,7 +153,6 @@ async function allEvents(api: Api, path: string, most = Number.POSITIVE_INFINITY
 }
 
 async function followEvents(context: CliContext, api: Api, path: string, { output }: OutputOptions): Promise<void> {
-  const { nodeEventLine } = await import('../../../domain/propagation/plan-text.ts');
   const onEnd = (data: string) => {
     const { state } = JSON.parse(data) as { state: string | null };
     say(context, state === null ? 'the plan was removed' : `the plan has ${state}`);

@@ -1,10 +1,10 @@
 /** Plans, their nodes and transitions as the command line shows them. */
 import type { NodeEvent } from '../../../domain/propagation/plan-request-schema.ts';
 import type { PlanNodeView, PlanView } from '../../../domain/propagation/plan-view-schema.ts';
-import { summaryLine } from '../../../domain/propagation/report-text.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { someOf } from '../../output/names.ts';
 import { fieldList } from '../../output/table.ts';
+import { summaryLine } from './plan-words.ts';
 
 export const planView: View<PlanView> = {
   noun: 'plans',

@@ -18,6 +18,8 @@ import { cell, type View } from '../../output/columns.ts';
 import { someOf } from '../../output/names.ts';
 import { type Format, isValueFormat, renderList, renderValue, writeData } from '../../output/render.ts';
 
+export { explanationText };
+
 export interface SimulateOptions {
   output: Format;
   graph?: 'tree' | 'dot';

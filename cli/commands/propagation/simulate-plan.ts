@@ -1,12 +1,12 @@
 /** Plans on paper that a server works out: of what is staged, or of what a stored plan would still do. */
 import { existsSync } from 'node:fs';
-import { simulateAnswerText } from '../../../domain/propagation/plan-text.ts';
 import type { SimulateAnswer } from '../../../domain/propagation/simulate-schema.ts';
 import type { CliContext } from '../../context.ts';
 import { usage } from '../../failure.ts';
 import { apiOf, type ServerOptions } from '../../options.ts';
 import { type Format, isValueFormat, renderValue, writeData } from '../../output/render.ts';
 import { namesPlan, planId, planPath } from './plan-name.ts';
+import { simulateAnswerText } from './plan-words.ts';
 
 export interface SimulateServerOptions extends ServerOptions {
   output: Format;

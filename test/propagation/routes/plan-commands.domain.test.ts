@@ -1,6 +1,16 @@
 /** The command line of plans: which requests each verb makes, what it shows, and its exit status. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { always, type FakeApi, openStream, problem, send, startFakeApi } from '../../support/fakes/fake-api.ts';
+import { planReportText } from '../../../domain/propagation/plan-text.ts';
+import {
+  always,
+  answer,
+  type FakeApi,
+  type Handler,
+  openStream,
+  problem,
+  send,
+  startFakeApi,
+} from '../../support/fakes/fake-api.ts';
 import { cli, startCli } from '../../support/stack/command-line.ts';
 
 const BASE = '/api/v1/propagation';
@@ -33,6 +43,16 @@ const report = (nodes: object[]) => ({
   ...{ nodes, is_cut: false, total_time: 3, total_delta: 4, summary: COUNTS, percent: 100 },
   ...{ cycles: [], recovered: [], unsettled: [], follow_up: [] },
 });
+
+/** Answers a report as JSON or as text, as the API does. */
+const reporting =
+  (nodes: object[]): Handler =>
+  ({ headers }, response) => {
+    const body = report(nodes);
+    if (headers.accept !== 'text/plain') return answer(response, 200, body);
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    response.end(planReportText(body as never));
+  };
 
 describe('a plan is named', () => {
   test('by its id, by how the id begins, and by its age', async () => {
@@ -79,7 +99,7 @@ describe('change process', () => {
     );
     const args = ['change', 'process', '--tags', 'zone=a', '--name', 'night', '--force'];
     expect(await run(...args)).toMatchObject({ exit: 0, out: `${ID}\n` });
-    expect(await run('change', 'process', '--preview')).toMatchObject({ exit: 0, out: 'a.run [pending]\n' });
+    expect(await run('change', 'process', '--preview')).toMatchObject({ exit: 0, out: 'a.run\n' });
     expect(seen()).toEqual([
       ['POST', '/changes/process', { tags: 'zone=a', name: 'night', force: true }],
       ['POST', '/changes/process?preview=true', {}],
@@ -98,7 +118,7 @@ describe('plan run --wait', () => {
     api.on(`POST ${PLAN}/run`, always(202, plan()));
     api.on(
       `GET ${PLAN}/report`,
-      always(200, report([node('a.run', 'success'), node('b.run', 'blocked', { blocked_by: ['x.run'] })])),
+      reporting([node('a.run', 'success'), node('b.run', 'blocked', { blocked_by: ['x.run'] })]),
     );
     api.on(`GET ${PLAN}/events`, ({ url, headers }, response) => {
       if (headers.accept !== 'text/event-stream')
@@ -193,7 +213,7 @@ describe('a plan', () => {
     const shown = { ...node('a/b.run', 'pending'), id: 'a/b.run', origin: 'staged', target: 'localhost', weight: 0 };
     api.on(`GET ${PLAN}/nodes`, always(200, { nodes: [{ ...shown, reason: 'waits' }], next: null }));
     expect((await run('plan', 'nodes', ID)).out).toMatch(/a\/b\.run +staged +pending +0 +localhost +waits\n/);
-    api.on(`GET ${PLAN}/report`, always(200, report([node('a.run', 'noop', { reason: 'not-triggered' })])));
+    api.on(`GET ${PLAN}/report`, reporting([node('a.run', 'noop', { reason: 'not-triggered' })]));
     expect((await run('plan', 'report', ID)).out).toContain('a.run -> NOOP :: not-triggered\n');
     api.on(`GET ${PLAN}/graph`, ({ headers, url }, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' });
@@ -251,12 +271,12 @@ describe('a plan', () => {
 });
 
 describe('plan simulate', () => {
-  const answer = {
+  const simulated = {
     order: ['a.run', 'b.run'],
     waves: [['a.run']],
     run: { statuses: { 'a.run': 'error', 'b.run': 'blocked' }, outcomes: { 'a.run': 'failed' }, result: 'failed' },
   };
-  const whole = { ...answer, run: { ...answer.run, recovered: [], unsettled: [] } };
+  const whole = { ...simulated, run: { ...simulated.run, recovered: [], unsettled: [] } };
 
   test('asks the server for what is staged, or for a stored plan', async () => {
     api.on(`POST ${BASE}/changes/simulate`, always(200, whole));
