@@ -1,6 +1,7 @@
 /** Requests that write the model of propagation, and the audit records that they leave. */
 import { eventIdOf } from '../../control/propagation/connection-events.ts';
 import type { TokenApi } from '../support/stack/token-api.ts';
+import { PLAN_ROUTES } from './written-plan-routes.ts';
 import { type Expected, type Send, some, type WrittenRoute } from './written-route.ts';
 
 const BASE = '/api/v1/propagation';
@@ -48,6 +49,7 @@ const eventThere = async (api: TokenApi, send: Send) => {
 };
 
 export const PROPAGATION_ROUTES: Record<string, WrittenRoute> = {
+  ...PLAN_ROUTES,
   [`POST ${BASE}/repositories`]: {
     path: `${BASE}/repositories`,
     body: { name: 'made' },

@@ -6,7 +6,6 @@ import { sessionId, setSession } from '../sessions/session-fixtures.ts';
 import type { TokenApi } from '../support/stack/token-api.ts';
 import { DEPLOYMENT_ROUTES } from './written-deployment-routes.ts';
 import { IMAGE_ROUTES } from './written-image-routes.ts';
-import { PLAN_ROUTES } from './written-plan-routes.ts';
 import { PROPAGATION_ROUTES } from './written-propagation-routes.ts';
 import { type Expected, type Send, some, type WrittenRoute } from './written-route.ts';
 import { SELECTION_ROUTES } from './written-selection-routes.ts';
@@ -471,7 +470,6 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
   ...IMAGE_ROUTES,
   ...DEPLOYMENT_ROUTES,
   ...PROPAGATION_ROUTES,
-  ...PLAN_ROUTES,
 
   'POST /api/v1/tokens': {
     path: '/api/v1/tokens',
