@@ -49,7 +49,6 @@ const eventThere = async (api: TokenApi, send: Send) => {
 };
 
 export const PROPAGATION_ROUTES: Record<string, WrittenRoute> = {
-  ...PLAN_ROUTES,
   [`POST ${BASE}/repositories`]: {
     path: `${BASE}/repositories`,
     body: { name: 'made' },
@@ -165,4 +164,6 @@ export const PROPAGATION_ROUTES: Record<string, WrittenRoute> = {
     records: [],
     nothing: 'a plan on paper is kept nowhere',
   },
+  // Behind the others: their changes stay with their plans.
+  ...PLAN_ROUTES,
 };
