@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { type AuditedTable, auditTriggers, boundedAuditFunctions } from './audited-table.ts';
+import { PLAN_STREAMS } from './plan-streams.ts';
 
 export const AUDITED_PLANS: readonly AuditedTable[] = [
   {
@@ -168,6 +169,7 @@ export async function up(db: Kysely<never>): Promise<void> {
     // By hash, since a value may be too long for a tree.
     `create index propagation_resources_location on propagation_resources using hash ((inputs ->> 'location_id'))`,
     `create index propagation_resources_transports on propagation_resources using hash ((inputs ->> 'transports_id'))`,
+    ...PLAN_STREAMS,
     ...AUDITED_PLANS.flatMap((table) => [...auditTriggers(table), ...boundedAuditFunctions(table)]),
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);

@@ -1,8 +1,7 @@
-import { type Kysely, sql } from 'kysely';
 import { type AuditedTable, auditTriggers, boundedAuditFunctions } from './audited-table.ts';
 
 /** What a user releases; what a machine confirms by itself is no change of a user. */
-export const AUDITED_ATTEMPTS: AuditedTable = {
+const AUDITED_ATTEMPTS: AuditedTable = {
   table: 'propagation_attempts',
   kind: 'attempt',
   key: ['id'],
@@ -14,13 +13,12 @@ export const AUDITED_ATTEMPTS: AuditedTable = {
 };
 
 /**
- * The stream of each plan: an event for every node whose status has changed, whichever statement has changed it. A plan whose state has
- * changed is announced to its readers.
+ * Statements that make the stream of each plan: an event for every node whose status has changed, whichever statement has changed it. A plan
+ * whose state has changed is announced to its readers.
  * Without nested loops the functions are fit for very many rows. An attempt that a user releases leaves an audit record.
  */
-export async function up(db: Kysely<never>): Promise<void> {
-  const statements = [
-    `create function propagation_note_nodes() returns trigger language plpgsql set enable_nestloop = off as $$
+export const PLAN_STREAMS: readonly string[] = [
+  `create function propagation_note_nodes() returns trigger language plpgsql set enable_nestloop = off as $$
     declare
       moved record;
       first bigint;
@@ -43,18 +41,16 @@ export async function up(db: Kysely<never>): Promise<void> {
       end loop;
       return null;
     end $$`,
-    `create trigger propagation_note_nodes after update on propagation_plan_nodes
+  `create trigger propagation_note_nodes after update on propagation_plan_nodes
       referencing old table as old_nodes new table as new_nodes
       for each statement execute function propagation_note_nodes()`,
-    `create function propagation_announce_plan() returns trigger language plpgsql as $$
+  `create function propagation_announce_plan() returns trigger language plpgsql as $$
     begin
       perform pg_notify('muster_stream', new.id::text);
       return null;
     end $$`,
-    `create trigger propagation_announce_plan after update on propagation_plans
+  `create trigger propagation_announce_plan after update on propagation_plans
       for each row when (old.state <> new.state) execute function propagation_announce_plan()`,
-    ...auditTriggers(AUDITED_ATTEMPTS),
-    ...boundedAuditFunctions(AUDITED_ATTEMPTS),
-  ];
-  for (const statement of statements) await sql.raw(statement).execute(db);
-}
+  ...auditTriggers(AUDITED_ATTEMPTS),
+  ...boundedAuditFunctions(AUDITED_ATTEMPTS),
+];
