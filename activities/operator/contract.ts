@@ -3,8 +3,8 @@ import type { OperatorRef, ReconcileRef } from '../../domain/operator/activity-s
 
 /** Work that any process of the operator may do. */
 export interface OperatorActivities {
-  /** Begins reconciles as far as places are free. Returns after how long (ms) the next one is due; null: nothing has a time. */
-  dispatchReconciles(input: OperatorRef): Promise<{ nextMs: number | null }>;
+  /** Begins reconciles as far as places are free. Returns after how long (ms) to look again. */
+  dispatchReconciles(input: OperatorRef): Promise<{ nextMs: number }>;
   /** Writes status and finalizers, ends the record and sets the next time of the resource. */
   finishReconcile(input: ReconcileRef): Promise<void>;
 }

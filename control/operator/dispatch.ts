@@ -19,14 +19,16 @@ import { wantedReconcile } from './wanted-workflows.ts';
 const SEEN_MS = 45_000;
 /** A reconcile of which Temporal was told so long ago (ms) is told again: it may have forgotten it. */
 const TOLD_AGAIN_MS = 30_000;
+/** Looked at again by itself (ms): a word may be lost with the process that was to say it. */
+const LOOK_MS = 30_000;
 /** The workflow of the reconcile before ends in a moment (ms). */
 const SOON_MS = 200;
 
 /**
  * Begins reconciles as far as places are free: first on record, then in Temporal. What Temporal did not take, a later pass tells again. Returns
- * after how long (ms) there is something to do again; null: nothing has a time.
+ * after how long (ms) to look again.
  */
-export async function dispatchReconciles(site: OperatorSite): Promise<number | null> {
+export async function dispatchReconciles(site: OperatorSite): Promise<number> {
   const { db, clock, operator } = site;
   const now = clock();
   await db.transaction().execute(async (trx) => {
@@ -37,8 +39,8 @@ export async function dispatchReconciles(site: OperatorSite): Promise<number | n
   const untold = await listUntold(db, operator, new Date(now.getTime() - TOLD_AGAIN_MS));
   const taken = await Promise.all(untold.map((reconcile) => startReconcile(site, reconcile)));
   const due = await nextDue(db, operator, now);
-  const dueMs = due === null ? null : Math.max(0, due.getTime() - clock().getTime());
-  return taken.includes(false) ? Math.min(SOON_MS, dueMs ?? SOON_MS) : dueMs;
+  const dueMs = due === null ? LOOK_MS : Math.max(0, due.getTime() - clock().getTime());
+  return Math.min(dueMs, taken.includes(false) ? SOON_MS : LOOK_MS);
 }
 
 /** Returns whether the workflow of the reconcile is open: one that is told again may be, of one that is new only this call begins it. */

@@ -63,6 +63,7 @@ const ANSWERS: Record<string, unknown> = {
   runBatcherPass: { waitMs: HOUR, nextAt: Date.now() + HOUR, restMs: 1, summary: 'nothing' },
   deliverNotifications: { nextMs: HOUR },
   advancePlan: { isOver: false, more: false, attempts: [], waitMs: HOUR, summary: 'nothing' },
+  dispatchReconciles: { nextMs: HOUR },
   sweepSessions: { hosts: [] },
   sweepImageJobs: { queues: [] },
   takeImageTurn: { state: 'wait', message: 'waits', retrySeconds: 3_600 },
@@ -161,9 +162,17 @@ test('there is something to try', () => {
     ]),
   );
   expect(ACTIVITIES.length).toBeGreaterThanOrEqual(45);
-  expect(SIGNALS).toEqual(['endImageJob', 'leasesFree', 'notificationsDue', 'pokeBatcher', 'pokePlan', 'slotFree']);
+  expect(SIGNALS).toEqual([
+    'endImageJob',
+    'leasesFree',
+    'notificationsDue',
+    'pokeBatcher',
+    'pokePlan',
+    'resourcesDue',
+    'slotFree',
+  ]);
   expect(UPDATES).toEqual(['cancelSession', 'finishDebug', 'retrySession']);
-  expect(WORKFLOWS).toHaveLength(15);
+  expect(WORKFLOWS).toHaveLength(17);
 });
 
 describe('somebody without the key', () => {
@@ -241,6 +250,7 @@ describe('somebody without the key', () => {
         pokeBatcher: ['batcherWorkflow', [], 'runBatcherPass'],
         notificationsDue: ['webhookWorkflow', [{ name: 'w' }], 'deliverNotifications'],
         endImageJob: ['imageJobWorkflow', [{ jobId }], 'takeImageTurn'],
+        resourcesDue: ['operatorDispatcherWorkflow', [{ operator: 'o' }], 'dispatchReconciles'],
         pokePlan: ['planExecutionWorkflow', [{ plan: jobId }], 'advancePlan'],
       } as Record<string, [string, object[], string]>
     )[signal] as [string, object[], string];

@@ -19,8 +19,6 @@ const { dispatchReconciles } = proxyActivities<OperatorActivities>({
   retry: { initialInterval: '500ms', maximumInterval: '10s' },
 });
 
-/** Looked at again by itself (ms): a word may be lost with the process that was to say it. */
-const LOOK_MS = 30_000;
 const ROUNDS = 200;
 
 export async function operatorDispatcherWorkflow({ operator }: OperatorRef): Promise<void> {
@@ -35,7 +33,7 @@ export async function operatorDispatcherWorkflow({ operator }: OperatorRef): Pro
   for (let round = 0; ; round += 1) {
     isTold = false;
     const { nextMs } = await dispatchReconciles({ operator });
-    await condition(() => isTold, Math.min(LOOK_MS, Math.max(1, nextMs ?? LOOK_MS)));
+    await condition(() => isTold, Math.max(1, nextMs));
     if (round >= ROUNDS || workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof operatorDispatcherWorkflow>({ operator });
   }
