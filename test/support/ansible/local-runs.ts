@@ -12,7 +12,8 @@ export const LAUNCHER = join(import.meta.dirname, '../../../ansible/launcher/lau
 export const START: RunCursor = { lines: 0, eventBytes: 0, outputBytes: 0 };
 
 const ansible = findAnsible();
-export const PYTHON = (ansible && findProgram(join(ansible, 'python3'))) ?? findProgram('python3') ?? 'python3';
+/** The interpreter of Ansible, which has Jinja; without Ansible that of the machine. */
+export const PYTHON = ansible === null ? (findProgram('python3') ?? 'python3') : join(ansible, 'python3');
 
 /** Why no run can be started here, `null` when one can. */
 export function launcherMissing(): string | null {
