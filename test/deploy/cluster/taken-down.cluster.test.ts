@@ -13,6 +13,7 @@ import {
   startParts,
   takingDownRefused,
 } from '../../support/kubernetes/dev-cluster.ts';
+import { SINGLE_API_SERVER } from '../../support/kubernetes/kubernetes-api.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 
 const run = promisify(execFile);
@@ -33,9 +34,16 @@ async function answers(host: string, port: number): Promise<boolean> {
 }
 
 /** Paths of the cluster's programs that run on this machine, where others may run a kubelet of theirs. */
+/** Programs of the development cluster. API servers of single tests are the same programs, and other suites may have some meanwhile. */
 async function runningPrograms(): Promise<string[]> {
   const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const programs = await Promise.all(processes.map((id) => readlink(`/proc/${id}/exe`).catch(() => '')));
+  const programs = await Promise.all(
+    processes.map(async (id) => {
+      const program = await readlink(`/proc/${id}/exe`).catch(() => '');
+      const words = await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '');
+      return words.includes(SINGLE_API_SERVER) ? '' : program;
+    }),
+  );
   return programs.filter((path) => path.includes('/dev-cluster-'));
 }
 

@@ -23,6 +23,8 @@ export interface KubernetesApi {
 }
 
 const PROGRAMS = ['etcd', 'kube-apiserver'];
+/** Begins the name of the folder of each of these servers; it stands in the command lines of both programs. */
+export const SINGLE_API_SERVER = 'muster-kubernetes-';
 const folder = await builtPrograms();
 
 /**
@@ -57,7 +59,7 @@ export function kubernetesMissing(): string | null {
 /** Starts etcd and an API server on ports and in a folder of their own; ready when this returns. */
 export async function startKubernetesApi(): Promise<KubernetesApi> {
   if (folder === undefined) throw new Error('no API server of Kubernetes');
-  const dir = await mkdtemp(join(tmpdir(), 'muster-kubernetes-'));
+  const dir = await mkdtemp(join(tmpdir(), SINGLE_API_SERVER));
   const at = (name: string) => join(dir, name);
   await makeCertificates(dir);
   const [clients, peers, port] = [await freePort(), await freePort(), await freePort()];
