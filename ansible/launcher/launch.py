@@ -107,7 +107,7 @@ def _execute(run: str) -> None:
 
 
 def _take_masks(run: str, keep: bool) -> list[str]:
-    """The run's secrets, which may not show; `keep`: whoever reads the events needs the file until the run has ended."""
+    """The run's secrets, which may not show; `keep`: the reader of the events needs the file until the run has ended."""
     secrets = _take(run, 'mask.json', [], keep)
     if not isinstance(secrets, list) or not all(isinstance(secret, str) for secret in secrets):
         raise ValueError('mask.json is not an array of strings')

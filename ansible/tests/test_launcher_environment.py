@@ -164,7 +164,7 @@ def test_a_run_whose_events_others_write_has_no_directory_and_no_secrets(new_run
         'ANSIBLE_CALLBACK_PLUGINS': f'{PLUGINS}/callback:{BUILTIN_CALLBACKS}',
     }
     assert 'hunter22' not in run.output
-    # Whoever reads the events masks them with it.
+    # The reader of the events masks them with the file.
     assert json.loads(run.read('mask.json')) == ['hunter22']
 
 

@@ -22,7 +22,7 @@ const BAR_GIB = 0.25;
 
 interface Size {
   nodes: number;
-  /** Of them those that are executed, spread evenly. */
+  /** Nodes of the plan that are executed, spread evenly. */
   executed: number;
   minutes: number;
 }

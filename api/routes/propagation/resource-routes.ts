@@ -211,7 +211,7 @@ function filterOf({ tags, state, prefix }: ListQuery): ResourceQuery {
 }
 
 /**
- * Makes plain numbers of those that the reader of bodies keeps apart by how they were written. Walks with a list of its own instead of the
+ * Makes plain numbers of the numbers that the reader of bodies keeps as they were written. Walks with a list of its own instead of the
  * stack: nesting is the sender's choice, and is judged later.
  */
 function plain(inputs: Record<string, unknown>): Record<string, unknown> {

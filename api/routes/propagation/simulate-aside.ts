@@ -20,8 +20,13 @@ export interface Simulations {
   close(): Promise<void>;
 }
 
-/** Returns what simulates; its thread is started when it is wanted. */
-export function openSimulations({ mostMs = MOST_MS, idleMs = IDLE_MS, mostHeap = MOST_HEAP } = {}): Simulations {
+/** Returns what simulates; its thread is started when it is wanted, and `ended` is told when a thread has ended. */
+export function openSimulations({
+  mostMs = MOST_MS,
+  idleMs = IDLE_MS,
+  mostHeap = MOST_HEAP,
+  ended = () => {},
+} = {}): Simulations {
   const takeTurn = createTurns(1);
   let thread: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -45,6 +50,7 @@ export function openSimulations({ mostMs = MOST_MS, idleMs = IDLE_MS, mostHeap =
       .on('error', () => undefined)
       .on('exit', () => {
         if (thread === made) thread = undefined;
+        ended();
       });
     thread = made;
     return made;

@@ -62,10 +62,11 @@ test('does not hold other work', async () => {
 });
 
 test('ends its thread when it has nothing to do, and starts another', async () => {
-  const brief = openSimulations({ idleMs: 10 });
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const brief = openSimulations({ idleMs: 10, ended: resolve });
   const given = bytes({ staged: ['a.run'], events: '' });
   await brief.simulate(given);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await ended;
   await expect(brief.simulate(given)).resolves.toBeDefined();
   await brief.close();
 });

@@ -1,4 +1,4 @@
-"""Conditions of a status: their form, and how those that are given go into those that are there."""
+"""Conditions of a status: their form, and how new conditions are merged into the stored ones."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _time(value: object, place: str) -> str:
 
 
 def merged(there: list[Any], given: list[Condition], now: str) -> list[Any]:
-    """Returns the conditions that are there with those that are given in the place of their type, new ones last."""
+    """Returns the stored conditions. A given condition takes the place of the stored condition of its type; other given conditions come last."""
     result = list(there)
     for condition in given:
         at = next((i for i, one in enumerate(result) if _is(one, condition['type'])), None)
