@@ -40,7 +40,8 @@ export async function clusterRoutes(app: ApiServer, deps: DeploymentApi): Promis
   const list = {
     schema: {
       tags,
-      summary: "List the clusters of a provider by name; with `label` only the names of the clusters that have the label",
+      summary:
+        'List the clusters of a provider by name; with `label` only the names of the clusters that have the label',
       params: ofProvider,
       querystring: z.object({ label: z.string().optional().describe('only names of clusters with this label') }),
       response: { 200: z.union([z.array(PlainRecordSchema), z.array(z.string())]) },
