@@ -8,8 +8,10 @@ import { musterError } from '../../domain/errors.ts';
 export const GENERATED_INVENTORY = '01-cfs-generated.yaml';
 /** Text collected before it is written, so that memory stays flat whatever the size of the fleet. */
 const CHUNK = 256 * 1024;
-/** Text of hosts that is handed on at once. */
-const PIECE = 16 * 1024;
+/** Hosts whose text is handed on at once. */
+const PIECE = 1_000;
+/** Text that stands in JSON as it is. */
+const PLAIN = /^[A-Za-z0-9_.-]*$/;
 
 /**
  * How the inventory is written. `data`: JSON in the shape of Ansible's YAML inventories, which the inventory plugin `muster_fleet` reads
@@ -97,18 +99,25 @@ function* groupData({ groups, memberVariables }: InventoryTree): Generator<strin
 }
 
 function* hostData(names: Iterable<string>, variables?: ReadonlyMap<string, HostVariables>): Generator<string> {
+  const all = sorted(names);
+  yield '{';
   // A piece for each host would pass through every generator above: of a large fleet that takes longer than to write the text.
-  let piece = '{';
-  let before = '';
-  for (const name of sorted(names)) {
-    const own = variables?.get(name);
-    piece += `${before}${text(name)}:${own === undefined ? '{}' : variableData(own)}`;
-    before = ',';
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = '';
+  for (let at = 0; at < all.length; at += PIECE) {
+    const some = all.slice(at, at + PIECE);
+    yield `${at === 0 ? '' : ','}${variables === undefined ? bareHosts(some) : some.map((name) => hostText(name, variables)).join(',')}`;
   }
-  yield `${piece}}`;
+  yield '}';
+}
+
+function hostText(name: string, variables: ReadonlyMap<string, HostVariables>): string {
+  const own = variables.get(name);
+  return `${text(name)}:${own === undefined ? '{}' : variableData(own)}`;
+}
+
+/** Hosts without variables, so nearly all members of groups. Names that are plain together are so each. */
+function bareHosts(names: readonly string[]): string {
+  if (PLAIN.test(names.join(''))) return `"${names.join('":{},"')}":{}`;
+  return names.map((name) => `${text(name)}:{}`).join(',');
 }
 
 function variableData(variables: HostVariables): string {
@@ -123,7 +132,7 @@ function variableData(variables: HostVariables): string {
 
 /** Half a surrogate pair is no character and becomes U+FFFD, as in YAML. */
 function text(value: string): string {
-  if (/^[A-Za-z0-9_.-]*$/.test(value)) return `"${value}"`;
+  if (PLAIN.test(value)) return `"${value}"`;
   return JSON.stringify(value.toWellFormed());
 }
 
@@ -145,17 +154,22 @@ function sorted(names: Iterable<string>): string[] {
   const all = [...names];
   if (all.length < 2) return all;
   // Names in plain ASCII, so nearly all, need no rule of ours: each unit is a character.
-  if (!all.every(isAscii)) return all.sort(byCodePoint);
+  if (!isAscii(all.join(''))) return all.sort(byCodePoint);
   return isSorted(all) ? all : all.sort();
 }
 
 function isSorted(names: readonly string[]): boolean {
-  return names.every((name, index) => index === 0 || (names[index - 1] ?? '') <= name);
+  let before = '';
+  for (const name of names) {
+    if (before > name) return false;
+    before = name;
+  }
+  return true;
 }
 
-function isAscii(name: string): boolean {
+function isAscii(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole range is meant
-  return /^[\x00-\x7f]*$/.test(name);
+  return /^[\x00-\x7f]*$/.test(text);
 }
 
 /** JavaScript compares by UTF-16 unit, which puts characters beyond U+FFFF before U+E000. */

@@ -7,6 +7,8 @@ export interface InventoryTree {
   below: 'all' | 'top';
   /** Hosts named below `all` themselves, with their variables; those of groups need not be here. */
   hosts: ReadonlyMap<string, HostVariables>;
+  /** Whether the members of every group are among `hosts`; default false. */
+  namesAll?: boolean;
   groups: ReadonlyMap<string, readonly string[]>;
   /** Variables that hosts have in a group, by group and host. */
   memberVariables?: ReadonlyMap<string, ReadonlyMap<string, HostVariables>>;
@@ -47,7 +49,7 @@ export interface InventoryNames {
 /** The names of what was generated, with the groups that Ansible makes itself. */
 export function namesOf(tree: InventoryTree): InventoryNames {
   const hosts = new Set(tree.hosts.keys());
-  for (const members of tree.groups.values()) for (const member of members) hosts.add(member);
+  if (!tree.namesAll) for (const members of tree.groups.values()) for (const member of members) hosts.add(member);
   return { hosts, groups: new Set([...tree.groups.keys(), 'all', 'ungrouped']) };
 }
 

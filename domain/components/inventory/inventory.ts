@@ -46,7 +46,7 @@ export function componentInventory(components: Iterable<InventoryComponent>, rul
   }
   const both = [...groups.keys()].filter((group) => hosts.has(group));
   if (both.length > 0) leaveOut(new Set(both), { hosts, groups, leftOut });
-  return { below: 'all', hosts, groups, leftOut };
+  return { below: 'all', hosts, namesAll: true, groups, leftOut };
 }
 
 /** Takes out components that have the name of a group, and groups that have no host then. */
