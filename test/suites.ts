@@ -51,6 +51,11 @@ export const SUITES: Suite[] = [
     run: (options) => check(module('@biomejs/biome/bin/biome'), ['ci', '--error-on-warnings'], options),
   },
   {
+    name: 'unused',
+    title: 'files, exports and modules that nothing reads',
+    run: (options) => check(module('knip/bin/knip.js'), ['--no-progress'], options),
+  },
+  {
     name: 'python',
     title: 'launcher, callback plugin, strategies, steps of a pod, node agent',
     beside: true,
