@@ -6,6 +6,8 @@ import { FORMATS, type Format, writeData } from './output/render.ts';
 
 export interface ServerOptions {
   url?: string;
+  /** Of a verb that writes: why, for the audit. */
+  reason?: string;
 }
 export interface OutputOptions extends ServerOptions {
   output: Format;
@@ -31,9 +33,12 @@ export const withOutput = (command: Command): Command =>
     new Option('-o, --output <format>', 'form of the data').choices([...FORMATS]).default('table'),
   );
 
-/** Adds `--dry-run`. */
+/** Adds `--reason`, of a verb that writes. */
+export const withReason = (command: Command): Command => command.option('--reason <text>', 'why, for the audit');
+
+/** Adds `--dry-run` and `--reason`, of a verb that writes. */
 export const withDryRun = (command: Command): Command =>
-  command.option('--dry-run', 'show the request that would be made, and make none');
+  withReason(command).option('--dry-run', 'show the request that would be made, and make none');
 
 /** Adds `--watch`. */
 export const withWatch = (command: Command): Command =>
@@ -56,6 +61,7 @@ export const apiOf = (context: CliContext, options: ServerOptions): ApiClient =>
     context.signal,
     (url) => context.tokenFor(url),
     (text) => say(context, `warning: ${text}`),
+    options.reason,
   );
 
 /** Members of a body that `--dry-run` does not show. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { REASON_HEADER, REASON_MAX } from '../../domain/audit/reason.ts';
 import type { DescribedRoute } from './described-routes.ts';
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts';
 
@@ -12,6 +13,15 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', pattern: '^[\\x20-\\x7e]{1,255}$' },
 };
 
+/** Every write may say why. */
+const REASON = {
+  name: REASON_HEADER,
+  in: 'header',
+  required: false,
+  description: `Why: UTF-8 with percent-encoding, at most ${REASON_MAX} characters. The audit keeps it.`,
+  schema: { type: 'string' },
+};
+
 /** Path, query and header parameters of an operation. `upload`: its body is a file. */
 export function parametersOf({ method, schema }: DescribedRoute, schemas: JsonSchemas, upload: boolean): JsonSchema[] {
   return [
@@ -19,6 +29,7 @@ export function parametersOf({ method, schema }: DescribedRoute, schemas: JsonSc
     ...parametersIn('query', schema.querystring, schemas),
     ...parametersIn('header', schema.headers, schemas),
     ...(method === 'get' || upload ? [] : [IDEMPOTENCY_KEY]),
+    ...(method === 'get' ? [] : [REASON]),
   ];
 }
 

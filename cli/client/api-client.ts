@@ -1,3 +1,4 @@
+import { REASON_HEADER } from '../../domain/audit/reason.ts';
 import { CliFailure, EXIT, failureOfAnswer, interrupted } from '../failure.ts';
 import { ANSWER_TIMEOUT, transportFailure } from './transport-failure.ts';
 
@@ -20,21 +21,25 @@ export class ApiClient {
   readonly #signal: AbortSignal;
   readonly #tokenFor: (url: string) => Promise<string | undefined>;
   readonly #warn: (text: string) => void;
+  readonly #reason: string | undefined;
 
   /**
    * @param tokenFor the token to send to this API; asked for each request, so that a renewed one is taken up
    * @param warn takes what the API warns of in an answer to a request that it has taken
+   * @param reason why it writes, for the audit
    */
   constructor(
     base: string,
     signal: AbortSignal,
     tokenFor: (url: string) => Promise<string | undefined>,
     warn: (text: string) => void = () => undefined,
+    reason?: string,
   ) {
     this.#base = base.replace(/\/+$/, '');
     this.#signal = signal;
     this.#tokenFor = tokenFor;
     this.#warn = warn;
+    this.#reason = reason;
   }
 
   /** Full URL of a request; null and undefined members of the query are left out. */
@@ -69,6 +74,8 @@ export class ApiClient {
     const signals = [this.#signal, options.signal, options.timeout && AbortSignal.timeout(options.timeout * 1000)];
     const headers: Record<string, string> = { accept: 'application/json', ...options.headers };
     if (request.body !== undefined) headers['content-type'] = 'application/json';
+    if (request.method !== 'GET' && this.#reason)
+      headers[REASON_HEADER] = encodeURIComponent(this.#reason.toWellFormed());
     const token = await this.#tokenFor(this.#base);
     if (token !== undefined) headers.authorization = `Bearer ${token}`;
     const response = await this.#reading(

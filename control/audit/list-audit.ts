@@ -32,7 +32,7 @@ export async function listAudit(
 
 /** A row as it is shown. */
 function recordOf({ id, at, ...row }: AuditRow): AuditRecord {
-  const { actor, action, kind, name, before, after, request_id, via } = row;
+  const { actor, action, kind, name, before, after, request_id, via, reason } = row;
   return {
     id: `${at.getTime()}-${id}`,
     time: at.toISOString(),
@@ -44,6 +44,7 @@ function recordOf({ id, at, ...row }: AuditRow): AuditRecord {
     after,
     request_id,
     via,
+    reason,
   };
 }
 

@@ -3,6 +3,7 @@ import { resumed } from '../../domain/batches/rollout.ts';
 import { musterError } from '../../domain/errors.ts';
 import { lockRollout, markResumed, type RolloutRow } from '../../store/batches/rollouts.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { recordReason } from '../access/attribute-writes.ts';
 import { stopRollout } from './stop-rollout.ts';
 
 export interface CommandRolloutDependencies {
@@ -20,12 +21,13 @@ export async function stopRolloutByHand(
   configuration: string,
   reason: string | undefined,
 ): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  const stop = async (trx: Db) => {
     const rollout = await currentRollout(trx, configuration);
     if (rollout.state === 'stopped') return;
     if (rollout.state === 'done') throw notRunning(configuration);
     await stopRollout(trx, rollout, { reason: reason ?? 'stopped by hand', actor, now: clock() });
-  });
+  };
+  await recordReason(reason, () => db.transaction().execute(stop));
 }
 
 /**

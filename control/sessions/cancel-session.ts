@@ -4,6 +4,7 @@ import type { Db } from '../../store/connection/database.ts';
 import { announceStream } from '../../store/runs/streams.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
 import { requestCancel } from '../../store/sessions/sessions.ts';
+import { recordReason } from '../access/attribute-writes.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { getSessionLocked, sessionNotFound } from './find-session.ts';
 
@@ -19,7 +20,7 @@ export async function cancelSession(
   reason: string | undefined,
   id?: string,
 ): Promise<SessionRow> {
-  const row = await deps.db.transaction().execute(async (trx) => {
+  const request = async (trx: Db): Promise<SessionRow> => {
     const before = await getSessionLocked(trx, name);
     if (id !== undefined && before.id !== id) throw sessionNotFound(name);
     if (before.status === 'complete') throw musterError('session_complete', `Session ${name} is complete`);
@@ -33,7 +34,8 @@ export async function cancelSession(
     if (!first) return before;
     await announceStream(trx, before.id);
     return getSessionLocked(trx, name);
-  });
+  };
+  const row = await recordReason(reason, () => deps.db.transaction().execute(request));
   deps.dispatcher.kick();
   return row;
 }

@@ -3,6 +3,7 @@ import { parseTagFilter } from '../../domain/components/tags.ts';
 import type { SessionsCancel, SessionsCancelled } from '../../domain/sessions/schema.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { cancelSessionRows, findNames } from '../../store/sessions/session-queries.ts';
+import { recordReason } from '../access/attribute-writes.ts';
 import type { Dispatcher } from './engine-port.ts';
 
 /**
@@ -19,7 +20,7 @@ export async function cancelSessions(
     reason: reason ? `cancelled: ${reason}` : 'cancelled',
     message: reason ? `is being cancelled: ${reason}` : 'is being cancelled',
   };
-  const answer = await deps.db.transaction().execute(async (trx) => {
+  const request = async (trx: Db): Promise<SessionsCancelled> => {
     const known = names === undefined ? new Map<string, boolean>() : await findNames(trx, names);
     const counts = await cancelSessionRows(trx, selection, { ...words, actor: by.actor, now: deps.clock() });
     return {
@@ -27,7 +28,8 @@ export async function cancelSessions(
       complete: (names ?? []).filter((name) => known.get(name) === true),
       missing: (names ?? []).filter((name) => !known.has(name)),
     };
-  });
+  };
+  const answer = await recordReason(reason, () => deps.db.transaction().execute(request));
   if (answer.cancelled > 0) deps.dispatcher.kick();
   return answer;
 }

@@ -21,6 +21,7 @@ export const AuditRecordSchema = z.strictObject({
   after: MembersSchema.nullable().describe('what changed, as it is then; null for what was deleted'),
   request_id: z.string().nullable().describe('as in the answer header X-Request-Id and in the log'),
   via: z.string().nullable().describe('method and route of the request; null for what Muster did by itself'),
+  reason: z.string().nullable().describe('why, in the words of who asked; null where nothing was said'),
 });
 export type AuditRecord = z.infer<typeof AuditRecordSchema>;
 
@@ -65,6 +66,7 @@ const ChangeEntrySchema = AuditRecordSchema.pick({
   after: true,
   request_id: true,
   via: true,
+  reason: true,
 }).extend({ ...base, type: z.literal('change') });
 
 /** A session ran a layer on it. */

@@ -33,7 +33,7 @@ export async function listAuditRows(
 ): Promise<BoundedPage<AuditRow>> {
   let query = db
     .selectFrom('audit')
-    .select(['id', 'at', 'actor', 'action', 'kind', 'name', 'request_id', 'via'])
+    .select(['id', 'at', 'actor', 'action', 'kind', 'name', 'request_id', 'via', 'reason'])
     .select([cutMembers(sql`before`).as('before'), cutMembers(sql`after`).as('after')])
     .orderBy('at', 'desc')
     .orderBy('id', 'desc')
@@ -69,10 +69,10 @@ export interface Change {
 /** Records such a change, for the request that the attribution names. */
 export async function insertAuditRow(db: Db, { actor, action, kind, name }: Change): Promise<void> {
   await sql`
-    insert into audit (at, actor, action, kind, name, request_id, via)
+    insert into audit (at, actor, action, kind, name, request_id, via, reason)
     select date_trunc('milliseconds', clock_timestamp()),
       case when writer ? 'actor' then writer ->> 'actor' else ${actor}::text end, ${action}, ${kind}, ${name},
-      writer ->> 'request', writer ->> 'via'
+      writer ->> 'request', writer ->> 'via', writer ->> 'reason'
     from (select audit_writer() as writer) as told`.execute(db);
 }
 

@@ -13,6 +13,8 @@ export interface AuditTable {
   after: Record<string, unknown> | null;
   request_id: string | null;
   via: string | null;
+  /** Why, in the words of who asked. */
+  reason: string | null;
 }
 
 export interface AuditTables {

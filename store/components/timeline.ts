@@ -70,7 +70,7 @@ function changes(component: string): Part {
     key: sql`lpad(a.id::text, 18, '0')`,
     order: sql`a.id`,
     details: sql`jsonb_build_object('actor', a.actor, 'action', a.action, 'before', ${cutMembers(sql`a.before`)}, 'after', ${cutMembers(sql`a.after`)},
-      'request_id', a.request_id, 'via', a.via)`,
+      'request_id', a.request_id, 'via', a.via, 'reason', a.reason)`,
   };
 }
 

@@ -18,6 +18,8 @@ export interface Attribution {
   requestId: string | null;
   /** Method and route of the request. */
   via: string | null;
+  /** Why, in the words of who asks; null or absent where nothing was said. */
+  reason?: string | null;
 }
 
 interface Current extends Partial<Attribution> {
@@ -28,8 +30,8 @@ interface Current extends Partial<Attribution> {
 const current = new AsyncLocalStorage<Current>();
 
 /** Runs `work`; what it writes, and what it starts, is recorded as asked for so. */
-export function attributed<T>({ actor, requestId, via }: Attribution, work: () => T): T {
-  return current.run(withComment({ actor, requestId, via }), work);
+export function attributed<T>({ actor, requestId, via, reason = null }: Attribution, work: () => T): T {
+  return current.run(withComment({ actor, requestId, via, reason }), work);
 }
 
 /** Runs `work`; the changes that it makes are recorded under this word in place of `update`. */
@@ -37,10 +39,23 @@ export function asAction<T>(action: string, work: () => T): T {
   return current.run(withComment({ ...current.getStore(), action }), work);
 }
 
+/** Runs `work`; its audit records have this reason. */
+export function withReason<T>(reason: string, work: () => T): T {
+  return current.run(withComment({ ...current.getStore(), reason }), work);
+}
+
 /** Without what JSON of Postgres cannot hold; base64, so that no text ends the comment. */
-function withComment({ actor, requestId, via, action }: Omit<Current, 'comment'>): Current {
-  const told = { actor: actor?.toWellFormed().replaceAll('\0', '') ?? actor, request: requestId, via, action };
-  return { actor, requestId, via, ...(action === undefined ? {} : { action }), comment: commentOf(told) };
+function withComment({ actor, requestId, via, reason, action }: Omit<Current, 'comment'>): Current {
+  const why = reason ?? undefined;
+  const told = {
+    actor: actor?.toWellFormed().replaceAll('\0', '') ?? actor,
+    request: requestId,
+    via,
+    action,
+    reason: why,
+  };
+  const kept = { ...(action === undefined ? {} : { action }), ...(why === undefined ? {} : { reason: why }) };
+  return { actor, requestId, via, ...kept, comment: commentOf(told) };
 }
 
 function commentOf(told: object): string {

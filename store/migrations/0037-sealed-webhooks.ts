@@ -10,7 +10,7 @@ const isOther = (one: string, other: string) =>
   `(${one}.url_revision <> ${other}.url_revision
     or ${one}.url <> ${other}.url and ${one}.sealed_url is not distinct from ${other}.sealed_url)`;
 
-const SEALED_WEBHOOKS: AuditedTable = {
+export const SEALED_WEBHOOKS: AuditedTable = {
   ...AUDITED_WEBHOOKS,
   columns: [
     { column: 'url', show: (reference) => `audit_webhook_url(${reference})`, differs: isOther },

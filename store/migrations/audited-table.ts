@@ -53,12 +53,27 @@ export function auditTriggers(audited: AuditedTable): string[] {
 }
 
 /**
- * Statements that give the functions of these triggers the body of now: large values are cut (`audit_cut`), and an update that
- * changes nothing leaves no record. A table that is new takes them behind `auditTriggers`.
+ * Statements that give the functions of these triggers the body of now: `boundedAuditFunctions`, and the records have the reason of
+ * the write. A table that is new takes them behind `auditTriggers`.
+ */
+export function reasonedAuditFunctions(audited: AuditedTable): string[] {
+  return functionsOf(audited, [['reason', `writer ->> 'reason'`]]);
+}
+
+/**
+ * Statements that give the functions the body of the releases before reasons: large values are cut (`audit_cut`), and an update that
+ * changes nothing leaves no record. Migrations of before have them.
  */
 export function boundedAuditFunctions(audited: AuditedTable): string[] {
+  return functionsOf(audited, []);
+}
+
+/** @param further columns of a record that not every release has, each with the SQL of its value */
+function functionsOf(audited: AuditedTable, further: readonly [column: string, value: string][]): string[] {
   const { table, events = ['insert', 'update', 'delete'], hides = false } = audited;
   const rows = { insert: insertOf, update: updateOf, delete: deleteOf };
+  const columns = further.map(([column]) => `, ${column}`).join('');
+  const values = further.map(([, value]) => `, ${value}`).join('');
   return events.map((event) => {
     const changed =
       event === 'update' && !hides
@@ -67,9 +82,9 @@ export function boundedAuditFunctions(audited: AuditedTable): string[] {
     return `create or replace function audit_${table}_${event}() returns trigger language plpgsql set enable_nestloop = off as $$
     ${DECLARED}
     begin
-      insert into audit (at, actor, action, kind, name, before, after, request_id, via)
+      insert into audit (at, actor, action, kind, name, before, after, request_id, via${columns})
       select moment, case when known then writer ->> 'actor' else written_by end, action, kind, name,
-        ${cut('before')}, ${cut('after')}, writer ->> 'request', writer ->> 'via'
+        ${cut('before')}, ${cut('after')}, writer ->> 'request', writer ->> 'via'${values}
       from (${rows[event](audited)} offset 0) as changed ${changed};
       return null;
     end $$`;

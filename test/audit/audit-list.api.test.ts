@@ -42,6 +42,7 @@ describe('with access control', () => {
       after: { enabled: true, tags: { k: 'w' } },
       request_id: 'change-1',
       via: 'PATCH /v3/components/:component_id',
+      reason: null,
     });
     expect(made).toMatchObject({ action: 'create', before: null, after: { enabled: false, tags: { k: 'v' } } });
   });

@@ -14,6 +14,7 @@ const record: AuditRecord = {
   after: { enabled: true },
   request_id: 'r1',
   via: 'PATCH /v3/components/:component_id',
+  reason: null,
 };
 
 describe('a change in words', () => {
@@ -72,11 +73,11 @@ const batch = {
   result: 'failure',
   reason: 'pending_timeout',
 } as const;
-const { actor, action, before, after, request_id, via } = record;
+const { actor, action, before, after, request_id, via, reason: null } = record;
 
 test.each<[TimelineEntry, string, string]>([
   [
-    { ...base, type: 'change', actor, action, before, after, request_id, via },
+    { ...base, type: 'change', actor, action, before, after, request_id, via, reason: null },
     'token/ops',
     'update enabled: false -> true',
   ],

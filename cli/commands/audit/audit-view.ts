@@ -15,6 +15,7 @@ export const auditView: View<AuditRecord> = {
     { title: 'KIND', value: (record) => record.kind },
     { title: 'NAME', value: (record) => record.name },
     { title: 'CHANGE', value: changeText },
+    { title: 'REASON', value: (record) => cell(record.reason), wide: true },
     { title: 'VIA', value: (record) => cell(record.via), wide: true },
     { title: 'REQUEST', value: (record) => cell(record.request_id), wide: true },
   ],
@@ -29,6 +30,7 @@ export const timelineView: View<TimelineEntry> = {
     { title: 'BY', value: byText },
     { title: 'WHAT', value: whatText },
     { title: 'COMMIT', value: (entry) => ('commit' in entry ? cell(entry.commit) : ''), wide: true },
+    { title: 'REASON', value: (entry) => (entry.type === 'change' ? cell(entry.reason) : ''), wide: true },
     { title: 'REQUEST', value: (entry) => (entry.type === 'change' ? cell(entry.request_id) : ''), wide: true },
   ],
 };

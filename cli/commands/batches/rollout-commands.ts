@@ -63,7 +63,6 @@ export function rolloutCommands(program: Command, context: CliContext): void {
   withDryRun(withServer(noun.command('stop')))
     .description('send nothing more of a configuration; its sessions go on')
     .argument('<configuration>')
-    .option('--reason <text>', 'shown with the rollout')
     .action(async (configuration: string, { reason, ...options }: WriteOptions & { reason?: string }) => {
       await command(context, configuration, 'stop', { reason }, options);
     });

@@ -13,6 +13,7 @@ import {
   withDryRun,
   withLimit,
   withOutput,
+  withReason,
   withServer,
 } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
@@ -75,7 +76,7 @@ export function imageCommands(program: Command, context: CliContext): void {
       await writeList(context, view, [await imageOf(apiOf(context, options), named)], options.output);
     });
 
-  withOutput(noun.command('import'))
+  withReason(withOutput(noun.command('import')))
     .description('make an image of a root file system: a tar, a tar.gz, a squashfs or a folder')
     .argument('<file>', 'the file or folder; - for a file from stdin')
     .option('--name <name>', 'what to call it (default: its own)')

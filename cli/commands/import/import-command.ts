@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CliContext } from '../../context.ts';
-import { withOutput } from '../../options.ts';
+import { withOutput, withReason } from '../../options.ts';
 import { IMPORT_KINDS, type ImportKind } from './import-report.ts';
 import { type ImportOptions, runImport } from './run-import.ts';
 
@@ -13,7 +13,7 @@ function kinds(word: string, before: ImportKind[] = []): ImportKind[] {
 
 /** `muster import` */
 export function importCommand(program: Command, context: CliContext): void {
-  withOutput(program.command('import'))
+  withReason(withOutput(program.command('import')))
     .description('take over sources, configurations, options and components of another CFS (version 3)')
     .requiredOption('--from <url>', 'the other CFS: its service, or a gateway with /apis/cfs')
     .option('--from-token-file <file>', 'file with the token it wants (default: MUSTER_IMPORT_TOKEN)')

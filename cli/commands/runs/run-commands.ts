@@ -6,7 +6,7 @@ import { type CliContext, say } from '../../context.ts';
 import { EXIT } from '../../failure.ts';
 import { copyLogs, followLogs } from '../../follow/follow-logs.ts';
 import { integer } from '../../input/pairs.ts';
-import { apiOf, type OutputOptions, type ServerOptions, withOutput, withServer } from '../../options.ts';
+import { apiOf, type OutputOptions, type ServerOptions, withOutput, withReason, withServer } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { renderOne, writeData } from '../../output/render.ts';
 import { fieldList } from '../../output/table.ts';
@@ -72,7 +72,7 @@ export function runCommands(program: Command, context: CliContext): void {
       if (end.exit_status !== 0) context.exit = EXIT.failed;
     });
 
-  withServer(noun.command('end'))
+  withReason(withServer(noun.command('end')))
     .description('end a run on its machine; its session or other owner goes on by its own rules')
     .argument('<id>')
     .action(async (id: string, options: ServerOptions) => {

@@ -13,6 +13,7 @@ import {
   type WriteOptions,
   withDryRun,
   withOutput,
+  withReason,
   withServer,
   withWatch,
 } from '../../options.ts';
@@ -90,7 +91,7 @@ export function secretCommands(program: Command, context: CliContext): void {
       if (!options.dryRun) say(context, `secret ${key === undefined ? name : `${name} ${key}`} deleted`);
     });
 
-  withServer(noun.command('rotate-key'))
+  withReason(withServer(noun.command('rotate-key')))
     .description('make a new key, and encrypt all secrets with it')
     .action(async (options: ServerOptions) => {
       const path = '/api/v1/secrets/rotate-key';

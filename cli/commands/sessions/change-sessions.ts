@@ -32,7 +32,6 @@ export function changeCommands(noun: Command, context: CliContext): void {
   withWait(withDryRun(withOutput(noun.command('cancel'))))
     .description('end sessions and everything they run: named ones, or all by --status or --tag')
     .argument('[name...]')
-    .option('--reason <text>', 'why, for the record')
     .addOption(new Option('--status <status>', 'all that wait, or all that run').choices(['pending', 'running']))
     .option('--tag <name=value>', 'all with the tag (may be repeated)', pair)
     .action(async (names: string[], options: CommandOptions & CancelOptions) => {
