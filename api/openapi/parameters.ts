@@ -23,13 +23,18 @@ const REASON = {
 };
 
 /** Path, query and header parameters of an operation. `upload`: its body is a file. */
-export function parametersOf({ method, schema }: DescribedRoute, schemas: JsonSchemas, upload: boolean): JsonSchema[] {
+export function parametersOf(
+  { method, path, schema }: DescribedRoute,
+  schemas: JsonSchemas,
+  upload: boolean,
+): JsonSchema[] {
   return [
     ...parametersIn('path', schema.params, schemas),
     ...parametersIn('query', schema.querystring, schemas),
     ...parametersIn('header', schema.headers, schemas),
     ...(method === 'get' || upload ? [] : [IDEMPOTENCY_KEY]),
-    ...(method === 'get' ? [] : [REASON]),
+    // The documents of CFS's interface say what CFS has.
+    ...(method === 'get' || !path.startsWith('/api/v1/') ? [] : [REASON]),
   ];
 }
 

@@ -74,7 +74,7 @@ async function importOne(
     const urls = urlsOf(await findSources(trx, sources));
     const mistake = importedConfigurationMistake(foreign, { names, urls }, (await readOptions(trx)).default_playbook);
     if (mistake !== null) return importResult(name, 'failed', [mistake.detail]);
-    const stored = await lockConfiguration(trx, foreign.name);
+    const stored = (await lockConfiguration(trx, foreign.name))?.record;
     const record = importedConfiguration(foreign, stored, wireTime(now));
     const outcome = importOutcome(stored !== undefined, sameJson(record, stored), mode);
     if (importWrites(outcome, mode)) {

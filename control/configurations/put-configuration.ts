@@ -9,11 +9,13 @@ import {
 import type { TenantRegistry } from '../../domain/configurations/ports.ts';
 import type { AdditionalInventory, Configuration, ConfigurationBody } from '../../domain/configurations/schema.ts';
 import { ownerOfPut, refuseForeign, type Tenant } from '../../domain/configurations/tenancy.ts';
+import { type Precondition, requireVersion } from '../../domain/configurations/version-tag.ts';
 import { wireTime } from '../../domain/text/times.ts';
 import {
   findConfiguration,
   insertConfiguration,
   lockConfiguration,
+  type StoredConfiguration,
   updateConfiguration,
 } from '../../store/configurations/configurations.ts';
 import { readOptions } from '../../store/configurations/options.ts';
@@ -35,6 +37,8 @@ export interface PutConfigurationOptions {
   /** Stores only the commits that branches were resolved to. */
   dropBranches: boolean;
   tenant: Tenant;
+  /** What the stored version must be. */
+  precondition?: Precondition;
   /**
    * The body has no version 3 members because its sender cannot know them: the stored `tenant_name` and `muster` stay, and losing
    * sources is logged (cfs-api 15.21, 15.23).
@@ -44,7 +48,8 @@ export interface PutConfigurationOptions {
 
 /**
  * Creates or replaces a configuration (cfs-api 11). Checks the tenant, then layer by layer, resolves branches outside the
- * transaction, then stores it while its sources are held. The last PUT wins, but never over a record of another tenant.
+ * transaction, then stores it while its sources are held. The last PUT wins, but never over a record of another tenant, and never over
+ * another version than the one that is meant: that is `changed_since`.
  */
 export async function putConfiguration(
   deps: PutConfigurationDependencies,
@@ -52,8 +57,8 @@ export async function putConfiguration(
   name: string,
   body: ConfigurationBody,
   options: PutConfigurationOptions,
-): Promise<Configuration> {
-  const owner = await checkOwner(deps, name, body, options.tenant);
+): Promise<StoredConfiguration> {
+  const owner = await checkOwner(deps, name, body, options);
   const secret = layerSecret(body);
   if (secret) throw secret;
   const sources = [...new Set(layersOf(body).flatMap(({ layer }) => layer.source || []))];
@@ -90,17 +95,19 @@ export async function putConfiguration(
   });
 }
 
-/** Whose the configuration will be; refuses who may not write it before any remote is asked. */
+/** Whose the configuration will be; refuses who may not write it, or means another version, before any remote is asked. */
 async function checkOwner(
   deps: PutConfigurationDependencies,
   name: string,
   body: ConfigurationBody,
-  tenant: Tenant,
+  { tenant, precondition = null }: PutConfigurationOptions,
 ): Promise<string | undefined> {
   await admitTenant(deps.tenants, tenant);
   const owner = ownerOfPut(tenant, body.tenant_name);
-  const stored = tenant === null ? undefined : await findConfiguration(deps.db, name);
+  if (tenant === null && precondition === null) return owner;
+  const stored = await findConfiguration(deps.db, name);
   if (stored) refuseForeign(tenant, stored.record);
+  requireVersion(name, stored, precondition);
   return owner;
 }
 
@@ -111,22 +118,25 @@ async function save(
   trx: Db,
   record: Configuration,
   now: Date,
-  { tenant, version2 = false }: PutConfigurationOptions,
-): Promise<Configuration> {
+  { tenant, precondition = null, version2 = false }: PutConfigurationOptions,
+): Promise<StoredConfiguration> {
   for (;;) {
-    const stored = await lockConfiguration(trx, record.name);
-    if (stored === undefined) {
+    const before = await lockConfiguration(trx, record.name);
+    requireVersion(record.name, before, precondition);
+    if (before === undefined) {
       // Somebody else may make one of this name at the same moment.
-      if (await insertConfiguration(trx, record, now, by.actor)) return record;
+      const made = await insertConfiguration(trx, record, now, by.actor);
+      if (made !== undefined) return made;
       continue;
     }
+    const stored = before.record;
     refuseForeign(tenant, stored);
     const next = version2 ? withUnknownOf(stored, record) : record;
-    await updateConfiguration(trx, next, now, by.actor);
+    const written = await updateConfiguration(trx, next, now, by.actor);
     if (version2 && layersOf(stored).some(({ layer }) => layer.source)) {
       deps.log.warn({ configuration: record.name }, 'version 2 replaced layers with sources, which it cannot show');
     }
-    return next;
+    return written;
   }
 }
 

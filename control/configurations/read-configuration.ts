@@ -33,11 +33,11 @@ export async function getConfigurationFor(
   deps: ReadConfigurationDependencies,
   name: string,
   tenant: Tenant,
-): Promise<Configuration> {
+): Promise<StoredConfiguration> {
   await admitTenant(deps.tenants, tenant);
-  const { record } = await getConfiguration(deps.db, name);
-  refuseForeign(tenant, record);
-  return record;
+  const stored = await getConfiguration(deps.db, name);
+  refuseForeign(tenant, stored.record);
+  return stored;
 }
 
 /** One page of the configurations that a tenant may see, in the order of their names (cfs-api 3, 11). */

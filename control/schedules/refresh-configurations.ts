@@ -46,7 +46,7 @@ type Refreshed = { record: Configuration } | { failure: { code: string; detail: 
 
 async function refresh(deps: RefreshDependencies, by: Acting, name: string): Promise<Refreshed> {
   try {
-    return { record: await refreshConfiguration(deps, by, name, null) };
+    return { record: (await refreshConfiguration(deps, by, name, null)).record };
   } catch (error) {
     if (!isMusterError(error) || ERRORS[error.code].retryable) throw error;
     return { failure: { code: error.code, detail: error.detail } };

@@ -14,6 +14,9 @@ export const CONFIGURATION_ERRORS = {
   source_unknown: controller(400, 'Source does not exist', 2, { advice: '`./muster source list` shows the sources' }),
   branch_not_resolved: controller(400, 'Error converting branch name to commit', 2),
   conflicting_layers: kind(400, 'Error with conflicting layers', 2),
+  changed_since: kind(412, 'Changed since it was read', 5, {
+    advice: 'read it again, and write what still has to change',
+  }),
   changed_meanwhile: kind(503, 'Service Unavailable', 7, { retryable: true }),
   source_not_found: kind(404, 'Source not found', 3, { advice: '`./muster source list` shows the sources' }),
   source_exists: kind(409, 'Conflicting source name', 5),

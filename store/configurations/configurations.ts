@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import type { Configuration } from '../../domain/configurations/schema.ts';
+import type { Version } from '../../domain/configurations/version-tag.ts';
 import type { Db } from '../connection/database.ts';
 import { findNamed, type NamedPage, pageNamed } from './named-records.ts';
 
-export interface StoredConfiguration {
+export interface StoredConfiguration extends Version {
   record: Configuration;
-  revision: number;
 }
+
+const STORED = ['record', 'revision', 'updated_at as updatedAt', 'actor'] as const;
 
 /** Of one configuration: whether a component desires it. */
 const DESIRED = sql<boolean>`exists (select from components where desired_config = configurations.name limit 1)`;
@@ -14,9 +16,9 @@ const DESIRED = sql<boolean>`exists (select from components where desired_config
 /** Of no other record, also not of one of the same name that was deleted. */
 const NEXT_REVISION = sql<number>`nextval('configuration_revisions')`;
 
-/** The configuration with its revision, or undefined. */
+/** The configuration with its version, or undefined. */
 export async function findConfiguration(db: Db, name: string): Promise<StoredConfiguration | undefined> {
-  return db.selectFrom('configurations').select(['record', 'revision']).where('name', '=', name).executeTakeFirst();
+  return db.selectFrom('configurations').select(STORED).where('name', '=', name).executeTakeFirst();
 }
 
 /** The existing ones of these configurations, by name. */
@@ -36,14 +38,8 @@ export async function pageConfigurations(db: Db, page: ConfigurationPage): Promi
 }
 
 /** The configuration, against every other write until the transaction ends; components may still begin to desire it. */
-export async function lockConfiguration(trx: Db, name: string): Promise<Configuration | undefined> {
-  const row = await trx
-    .selectFrom('configurations')
-    .select('record')
-    .where('name', '=', name)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  return row?.record;
+export async function lockConfiguration(trx: Db, name: string): Promise<StoredConfiguration | undefined> {
+  return trx.selectFrom('configurations').select(STORED).where('name', '=', name).forNoKeyUpdate().executeTakeFirst();
 }
 
 /** Keeps the configuration as it is until the transaction ends; others may do so too. */
@@ -55,50 +51,58 @@ export async function shareConfiguration(trx: Db, name: string): Promise<void> {
  * The same as `lockConfiguration`, and waits for the transactions of components that begin to desire it; later ones wait for this one. What a
  * statement after this reads is all that came before.
  */
-export async function lockConfigurationAgainstDesire(trx: Db, name: string): Promise<Configuration | undefined> {
-  const row = await trx
-    .selectFrom('configurations')
-    .select('record')
-    .where('name', '=', name)
-    .forUpdate()
-    .executeTakeFirst();
-  return row?.record;
+export async function lockConfigurationAgainstDesire(trx: Db, name: string): Promise<StoredConfiguration | undefined> {
+  return trx.selectFrom('configurations').select(STORED).where('name', '=', name).forUpdate().executeTakeFirst();
 }
 
-/** Inserts a configuration; answers false when one of that name exists. */
-export async function insertConfiguration(trx: Db, record: Configuration, now: Date, actor: string | null) {
-  const result = await trx
+/** Inserts a configuration. Returns its version, or undefined when one of that name exists. */
+export async function insertConfiguration(
+  trx: Db,
+  record: Configuration,
+  now: Date,
+  actor: string | null,
+): Promise<StoredConfiguration | undefined> {
+  const written = await trx
     .insertInto('configurations')
     .values({ name: record.name, record: JSON.stringify(record), updated_at: now, actor })
     .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning('revision')
     .executeTakeFirst();
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  return written && { record, revision: written.revision, updatedAt: now, actor };
 }
 
-/** Replaces a configuration that the transaction has locked. */
-export async function updateConfiguration(trx: Db, record: Configuration, now: Date, actor: string | null) {
-  await trx
+/** Replaces a configuration that the transaction has locked. Returns its new version. */
+export async function updateConfiguration(
+  trx: Db,
+  record: Configuration,
+  now: Date,
+  actor: string | null,
+): Promise<StoredConfiguration> {
+  const { revision } = await trx
     .updateTable('configurations')
     .set({ record: JSON.stringify(record), updated_at: now, actor, revision: NEXT_REVISION })
     .where('name', '=', record.name)
-    .execute();
+    .returning('revision')
+    .executeTakeFirstOrThrow();
+  return { record, revision, updatedAt: now, actor };
 }
 
-/** Replaces a configuration unless it was written since `revision`; answers whether it did. */
+/** Replaces a configuration unless it was written since `revision`. Returns its new version, or undefined where nothing was done. */
 export async function updateConfigurationIfUnchanged(
   db: Db,
   record: Configuration,
   revision: number,
   now: Date,
   actor: string | null,
-): Promise<boolean> {
-  const result = await db
+): Promise<StoredConfiguration | undefined> {
+  const written = await db
     .updateTable('configurations')
     .set({ record: JSON.stringify(record), updated_at: now, actor, revision: NEXT_REVISION })
     .where('name', '=', record.name)
     .where('revision', '=', revision)
+    .returning('revision')
     .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+  return written && { record, revision: written.revision, updatedAt: now, actor };
 }
 
 /** Whether a component desires the configuration. */

@@ -73,7 +73,7 @@ const batch = {
   result: 'failure',
   reason: 'pending_timeout',
 } as const;
-const { actor, action, before, after, request_id, via, reason: null } = record;
+const { actor, action, before, after, request_id, via } = record;
 
 test.each<[TimelineEntry, string, string]>([
   [

@@ -53,13 +53,13 @@ test('the records of the first release are brought along', async () => {
 
   await migrate(db);
   const stored = await findConfiguration(db, 'c');
-  expect(stored).toEqual({ record, revision: 41 });
+  expect(stored).toMatchObject({ record, revision: 41 });
   const names = async (inUse: boolean) =>
     (await pageSources(db, { inUse, afterName: '', limit: 9 })).map((one) => one.name);
   expect([await names(true), await names(false)]).toEqual([['one'], ['two']]);
   await db.transaction().execute(async (trx) => {
     const locked = await lockConfiguration(trx, 'c');
-    if (locked) await updateConfiguration(trx, locked, new Date(), 'ada');
+    if (locked) await updateConfiguration(trx, locked.record, new Date(), 'ada');
   });
   expect((await findConfiguration(db, 'c'))?.revision).toBeGreaterThan(41);
   expect(await db.selectFrom('secrets').select('actor').execute()).toEqual([{ actor: null }]);

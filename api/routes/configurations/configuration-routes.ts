@@ -1,7 +1,10 @@
+import type { FastifyReply } from 'fastify';
 import { deleteConfiguration } from '../../../control/configurations/delete-configuration.ts';
 import { putConfiguration } from '../../../control/configurations/put-configuration.ts';
 import { getConfigurationFor } from '../../../control/configurations/read-configuration.ts';
 import { refreshConfiguration } from '../../../control/configurations/refresh-configuration.ts';
+import { tagOf } from '../../../domain/configurations/version-tag.ts';
+import type { StoredConfiguration } from '../../../store/configurations/configurations.ts';
 import { acting } from '../../acting.ts';
 import { NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
@@ -17,6 +20,11 @@ const BRANCHES = ['source_unknown', 'branch_not_resolved', 'changed_meanwhile', 
 export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire: ConfigurationWire): void {
   const { params, answers } = wire;
   const path = `${wire.path}/:configuration_id`;
+  /** The record, and in version 3 the tag of its version. */
+  const answer = (reply: FastifyReply, stored: StoredConfiguration) => {
+    if (!wire.version2) reply.header('etag', tagOf(stored));
+    return wire.record(stored.record);
+  };
 
   app.get(
     wire.path,
@@ -45,8 +53,8 @@ export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire
       },
       config: { access: 'reader', class: wire.readClass('quick'), refuses: ['configuration_not_found'] },
     },
-    async (request) =>
-      wire.record(await getConfigurationFor(deps, request.params.configuration_id, wire.readerOf(request))),
+    async (request, reply) =>
+      answer(reply, await getConfigurationFor(deps, request.params.configuration_id, wire.readerOf(request))),
   );
 
   app.put(
@@ -68,14 +76,15 @@ export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire
         refuses: [...BRANCHES, 'branch_and_commit', 'source_or_url', 'conflicting_layers', 'read_only'],
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { params, query, body } = request;
       const options = {
         dropBranches: query.drop_branches ?? false,
         tenant: tenantOf(request),
+        precondition: wire.preconditionOf(request),
         version2: wire.version2,
       };
-      return wire.record(await putConfiguration(deps, acting(request), params.configuration_id, body, options));
+      return answer(reply, await putConfiguration(deps, acting(request), params.configuration_id, body, options));
     },
   );
 
@@ -91,9 +100,11 @@ export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire
       },
       config: { access: 'operator', class: 'remote', refuses: ['configuration_not_found', ...BRANCHES] },
     },
-    async (request) => {
+    async (request, reply) => {
       const { configuration_id } = request.params;
-      return wire.record(await refreshConfiguration(deps, acting(request), configuration_id, tenantOf(request)));
+      const precondition = wire.preconditionOf(request);
+      const tenant = tenantOf(request);
+      return answer(reply, await refreshConfiguration(deps, acting(request), configuration_id, tenant, precondition));
     },
   );
 
@@ -110,7 +121,8 @@ export function configurationRoutes(app: ApiServer, deps: ConfigurationApi, wire
       config: { access: 'operator', class: 'remote', refuses: ['configuration_not_found', 'configuration_in_use'] },
     },
     async (request, reply) => {
-      await deleteConfiguration(deps, request.params.configuration_id, tenantOf(request));
+      const { configuration_id } = request.params;
+      await deleteConfiguration(deps, configuration_id, tenantOf(request), wire.preconditionOf(request));
       return reply.code(204).send();
     },
   );

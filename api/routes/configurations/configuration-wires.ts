@@ -18,6 +18,7 @@ import {
   V2ConfigurationListQuery,
   V2ConfigurationNameSchema,
 } from '../../../domain/configurations/v2-schema.ts';
+import { type Precondition, readPrecondition } from '../../../domain/configurations/version-tag.ts';
 import type { ErrorCode } from '../../../domain/errors.ts';
 import { NextSchema, nextByName } from '../../answers.ts';
 import type { RouteClass } from '../../server/admission/request-class.ts';
@@ -38,6 +39,8 @@ export interface ConfigurationWire {
   body: z.ZodType<ConfigurationBody>;
   answers: { record: z.ZodType; list: z.ZodType };
   record(configuration: Configuration): unknown;
+  /** What a write demands of the stored version. Throws `bad_request`. */
+  preconditionOf(request: FastifyRequest): Precondition;
   /** The tenant whose configurations a reader sees: v2 shows all to everybody. */
   readerOf(request: FastifyRequest): Tenant;
   readerHeaders: z.ZodObject;
@@ -70,6 +73,7 @@ export const CONFIGURATIONS_V3: ConfigurationWire = {
     list: z.object({ configurations: z.array(ConfigurationSchema), next: NextSchema }),
   },
   record: (configuration) => configuration,
+  preconditionOf: ({ headers }) => readPrecondition(headers['if-match']),
   readerOf: tenantOf,
   readerHeaders: TenantHeadersSchema,
   readClass:
@@ -97,6 +101,7 @@ export const CONFIGURATIONS_V2: ConfigurationWire = {
   }),
   answers: { record: V2Configuration.object, list: z.array(V2Configuration.object) },
   record: V2Configuration.show,
+  preconditionOf: () => null,
   readerOf: () => null,
   readerHeaders: z.object({}),
   readClass: (usual) => usual,

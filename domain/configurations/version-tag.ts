@@ -1,0 +1,59 @@
+/** Versions of a stored configuration, as clients name them: `ETag` of an answer, `If-Match` of a write. */
+import { musterError } from '../errors.ts';
+
+/** What tells a stored version from every other. */
+export interface Version {
+  /** Of no other write of this database. */
+  revision: number;
+  /** Tells versions apart that a restored backup and the time after it have numbered alike. */
+  updatedAt: Date;
+  /** Who wrote it; null where nobody is known. */
+  actor: string | null;
+}
+
+/** Returns the strong entity tag of a version. */
+export function tagOf({ revision, updatedAt }: Pick<Version, 'revision' | 'updatedAt'>): string {
+  return `"${revision}-${updatedAt.getTime().toString(36)}"`;
+}
+
+/** What a write demands of the version that it changes: any, one of these tags, or nothing. */
+export type Precondition = { tags: readonly string[] } | { exists: true } | null;
+
+/** An entity tag, weak or strong. */
+const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
+
+/** Reads `If-Match`. Returns null where it is absent. Throws `bad_request` for what is neither `*` nor a list of entity tags. */
+export function readPrecondition(header: string | undefined): Precondition {
+  if (header === undefined) return null;
+  if (header.trim() === '*') return { exists: true };
+  // No tag of ours has a comma in it.
+  const tags = header.split(',').map((tag) => tag.trim());
+  const odd = tags.find((tag) => !ENTITY_TAG.test(tag));
+  if (odd !== undefined) {
+    throw musterError(
+      'bad_request',
+      `The header If-Match must be * or the ETag of an answer with its quotation marks, not ${odd}`,
+    );
+  }
+  return { tags };
+}
+
+/**
+ * Throws `changed_since` unless the stored version is what the precondition demands; undefined: there is none. Weak tags match nothing,
+ * because the comparison is strong. The sentence names both versions.
+ */
+export function requireVersion(name: string, stored: Version | undefined, precondition: Precondition): void {
+  if (precondition === null) return;
+  const wanted =
+    'tags' in precondition ? `your version is ${precondition.tags.join(', ')}` : 'you demand that it exists';
+  if (stored === undefined) {
+    throw musterError('changed_since', `There is no configuration ${name} any more; ${wanted}`);
+  }
+  if ('exists' in precondition || precondition.tags.includes(tagOf(stored))) return;
+  const { actor, updatedAt } = stored;
+  const who = actor === null ? '' : ` by ${actor}`;
+  throw musterError(
+    'changed_since',
+    `Configuration ${name} has changed since: ${wanted}, the stored one is ${tagOf(stored)}, written${who} at ${updatedAt.toISOString()}`,
+  );
+}
