@@ -2,16 +2,16 @@ import { type Command, Option } from 'commander';
 import { ApiClient, type ApiRequest } from './client/api-client.ts';
 import { type CliContext, say } from './context.ts';
 import { integer, seconds } from './input/pairs.ts';
-import { FORMATS, type Format, writeData } from './output/render.ts';
+import { FORMATS, writeData } from './output/render.ts';
+import type { Shape } from './output/shape.ts';
+import { TIME_FORMS } from './output/times.ts';
 
 export interface ServerOptions {
   url?: string;
   /** Of a verb that writes: why, for the audit. */
   reason?: string;
 }
-export interface OutputOptions extends ServerOptions {
-  output: Format;
-}
+export interface OutputOptions extends ServerOptions, Shape {}
 export interface WriteOptions extends ServerOptions {
   dryRun?: boolean;
 }
@@ -27,11 +27,21 @@ export interface WaitOptions {
 export const withServer = (command: Command): Command =>
   command.option('--url <url>', 'API to talk to (default: MUSTER_URL, else the stack of this machine)');
 
-/** Adds `--url` and `-o`. */
+/** Adds `--url`, `-o` and the flags of tables. */
 export const withOutput = (command: Command): Command =>
-  withServer(command).addOption(
-    new Option('-o, --output <format>', 'form of the data').choices([...FORMATS]).default('table'),
-  );
+  withServer(command)
+    .addOption(new Option('-o, --output <format>', 'form of the data').choices([...FORMATS]).default('table'))
+    .option('--columns <names>', 'these columns of table, wide or tsv, with commas between them', titles)
+    .option('--no-headers', 'without the line of titles')
+    .option('--sort <column>', 'rows in the order of this column; -column for the greatest first')
+    .addOption(
+      new Option('--time <form>', 'form of times in tables (default: relative on a terminal, else iso)').choices([
+        ...TIME_FORMS,
+      ]),
+    );
+
+/** Names with commas between them. */
+const titles = (word: string): string[] => word.split(',').map((name) => name.trim());
 
 /** Adds `--reason`, of a verb that writes. */
 export const withReason = (command: Command): Command => command.option('--reason <text>', 'why, for the audit');

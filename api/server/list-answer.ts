@@ -18,17 +18,19 @@ export interface RecordPages<T> {
  * Answers `{"<kind>": [...], "next": ...}` while the records are still being read, so that its memory does not grow with
  * the list and a slow reader slows only itself. It ends before it is larger than a page may be. One batch at most is sent whole; errors of the first two batches become
  * problem documents, a later one breaks the connection off, which no reader takes for a complete answer.
+ * @param further members of the answer behind `next`
  */
 export async function sendList<T>(
   reply: FastifyReply,
   kind: string,
   batches: AsyncGenerator<T[], void>,
   next: (last: T | undefined, isCut: boolean) => unknown,
+  further: Record<string, unknown> = {},
 ): Promise<FastifyReply> {
   const { begun, ended } = await begin(batches);
   const around: Around<T> = {
     head: `{${JSON.stringify(kind)}:[`,
-    tail: (last, isCut) => `],"next":${JSON.stringify(next(last, isCut))}}`,
+    tail: (last, isCut) => `],${JSON.stringify({ next: next(last, isCut), ...further }).slice(1)}`,
     mostBytes: MAX_PAGE_BYTES,
   };
   if (ended)

@@ -4,6 +4,8 @@ export interface Column<T> {
   value(record: T): string;
   /** What `tsv` holds in place of that, where programs are told otherwise than people. */
   data?(record: T): string;
+  /** What `--sort` compares in place of the text, where the text is a length of time or a share. */
+  order?(record: T): number;
   /** Shown by `wide` and `tsv` only. */
   wide?: boolean;
 }

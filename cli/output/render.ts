@@ -1,7 +1,9 @@
 import type { CliContext } from '../context.ts';
 import { manyLines } from '../terminal/neutralise.ts';
-import type { View } from './columns.ts';
+import type { Column, View } from './columns.ts';
+import { type Shape, shapedView, sortedRecords } from './shape.ts';
 import { table, tabSeparated } from './table.ts';
+import { type TimeForm, timeText } from './times.ts';
 
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'tsv', 'name'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -20,7 +22,7 @@ export async function renderValue(value: unknown, format: ValueFormat): Promise<
 }
 
 /** `records` in `format`, as text for stdout. */
-export async function renderList<T>(view: View<T>, records: T[], format: Format): Promise<string> {
+export async function renderList<T>(view: View<T>, records: T[], format: Format, headers = true): Promise<string> {
   switch (format) {
     case 'json':
     case 'yaml':
@@ -28,15 +30,16 @@ export async function renderList<T>(view: View<T>, records: T[], format: Format)
     case 'jsonl':
       return lines(records.map((record) => JSON.stringify(record)));
     case 'tsv':
-      return tabSeparated(view.columns, records);
+      return tabSeparated(view.columns, records, headers);
     case 'name':
       return lines(records.map(view.name));
     case 'wide':
-      return table(view.columns, records);
+      return table(view.columns, records, headers);
     case 'table':
       return table(
         view.columns.filter((column) => !column.wide),
         records,
+        headers,
       );
   }
 }
@@ -59,10 +62,32 @@ export function writeData(context: CliContext, text: string): void {
 }
 
 /** Writes a list; an empty table is said on stderr, so that stdout stays empty. */
-export async function writeList<T>(context: CliContext, view: View<T>, records: T[], format: Format): Promise<void> {
-  if (records.length === 0 && (format === 'table' || format === 'wide')) {
+export async function writeList<T>(
+  context: CliContext,
+  view: View<T>,
+  records: T[],
+  asked: Format | Shape,
+): Promise<void> {
+  const shape: Shape = typeof asked === 'string' ? { output: asked } : asked;
+  const { output, headers = true } = shape;
+  const shaped = shapedView(view, shape);
+  const ordered = sortedRecords(view, records, shape);
+  const isTable = output === 'table' || output === 'wide';
+  if (records.length === 0 && isTable) {
     context.err.write(`no ${view.noun}\n`);
     return;
   }
-  writeData(context, await renderList(view, records, format));
+  // A table on a terminal is for a person; a pipe and programs get times that sort and compare.
+  const form = isTable ? (shape.time ?? (context.out.terminal ? 'relative' : 'iso')) : 'iso';
+  writeData(context, await renderList(withTimes(shaped, form, context.now()), ordered, output, headers));
+}
+
+/** The view with cells that are times in this form. */
+function withTimes<T>(view: View<T>, form: TimeForm, now: number): View<T> {
+  const timed = (column: Column<T>): Column<T> => ({
+    ...column,
+    value: (record) => timeText(column.value(record), form, now),
+    ...(column.data === undefined ? {} : { data: (record: T) => timeText(column.data?.(record) ?? '', form, now) }),
+  });
+  return { ...view, columns: view.columns.map(timed) };
 }

@@ -4,10 +4,10 @@ import type { Column } from './columns.ts';
 const widthOf = (text: string): number => [...text].length;
 const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
-/** Lines of text in columns, two blanks apart, with a line of titles. Cells are made harmless and one line each. */
-export function table<T>(columns: Column<T>[], records: T[]): string {
+/** Lines of text in columns, two blanks apart, with a line of titles unless `headers` is false. Cells are made harmless and one line each. */
+export function table<T>(columns: Column<T>[], records: T[], headers = true): string {
   const rows = [
-    columns.map((column) => column.title),
+    ...(headers ? [columns.map((column) => column.title)] : []),
     ...records.map((record) => columns.map((column) => oneLine(column.value(record)))),
   ];
   // A whole fleet has more rows than a function takes arguments.
@@ -33,12 +33,15 @@ export function fieldList(fields: [name: string, text: string][]): string {
 const tsvCell = (text: string): string =>
   text.replace(/\\/g, '\\\\').replace(/\t/g, '\\t').replace(/\n/g, '\\n').replace(/\r/g, '\\r');
 
-/** Tab-separated values with a line of titles; tab, line end and backslash inside a cell are escaped by a backslash. */
-export function tabSeparated<T>(columns: Column<T>[], records: T[]): string {
+/**
+ * Tab-separated values with a line of titles unless `headers` is false; tab, line end and backslash inside a cell are escaped by a
+ * backslash.
+ */
+export function tabSeparated<T>(columns: Column<T>[], records: T[], headers = true): string {
   const line = (cells: string[]): string => `${cells.map(tsvCell).join('\t')}\n`;
   const titles = columns.map((column) => column.title.toLowerCase().replace(/ /g, '_'));
   return [
-    line(titles),
+    ...(headers ? [line(titles)] : []),
     ...records.map((record) => line(columns.map((column) => (column.data ?? column.value)(record)))),
   ].join('');
 }

@@ -16,3 +16,22 @@ export function duration(milliseconds: number): string {
   if (hours < 24) return `${hours}h${two(minutes % 60)}m`;
   return `${Math.floor(hours / 24)}d${two(hours % 24)}h`;
 }
+
+/** Forms of the times in tables. */
+export const TIME_FORMS = ['local', 'relative', 'iso'] as const;
+export type TimeForm = (typeof TIME_FORMS)[number];
+
+/** A time on the wire and nothing else. */
+const WIRE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/;
+
+/** A cell that is a time, in this form; every other cell as it is. */
+export function timeText(text: string, form: TimeForm, now: number): string {
+  const time = WIRE_TIME.test(text) ? timeOf(text) : undefined;
+  if (time === undefined) return text;
+  if (form === 'iso') return /(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`;
+  if (form === 'relative') return time > now ? `in ${duration(time - now)}` : `${duration(now - time)} ago`;
+  const local = new Date(time);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())}`;
+  return `${day} ${two(local.getHours())}:${two(local.getMinutes())}:${two(local.getSeconds())}`;
+}

@@ -1,28 +1,37 @@
 import type { Acting } from '../../domain/access/acting.ts';
 import { parseTagFilter } from '../../domain/components/tags.ts';
-import type { SessionsCancel, SessionsCancelled } from '../../domain/sessions/schema.ts';
+import type { SessionsCancel, SessionsCancelled } from '../../domain/sessions/many-schema.ts';
+import type { SessionStatus } from '../../domain/sessions/schema.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { cancelSessionRows, findNames } from '../../store/sessions/session-queries.ts';
+import { type CancelSelection, cancelSessionRows, findNames } from '../../store/sessions/session-queries.ts';
 import { recordReason } from '../access/attribute-writes.ts';
 import type { Dispatcher } from './engine-port.ts';
+import { wholeSessionFilter } from './list-sessions.ts';
 
 /**
  * Asks for the end of all sessions that match and have not ended, in one transaction. Those that wait for their turn are complete at once,
- * the others when no process of them is left. Repeating it is harmless. Throws `bad_tags`.
+ * the others when no process of them is left. Repeating it is harmless. Throws `bad_tags`, `bad_hostlist`, `hostlist_too_large`.
  */
 export async function cancelSessions(
   deps: { db: Db; dispatcher: Dispatcher; clock(): Date },
   by: Acting,
-  { reason, status, names, tags }: SessionsCancel,
+  { reason, status, names, tags, filter }: SessionsCancel,
 ): Promise<SessionsCancelled> {
-  const selection = { status, names, tags: parseTagFilter(tags ?? '') };
+  const now = deps.clock();
+  const { status: oneStatus, ...wanted } = await wholeSessionFilter(deps.db, filter ?? {}, now);
+  const selection: CancelSelection = {
+    ...wanted,
+    names,
+    status: both(status, oneStatus),
+    tags: [...(wanted.tags ?? []), ...parseTagFilter(tags ?? '')],
+  };
   const words = {
     reason: reason ? `cancelled: ${reason}` : 'cancelled',
     message: reason ? `is being cancelled: ${reason}` : 'is being cancelled',
   };
   const request = async (trx: Db): Promise<SessionsCancelled> => {
     const known = names === undefined ? new Map<string, boolean>() : await findNames(trx, names);
-    const counts = await cancelSessionRows(trx, selection, { ...words, actor: by.actor, now: deps.clock() });
+    const counts = await cancelSessionRows(trx, selection, { ...words, actor: by.actor, now });
     return {
       ...counts,
       complete: (names ?? []).filter((name) => known.get(name) === true),
@@ -32,4 +41,13 @@ export async function cancelSessions(
   const answer = await recordReason(reason, () => deps.db.transaction().execute(request));
   if (answer.cancelled > 0) deps.dispatcher.kick();
   return answer;
+}
+
+/** The statuses that both members allow; undefined: all. */
+function both(
+  statuses: readonly SessionStatus[] | undefined,
+  one: SessionStatus | null | undefined,
+): SessionStatus[] | undefined {
+  if (!one) return statuses && [...statuses];
+  return statuses === undefined || statuses.includes(one) ? [one] : [];
 }

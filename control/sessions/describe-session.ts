@@ -2,7 +2,7 @@ import type { SessionDetail, SessionItem } from '../../domain/sessions/detail-sc
 import { type LogBases, logsLink, toSession } from '../../domain/sessions/record.ts';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { countHostsByStatus, readFailures } from '../../store/runs/host-result-reads.ts';
+import { countHostsByStatus, countHostsOfSessions, readFailures } from '../../store/runs/host-result-reads.ts';
 import { listSessionImages } from '../../store/sessions/session-images.ts';
 import { readAttempts, readShownJob } from '../../store/sessions/session-reads.ts';
 import { countQueuedBefore, findRetriesOf, findSessionById, type SessionRow } from '../../store/sessions/sessions.ts';
@@ -17,8 +17,8 @@ export interface SessionLinkBases extends LogBases {
 
 const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
 
-/** An entry of the list: the CFS record and how far the engine is. */
-export function sessionItem(row: SessionRow, bases: LogBases): SessionItem {
+/** An entry of the list: the CFS record, how far the engine is, and how its hosts ended. */
+function sessionItem(row: SessionRow, bases: LogBases, hosts: SessionItem['hosts'] = NO_HOSTS): SessionItem {
   return {
     ...toSession(row, logsLink(row.name, bases)),
     id: row.id,
@@ -28,7 +28,35 @@ export function sessionItem(row: SessionRow, bases: LogBases): SessionItem {
     reason: row.reason === null ? null : { code: row.reason, message: row.message },
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
+    started_at: row.start_time.toISOString(),
+    ended_at: iso(row.completion_time),
+    hosts,
   };
+}
+
+const NO_HOSTS = { applied: 0, failed: 0, incomplete: 0 };
+
+/**
+ * The entries of a list, read as they are asked for.
+ * @param note takes each entry with the row that it shows
+ */
+export async function* describedItems(
+  db: Db,
+  batches: AsyncGenerator<SessionRow[], void>,
+  bases: LogBases,
+  note: (item: SessionItem, row: SessionRow) => void,
+): AsyncGenerator<SessionItem[], void> {
+  for await (const rows of batches) {
+    const hosts = await countHostsOfSessions(
+      db,
+      rows.map(({ id }) => id),
+    );
+    yield rows.map((row) => {
+      const item = sessionItem(row, bases, hosts.get(row.id));
+      note(item, row);
+      return item;
+    });
+  }
 }
 
 /** The page of the session's workflow in Temporal's web UI; null where its address is not known. */

@@ -4,8 +4,14 @@ import type { Options } from '../../domain/configurations/schema.ts';
 import type { SessionStatus, Succeeded } from '../../domain/sessions/schema.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { listSessionPage, type SessionFilter, type SessionOrder } from '../../store/sessions/session-queries.ts';
+import {
+  countSessions,
+  listSessionPage,
+  type SessionFilter,
+  type SessionOrder,
+} from '../../store/sessions/session-queries.ts';
 import type { SessionRow } from '../../store/sessions/sessions.ts';
+import { expandHostlist } from '../components/select-once.ts';
 import { withSlotWaits } from './slot-waits.ts';
 
 /** The filters of lists and of DELETE many as they come in; empty text is no filter (cfs-api 10). */
@@ -18,6 +24,9 @@ export interface SessionFilterQuery {
   age?: string | undefined;
   min_age?: string | undefined;
   max_age?: string | undefined;
+  /** Muster's own: name of the configuration, and a hostlist. */
+  configuration?: string | undefined;
+  host?: string | undefined;
 }
 
 /** The filter that a query means at `now`. Throws `bad_tags`. */
@@ -30,6 +39,28 @@ export function sessionFilter(query: SessionFilterQuery, now: Date): SessionFilt
     startedBefore: timeBefore(now, query.min_age || query.age),
     startedAfter: timeBefore(now, query.max_age),
   };
+}
+
+/** The same, with what Muster's own routes filter by. Throws `bad_hostlist` and `hostlist_too_large` too. */
+export async function wholeSessionFilter(db: Db, query: SessionFilterQuery, now: Date): Promise<SessionFilter> {
+  const { configuration, host } = query;
+  return {
+    ...sessionFilter(query, now),
+    configuration: configuration || null,
+    hosts: host ? await expandHostlist(db, host) : null,
+  };
+}
+
+/** Sessions that are counted exactly. */
+const COUNTED = 100_000;
+
+/** How many sessions match; `more` where the count is a lower bound. Throws as `wholeSessionFilter`. */
+export async function countMatchingSessions(
+  { db, clock }: { db: Db; clock(): Date },
+  query: SessionFilterQuery,
+): Promise<{ total: number; more: boolean }> {
+  const count = await countSessions(db, await wholeSessionFilter(db, query, clock()), COUNTED + 1);
+  return { total: Math.min(count, COUNTED), more: count > COUNTED };
 }
 
 export interface SessionPage {
@@ -52,7 +83,7 @@ export async function listSessions(
   order: SessionOrder,
   limit: number | undefined,
 ): Promise<SessionPage> {
-  const filter = sessionFilter(query, deps.clock());
+  const filter = await wholeSessionFilter(deps.db, query, deps.clock());
   const options = await readOptions(deps.db);
   const size = limit ?? options.default_page_size;
   let more = true;

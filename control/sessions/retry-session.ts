@@ -38,7 +38,8 @@ export interface RetryDeps {
 /**
  * Runs a session again, for all hosts or those that failed. One that holds after a failure goes on in place; of a
  * complete one a new, linked session is made from its snapshot (`created`). Throws `session_not_found`,
- * `session_not_complete` for one that works, `nothing_failed`, `session_exists` for a name that is taken.
+ * `session_not_complete` for one that works, `nothing_failed` also for one that succeeded unless all hosts are asked for,
+ * `session_exists` for a name that is taken.
  */
 export async function retrySession(
   deps: RetryDeps,
@@ -60,6 +61,9 @@ export async function retrySession(
   }
   if (original.status !== 'complete' || original.stage !== 'ended') {
     throw musterError('session_not_complete', `Session ${name} is not complete, its phase is ${original.phase}`);
+  }
+  if (original.succeeded === 'true' && request.hosts === undefined) {
+    throw musterError('nothing_failed', `Session ${name} succeeded; hosts must be "all" to run it again`, 'hosts');
   }
   const notApplied = hosts === 'failed' ? await readHostsNotApplied(deps.db, original.id) : [];
   const plan = planRetry({

@@ -33,6 +33,11 @@ export const SessionItemSchema = SessionSchema.extend({
   reason: ReasonSchema.nullable(),
   created_at: time,
   updated_at: time,
+  started_at: time.describe('When it was made, as `start_time` of its record.'),
+  ended_at: time.nullable().describe('When it was complete; null before.'),
+  hosts: z
+    .object({ applied: count, failed: count, incomplete: count })
+    .describe('Hosts with stored results, each by its worst layer.'),
 }).meta({ id: 'SessionItem' });
 export type SessionItem = z.infer<typeof SessionItemSchema>;
 

@@ -156,32 +156,6 @@ export const SessionRetrySchema = z
   .meta({ id: 'SessionRetry' });
 export type SessionRetry = z.infer<typeof SessionRetrySchema>;
 
-/** Body of POST /api/v1/sessions/cancel: which sessions, of those that have not ended. What is given must all hold. */
-export const SessionsCancelSchema = z
-  .strictObject({
-    reason: z.string().max(500).optional(),
-    status: z
-      .array(z.enum(['pending', 'running']))
-      .min(1)
-      .optional()
-      .describe('waiting sessions, running ones, or both'),
-    names: z.array(z.string()).min(1).max(10_000).optional(),
-    tags: z.string().min(1).optional().describe('`k=v,k=v`'),
-  })
-  .refine(({ status, names, tags }) => status !== undefined || names !== undefined || tags !== undefined, {
-    message: 'must say which sessions: give status, names or tags',
-  });
-export type SessionsCancel = z.infer<typeof SessionsCancelSchema>;
-
-/** Its answer. */
-export const SessionsCancelledSchema = z.strictObject({
-  cancelled: z.int().describe('sessions that are being cancelled by this request, or have ended by it'),
-  ended: z.int().describe('those of them that waited: they have ended'),
-  complete: z.array(z.string()).describe('given names of sessions that are complete'),
-  missing: z.array(z.string()).describe('given names that no session has'),
-});
-export type SessionsCancelled = z.infer<typeof SessionsCancelledSchema>;
-
 /** Body of POST /api/v1/sessions/{name}/cancel. */
 export const SessionCancelSchema = z
   .strictObject({ reason: z.string().max(500).optional() })

@@ -165,6 +165,26 @@ export async function countHostsByStatus(db: Db, sessionId: string): Promise<Hos
   return counts;
 }
 
+/** How many hosts with stored results ended how in each of these sessions, each host by its worst layer of the latest attempt. */
+export async function countHostsOfSessions(
+  db: Db,
+  sessionIds: readonly string[],
+): Promise<Map<string, Record<HostStatus, number>>> {
+  const { rows } = await sql<{ id: string; applied: number; failed: number; incomplete: number }>`
+    select id, sum((worst = 3)::int)::int as applied, sum((worst = 0)::int)::int as failed,
+      sum((worst = 1)::int)::int as incomplete
+    from (
+      select session_id as id, host, min(${RANK}) as worst
+      from (
+        select distinct on (session_id, host, layer) session_id, host, status
+        from host_results where session_id = any(${[...sessionIds]}::uuid[])
+        order by session_id, host, layer, attempt desc
+      ) as latest group by session_id, host
+    ) as hosts group by id
+  `.execute(db);
+  return new Map(rows.map(({ id, ...counts }) => [id, counts]));
+}
+
 /** Hosts of which a layer failed, sorted, at most `limit`. */
 export async function readFailedHosts(db: Db, sessionId: string, limit: number): Promise<string[]> {
   const { rows } = await sql<{ host: string }>`

@@ -18,6 +18,14 @@ export interface SessionFilter {
   startedBefore?: Date | null;
   /** Started at or after. */
   startedAfter?: Date | null;
+  configuration?: string | null;
+  names?: readonly string[] | null;
+  /** Sessions with a result of one of these hosts, or whose limit names one. */
+  hosts?: readonly string[] | null;
+  /** Sessions that no other one retries. */
+  unretried?: boolean;
+  /** Sessions that did not succeed, or not yet. */
+  unsuccessful?: boolean;
 }
 
 /** `name`: ascending by code point, after a name. `newest`: latest creation first, after a queue number. */
@@ -33,6 +41,21 @@ function narrowed<Output>(
   if (filter.nameContains) result = result.where(sql<boolean>`position(${filter.nameContains} in name) > 0`);
   if (filter.startedBefore) result = result.where('start_time', '<=', filter.startedBefore);
   if (filter.startedAfter) result = result.where('start_time', '>=', filter.startedAfter);
+  if (filter.configuration) result = result.where('configuration_name', '=', filter.configuration);
+  if (filter.names) result = result.where('name', '=', sql<string>`any(${[...filter.names]})`);
+  if (filter.hosts) {
+    const hosts = sql`${[...filter.hosts]}::text[]`;
+    result = result.where(
+      sql<boolean>`(string_to_array(ansible_limit, ',') && ${hosts}
+        or exists (select from host_results r where r.session_id = sessions.id and r.host = any(${hosts})))`,
+    );
+  }
+  if (filter.unsuccessful) result = result.where('succeeded', '<>', 'true');
+  if (filter.unretried) {
+    result = result.where(
+      sql<boolean>`not exists (select from sessions later where later.retry_of = sessions.id and later.deleted_at is null)`,
+    );
+  }
   for (const condition of hasTags('tags', filter.tags ?? [])) result = result.where(condition);
   return result;
 }
@@ -52,6 +75,19 @@ export async function listSessionPage(
   }
   const rows = await query.execute();
   return { rows: rows.slice(0, limit), more: rows.length > limit };
+}
+
+/** How many sessions match; what is above `most` is not counted. */
+export async function countSessions(db: Db, filter: SessionFilter, most: number): Promise<number> {
+  const some = narrowed(db.selectFrom('sessions').select('id'), filter).limit(most);
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from (${some}) as some`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** At most `limit` names of sessions that match, in the order in which they were made. */
+export async function listSessionNames(db: Db, filter: SessionFilter, limit: number): Promise<string[]> {
+  const rows = await narrowed(db.selectFrom('sessions').select('name'), filter).orderBy('queue').limit(limit).execute();
+  return rows.map(({ name }) => name);
 }
 
 /**
@@ -90,10 +126,8 @@ export async function deleteSessionRows(
 }
 
 /** Which sessions to cancel, of those that have not ended; absent members do not count. */
-export interface CancelSelection {
+export interface CancelSelection extends Omit<SessionFilter, 'status'> {
   status?: readonly SessionStatus[] | undefined;
-  names?: readonly string[] | undefined;
-  tags: [key: string, value: string][];
 }
 
 /**
@@ -103,15 +137,14 @@ export interface CancelSelection {
  */
 export async function cancelSessionRows(
   trx: Db,
-  { status, names, tags }: CancelSelection,
+  { status, ...filter }: CancelSelection,
   { reason, message, actor, now }: { reason: string; message: string; actor: string | null; now: Date },
 ): Promise<{ cancelled: number; ended: number }> {
-  let query = narrowed(trx.selectFrom('sessions').select('id'), { tags })
+  let query = narrowed(trx.selectFrom('sessions').select('id'), filter)
     .where('status', '<>', 'complete')
     .where('stage', '<>', 'ended')
     .where('cancel_requested_at', 'is', null);
   if (status !== undefined) query = query.where('status', '=', sql<SessionStatus>`any(${[...status]})`);
-  if (names !== undefined) query = query.where('name', '=', sql<string>`any(${[...names]})`);
   const ids = (await query.orderBy('id').forUpdate().execute()).map(({ id }) => id);
   if (ids.length === 0) return { cancelled: 0, ended: 0 };
   const { rows } = await sql<{ waited: boolean }>`

@@ -23,6 +23,7 @@ const plain = (name: string) =>
     .replace(/^muster-webhook-.*/, 'WEBHOOK')
     .replace(/^(drift|check)-.*/, 'CHECK')
     .replace(/^made\/[0-9a-f-]{36}$/, 'made/ID')
+    .replace(/^retry-[0-9a-f]{8}-.*/, 'RETRY')
     // Ids of images; those that a test gives begin with zeros.
     .replace(/^(?!0a000000)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'ID');
 

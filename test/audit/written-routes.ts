@@ -1,11 +1,11 @@
 /** One good request for every route that writes, with the audit records that it leaves. */
-import { expect } from '@jest/globals';
 import { sql } from 'kysely';
 import { openRun } from '../../control/runs/open-run.ts';
 import { sessionId, setSession } from '../sessions/session-fixtures.ts';
 import type { TokenApi } from '../support/stack/token-api.ts';
 import { DEPLOYMENT_ROUTES } from './written-deployment-routes.ts';
 import { IMAGE_ROUTES } from './written-image-routes.ts';
+import { MANY_SESSION_ROUTES } from './written-many-session-routes.ts';
 import { PROPAGATION_ROUTES } from './written-propagation-routes.ts';
 import { type Expected, type Send, some, type WrittenRoute } from './written-route.ts';
 import { SELECTION_ROUTES } from './written-selection-routes.ts';
@@ -296,21 +296,7 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
     records: [['update', 'component', 'reset', { error_count: 2 }, { error_count: 0 }]],
   },
   ...SELECTION_ROUTES,
-  'POST /api/v1/sessions/cancel': {
-    path: '/api/v1/sessions/cancel',
-    body: { names: ['cancelled-many'] },
-    prepare: makeSession('cancelled-many'),
-    records: [
-      [
-        'cancel',
-        'session',
-        'cancelled-many',
-        { cancel_reason: null, completion_time: null, status: 'pending', succeeded: 'none' },
-        { cancel_reason: 'cancelled', completion_time: expect.any(String), status: 'complete', succeeded: 'false' },
-      ],
-    ],
-  },
-
+  ...MANY_SESSION_ROUTES,
   'POST /api/v1/import/sources': {
     path: '/api/v1/import/sources',
     body: {

@@ -67,7 +67,7 @@ describe('lists', () => {
   });
 
   test('an empty one leaves stdout empty and says so, except for programs', async () => {
-    api.on('GET /v3/sessions', always(200, { sessions: [], next: null }));
+    api.on('GET /api/v1/sessions', always(200, { sessions: [], next: null }));
     expect(await run(['session', 'list'])).toEqual({ exit: 0, out: '', err: 'no sessions\n' });
     expect((await run(['session', 'list', '-o', 'json'])).out).toBe('[]\n');
   });
@@ -297,23 +297,27 @@ describe('delete', () => {
   });
 
   test('sessions by filters', async () => {
-    api.on('DELETE /v3/sessions', always(200, { session_ids: ['a', 'b'] }));
-    const { out, err } = await run(['session', 'delete', '--min-age', '7d']);
+    api.on('POST /api/v1/sessions/delete', always(200, { deleted: 2, cancelled: 0, names: ['a', 'b'], missing: [] }));
+    const { out, err } = await run(['session', 'delete', '--min-age', '7d', '--yes', '--reason', 'old']);
     expect([out, err]).toEqual(['a\nb\n', '2 sessions deleted\n']);
-    expect(changes()).toEqual([['DELETE', '/v3/sessions?min_age=7d', undefined]]);
+    expect(changes()).toEqual([['POST', '/api/v1/sessions/delete', { filter: { min_age: '7d' }, reason: 'old' }]]);
   });
 
-  const three = always(200, { sessions: ['a', 'b', 'c'].map((name) => ({ name })), next: null });
+  const three = always(200, { sessions: [], next: null, total: 3 });
+  const gone = always(200, { deleted: 3, cancelled: 1, names: ['a', 'b', 'c'], missing: [] });
   const FILTERED = ['session', 'delete', '--succeeded', 'false'];
 
   test('a terminal is asked with the number, of what the filters mean', async () => {
-    api.on('GET /v3/sessions', three);
-    api.on('DELETE /v3/sessions', always(200, { session_ids: ['a', 'b', 'c'] }));
+    api.on('GET /api/v1/sessions', three);
+    api.on('POST /api/v1/sessions/delete', gone);
     const no = await cli(FILTERED, { url: api.url, typed: 'n\n' });
     expect([no.exit, no.err]).toEqual([2, expect.stringContaining('Delete 3 sessions? [y/N]')]);
     expect((await cli(FILTERED, { url: api.url, typed: '' })).exit).toBe(2);
     expect(changes()).toEqual([]);
-    expect(api.seen[0]?.url).toBe('/v3/sessions?status=complete&succeeded=false&limit=1000');
+    expect(api.seen[0]?.url).toBe('/api/v1/sessions?succeeded=false&status=complete&count=true&limit=1');
+    const script = await run(FILTERED);
+    expect([script.exit, script.err]).toEqual([2, expect.stringContaining('Delete 3 sessions?')]);
+    expect(changes()).toEqual([]);
     expect((await cli(FILTERED, { url: api.url, typed: 'y\n' })).exit).toBe(0);
     expect((await cli([...FILTERED, '--yes'], { url: api.url, typed: '' })).exit).toBe(0);
     expect(changes()).toHaveLength(2);
@@ -326,9 +330,10 @@ describe('delete', () => {
   });
 
   test('--dry-run says how many', async () => {
-    api.on('GET /v3/sessions', three);
+    api.on('GET /api/v1/sessions', three);
     const { out, err } = await run([...FILTERED, '--dry-run']);
-    expect([out, err]).toEqual([`DELETE ${api.url}/v3/sessions?succeeded=false\n`, '3 sessions would be deleted\n']);
+    const body = '{\n  "filter": {\n    "succeeded": "false"\n  }\n}\n';
+    expect([out, err]).toEqual([`POST ${api.url}/api/v1/sessions/delete\n${body}`, '3 sessions would be deleted\n']);
     expect((await run(['session', 'delete', 'a', '--dry-run'])).err).toBe('1 session would be deleted\n');
     expect(changes()).toEqual([]);
   });
@@ -341,7 +346,7 @@ describe('delete', () => {
 
 describe('what answers is not Muster', () => {
   test('no JSON', async () => {
-    api.on('GET /v3/sessions', (_request, response) => void response.end('<html>'));
+    api.on('GET /api/v1/sessions', (_request, response) => void response.end('<html>'));
     const { exit, err } = await run(['session', 'list']);
     expect(exit).toBe(7);
     expect(err).toContain('did not answer JSON');

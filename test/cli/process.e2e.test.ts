@@ -104,7 +104,7 @@ describe('the process', () => {
   });
 
   test('nothing is written to a pipe but data', async () => {
-    api.on('GET /v3/sessions', always(200, { sessions: [sessionDetail('s1')], next: null }));
+    api.on('GET /api/v1/sessions', always(200, { sessions: [sessionDetail('s1')], next: null }));
     const { out } = start(['session', 'list'], { MUSTER_URL: api.url, FORCE_COLOR: '1' });
     expect(await out).toMatch(/^NAME {2}CONFIGURATION {2}STATUS .*\ns1 {4}web .*\n$/);
   });

@@ -1,27 +1,23 @@
 import { z } from 'zod';
 import { cancelSession } from '../../../control/sessions/cancel-session.ts';
-import { cancelSessions } from '../../../control/sessions/cancel-sessions.ts';
-import { describeSession, sessionItem } from '../../../control/sessions/describe-session.ts';
+import { describedItems, describeSession } from '../../../control/sessions/describe-session.ts';
 import { getSession } from '../../../control/sessions/find-session.ts';
 import { finishDebug } from '../../../control/sessions/finish-debug.ts';
-import { listSessions } from '../../../control/sessions/list-sessions.ts';
+import { countMatchingSessions, listSessions } from '../../../control/sessions/list-sessions.ts';
 import { retrySession } from '../../../control/sessions/retry-session.ts';
 import { createSummaryReader } from '../../../control/sessions/summary-reader.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { SessionDetailSchema, SessionItemSchema } from '../../../domain/sessions/detail-schema.ts';
-import {
-  SessionCancelSchema,
-  SessionRetrySchema,
-  SessionsCancelledSchema,
-  SessionsCancelSchema,
-} from '../../../domain/sessions/schema.ts';
+import { OWN_FILTERS } from '../../../domain/sessions/many-schema.ts';
+import { SessionCancelSchema, SessionRetrySchema } from '../../../domain/sessions/schema.ts';
 import type { SessionRow } from '../../../store/sessions/sessions.ts';
 import { acting } from '../../acting.ts';
 import { NextSchema, optionalBody } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
-import { mapBatches, sendList } from '../../server/list-answer.ts';
+import { sendList } from '../../server/list-answer.ts';
 import { createLiveStreams } from '../../server/streaming/live-stream.ts';
 import type { SessionApi } from './dependencies.ts';
+import { manySessionRoutes } from './many-session-routes.ts';
 import { nextPage, SessionListQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
 import { sessionStateRoutes } from './session-state-routes.ts';
 import { sessionStreamRoutes } from './session-stream-routes.ts';
@@ -29,6 +25,15 @@ import { sessionStreamRoutes } from './session-stream-routes.ts';
 /** Order of the list; for `newest` the `after_id` is the number that `next` gives. */
 const ListQuerySchema = SessionListQuerySchema.extend({
   order: z.enum(['name', 'newest']).default('name').describe('By name, or the newest first.'),
+  ...OWN_FILTERS,
+  count: z.boolean().optional().describe('Whether to count all that match, in `total`.'),
+});
+
+const ListSchema = z.object({
+  sessions: z.array(SessionItemSchema),
+  next: NextSchema,
+  total: z.int().optional().describe('How many match, where `count` asks for it: exact up to 100,000.'),
+  more: z.boolean().optional().describe('True where more match than `total` says.'),
 });
 
 /** Muster's own session routes: what is known of a session, live data, and its commands. */
@@ -50,9 +55,9 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
         tags: ['sessions'],
         summary: 'List sessions, by name or newest first',
         querystring: ListQuerySchema,
-        response: { 200: z.object({ sessions: z.array(SessionItemSchema), next: NextSchema }) },
+        response: { 200: ListSchema },
       },
-      config: { access: 'reader', class: 'list', refuses: ['bad_tags'] },
+      config: { access: 'reader', class: 'list', refuses: ['bad_tags', 'bad_hostlist', 'hostlist_too_large'] },
     },
     async ({ query }, reply) => {
       const newest = query.order === 'newest';
@@ -61,16 +66,16 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
         : ({ by: 'name', after: query.after_id ?? '' } as const);
       const page = await listSessions(deps, query, after, query.limit);
       const places = new WeakMap<object, string>();
-      const items = mapBatches(page.batches, (row) => {
-        const item = sessionItem(row, bases);
-        places.set(item, newest ? String(row.queue) : row.name);
-        return item;
-      });
-      return sendList(reply, 'sessions', items, (last, isCut) =>
-        (isCut || page.more()) && last !== undefined
-          ? { ...nextPage(query, page.limit, places.get(last) ?? ''), order: query.order }
-          : null,
+      const items = describedItems(deps.db, page.batches, bases, (item, row) =>
+        places.set(item, newest ? String(row.queue) : row.name),
       );
+      const { order, configuration = null, host = null } = query;
+      const total = query.count ? await countMatchingSessions(deps, query) : undefined;
+      const next = (last: object | undefined, isCut: boolean) =>
+        (isCut || page.more()) && last !== undefined
+          ? { ...nextPage(query, page.limit, places.get(last) ?? ''), order, configuration, host }
+          : null;
+      return sendList(reply, 'sessions', items, next, total);
     },
   );
 
@@ -86,21 +91,6 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
       config: { access: 'reader', class: 'quick', refuses: ['session_not_found'] },
     },
     async ({ params }) => describe(await getSession(deps.db, params.session_name)),
-  );
-
-  app.post(
-    '/sessions/cancel',
-    {
-      schema: {
-        tags: ['sessions'],
-        summary: 'Cancel all sessions that match and have not ended',
-        description: 'Sessions that wait for their turn end at once.',
-        body: SessionsCancelSchema,
-        response: { 202: SessionsCancelledSchema },
-      },
-      config: { access: 'operator', class: 'quick', refuses: ['bad_tags'] },
-    },
-    async (request, reply) => reply.code(202).send(await cancelSessions(deps, acting(request), request.body)),
   );
 
   app.post(
@@ -176,6 +166,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
     },
   );
 
+  manySessionRoutes(app, deps);
   sessionStreamRoutes(app, deps, live);
   sessionStateRoutes(app, deps, live, summaries);
 }

@@ -94,7 +94,7 @@ export function tokenCommands(program: Command, context: CliContext): void {
     .description('list tokens that are not revoked')
     .action(async (options: OutputOptions & { limit?: number }) => {
       const tokens = await allPages<TokenView>(apiOf(context, options), PATH, 'tokens', {}, options.limit);
-      await writeList(context, view, tokens, options.output);
+      await writeList(context, view, tokens, options);
     });
 
   withDryRun(withServer(noun.command('revoke')))

@@ -50,7 +50,7 @@ export function auditCommands(program: Command, context: CliContext): void {
       const query = { actor, kind, name, action, since, until };
       await watching(context, options, async () => {
         const records = await allPages<AuditRecord>(api, '/api/v1/audit', 'records', query, options.limit);
-        await writeList(context, auditView, records, options.output);
+        await writeList(context, auditView, records, options);
       });
     });
 }
@@ -65,7 +65,7 @@ export function timelineCommand(noun: Command, context: CliContext): void {
       const path = `/api/v1/components/${segment(id)}/timeline`;
       await watching(context, options, async () => {
         const entries = await allPages<TimelineEntry>(api, path, 'entries', {}, options.limit);
-        await writeList(context, timelineView, entries, options.output);
+        await writeList(context, timelineView, entries, options);
       });
     });
 }

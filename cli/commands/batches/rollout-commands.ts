@@ -43,7 +43,7 @@ export function rolloutCommands(program: Command, context: CliContext): void {
       const query = { all, state, configuration };
       await watching(context, options, async () => {
         const rollouts = await allPages<Rollout>(api, PATH, 'rollouts', query, limit);
-        await writeList(context, rolloutView(context.now()), rollouts, options.output);
+        await writeList(context, rolloutView(context.now()), rollouts, options);
       });
     });
 

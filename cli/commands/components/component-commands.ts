@@ -64,7 +64,7 @@ export function componentCommands(program: Command, context: CliContext): void {
       };
       await watching(context, options, async () => {
         const records = await allPages<ComponentAnswer>(api, '/v3/components', 'components', query, options.limit);
-        await writeList(context, componentView, records, options.output);
+        await writeList(context, componentView, records, options);
       });
       if (hosts !== undefined) requireKnown((await choose(api, { filter: { hosts } })).unknown);
     });

@@ -50,7 +50,7 @@ export async function applyConfigurations(context: CliContext, options: ApplyCon
   }
   if (options.dryRun) return showRequests(context, api, due);
   if (changed === 0) say(context, `0 changed: ${counted(stored.length, 'configuration')} as in the file`);
-  await writeList(context, configurationView, stored, options.output);
+  await writeList(context, configurationView, stored, options);
 }
 
 /** A file without the policy removes it, so that what it held back goes. */

@@ -40,7 +40,7 @@ export function configurationCommands(program: Command, context: CliContext): vo
           query,
           options.limit,
         );
-        await writeList(context, configurationView, records, options.output);
+        await writeList(context, configurationView, records, options);
       });
     });
 

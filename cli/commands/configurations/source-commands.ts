@@ -53,7 +53,7 @@ export function sourceCommands(program: Command, context: CliContext): void {
       const api = apiOf(context, options);
       await watching(context, options, async () => {
         const records = await allPages<Source>(api, '/v3/sources', 'sources', {}, options.limit);
-        await writeList(context, sourceView, records, options.output);
+        await writeList(context, sourceView, records, options);
       });
     });
 
@@ -83,7 +83,7 @@ export function sourceCommands(program: Command, context: CliContext): void {
       }
       if (!options.dryRun && changed === 0)
         say(context, `0 changed: ${counted(stored.length, 'source')} as in the file`);
-      if (!options.dryRun) await writeList(context, sourceView, stored, options.output);
+      if (!options.dryRun) await writeList(context, sourceView, stored, options);
     });
 
   withDryRun(withServer(noun.command('delete')))

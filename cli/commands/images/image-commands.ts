@@ -66,14 +66,14 @@ export function imageCommands(program: Command, context: CliContext): void {
     .description('list images')
     .action(async (options: OutputOptions & { limit?: number }) => {
       const images = await allPages<StoredImageView>(apiOf(context, options), PATH, 'images', {}, options.limit);
-      await writeList(context, view, images, options.output);
+      await writeList(context, view, images, options);
     });
 
   withOutput(noun.command('get'))
     .description('show an image')
     .argument('<image>', 'id, or a name that only one has')
     .action(async (named: string, options: OutputOptions) => {
-      await writeList(context, view, [await imageOf(apiOf(context, options), named)], options.output);
+      await writeList(context, view, [await imageOf(apiOf(context, options), named)], options);
     });
 
   withReason(withOutput(noun.command('import')))

@@ -91,7 +91,7 @@ export function repositoryCommands(program: Command, context: CliContext): void 
     .action(async (options: OutputOptions & { limit?: number }) => {
       const api = apiOf(context, options);
       const found = await allPages<RepositoryView>(api, REPOSITORIES, 'repositories', {}, options.limit);
-      await writeList(context, view, found, options.output);
+      await writeList(context, view, found, options);
     });
 
   withOutput(noun.command('get'))

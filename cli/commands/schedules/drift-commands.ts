@@ -73,7 +73,7 @@ export function driftCommands(program: Command, context: CliContext): void {
       const query = { status: options.status, config_name: options.config, ids: options.ids };
       await watching(context, options, async () => {
         const items = await allPages<DriftItem>(api, PATH, 'drift', query, options.limit);
-        await writeList(context, driftView, items, options.output);
+        await writeList(context, driftView, items, options);
       });
     });
 

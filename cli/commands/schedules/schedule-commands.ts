@@ -50,7 +50,7 @@ function readCommands(noun: Command, context: CliContext): void {
       const api = apiOf(context, options);
       await watching(context, options, async () => {
         const records = await allPages<ScheduleView>(api, SCHEDULES, 'schedules', {}, options.limit);
-        await writeList(context, scheduleView, records, options.output);
+        await writeList(context, scheduleView, records, options);
       });
     });
 
@@ -202,7 +202,7 @@ async function write(
 ): Promise<ScheduleView | undefined> {
   const stored = await perform<ScheduleView>(context, apiOf(context, options), request, options);
   if (stored === undefined) return undefined;
-  await writeList(context, scheduleView, [stored], options.output);
+  await writeList(context, scheduleView, [stored], options);
   say(context, typeof done === 'string' ? done : done(stored));
   if (!stored.synced) say(context, `it does not run yet: ${stored.sync_error}`);
   return stored;

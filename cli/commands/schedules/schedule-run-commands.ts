@@ -70,7 +70,7 @@ export function scheduleRunCommands(noun: Command, context: CliContext): void {
       const api = apiOf(context, options);
       await watching(context, options, async () => {
         const runs = await allPages<ScheduleRunView>(api, path(name, 'runs'), 'runs', {}, options.limit);
-        await writeList(context, scheduleRunView, runs, options.output);
+        await writeList(context, scheduleRunView, runs, options);
       });
     });
 }

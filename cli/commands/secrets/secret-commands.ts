@@ -75,7 +75,7 @@ export function secretCommands(program: Command, context: CliContext): void {
       const api = apiOf(context, options);
       await watching(context, options, async () => {
         const { secrets } = await api.json<{ secrets: ListedSecret[] }>({ method: 'GET', path: '/api/v1/secrets' });
-        await writeList(context, secretView, secrets, options.output);
+        await writeList(context, secretView, secrets, options);
       });
     });
 
@@ -105,6 +105,6 @@ export function secretCommands(program: Command, context: CliContext): void {
     .action(async (name: string, options: OutputOptions) => {
       const path = `${pathOf(name)}/usage`;
       const { uses } = await apiOf(context, options).json<{ uses: SecretUse[] }>({ method: 'GET', path });
-      await writeList(context, useView, uses, options.output);
+      await writeList(context, useView, uses, options);
     });
 }

@@ -82,7 +82,7 @@ async function runSession(context: CliContext, given: string | undefined, option
     throw new CliFailure(error.code, `${error.message} ${open}`, error.exit, goingOn(name));
   });
   if (options.detach) {
-    await writeList(context, sessionView(context.now()), [session], options.output);
+    await writeList(context, sessionView(context.now()), [session], options);
     say(context, goingOn(session.name));
     return;
   }

@@ -74,7 +74,7 @@ export function outputCommands(noun: Command, context: CliContext): void {
       const query = { ...rowQuery(options), type: options.type, result: options.result };
       if (options.follow) return followEvents(context, api, name, query, options);
       const events = await allPages<EventAnswer>(api, `${path(name)}/events`, 'events', query, options.limit);
-      await writeList(context, eventView, events, options.output);
+      await writeList(context, eventView, events, options);
     });
 }
 

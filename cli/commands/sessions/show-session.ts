@@ -35,6 +35,8 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
     ['phase', session.phase],
     ['message', status.message],
     ['reason', cell(session.reason?.code)],
+    ...(session.failures ?? []).map((failure): [string, string] => ['failed', failureLine(failure)]),
+    ['again', retryCommand(session)],
     ['place in the queue', cell(session.queue?.place)],
     ['started', cell(status.start_time)],
     ['ended', cell(status.completion_time)],
@@ -47,7 +49,6 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
     ['retry of', cell(session.retry_of?.name)],
     ['retried by', someOf(session.retried_by.map((retry) => retry.name))],
     ['hosts', hostCounts(hosts)],
-    ...(session.failures ?? []).map((failure): [string, string] => ['failed', failureLine(failure)]),
     ['not in the inventory', someOf(session.absent_hosts ?? [])],
     ['tasks', `${counts.ok} ok, ${counts.changed} changed, ${counts.failed} failed, ${counts.unreachable} unreachable`],
     ...jobFields(session.job),
@@ -55,6 +56,13 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
   ]);
   const images = session.images.length === 0 ? '' : `\n${imageTable(session.images)}`;
   return `${fields}\n${layerTable(session, wide)}${images}`;
+}
+
+/** The command that runs it again for the hosts that are not well; nothing where there is none, or where that was done. */
+function retryCommand({ name, status, hosts, retried_by }: SessionDetail): string {
+  const isOver = status.session.status === 'complete';
+  const isWell = hosts.failed + hosts.incomplete + (hosts.not_reached ?? 0) === 0;
+  return isOver && !isWell && retried_by.length === 0 ? `./muster session retry ${name} --hosts failed` : '';
 }
 
 function hostCounts({ applied, failed, incomplete, not_reached }: SessionDetail['hosts']): string {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ImageJobView } from '../../../domain/images/schema.ts';
-import type { Session, SessionsCancelled } from '../../../domain/sessions/schema.ts';
+import type { SessionsCancelled } from '../../../domain/sessions/many-schema.ts';
+import type { Session } from '../../../domain/sessions/schema.ts';
 import { ApiClient, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, type StackCommands, say } from '../../context.ts';

@@ -106,7 +106,7 @@ export function webhookCommands(program: Command, context: CliContext): void {
     .description('list webhooks')
     .action(async (options: OutputOptions & { limit?: number }) => {
       const webhooks = await allPages<WebhookView>(apiOf(context, options), PATH, 'webhooks', {}, options.limit);
-      await writeList(context, view, webhooks, options.output);
+      await writeList(context, view, webhooks, options);
     });
 
   withOutput(noun.command('get'))
@@ -115,7 +115,7 @@ export function webhookCommands(program: Command, context: CliContext): void {
     .action(async (name: string, options: OutputOptions) => {
       const request = { method: 'GET', path: `${PATH}/${segment(name)}` } as const;
       const webhook = await apiOf(context, options).json<WebhookView>(request);
-      await writeList(context, view, [webhook], options.output);
+      await writeList(context, view, [webhook], options);
     });
 
   withDryRun(withServer(noun.command('update')))
@@ -162,6 +162,6 @@ export function webhookCommands(program: Command, context: CliContext): void {
       const { limit, state } = options;
       const path = `${PATH}/${segment(name)}/deliveries`;
       const deliveries = await allPages<DeliveryView>(apiOf(context, options), path, 'deliveries', { state }, limit);
-      await writeList(context, deliveryView, deliveries, options.output);
+      await writeList(context, deliveryView, deliveries, options);
     });
 }

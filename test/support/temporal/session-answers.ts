@@ -32,6 +32,8 @@ export const sessionDetail = (name: string, over: Partial<SessionDetail> = {}): 
   reason: null,
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:01:05.000Z',
+  started_at: '2026-11-21T10:00:00.000Z',
+  ended_at: '2026-11-21T10:01:05.000Z',
   admitted_at: '2026-11-21T10:00:01.000Z',
   queue: null,
   images: [],

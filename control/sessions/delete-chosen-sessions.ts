@@ -1,0 +1,34 @@
+import type { Acting } from '../../domain/access/acting.ts';
+import type { SessionsDelete, SessionsDeleted } from '../../domain/sessions/many-schema.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { deleteSessionRows, findNames, type SessionFilter } from '../../store/sessions/session-queries.ts';
+import { recordReason } from '../access/attribute-writes.ts';
+import { DELETED } from './delete-session.ts';
+import type { Dispatcher } from './engine-port.ts';
+import { wholeSessionFilter } from './list-sessions.ts';
+
+/**
+ * Deletes the named sessions, or all that match, in one transaction; sessions that have not ended are cancelled. Without `status` a filter
+ * means the complete ones. Names that no session has are told, and the others are done. Repeating it is harmless. Throws `bad_tags`,
+ * `bad_hostlist`, `hostlist_too_large`.
+ */
+export async function deleteChosenSessions(
+  deps: { db: Db; dispatcher: Dispatcher; clock(): Date },
+  by: Acting,
+  { names, filter, reason }: SessionsDelete,
+): Promise<SessionsDeleted> {
+  const now = deps.clock();
+  const wanted: SessionFilter =
+    filter === undefined
+      ? { names: names ?? [] }
+      : await wholeSessionFilter(deps.db, { ...filter, status: filter.status ?? 'complete' }, now);
+  const remove = async (trx: Db): Promise<SessionsDeleted> => {
+    const known = await findNames(trx, names ?? []);
+    const gone = await deleteSessionRows(trx, { filter: wanted }, { reason: DELETED, actor: by.actor, now });
+    const missing = [...new Set(names)].filter((name) => !known.has(name));
+    return { deleted: gone.names.length, cancelled: gone.cancelled, names: gone.names, missing };
+  };
+  const answer = await recordReason(reason, () => deps.db.transaction().execute(remove));
+  if (answer.cancelled > 0) deps.dispatcher.kick();
+  return answer;
+}
