@@ -1,7 +1,7 @@
 import { type AuditedTable, auditTriggers, boundedAuditFunctions } from './audited-table.ts';
 
 /** What a user releases; what a machine confirms by itself is no change of a user. */
-const AUDITED_ATTEMPTS: AuditedTable = {
+export const AUDITED_ATTEMPTS: AuditedTable = {
   table: 'propagation_attempts',
   kind: 'attempt',
   key: ['id'],

@@ -70,9 +70,8 @@ describe('the list', () => {
       { name: 'two', hosts: { applied: 1, failed: 0, incomplete: 0 }, ended_at: expect.stringMatching(/Z$/) },
     ]);
     expect(first.sessions[0].started_at).toMatch(/Z$/);
-    const next = new URLSearchParams(
-      Object.entries(first.next).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),
-    );
+    const given = Object.entries(first.next).filter(([, value]) => value !== null);
+    const next = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
     const second = await list(String(next));
     expect(second.sessions).toMatchObject([{ name: 'one', hosts: { applied: 1, failed: 1, incomplete: 0 } }]);
     expect(second.next).toBeNull();
