@@ -1,5 +1,6 @@
 import fastify from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { LaneStop } from '../domain/lane-stop.ts';
 import type { TimelinePart } from '../store/components/timeline.ts';
 import { requestActor } from './acting.ts';
 import { LANES } from './lanes.ts';
@@ -95,8 +96,10 @@ export function createApp(shared: ApiShared): ApiServer {
   maskedAnswers(app);
 
   const timeline: TimelinePart[] = [];
-  const lanes = Object.values(LANES).map((lane) => lane(shared, { timeline }));
+  const stops: LaneStop[] = [];
+  const lanes = Object.values(LANES).map((lane) => lane(shared, { timeline, stops }));
   timeline.push(...lanes.flatMap((lane) => lane.timeline ?? []));
+  stops.push(...lanes.flatMap((lane) => lane.stop ?? []));
   documentation(app, { ...settings, tags: tagTexts(lanes) });
   declareRoutes(app, settings.prefixes, lanes);
   return app;

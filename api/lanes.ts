@@ -5,6 +5,7 @@ import { batches } from './routes/batches/index.ts';
 import { components } from './routes/components/index.ts';
 import { configurations } from './routes/configurations/index.ts';
 import { deployments } from './routes/deployments/index.ts';
+import { fleet } from './routes/fleet/index.ts';
 import { images } from './routes/images/index.ts';
 import { propagation } from './routes/propagation/index.ts';
 import { runs } from './routes/runs/index.ts';
@@ -32,4 +33,5 @@ export const LANES: Readonly<Record<string, ApiLane>> = {
   runs,
   propagation,
   deployments,
+  fleet,
 };

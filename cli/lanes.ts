@@ -6,6 +6,7 @@ import { batches } from './commands/batches/index.ts';
 import { components } from './commands/components/index.ts';
 import { configurations } from './commands/configurations/index.ts';
 import { deployments } from './commands/deployments/index.ts';
+import { fleet } from './commands/fleet/index.ts';
 import { images } from './commands/images/index.ts';
 import { foreign } from './commands/import/index.ts';
 import { operator } from './commands/operator/index.ts';
@@ -36,4 +37,5 @@ export const LANES: Readonly<Record<string, CliLane>> = {
   operator,
   propagation,
   deployments,
+  fleet,
 };

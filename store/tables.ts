@@ -9,6 +9,7 @@ import type { ComponentTables } from './components/tables.ts';
 import type { ConfigurationTables } from './configurations/tables.ts';
 import type { ServiceTables } from './connection/tables.ts';
 import type { DeploymentTables } from './deployments/tables.ts';
+import type { FleetTables } from './fleet/tables.ts';
 import type { ImageTables } from './images/tables.ts';
 import type { OperatorTables } from './operator/tables.ts';
 import type { PropagationTables } from './propagation/tables.ts';
@@ -37,4 +38,5 @@ export interface Database
     PropagationTables,
     OperatorTables,
     DeploymentTables,
+    FleetTables,
     ServiceTables {}

@@ -11,6 +11,7 @@ import type { AddressCipher } from '../../control/webhooks/address-seal.ts';
 import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../../domain/configurations/ports.ts';
 import type { ReadKubeconfig } from '../../domain/deployments/ports.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
+import type { LaneStop } from '../../domain/lane-stop.ts';
 import type { ReadYaml } from '../../domain/propagation/ports.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import type { RunnerKind } from '../../domain/sessions/schema.ts';
@@ -157,11 +158,14 @@ export interface ApiParts {
   tags?: Readonly<Record<string, string>>;
   /** Entries that it keeps of components, for their timelines. */
   timeline?: TimelinePart;
+  /** How it rests when everything is to be stopped, and goes on. */
+  stop?: LaneStop;
 }
 
-/** What lanes offer to lanes below them; complete when routes are declared. */
+/** What lanes offer to other lanes; complete when routes are declared. */
 export interface Offered {
   timeline: readonly TimelinePart[];
+  stops: readonly LaneStop[];
 }
 
 export type ApiLane = (shared: ApiShared, offered: Offered) => ApiParts;

@@ -4,7 +4,7 @@ import { isPlainHostName } from '../../domain/components/host-names.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import { markHoldProbe, readBases } from '../../store/batches/batch-holds.ts';
-import { markKeyProbe, markProbe } from '../../store/batches/batcher-state.ts';
+import { isPaused, markKeyProbe, markProbe } from '../../store/batches/batcher-state.ts';
 import {
   type BatchRow,
   deleteBatch,
@@ -26,7 +26,7 @@ import { heldMembers } from './held-members.ts';
 import { joinRollout } from './join-rollout.ts';
 import { LeasesTaken, makeBatchSession } from './make-batch-session.ts';
 
-/** `left`: nobody was left in it; `held`: its rollout has no room any more; `refused`: no session could be made, the next pass tries again. */
+/** `left`: nobody was left in it; `held`: its rollout has no room any more, or nothing is sent now; `refused`: no session could be made, the next pass tries again. */
 export type SendOutcome = 'sent' | 'left' | 'held' | 'refused';
 
 /**
@@ -52,6 +52,8 @@ async function sendLocked(trx: PassDependencies['db'], deps: PassDependencies, s
   const now = clock();
   const batch = await lockBatch(trx, send.batch, 'open');
   if (batch === null) return 'left';
+  // The pass that planned it may have begun before the pause.
+  if (await isPaused(trx)) return 'held';
   // It may change when the session has been made from it, not in between.
   await shareConfiguration(trx, batch.configuration);
   const desired = (await readDesiredDigests(trx, [batch.configuration], options)).get(batch.configuration) ?? '';

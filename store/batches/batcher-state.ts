@@ -65,6 +65,33 @@ export async function writePaused(db: Db, paused: boolean, actor: string | null,
     .execute();
 }
 
+/** Stops sending and collecting unless that is so already. Returns whether it was not. */
+export async function pauseUnlessPaused(db: Db, actor: string | null, now: Date): Promise<boolean> {
+  const result = await db
+    .updateTable('batcher_state')
+    .set({ paused: true, paused_by: actor, paused_at: now })
+    .where('paused', '=', false)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Lets sending and collecting go on where they were stopped at one of these moments. Returns whether they were. */
+export async function resumeIfPausedAt(db: Db, moments: readonly Date[]): Promise<boolean> {
+  const result = await db
+    .updateTable('batcher_state')
+    .set({ paused: false, paused_by: null, paused_at: null })
+    .where('paused', '=', true)
+    .where('paused_at', 'in', [...moments])
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Whether sending is stopped; a pause that comes now waits for the transaction, so that nothing is sent behind it. */
+export async function isPaused(trx: Db): Promise<boolean> {
+  const row = await trx.selectFrom('batcher_state').select('paused').forShare().executeTakeFirstOrThrow();
+  return row.paused;
+}
+
 /** Asks for a pass as soon as the transaction is committed. */
 export async function announceBatcher(db: Db): Promise<void> {
   await sql`select pg_notify(${BATCHER_CHANNEL}, '')`.execute(db);

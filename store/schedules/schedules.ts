@@ -95,6 +95,40 @@ export async function pauseSchedule(
   return row ?? null;
 }
 
+/** Pauses all schedules that are not paused. Returns their names, sorted. */
+export async function pauseActiveSchedules(db: Db, pause: Omit<SchedulePause, 'paused'>): Promise<string[]> {
+  const { note, now, actor } = pause;
+  const rows = await db
+    .updateTable('schedules')
+    .set((before) => ({
+      ...{ paused: true, updated_at: now, actor, pause_note: note, paused_by: actor, paused_at: now },
+      revision: before('revision', '+', 1),
+    }))
+    .where('paused', '=', false)
+    .returning('name')
+    .execute();
+  return rows.map(({ name }) => name).sort();
+}
+
+/** Lets schedules go on that were paused at one of these moments. Returns their names, sorted. */
+export async function resumeSchedulesPausedAt(
+  db: Db,
+  moments: readonly Date[],
+  { now, actor }: { now: Date; actor: string | null },
+): Promise<string[]> {
+  const rows = await db
+    .updateTable('schedules')
+    .set((before) => ({
+      ...{ paused: false, updated_at: now, actor, pause_note: '', paused_by: null, paused_at: null },
+      revision: before('revision', '+', 1),
+    }))
+    .where('paused', '=', true)
+    .where('paused_at', 'in', [...moments])
+    .returning('name')
+    .execute();
+  return rows.map(({ name }) => name).sort();
+}
+
 /** Deletes a schedule with its runs; answers whether there was one. */
 export async function deleteSchedule(db: Db, name: string): Promise<boolean> {
   const result = await db.deleteFrom('schedules').where('name', '=', name).executeTakeFirst();

@@ -4,6 +4,7 @@ import { openRun } from '../../control/runs/open-run.ts';
 import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { recordAuthority } from '../../store/trust/trust.ts';
 import { answerClusters } from '../deployments/answers.ts';
+import { answerStops } from '../fleet/answers.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
 import { answerModel, answerPlans } from '../propagation/routes/answers.ts';
 import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
@@ -439,19 +440,8 @@ test('schedules', async () => {
 test('runs', async () => {
   const path = '/api/v1/runs/toy-1-1';
   const owner = { kind: 'toy', id: '1' };
-  await openRun(
-    api.deps.db,
-    {
-      id: 'toy-1-1',
-      sessionId: null,
-      owner,
-      streamId: 'toy-1-1',
-      layer: 0,
-      attempt: 1,
-      host: 'disk',
-    },
-    new Date(),
-  );
+  const run = { id: 'toy-1-1', sessionId: null, owner, streamId: 'toy-1-1', layer: 0, attempt: 1, host: 'disk' };
+  await openRun(api.deps.db, run, new Date());
   await expectAnswer(200, 'GET', path);
   await expectAnswer(200, 'GET', `${path}/events?limit=1`);
   await expectAnswer(200, 'GET', `${path}/logs?limit=1`);
@@ -461,6 +451,8 @@ test('runs', async () => {
 });
 
 test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
+
+test('many sessions, and everything at once', () => answerStops(expectAnswer));
 
 test('member clusters', () => answerClusters(expectAnswer));
 

@@ -37,6 +37,8 @@ const newest = async () =>
 
 /** It writes every secret that the others have left, so it has a test of its own. */
 const ROTATE_KEY = 'POST /api/v1/secrets/rotate-key';
+/** They write all that the others have left; test/fleet/stop.api.test.ts has their records. */
+const OF_ALL = ['POST /api/v1/stop', 'POST /api/v1/go'];
 
 test('every route that writes is among those that are tried here', () => {
   const routes = api.app.declaredRoutes
@@ -46,7 +48,7 @@ test('every route that writes is among those that are tried here', () => {
     // Parts that are not built refuse every request.
     .filter(({ options }) => options.config?.refuses?.join() !== 'not_supported')
     .map(({ method, url }) => `${method} ${url.replace(/^\/apis\/cfs/, '').replace(/:[a-z_]+/g, ':id')}`);
-  expect([...Object.keys(WRITTEN_ROUTES), ROTATE_KEY].sort()).toEqual([...new Set(routes)].sort());
+  expect([...Object.keys(WRITTEN_ROUTES), ROTATE_KEY, ...OF_ALL].sort()).toEqual([...new Set(routes)].sort());
 });
 
 describe.each(Object.entries(WRITTEN_ROUTES))('%s', (route, { path, body, headers, prepare, records, nothing }) => {

@@ -1,3 +1,4 @@
+import { pauseBatches, resumeBatches } from '../../../control/batches/stop-batches.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { batchRoutes } from './batch-routes.ts';
 import { batchApi } from './dependencies.ts';
@@ -10,6 +11,10 @@ export const batches: ApiLane = (shared) => {
     muster: {
       batches: (app) => batchRoutes(app, deps),
       rollouts: (app) => rolloutRoutes(app, deps),
+    },
+    stop: {
+      pause: (by, stop) => pauseBatches(deps.db, by, stop),
+      go: (by, moments) => resumeBatches(deps, by, moments),
     },
   };
 };

@@ -7,7 +7,7 @@ import type { Offered } from '../../shared/api-shared.ts';
 import type { ComponentApi } from './dependencies.ts';
 
 /** What happened to a component. */
-export async function timelineRoutes(app: ApiServer, deps: ComponentApi & Offered): Promise<void> {
+export async function timelineRoutes(app: ApiServer, deps: ComponentApi & Pick<Offered, 'timeline'>): Promise<void> {
   app.get(
     '/components/:component_id/timeline',
     {

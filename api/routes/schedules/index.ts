@@ -1,3 +1,4 @@
+import { pauseSchedules, resumeSchedules } from '../../../control/schedules/stop-schedules.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { scheduleApi } from './dependencies.ts';
 import { driftRoutes } from './drift-routes.ts';
@@ -14,6 +15,10 @@ export const schedules: ApiLane = (shared) => {
         await scheduleRoutes(app, deps);
         await scheduleCommandRoutes(app, deps);
       },
+    },
+    stop: {
+      pause: (by, stop) => pauseSchedules(deps, by, stop),
+      go: (by, moments) => resumeSchedules(deps, by, moments),
     },
   };
 };

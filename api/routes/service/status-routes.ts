@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { readBatcher } from '../../../control/batches/read-batches.ts';
 import { readHardwareSync } from '../../../control/components/read-hardware-sync.ts';
 import { readNotices } from '../../../control/configurations/read-notices.ts';
+import { stopState } from '../../../control/fleet/stop-everything.ts';
 import { readOpenPlans } from '../../../control/propagation/read-plan.ts';
 import { BatcherSchema } from '../../../domain/batches/batch-schema.ts';
 import { HardwareSyncSchema } from '../../../domain/components/hardware-sync-schema.ts';
+import { StopStateSchema } from '../../../domain/fleet/stop-schema.ts';
 import { PLAN_STATES } from '../../../domain/propagation/plan-states.ts';
 import { isConnectionError } from '../../../store/connection/database.ts';
 import { countWork } from '../../../store/connection/service.ts';
@@ -38,6 +40,7 @@ const StatusSchema = z.object({
     .nullable()
     .describe('Plans that run or are paused; `open` has the 10 newest of them'),
   batcher: BatcherSchema.nullable(),
+  stop: StopStateSchema.nullable().describe('Whether everything is stopped; null when that is not known'),
   hardware_sync: HardwareSyncSchema.nullable().describe('Null where there is none'),
   notices: z.array(z.string()).describe('What an administrator has to decide, in sentences with the command'),
   links: z.object({ docs: z.string(), openapi: z.string(), temporal_ui: z.string().nullable() }),
@@ -67,6 +70,7 @@ export async function statusRoutes(app: ApiServer, deps: ServiceApi): Promise<vo
         workers: health.engine.ok ? await deps.readWorkers().catch(() => null) : null,
         counts: known ? await unlessAway(() => countWork(deps.db)) : null,
         plans: known && health.setup.ok ? await unlessAway(() => readOpenPlans(deps.db)) : null,
+        stop: known && health.setup.ok ? await unlessAway(() => stopState(deps.db)) : null,
         batcher: known && health.setup.ok ? await unlessAway(() => readBatcher(deps)) : null,
         hardware_sync: known && health.setup.ok ? await unlessAway(() => readHardwareSync(deps)) : null,
         notices: known && health.setup.ok ? ((await unlessAway(() => readNotices(deps))) ?? []) : [],

@@ -1,3 +1,4 @@
+import { cancelSessions } from '../../../control/sessions/cancel-sessions.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { cfsSessionRoutes } from './cfs-session-routes.ts';
 import { sessionApi } from './dependencies.ts';
@@ -11,5 +12,11 @@ export const sessions: ApiLane = (shared) => {
     v3: (app) => cfsSessionRoutes(app, deps, SESSIONS_V3),
     v2: (app) => cfsSessionRoutes(app, deps, SESSIONS_V2),
     muster: { sessions: (app) => musterSessionRoutes(app, deps) },
+    stop: {
+      async cancel(by, { reason }) {
+        const { cancelled } = await cancelSessions(deps, by, { status: ['pending', 'running'], reason });
+        return { sessions: cancelled };
+      },
+    },
   };
 };

@@ -2,6 +2,7 @@ import { isSameServer } from '../../../deploy/stack/own-stack.ts';
 import type { StackState } from '../../../deploy/stack/stack-state.ts';
 import type { Batcher } from '../../../domain/batches/batch-schema.ts';
 import type { HardwareSyncView } from '../../../domain/components/hardware-sync-schema.ts';
+import type { StopState } from '../../../domain/fleet/stop-schema.ts';
 import type { ApiClient } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT } from '../../failure.ts';
@@ -31,6 +32,7 @@ export interface StatusAnswer {
   /** Absent where an older release answers. */
   plans?: { running: number; paused: number; open: { id: string; name: string }[] } | null;
   batcher?: Batcher | null;
+  stop?: StopState | null;
   hardware_sync?: HardwareSyncView | null;
   notices?: string[];
   links: { docs: string; openapi: string; temporal_ui: string | null };
@@ -179,6 +181,7 @@ function summaryOf({ url, api, failure, stack }: Report): string {
       sessions ? `${sessions.pending} pending, ${sessions.running} running, ${sessions.complete} complete` : '',
     ],
     ['workers', api?.workers ? `${api.workers.count} at work` : ''],
+    ['everything', stopText(api?.stop)],
     ['batcher', api?.batcher ? batcherLine(api.batcher) : ''],
     [
       'hardware sync',
@@ -190,4 +193,12 @@ function summaryOf({ url, api, failure, stack }: Report): string {
     ['Temporal', cell(api?.links.temporal_ui)],
   ]);
   return `\n${text}`;
+}
+
+/** That everything is stopped, since when and by whom; nothing while it goes on. */
+function stopText(stop: StopState | null | undefined): string {
+  if (!stop?.stopped) return '';
+  const who = stop.actor === null ? '' : ` by ${stop.actor}`;
+  const broken = stop.complete ? '' : '; stopping was broken off, the same command completes it';
+  return `is stopped since ${stop.since}${who}: ${stop.reason}${broken}; \`./muster go\` lets it go on`;
 }
