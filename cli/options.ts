@@ -27,10 +27,15 @@ export interface WaitOptions {
 export const withServer = (command: Command): Command =>
   command.option('--url <url>', 'API to talk to (default: MUSTER_URL, else the stack of this machine)');
 
-/** Adds `--url`, `-o` and the flags of tables. */
+/** Adds `--url` and `-o`. */
 export const withOutput = (command: Command): Command =>
-  withServer(command)
-    .addOption(new Option('-o, --output <format>', 'form of the data').choices([...FORMATS]).default('table'))
+  withServer(command).addOption(
+    new Option('-o, --output <format>', 'form of the data').choices([...FORMATS]).default('table'),
+  );
+
+/** Adds the flags of the table of a list. */
+export const withTable = (command: Command): Command =>
+  command
     .option('--columns <names>', 'these columns of table, wide or tsv, with commas between them', titles)
     .option('--no-headers', 'without the line of titles')
     .option('--sort <column>', 'rows in the order of this column; -column for the greatest first')
@@ -60,9 +65,9 @@ export const withWait = (command: Command): Command =>
     .option('--wait', 'wait for the end of the session; its success is the exit status')
     .option('--timeout <seconds>', 'stop waiting after so long (exit status 6); the session goes on', seconds);
 
-/** Adds `--limit` of a list. */
+/** Adds `--limit` of a list, and the flags of its table. */
 export const withLimit = (command: Command): Command =>
-  command.option('--limit <count>', 'at most so many records', integer(1));
+  withTable(command).option('--limit <count>', 'at most so many records', integer(1));
 
 /** The client of the API that the options or the environment name. */
 export const apiOf = (context: CliContext, options: ServerOptions): ApiClient =>

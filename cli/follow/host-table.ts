@@ -15,11 +15,14 @@ export interface HostSummary {
   rescued: number;
   ignored: number;
   /** The worst of its layers; of a check what it was found to be. */
-  result: SessionHost['result'] | 'drifted' | 'in_sync';
+  result: SessionHost['result'] | 'drifted' | 'in_sync' | 'cancelled';
 }
 
-/** The sums over a host's layers, each by its last attempt as the API answers it. */
-export function summariseHost({ host, result, layers }: SessionHost, check = false): HostSummary {
+/** The sums over a host's layers, each by its last attempt as the API answers it. `isCancelled`: what was at work was broken off. */
+export function summariseHost(
+  { host, result, layers }: SessionHost,
+  { check = false, isCancelled = false } = {},
+): HostSummary {
   const sum = (value: (layer: SessionHost['layers'][number]) => number): number =>
     layers.reduce((total, layer) => total + value(layer), 0);
   return {
@@ -33,15 +36,24 @@ export function summariseHost({ host, result, layers }: SessionHost, check = fal
     rescued: sum((layer) => layer.rescued),
     ignored: sum((layer) => layer.ignored),
     result:
-      check && result === 'applied'
-        ? sum((layer) => layer.changed - (layer.uncertain ?? 0)) > 0
-          ? 'drifted'
-          : 'in_sync'
-        : result,
+      isCancelled && result === 'incomplete'
+        ? 'cancelled'
+        : check && result === 'applied'
+          ? sum((layer) => layer.changed - (layer.uncertain ?? 0)) > 0
+            ? 'drifted'
+            : 'in_sync'
+          : result,
   };
 }
 
-const WORST_FIRST: readonly HostSummary['result'][] = ['failed', 'incomplete', 'not_reached', 'running', 'drifted'];
+const WORST_FIRST: readonly HostSummary['result'][] = [
+  'failed',
+  'incomplete',
+  'cancelled',
+  'not_reached',
+  'running',
+  'drifted',
+];
 
 /** Those that failed first, then those that were not finished or not reached; hosts of one result stay in their order. */
 export function worstFirst(hosts: readonly HostSummary[]): HostSummary[] {
@@ -54,7 +66,7 @@ export function worstFirst(hosts: readonly HostSummary[]): HostSummary[] {
 
 /** Whether a retry of the failed hosts takes it. */
 export const isToRetry = ({ result }: HostSummary): boolean =>
-  result === 'failed' || result === 'incomplete' || result === 'not_reached';
+  result === 'failed' || result === 'incomplete' || result === 'cancelled' || result === 'not_reached';
 
 /** Hosts that failed alike: `3 hosts (n1, n2, n3): Install: rc 100: E: ...`. */
 export function failureLine({ message, count, hosts }: SessionDetail['failures'][number]): string {

@@ -35,15 +35,16 @@ export async function followToEnd(
   const path = `/api/v1/sessions/${segment(name)}`;
   const session = await api.json<SessionDetail>({ method: 'GET', path });
   const found = await allPages<SessionHost>(api, `${path}/hosts`, 'hosts');
-  const hosts = found.map((host) => summariseHost(host, session.muster?.check));
+  const asked = { check: session.muster?.check ?? false, isCancelled: session.cancel !== null };
+  const hosts = found.map((host) => summariseHost(host, asked));
   const worst = worstFirst(hosts);
   const { output } = options;
   if (output === 'json' || output === 'yaml') {
     writeData(context, await renderValue({ session, hosts }, output));
   } else if (isValueFormat(output)) {
-    await writeList(context, hostSummaryView, hosts, output);
+    await writeList(context, hostSummaryView, hosts, options);
   } else if (hosts.length > 0) {
-    await writeList(context, hostSummaryView, worst.slice(0, SHOWN_HOSTS), output);
+    await writeList(context, hostSummaryView, worst.slice(0, SHOWN_HOSTS), options);
     if (hosts.length > SHOWN_HOSTS) {
       say(context, `${hosts.length - SHOWN_HOSTS} more hosts: \`./muster session hosts ${name}\``);
     }

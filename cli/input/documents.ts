@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { CliContext } from '../context.ts';
-import { usage } from '../failure.ts';
+import { type CliFailure, usage } from '../failure.ts';
+import { fileTrouble, unclosedBracket } from './file-trouble.ts';
 
 /** How often an alias of YAML may be unfolded, with all that is in it. */
 const MOST_ALIASES = 100;
@@ -31,9 +32,24 @@ async function valuesOf(content: string, source: string): Promise<unknown[]> {
     const parsed = parseAllDocuments(content);
     const documents = Array.isArray(parsed) ? parsed : [];
     const mistake = documents.flatMap((document) => document.errors)[0];
-    if (mistake) throw usage(`${source} is neither JSON nor YAML: ${mistake.message.split('\n')[0]}`);
+    if (mistake) throw unreadable(source, content, mistake);
     return documents.map((document) => plainOf(document, source));
   }
+}
+
+/** What is wrong with a text that is neither JSON nor YAML, and in which line. */
+function unreadable(source: string, content: string, { message, linePos }: Mistake): CliFailure {
+  const unclosed = unclosedBracket(content);
+  if (unclosed !== null) return usage(`${source}, ${unclosed}`);
+  const line = linePos?.[0].line;
+  const [sentence = ''] = message.split('\n');
+  const words = sentence.replace(/ at line \d+, column \d+:?$/, '');
+  return usage(`${source}${line === undefined ? '' : `, line ${line}`}: is neither JSON nor YAML: ${words}`);
+}
+
+interface Mistake {
+  message: string;
+  linePos?: readonly [{ line: number }, ...unknown[]] | undefined;
 }
 
 /** The value of a document. Aliases are bounded: a small file could unfold into any size. */
@@ -59,7 +75,7 @@ async function contentOf(context: CliContext, file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw usage(`cannot read ${file}: ${error instanceof Error ? error.message : error}`);
+    throw usage(`cannot read ${file}: ${fileTrouble(error)}`);
   }
 }
 

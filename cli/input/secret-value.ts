@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { PLAIN_KEYS } from '../../domain/secrets/credentials.ts';
 import type { CliContext } from '../context.ts';
 import { interrupted, usage } from '../failure.ts';
+import { fileTrouble } from './file-trouble.ts';
 
 /**
  * The value of a secret from stdin. On a terminal it is asked for and not shown. The line end after a single line is not part
@@ -44,7 +45,7 @@ export async function readSecretEntry(context: CliContext, name: string, { key, 
   try {
     given = await readFile(from.file, 'utf8');
   } catch (error) {
-    throw usage(`${from.file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw usage(`${from.file} cannot be read: ${fileTrouble(error)}`);
   }
   const value = withoutLineEnd(given);
   if (value === '') throw usage(`${from.file} is empty`, `write the value of ${key} into it`);

@@ -23,7 +23,7 @@ export async function cancelSession(
   const request = async (trx: Db): Promise<SessionRow> => {
     const before = await getSessionLocked(trx, name);
     if (id !== undefined && before.id !== id) throw sessionNotFound(name);
-    if (before.status === 'complete') throw musterError('session_complete', `Session ${name} is complete`);
+    if (before.status === 'complete') throw hasEnded(before);
     const text = reason ? `cancelled: ${reason}` : 'cancelled';
     const first = await requestCancel(trx, before.id, {
       reason: text,
@@ -38,4 +38,13 @@ export async function cancelSession(
   const row = await recordReason(reason, () => deps.db.transaction().execute(request));
   deps.dispatcher.kick();
   return row;
+}
+
+const ENDS = { true: 'succeeded', false: 'failed', unknown: 'its success is not known', none: 'not run' } as const;
+
+/** The refusal of a session that has ended already. */
+function hasEnded({ name, succeeded, completion_time }: SessionRow): Error {
+  const when = completion_time === null ? '' : `, ${completion_time.toISOString().slice(11, 19)}Z`;
+  const detail = `Session ${name} has ended already (${ENDS[succeeded]}${when}); nothing to cancel`;
+  return musterError('session_complete', detail);
 }

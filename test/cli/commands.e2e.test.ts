@@ -177,7 +177,7 @@ describe('apply', () => {
 
   test.each([
     ['no such file', ['-f', '/nonexistent/file'], undefined, 'cannot read /nonexistent/file'],
-    ['neither JSON nor YAML', ['-f', '-'], '{[', 'stdin is neither JSON nor YAML'],
+    ['neither JSON nor YAML', ['-f', '-'], '{[', 'stdin, line 1: unexpected end; `[` of line 1 is not closed'],
     ['nothing', ['-f', '-'], '', 'stdin holds no record'],
     ['not records', ['-f', '-'], '[1]', 'stdin: entry 0 is not an object'],
     ['no id', ['-f', '-'], '[{"id":"a"},{"tags":{}}]', 'component 1 has no id'],

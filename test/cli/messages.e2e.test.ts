@@ -92,3 +92,20 @@ test('a session of a configuration that does not exist', () => {
   ]);
   expect(failure.fix).toContain('./muster configuration list');
 });
+
+test('a schedule without times', async () => {
+  const { exit, err } = await cli(['schedule', 'create', 's', '--refresh'], { url: api.url });
+  expect([exit, err]).toEqual([2, expect.stringContaining('give --cron, for example --cron "0 3 * * *"')]);
+  expect(api.seen).toEqual([]);
+});
+
+test.each([
+  ['/nonexistent/file', undefined, 'cannot read /nonexistent/file: no such file'],
+  ['/', undefined, 'cannot read /: it is a folder'],
+  ['-', '{\n  "layers": [\n', 'stdin, line 2: unexpected end; `[` of line 2 is not closed'],
+  ['-', 'a: b\n c: d\n', 'stdin, line 2: is neither JSON nor YAML: '],
+])('a file that cannot be read: %s %j', async (file, stdin, sentence) => {
+  const options = { url: api.url, ...(stdin === undefined ? {} : { stdin }) };
+  const { exit, err } = await cli(['configuration', 'apply', '-f', file], options);
+  expect([exit, err]).toEqual([2, expect.stringContaining(sentence)]);
+});

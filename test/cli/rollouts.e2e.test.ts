@@ -25,7 +25,7 @@ test('configuration apply says when a file drops the policy, and which it was', 
   const dropped = await apply({ layers });
   expect(dropped.exit).toBe(0);
   expect(dropped.err).toContain(
-    'configuration web has no rollout policy any more (it was: canary 1 of stage=first, 10% at once)',
+    'warning: this removes the rollout policy of web (canary 1 of stage=first, 10% at once)',
   );
   expect((await apply({ layers })).err).not.toContain('rollout policy');
 });

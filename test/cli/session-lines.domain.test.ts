@@ -130,6 +130,6 @@ test.each([
   ['failed', 2, 'failed'],
 ] as const)('of a check, %s with %i changes is %s', (result, changed, shown) => {
   const host = sessionHost('web1', result, [{ changed }]);
-  expect(summariseHost(host, true).result).toBe(shown);
+  expect(summariseHost(host, { check: true }).result).toBe(shown);
   expect(summariseHost(host).result).toBe(result);
 });

@@ -5,7 +5,7 @@ import { allPages } from '../../client/pages.ts';
 import type { CliContext } from '../../context.ts';
 import { moment } from '../../input/moment.ts';
 import { integer } from '../../input/pairs.ts';
-import { apiOf, type OutputOptions, type WatchOptions, withOutput, withWatch } from '../../options.ts';
+import { apiOf, type OutputOptions, type WatchOptions, withOutput, withTable, withWatch } from '../../options.ts';
 import { writeList } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
 import { auditView, timelineView } from './audit-view.ts';
@@ -27,7 +27,7 @@ interface AuditOptions extends ListOptions {
 }
 
 const withNewest = (command: Command): Command =>
-  withWatch(withOutput(command)).option('--limit <count>', 'so many of the newest', integer(1), SHOWN);
+  withWatch(withTable(withOutput(command))).option('--limit <count>', 'so many of the newest', integer(1), SHOWN);
 
 /** `muster audit ...` */
 export function auditCommands(program: Command, context: CliContext): void {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ConfigurationStatus } from '../../../domain/components/schema.ts';
-import { type ApiClient, segment } from '../../client/api-client.ts';
+import { segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import type { CliContext } from '../../context.ts';
 import { pair, tagFilter } from '../../input/pairs.ts';
@@ -19,9 +19,10 @@ import { watching } from '../../watch.ts';
 import { timelineCommand } from '../audit/audit-commands.ts';
 import { applyComponents } from './apply-components.ts';
 import { changeCommands } from './change-components.ts';
-import { choose, hostsOf, requireKnown } from './component-selection.ts';
+import { choose, expandHosts, hostsOf, requireKnown } from './component-selection.ts';
 import { type ComponentAnswer, componentDetails, componentView } from './component-view.ts';
 import { lastTrouble } from './last-trouble.ts';
+import { waitCommand } from './wait-components.ts';
 
 interface ListOptions extends OutputOptions, WatchOptions {
   limit?: number;
@@ -30,11 +31,6 @@ interface ListOptions extends OutputOptions, WatchOptions {
   tag?: Record<string, string>;
   ids?: string;
   enabled?: boolean;
-}
-
-async function expand(api: ApiClient, hosts: string): Promise<string[]> {
-  const body = { hosts };
-  return (await api.json<{ names: string[] }>({ method: 'POST', path: '/api/v1/hostlists', body })).names;
 }
 
 /** `muster component ...` */
@@ -53,7 +49,7 @@ export function componentCommands(program: Command, context: CliContext): void {
     .action(async (words: string[], options: ListOptions) => {
       const api = apiOf(context, options);
       const hosts = await hostsOf(context, words, options.ids);
-      const named = hosts === undefined ? undefined : await expand(api, hosts);
+      const named = hosts === undefined ? undefined : await expandHosts(api, hosts);
       const query = {
         ids: named?.join(','),
         status: options.status,
@@ -86,6 +82,8 @@ export function componentCommands(program: Command, context: CliContext): void {
   timelineCommand(noun, context);
 
   changeCommands(noun, context);
+
+  waitCommand(noun, context);
 
   withDryRun(withServer(noun.command('apply')))
     .description('create components from JSON or YAML (PUT), or change what differs of those that exist (PATCH)')

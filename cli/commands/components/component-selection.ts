@@ -49,6 +49,12 @@ export async function hostsOf(
   return [...given.filter((word) => word !== '-'), ...lines].join(',');
 }
 
+/** The names that a hostlist means, as the server reads it. */
+export async function expandHosts(api: ApiClient, hosts: string): Promise<string[]> {
+  const request = { method: 'POST', path: '/api/v1/hostlists', body: { hosts } } as const;
+  return (await api.json<{ names: string[] }>(request)).names;
+}
+
 /** What is asked of the server. Throws when nothing was chosen, so that a forgotten word never means the whole fleet. */
 export async function selectorOf(
   context: CliContext,

@@ -55,7 +55,7 @@ export async function applyConfigurations(context: CliContext, options: ApplyCon
 
 /** A file without the policy removes it, so that what it held back goes. */
 function policyDropped(name: string, policy: RolloutPolicy): string {
-  return `configuration ${name} has no rollout policy any more (it was: ${policyText(policy)}); put muster.rollout into the file to keep it`;
+  return `warning: this removes the rollout policy of ${name} (${policyText(policy)}); put muster.rollout into the file to keep it`;
 }
 
 async function storedRecord(api: ApiClient, { path }: ApiRequest): Promise<(Configuration & Document) | undefined> {

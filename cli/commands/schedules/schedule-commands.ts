@@ -86,6 +86,8 @@ function writeCommands(noun: Command, context: CliContext): void {
     .argument('<name>')
     .option('--paused', 'nothing begins until it is resumed')
     .action(async (name: string, options: Write & FieldOptions & { paused?: boolean }) => {
+      if (options.cron === undefined)
+        throw usage('a schedule needs its times', 'give --cron, for example --cron "0 3 * * *"');
       const body = { name, ...fieldsOf(options), ...(options.paused ? { paused: true } : {}) };
       await write(context, { method: 'POST', path: SCHEDULES, body }, options, `schedule ${name} created`);
     });

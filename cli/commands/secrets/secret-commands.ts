@@ -15,6 +15,7 @@ import {
   withOutput,
   withReason,
   withServer,
+  withTable,
   withWatch,
 } from '../../options.ts';
 import type { View } from '../../output/columns.ts';
@@ -69,7 +70,7 @@ export function secretCommands(program: Command, context: CliContext): void {
       say(context, `secret ${name} ${entries.map(({ key }) => key).join(', ')} stored`);
     });
 
-  withWatch(withOutput(noun.command('list')))
+  withWatch(withTable(withOutput(noun.command('list'))))
     .description('list secrets and their keys; values are never shown')
     .action(async (options: OutputOptions & WatchOptions) => {
       const api = apiOf(context, options);

@@ -12,6 +12,7 @@ import {
   type WatchOptions,
   withLimit,
   withOutput,
+  withTable,
   withWait,
   withWatch,
 } from '../../options.ts';
@@ -44,7 +45,7 @@ export function readCommands(noun: Command, context: CliContext): void {
       await watching(context, options, () => showSession(context, api, name, options));
     });
 
-  withWatch(withOutput(noun.command('hosts')))
+  withWatch(withTable(withOutput(noun.command('hosts'))))
     .description('what each host of a session reached')
     .argument('<name>')
     .option('--by-layer', 'one line per layer and attempt instead of one per host')

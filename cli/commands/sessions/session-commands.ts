@@ -4,6 +4,7 @@ import { changeCommands } from './change-sessions.ts';
 import { readCommands } from './read-sessions.ts';
 import { runCommand } from './run-session.ts';
 import { outputCommands } from './session-output.ts';
+import { waitCommand } from './wait-session.ts';
 
 /** `muster session ...` */
 export function sessionCommands(program: Command, context: CliContext): void {
@@ -11,5 +12,6 @@ export function sessionCommands(program: Command, context: CliContext): void {
   runCommand(noun, context);
   readCommands(noun, context);
   outputCommands(noun, context);
+  waitCommand(noun, context);
   changeCommands(noun, context);
 }
