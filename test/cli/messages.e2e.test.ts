@@ -103,7 +103,7 @@ test.each([
   ['/nonexistent/file', undefined, 'cannot read /nonexistent/file: no such file'],
   ['/', undefined, 'cannot read /: it is a folder'],
   ['-', '{\n  "layers": [\n', 'stdin, line 2: unexpected end; `[` of line 2 is not closed'],
-  ['-', 'a: b\n c: d\n', 'stdin, line 2: is neither JSON nor YAML: '],
+  ['-', 'a: b\n c: d\n', 'stdin, line 1: is neither JSON nor YAML: '],
 ])('a file that cannot be read: %s %j', async (file, stdin, sentence) => {
   const options = { url: api.url, ...(stdin === undefined ? {} : { stdin }) };
   const { exit, err } = await cli(['configuration', 'apply', '-f', file], options);
