@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REASON_HEADER, REASON_MAX } from '../../domain/audit/reason.ts';
+import { REASON_HEADER, REASON_MAX } from '../../domain/reason.ts';
 import type { DescribedRoute } from './described-routes.ts';
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts';
 

@@ -1,4 +1,4 @@
-import { REASON_HEADER } from '../../domain/audit/reason.ts';
+import { REASON_HEADER } from '../../domain/reason.ts';
 import { CliFailure, EXIT, failureOfAnswer, interrupted } from '../failure.ts';
 import { ANSWER_TIMEOUT, transportFailure } from './transport-failure.ts';
 

@@ -1,4 +1,4 @@
-import { keptReason } from '../../domain/audit/reason.ts';
+import { keptReason } from '../../domain/reason.ts';
 import { type Attribution, asAction, attributed, withReason } from '../../store/connection/attribution.ts';
 
 /** Runs `work`; the audit records of what it writes, in whatever function, name who asked and with which request. */

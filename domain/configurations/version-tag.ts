@@ -1,5 +1,6 @@
 /** Versions of a stored configuration, as clients name them: `ETag` of an answer, `If-Match` of a write. */
 import { musterError } from '../errors.ts';
+import { someOf } from '../some-of.ts';
 
 /** What tells a stored version from every other. */
 export interface Version {
@@ -44,8 +45,7 @@ export function readPrecondition(header: string | undefined): Precondition {
  */
 export function requireVersion(name: string, stored: Version | undefined, precondition: Precondition): void {
   if (precondition === null) return;
-  const wanted =
-    'tags' in precondition ? `your version is ${precondition.tags.join(', ')}` : 'you demand that it exists';
+  const wanted = 'tags' in precondition ? `your version is ${someOf(precondition.tags)}` : 'you demand that it exists';
   if (stored === undefined) {
     throw musterError('changed_since', `There is no configuration ${name} any more; ${wanted}`);
   }

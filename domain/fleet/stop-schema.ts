@@ -1,6 +1,6 @@
 /** *Stop everything*: what is asked, and what is answered. */
 import { z } from 'zod';
-import { REASON_MAX } from '../audit/reason.ts';
+import { REASON_MAX } from '../reason.ts';
 
 /** Body of POST /api/v1/stop. */
 export const StopBodySchema = z

@@ -1,8 +1,8 @@
 /** Commands to many sessions at once: which are meant, and what became of them. */
 import { z } from 'zod';
-import { REASON_MAX } from '../audit/reason.ts';
 import { HOSTLIST_BYTES } from '../components/hostlist.ts';
 import { AgeSchema } from '../configurations/schema.ts';
+import { REASON_MAX } from '../reason.ts';
 import { RETRY_HOSTS, SESSION_STATUSES, SUCCEEDED } from './schema.ts';
 
 /** Sessions that one request may run again: each is a transaction of its own. */

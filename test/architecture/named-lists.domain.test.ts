@@ -17,6 +17,8 @@ const SHORT: Record<string, string> = {
   'cli/commands/schedules/drift-view.ts': 'layers, as data',
   'cli/commands/batches/rollout-view.ts': 'parts of one sentence',
   'cli/output/policy-text.ts': 'parts of one sentence',
+  'cli/output/shape.ts': 'columns of a view',
+  'cli/commands/fleet/stop-commands.ts': 'kinds of what is stopped',
   'cli/commands/schedules/schedule-view.ts': 'three times',
   'cli/commands/trust/trust-commands.ts': 'users of a certificate',
   'cli/commands/configurations/configuration-view.ts': 'layers, as data',

@@ -1,7 +1,7 @@
 /** Why a write was asked for: from the header, and from a body, into each record that the write leaves. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { REASON_MAX } from '../../domain/audit/reason.ts';
+import { REASON_MAX } from '../../domain/reason.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 let api: TokenApi;

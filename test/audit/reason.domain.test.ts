@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { keptReason, REASON_MAX, readReason } from '../../domain/audit/reason.ts';
+import { keptReason, REASON_MAX, readReason } from '../../domain/reason.ts';
 
 describe('the header', () => {
   test.each<[string | undefined, string | null]>([

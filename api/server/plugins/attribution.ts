@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { attributeWrites } from '../../../control/access/attribute-writes.ts';
-import { REASON_HEADER, readReason } from '../../../domain/audit/reason.ts';
+import { REASON_HEADER, readReason } from '../../../domain/reason.ts';
 import type { ApiServer } from '../api-server.ts';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);

@@ -1,5 +1,5 @@
 /** Why a write is asked for, as its audit records keep it. */
-import { musterError } from '../errors.ts';
+import { musterError } from './errors.ts';
 
 /** Header of a write that says why. */
 export const REASON_HEADER = 'Muster-Reason';
