@@ -35,7 +35,7 @@ export async function followToEnd(
   const path = `/api/v1/sessions/${segment(name)}`;
   const session = await api.json<SessionDetail>({ method: 'GET', path });
   const found = await allPages<SessionHost>(api, `${path}/hosts`, 'hosts');
-  const asked = { check: session.muster?.check ?? false, isCancelled: session.cancel !== null };
+  const asked = { check: session.muster?.check ?? false, isCancelled: Boolean(session.cancel) };
   const hosts = found.map((host) => summariseHost(host, asked));
   const worst = worstFirst(hosts);
   const { output } = options;

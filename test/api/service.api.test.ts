@@ -143,6 +143,7 @@ test('the status counts what is there and links on', async () => {
     plans: { running: 0, paused: 0, open: [] },
     // No worker has made a pass of it.
     batcher: expect.objectContaining({ state: 'late', open: 0, sent: 0, backoff: null }),
+    stop: { stopped: false, since: null, actor: null, reason: null, complete: true },
     hardware_sync: null,
     notices: [],
     links: {

@@ -62,8 +62,9 @@ export function warnWhileStopped(app: ApiServer, { db }: Pick<ApiShared, 'db'>):
     const isAccepted = reply.statusCode >= 200 && reply.statusCode < 300;
     if (request.method !== 'POST' || !isAccepted || !MAKES_SESSIONS.test(request.routeOptions.url ?? ''))
       return payload;
-    const { stoppedAt } = await readStop(db);
-    if (stoppedAt !== null) warn(reply, [STOPPED]);
+    // The session is made: a database that goes away now is no failure of the request.
+    const stop = await readStop(db).catch(() => null);
+    if (stop !== null && stop.stoppedAt !== null) warn(reply, [STOPPED]);
     return payload;
   });
 }

@@ -41,6 +41,6 @@ test.each([
     engine: { retryInPlace: async () => undefined },
     clock: () => new Date(),
   };
-  const again = await retrySession(deps, { actor: null }, session.name, {});
+  const again = await retrySession(deps, { actor: null }, session.name, { hosts: 'all' });
   expect(again.session.snapshot.layers.map(({ index }) => index)).toEqual(layers);
 });
