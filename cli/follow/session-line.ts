@@ -1,7 +1,6 @@
 import type { SessionProgress } from '../../domain/sessions/detail-schema.ts';
 import type { Snapshot } from '../../domain/sessions/schema.ts';
 import { layerWords } from '../output/layers.ts';
-import { duration } from '../output/times.ts';
 import { oneLine } from '../terminal/neutralise.ts';
 
 /** What the display knows of a session: its progress, and what the progress does not say. */
@@ -27,16 +26,26 @@ export function stepOf({ progress, layers, queuePlace, waits }: Followed): strin
   return progress.attempt > 1 ? `${name}, attempt ${progress.attempt}` : name;
 }
 
-/** One line about a session: step, hosts done, counts and time, cut to the width of the terminal. */
+/** One line about a session: step, hosts done, failed hosts, task and time, cut to the width of the terminal. */
 export function liveLine(followed: Followed, elapsed: number, width: number): string {
   const words = [stepOf(followed)];
   const { progress } = followed;
   if (progress && (progress.phase === 'layer' || progress.hosts.seen > 0)) {
-    const { hosts, counts } = progress;
-    words.push(`hosts ${hosts.done}/${hosts.seen}`, `ok ${counts.ok}`, `changed ${counts.changed}`);
-    words.push(`failed ${counts.failed}`, `unreachable ${counts.unreachable}`);
+    const { hosts, task } = progress;
+    words.push(`${hosts.done}/${hosts.seen} hosts`);
+    if (hosts.failed > 0) words.push(`${hosts.failed} failed`);
+    if (progress.phase === 'layer' && task) words.push(`task "${task}"`);
   }
-  return cut(oneLine([...words, duration(elapsed)].join('  ')), width);
+  return cut(oneLine([...words, clock(elapsed)].join('  ')), width);
+}
+
+/** A length of time as a clock shows it: `00:41`, `1:02:03`. */
+function clock(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const hours = Math.floor(seconds / 3_600);
+  const rest = `${two(Math.floor((seconds % 3_600) / 60))}:${two(seconds % 60)}`;
+  return hours === 0 ? rest : `${hours}:${rest}`;
 }
 
 function cut(text: string, width: number): string {

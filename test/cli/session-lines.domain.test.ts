@@ -35,10 +35,12 @@ describe('the step', () => {
     expect(stepOf(followed)).toBe(step);
   });
 
-  test('the live line has hosts, counts and time', () => {
-    expect(liveLine({ progress: sessionProgress('s'), layers }, 65_000, 120)).toBe(
-      'layer 1/2 base  hosts 1/3  ok 4  changed 2  failed 0  unreachable 0  1m05s',
-    );
+  test('the live line has hosts, failed hosts, task and time', () => {
+    const line = (over: Parameters<typeof sessionProgress>[1], elapsed: number) =>
+      liveLine({ progress: sessionProgress('s', over), layers }, elapsed, 120);
+    expect(line({}, 65_000)).toBe('layer 1/2 base  1/3 hosts  task "copy"  01:05');
+    const hosts = { seen: 25, done: 13, failed: 1 };
+    expect(line({ hosts, task: null }, 3_661_000)).toBe('layer 1/2 base  13/25 hosts  1 failed  1:01:01');
   });
 
   test('the live line never reaches the edge of the terminal and never steers it', () => {

@@ -275,7 +275,7 @@ describe('session run', () => {
       [{ ...failedTask(1, hostile), message: hostile }],
     );
     const { out, err } = await cli(RUN, { url: api.url, terminal: true });
-    expect(err).toContain('\r\u001b[Klayer 1/2 base  hosts 1/3  ok 4  changed 2  failed 0  unreachable 0  0s');
+    expect(err).toContain('\r\u001b[Klayer 1/2 base  1/3 hosts  task "copy"  00:00');
     expect(err.replaceAll('\r\u001b[K', '')).not.toMatch(STEERING);
     expect(out).not.toMatch(STEERING);
     expect(out.split('\n')).toHaveLength(3);
