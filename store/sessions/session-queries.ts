@@ -80,7 +80,9 @@ export async function listSessionPage(
 /** How many sessions match; what is above `most` is not counted. */
 export async function countSessions(db: Db, filter: SessionFilter, most: number): Promise<number> {
   const matching = narrowed(db.selectFrom('sessions').select('id'), filter).limit(most);
-  const { rows } = await sql<{ count: number }>`select count(*)::int as count from (${matching}) as matching`.execute(db);
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from (${matching}) as matching`.execute(
+    db,
+  );
   return rows[0]?.count ?? 0;
 }
 
