@@ -37,6 +37,8 @@ export interface Gauges {
   drift: Record<string, number>;
   failedSchedules: number;
   /** Seconds since the batcher's last pass and how long it took; null before the first. */
+  /** Whether everything is stopped. */
+  isStopped: boolean;
   sinceLastPass: number | null;
   lastPassSeconds: number | null;
 }
@@ -92,6 +94,7 @@ async function readCounts(db: Db, now: Date): Promise<Omit<Gauges, 'components'>
         select status, count(*) from drift group by status) as counted) as drift,
       (select count(*) from schedules where (select state from schedule_runs where schedule_id = schedules.id
         and ended_at is not null order by ended_at desc limit 1) = 'failed') as "failedSchedules",
+      (select coalesce(bool_or(stopped_at is not null), false) from fleet_stop) as "isStopped",
       paused as "isPaused", ${since('last_pass_at')} as "sinceLastPass", last_pass_ms / 1000.0::float8 as "lastPassSeconds"
     from batcher_state
   `.execute(db);

@@ -67,6 +67,8 @@ describe('stop', () => {
     expect((await send('GET', '/api/v1/sessions/w1')).status.session).toMatchObject({ status: 'complete' });
     expect((await send('GET', '/api/v1/sessions/r1')).cancel).toMatchObject({ reason: 'cancelled: the cooling fails' });
     expect(kicks).toBeGreaterThan(before);
+    const metrics = String((await api.as(api.tokens.admin, 'GET', '/metrics')).body);
+    expect(metrics).toMatch(/^muster_stopped 1$/m);
     const { records } = await send('GET', '/api/v1/audit');
     const seen = records.map(({ kind, action, reason }: Record<string, string>) => [kind, action, reason]).sort();
     const why = 'the cooling fails';

@@ -46,6 +46,7 @@ const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => V
   ['drift_layers', 'Layers of components by what the last check found', (now) => now.drift, 'status'],
   ['plans', 'Plans of propagation', (now) => now.plans, 'state'],
   ['schedules_failed', 'Schedules whose last run failed', (now) => now.failedSchedules],
+  ['stopped', '1 while everything is stopped', (now) => Number(now.isStopped)],
   ['batcher_paused', '1 while the batcher is paused by hand', (now) => Number(now.isPaused)],
   ['batcher_since_last_pass_seconds', 'Seconds since the last pass of the batcher', (now) => now.sinceLastPass],
   ['batcher_pass_seconds', 'How long the last pass took', (now) => now.lastPassSeconds],
