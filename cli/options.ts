@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import { ApiClient, type ApiRequest } from './client/api-client.ts';
 import { type CliContext, say } from './context.ts';
 import { integer, seconds } from './input/pairs.ts';
-import { FORMATS, writeData } from './output/render.ts';
+import { FORMATS } from './output/formats.ts';
+import { writeData } from './output/render.ts';
 import type { Shape } from './output/shape.ts';
 import { TIME_FORMS } from './output/times.ts';
 

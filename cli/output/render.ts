@@ -1,19 +1,12 @@
 import type { CliContext } from '../context.ts';
 import { manyLines } from '../terminal/neutralise.ts';
 import type { Column, View } from './columns.ts';
+import { type Format, isValueFormat, type ValueFormat } from './formats.ts';
 import { type Shape, shapedView, sortedRecords } from './shape.ts';
 import { table, tabSeparated } from './table.ts';
 import { type TimeForm, timeText } from './times.ts';
 
-export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'tsv', 'name'] as const;
-export type Format = (typeof FORMATS)[number];
-
 const lines = (texts: string[]): string => texts.map((text) => `${text}\n`).join('');
-
-/** The forms that carry whole records. */
-export type ValueFormat = 'json' | 'jsonl' | 'yaml';
-export const isValueFormat = (format: Format): format is ValueFormat =>
-  format === 'json' || format === 'jsonl' || format === 'yaml';
 
 /** One value in a form for programs. The YAML library is loaded when it is wanted, to keep other commands fast. */
 export async function renderValue(value: unknown, format: ValueFormat): Promise<string> {

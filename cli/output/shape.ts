@@ -1,7 +1,7 @@
 /** How a person asks for a list: its form, columns, order and times. */
 import { usage } from '../failure.ts';
 import type { Column, View } from './columns.ts';
-import type { Format } from './render.ts';
+import type { Format } from './formats.ts';
 import type { TimeForm } from './times.ts';
 
 export interface Shape {

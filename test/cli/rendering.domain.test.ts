@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { parse as parseYaml } from 'yaml';
 import type { View } from '../../cli/output/columns.ts';
-import { FORMATS, renderList, renderOne } from '../../cli/output/render.ts';
+import { FORMATS } from '../../cli/output/formats.ts';
+import { renderList, renderOne } from '../../cli/output/render.ts';
 import { fieldList } from '../../cli/output/table.ts';
 import { duration, timeOf } from '../../cli/output/times.ts';
 

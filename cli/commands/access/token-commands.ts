@@ -16,7 +16,8 @@ import {
   withServer,
 } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
-import { isValueFormat, renderValue, writeData, writeList } from '../../output/render.ts';
+import { isValueFormat } from '../../output/formats.ts';
+import { renderValue, writeData, writeList } from '../../output/render.ts';
 
 const PATH = '/api/v1/tokens';
 const UNITS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };

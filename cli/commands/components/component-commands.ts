@@ -14,7 +14,8 @@ import {
   withServer,
   withWatch,
 } from '../../options.ts';
-import { isValueFormat, renderOne, writeData, writeList } from '../../output/render.ts';
+import { isValueFormat } from '../../output/formats.ts';
+import { renderOne, writeData, writeList } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
 import { timelineCommand } from '../audit/audit-commands.ts';
 import { applyComponents } from './apply-components.ts';

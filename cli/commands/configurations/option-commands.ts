@@ -5,7 +5,8 @@ import { CliFailure, EXIT, usage } from '../../failure.ts';
 import { pair } from '../../input/pairs.ts';
 import { apiOf, type OutputOptions, perform, type WriteOptions, withDryRun, withOutput } from '../../options.ts';
 import type { View } from '../../output/columns.ts';
-import { isValueFormat, renderList, renderValue, writeData } from '../../output/render.ts';
+import { isValueFormat } from '../../output/formats.ts';
+import { renderList, renderValue, writeData } from '../../output/render.ts';
 
 type OptionRecord = Partial<Options> & Record<string, unknown>;
 interface Entry {

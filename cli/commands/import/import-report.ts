@@ -1,6 +1,7 @@
 import type { ImportOutcome, ImportResult } from '../../../domain/import-schema.ts';
 import type { View } from '../../output/columns.ts';
-import { type Format, isValueFormat, renderList, renderValue } from '../../output/render.ts';
+import { type Format, isValueFormat } from '../../output/formats.ts';
+import { renderList, renderValue } from '../../output/render.ts';
 
 export const IMPORT_KINDS = ['sources', 'configurations', 'options', 'components'] as const;
 export type ImportKind = (typeof IMPORT_KINDS)[number];

@@ -3,8 +3,9 @@ import type { ValidateOptions, WatchesReport } from '../../../deploy/operator/va
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT, usage } from '../../failure.ts';
 import { cell, type View } from '../../output/columns.ts';
+import type { Format } from '../../output/formats.ts';
 import { counted } from '../../output/names.ts';
-import { type Format, renderValue, writeData, writeList } from '../../output/render.ts';
+import { renderValue, writeData, writeList } from '../../output/render.ts';
 
 type Entry = WatchesReport['entries'][number];
 type Finding = WatchesReport['errors'][number];

@@ -19,8 +19,9 @@ import {
   withServer,
 } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
+import { isValueFormat } from '../../output/formats.ts';
 import { counted } from '../../output/names.ts';
-import { isValueFormat, renderValue, writeData, writeList } from '../../output/render.ts';
+import { renderValue, writeData, writeList } from '../../output/render.ts';
 
 const PATH = '/api/v1/propagation/changes';
 /** Committed changes that `history` shows unless told otherwise. */

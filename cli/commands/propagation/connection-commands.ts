@@ -16,8 +16,9 @@ import {
   withServer,
 } from '../../options.ts';
 import type { View } from '../../output/columns.ts';
+import { isValueFormat } from '../../output/formats.ts';
 import { counted } from '../../output/names.ts';
-import { isValueFormat, renderValue, writeData, writeList } from '../../output/render.ts';
+import { renderValue, writeData, writeList } from '../../output/render.ts';
 import { readMapping } from './given-words.ts';
 
 const PATH = '/api/v1/propagation/connections';

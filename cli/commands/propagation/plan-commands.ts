@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { CliContext } from '../../context.ts';
 import { integer } from '../../input/pairs.ts';
 import { withServer } from '../../options.ts';
-import { FORMATS } from '../../output/render.ts';
+import { FORMATS } from '../../output/formats.ts';
 import { planControlCommands } from './plan-control-commands.ts';
 import { planReadCommands } from './plan-read-commands.ts';
 import type { SimulateOptions } from './simulate-file.ts';

@@ -16,7 +16,8 @@ import {
   withOutput,
   withServer,
 } from '../../options.ts';
-import { isValueFormat, renderOne, renderValue, writeData, writeList } from '../../output/render.ts';
+import { isValueFormat } from '../../output/formats.ts';
+import { renderOne, renderValue, writeData, writeList } from '../../output/render.ts';
 import { writeItems } from './change-commands.ts';
 import { readInputs } from './given-words.ts';
 import { resourceDetails, resourceView } from './resource-view.ts';

@@ -15,8 +15,9 @@ import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT, usage } from '../../failure.ts';
 import { readDocuments } from '../../input/documents.ts';
 import { cell, type View } from '../../output/columns.ts';
+import { type Format, isValueFormat } from '../../output/formats.ts';
 import { someOf } from '../../output/names.ts';
-import { type Format, isValueFormat, renderList, renderValue, writeData } from '../../output/render.ts';
+import { renderList, renderValue, writeData } from '../../output/render.ts';
 
 export { explanationText };
 

@@ -4,7 +4,8 @@ import type { SimulateAnswer } from '../../../domain/propagation/simulate-schema
 import type { CliContext } from '../../context.ts';
 import { usage } from '../../failure.ts';
 import { apiOf, type ServerOptions } from '../../options.ts';
-import { type Format, isValueFormat, renderValue, writeData } from '../../output/render.ts';
+import { type Format, isValueFormat } from '../../output/formats.ts';
+import { renderValue, writeData } from '../../output/render.ts';
 import { namesPlan, planId, planPath } from './plan-name.ts';
 import { simulateAnswerText } from './plan-words.ts';
 

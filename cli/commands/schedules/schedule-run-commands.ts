@@ -19,7 +19,8 @@ import {
   withWait,
   withWatch,
 } from '../../options.ts';
-import { isValueFormat, renderOne, renderValue, writeData, writeList } from '../../output/render.ts';
+import { isValueFormat } from '../../output/formats.ts';
+import { renderOne, renderValue, writeData, writeList } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
 import { scheduleRunDetails, scheduleRunView } from './schedule-view.ts';
 

@@ -8,7 +8,8 @@ import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT } from '../../failure.ts';
 import { apiOf, type OutputOptions } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
-import { isValueFormat, renderList, renderValue, writeData } from '../../output/render.ts';
+import { isValueFormat } from '../../output/formats.ts';
+import { renderList, renderValue, writeData } from '../../output/render.ts';
 import { fieldList } from '../../output/table.ts';
 import { batcherLine } from '../batches/batch-view.ts';
 

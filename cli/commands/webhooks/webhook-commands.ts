@@ -21,7 +21,8 @@ import {
   withServer,
 } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
-import { isValueFormat, renderValue, writeData, writeList } from '../../output/render.ts';
+import { isValueFormat } from '../../output/formats.ts';
+import { renderValue, writeData, writeList } from '../../output/render.ts';
 
 const PATH = '/api/v1/webhooks';
 

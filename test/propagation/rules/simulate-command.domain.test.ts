@@ -46,7 +46,8 @@ test.each([
   ['bad_request', 'events: ""\nstaged: [a]', "'a' is no node"],
   ['usage', `${LOOP}---\n${LOOP}`, '2 documents'],
   ['usage', '- 1', 'is not an object'],
-  ['usage', '{', 'neither JSON nor YAML'],
+  ['usage', '{', '`{` of line 1 is not closed'],
+  ['usage', 'a: b: c', 'neither JSON nor YAML'],
 ])('refuses with %s and exit status 2', async (code, file, said) => {
   const { exit, err, out } = await run(file);
   expect([exit, out]).toEqual([2, '']);
