@@ -1,6 +1,7 @@
 /** What the session workflow asks of its activities: plain data in and out, small, by reference where it could grow. */
 
 import type { CheckCounts } from '../../domain/components/drift-schema.ts';
+import type { RunnerKind } from '../../domain/runs/runner.ts';
 import type {
   EndRun,
   FinishJob,
@@ -13,7 +14,6 @@ import type {
 } from '../../domain/sessions/activity-schema.ts';
 import type { JobOutcome } from '../../domain/sessions/cluster/job-outcome.ts';
 import type { LayerOutcome } from '../../domain/sessions/outcome.ts';
-import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import type { SessionReason } from '../../domain/sessions/session-reason.ts';
 import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 

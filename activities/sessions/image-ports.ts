@@ -2,8 +2,8 @@
 
 import type { ImageKeys } from '../../control/sessions/images/image-keys.ts';
 import type { ImageService } from '../../domain/images/image-service.ts';
+import type { RunnerKind } from '../../domain/runs/runner.ts';
 import type { ImageShells } from '../../domain/sessions/ports.ts';
-import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import type { Db } from '../../store/connection/database.ts';
 
 export interface ImageDependencies {

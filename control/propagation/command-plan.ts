@@ -1,7 +1,6 @@
 /** What users ask of a plan. Each command is written down in one transaction; then the driver is told, and obeys at its next step. */
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import { localText } from '../../domain/propagation/handler-support.ts';
-import type { RunnerKind } from '../../domain/propagation/plan-actions.ts';
 import {
   allows,
   type PlanCommand,
@@ -10,6 +9,7 @@ import {
   STATUSES_PUT_BACK,
 } from '../../domain/propagation/plan-states.ts';
 import { LOCALHOST } from '../../domain/propagation/target.ts';
+import type { RunnerKind } from '../../domain/runs/runner.ts';
 import { someOf } from '../../domain/some-of.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';

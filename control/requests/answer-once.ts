@@ -10,7 +10,7 @@ import {
   removeExpiredRequests,
   storeAnswer,
 } from '../../store/requests/idempotency.ts';
-import type { SealKeys } from '../sealing/seal.ts';
+import type { SealKeys } from '../sealing/stored-key.ts';
 import { type AnswerSeal, readAnswerSeal } from './answer-seal.ts';
 
 /** A process that works on a request holds it for so long from its last sign of life, ms. */

@@ -1,8 +1,8 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import type { SealKeys } from '../sealing/seal.ts';
 import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../sealing/sealed-bytes.ts';
+import type { SealKeys } from '../sealing/stored-key.ts';
 
 /** Secret with the key of stored answers, made when it is first needed. */
 const SEAL_SECRET = 'muster-idempotency';

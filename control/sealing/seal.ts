@@ -1,17 +1,9 @@
 /** Sealed columns: values that a table keeps and only a process with the key can read. */
-import { hkdfSync, randomBytes } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { withSetupLock } from '../../store/connection/setup-lock.ts';
 import { openBytes, SEAL_KEY_BYTES, sealBytes } from './sealed-bytes.ts';
-
-const KEY = 'key';
-
-/** Where the key is kept: the part of the store of secrets that it needs. */
-export interface SealKeys {
-  get(name: string): Promise<Record<string, string> | null>;
-  put(name: string, key: string, value: string): Promise<void>;
-}
+import { type SealKeys, storedKey } from './stored-key.ts';
 
 /** `place`: where the value is kept; it opens nowhere else. */
 export interface Seal {
@@ -30,19 +22,7 @@ export interface SealUse {
 /** Returns the seal of a use. Its secret is made when the first value is sealed. */
 export function openSeal(db: Db, secrets: SealKeys, { secret, use }: SealUse): Seal {
   let known: Buffer | null = null;
-  const stored = async (): Promise<Buffer | null> => {
-    const key = Buffer.from((await secrets.get(secret))?.[KEY] ?? '', 'hex');
-    return key.length === SEAL_KEY_BYTES ? key : null;
-  };
-  const made = () =>
-    // What one process seals with a key that another replaces would be lost.
-    withSetupLock(db, async () => {
-      const found = await stored();
-      if (found !== null) return found;
-      const key = randomBytes(SEAL_KEY_BYTES);
-      await secrets.put(secret, KEY, key.toString('hex'));
-      return key;
-    });
+  const stored = storedKey(db, secrets, secret);
   const derived = (key: Buffer) => Buffer.from(hkdfSync('sha256', key, '', `muster ${use}`, SEAL_KEY_BYTES));
   const keyOf = async (find: () => Promise<Buffer | null>): Promise<Buffer | null> => {
     if (known === null) {
@@ -53,11 +33,11 @@ export function openSeal(db: Db, secrets: SealKeys, { secret, use }: SealUse): S
   };
   return {
     async seal(bytes, place) {
-      const key = await keyOf(async () => (await stored()) ?? (await made()));
+      const key = await keyOf(stored.findOrMake);
       return sealBytes(key as Buffer, bytes, Buffer.from(place));
     },
     async open(sealed, place) {
-      const key = await keyOf(stored);
+      const key = await keyOf(stored.find);
       try {
         if (key !== null) return openBytes(key, sealed, Buffer.from(place));
       } catch {

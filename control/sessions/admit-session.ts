@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Options } from '../../domain/configurations/schema.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { RunnerKind } from '../../domain/sessions/schema.ts';
+import type { RunnerKind } from '../../domain/runs/runner.ts';
 import type { RecordedEnd } from '../../domain/sessions/session-result.ts';
 import { describeSlotWait } from '../../domain/sessions/slot-wait.ts';
 import type { Db } from '../../store/connection/database.ts';

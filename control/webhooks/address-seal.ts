@@ -1,13 +1,10 @@
 /** What encrypts the addresses of webhooks. */
-import { randomBytes } from 'node:crypto';
 import { musterError } from '../../domain/errors.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import { ADDRESS_KEY_SECRET } from '../../domain/secrets/secret-uses.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { withSetupLock } from '../../store/connection/setup-lock.ts';
-import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../sealing/sealed-bytes.ts';
-
-const KEY = 'key';
+import { openBytes, sealBytes } from '../sealing/sealed-bytes.ts';
+import { storedKey } from '../sealing/stored-key.ts';
 
 /** Each text opens in its own place alone. */
 export interface AddressSeal {
@@ -38,28 +35,13 @@ export function openAddressSeal(
   };
 }
 
-/** The seal by a key in the store of secrets, which all processes share. It is made when the first address is sealed. */
+/** The seal by a key in the store of secrets. The key is made when the first address is sealed. */
 function sealBySecret(db: Db, secrets: Pick<SecretStore, 'get' | 'put'>): AddressSeal {
-  const stored = async (): Promise<Buffer | null> => {
-    const key = Buffer.from((await secrets.get(ADDRESS_KEY_SECRET))?.[KEY] ?? '', 'hex');
-    return key.length === SEAL_KEY_BYTES ? key : null;
-  };
-  const made = () =>
-    // What one process seals with a key that another replaces would be lost.
-    withSetupLock(db, async () => {
-      const found = await stored();
-      if (found !== null) return found;
-      const key = randomBytes(SEAL_KEY_BYTES);
-      await secrets.put(ADDRESS_KEY_SECRET, KEY, key.toString('hex'));
-      return key;
-    });
+  const stored = storedKey(db, secrets, ADDRESS_KEY_SECRET);
   return {
-    seal: async (text, place) => {
-      const key = (await stored()) ?? (await made());
-      return sealBytes(key, Buffer.from(text), Buffer.from(place));
-    },
+    seal: async (text, place) => sealBytes(await stored.findOrMake(), Buffer.from(text), Buffer.from(place)),
     open: async (sealed, place) => {
-      const key = await stored();
+      const key = await stored.find();
       const text = key === null ? null : unseal(key, sealed, place);
       if (text !== null) return text;
       throw musterError(

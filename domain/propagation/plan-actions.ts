@@ -1,5 +1,6 @@
 /** What the actions of a plan execute, and whether they can be executed here. */
 import { type Mistake, musterError } from '../errors.ts';
+import type { RunnerKind } from '../runs/runner.ts';
 import type { ActionDefinition, Handler } from './definition-schema.ts';
 
 /** A resource as far as its actions count. */
@@ -8,9 +9,6 @@ export interface ActingResource {
   handler: Handler;
   actions: Readonly<Record<string, ActionDefinition>>;
 }
-
-/** What executes the work of users on this installation. */
-export type RunnerKind = 'local' | 'kubernetes';
 
 /**
  * Returns the action that is executed: `run` for an `update` that is not defined, null for a removal that is not. Undefined: the action

@@ -1,6 +1,10 @@
 /** What a runner is, whichever way it executes: shapes shared by its drivers and by those who use it. */
 import type { EventLine, ExitFile, ResultsFile, RunTrace } from './schema.ts';
 
+/** What executes the work of users: processes of the worker, or Jobs of a cluster. */
+export const RUNNERS = ['local', 'kubernetes'] as const;
+export type RunnerKind = (typeof RUNNERS)[number];
+
 /** One playbook run, complete: the child gets this environment and nothing else. */
 export interface RunSpec {
   runId: string;

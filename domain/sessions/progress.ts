@@ -1,9 +1,10 @@
 /** What a session does, in the words of its record and of its workflow. */
 import type { ErrorCode } from '../errors.ts';
+import type { RunnerKind } from '../runs/runner.ts';
 import { CLUSTER_PATIENCE, runnerOf } from './cluster/cluster-wait.ts';
 import { describeImages, type ImageStep } from './images/image-progress.ts';
 import { layerNumber } from './layer-name.ts';
-import type { RunnerKind, SessionMuster, TargetDefinition } from './schema.ts';
+import type { SessionMuster, TargetDefinition } from './schema.ts';
 
 /** In the order in which a session comes to them, where it comes to them at all. */
 const SESSION_PHASES = [

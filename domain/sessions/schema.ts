@@ -1,5 +1,6 @@
 /** Shapes of lane sessions on the v3 wire (cfs-api 8, 9, 10) and of Muster's own session routes. */
 import { z } from 'zod';
+import { RUNNERS } from '../runs/runner.ts';
 import { atMost, KEY_MAX, NO_BLANK, NO_BLANK_MESSAGE, TagsSchema, TEXT_MAX, text } from '../schema.ts';
 
 export const SESSION_NAME_MAX = 45;
@@ -9,8 +10,6 @@ export type SessionStatus = (typeof SESSION_STATUSES)[number];
 /** Ordered: a value only moves forward (cfs-flows 1.1). */
 export const SUCCEEDED = ['none', 'unknown', 'false', 'true'] as const;
 export type Succeeded = (typeof SUCCEEDED)[number];
-export const RUNNERS = ['local', 'kubernetes'] as const;
-export type RunnerKind = (typeof RUNNERS)[number];
 const TARGET_DEFINITIONS = ['image', 'spec', 'repo', 'dynamic'] as const;
 export type TargetDefinition = (typeof TARGET_DEFINITIONS)[number];
 

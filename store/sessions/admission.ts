@@ -1,8 +1,8 @@
 /** Who gets a session slot next. */
 
 import { sql } from 'kysely';
+import type { RunnerKind } from '../../domain/runs/runner.ts';
 import { firstStep, progressOf, WAITS_FOR_SLOT } from '../../domain/sessions/progress.ts';
-import type { RunnerKind } from '../../domain/sessions/schema.ts';
 import type { SlotHolder } from '../../domain/sessions/slot-wait.ts';
 import type { Db } from '../connection/database.ts';
 import { addDuration } from '../connection/tallies.ts';

@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import {
-  RUNNERS,
-  type RunnerKind,
-  type Session,
-  type SessionCreate,
-  type TargetDefinition,
-} from '../../../domain/sessions/schema.ts';
+import { RUNNERS, type RunnerKind } from '../../../domain/runs/runner.ts';
+import type { Session, SessionCreate, TargetDefinition } from '../../../domain/sessions/schema.ts';
 import type { ApiRequest } from '../../client/api-client.ts';
 import { mayBeDone } from '../../client/transport-failure.ts';
 import { type CliContext, say } from '../../context.ts';

@@ -1,5 +1,7 @@
 /** Sessions that a worker with a cluster has to take up, and what is said of them while, and when, none does. */
-import type { RunnerKind, SessionMuster } from '../schema.ts';
+
+import type { RunnerKind } from '../../runs/runner.ts';
+import type { SessionMuster } from '../schema.ts';
 
 /** Where a session's layers run: as it says itself, else as its installation does. */
 export function runnerOf({ muster }: { muster: SessionMuster | null }, byDefault: RunnerKind = 'local'): RunnerKind {
