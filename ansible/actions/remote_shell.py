@@ -1,0 +1,423 @@
+"""The far side of a shell action: what a target executes, sent to its `python3` over ssh. Python 3.6 and its standard library are enough.
+
+It greets with GREETING and then reads an order, one line of JSON, from standard input:
+
+    {"do": "run", "attempt", "folder", "argv", "env", "files": [{"path", "size", "mode"}]}    followed by the contents of the files
+    {"do": "end", "attempt", "folder"}
+
+and answers in frames: a letter, the length as four bytes, so many bytes.
+
+    A   the files are there; the action begins with the next byte of the input
+    O   output of the action
+    X   {"status", "left"}: its exit status, and whether files of it could not be removed. Its folder is gone before this is said
+    F   why nothing was begun
+    E   {"gone", "why"}: whether every process of the attempt is gone, the answer to "end"
+
+Two processes see to it that the action does not outlive who asked for it. The worker follows the action, and ends itself when the
+input ends or is silent for SILENCE. The keeper is its parent, and the nearest subreaper of all that the action begins: whatever leaves
+its session, its parent or its environment behind falls to it. When the worker ends in any way but well, the keeper ends what is left, and
+removes the folder. What an action that ends well has left at work lives on, as it does after a shell action on the machine of a worker.
+
+The environment of all of them names the attempt (MUSTER_ATTEMPT), by which "end" finds them over another connection. A folder that is
+there although nobody works says that the keeper was killed: then something may be at work that nothing tells from others.
+"""
+
+import ctypes
+import json
+import os
+import select
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+GREETING = b'muster-remote-shell 1\n'
+SILENCE = 60
+"""Seconds without a word after which the other side counts as lost."""
+GRACE = 3
+"""Seconds that processes have to end by themselves."""
+KEEPER_GRACE = 12
+"""Seconds that a keeper has to end them, before it is ended itself."""
+REFUSAL = 5
+"""Seconds after which processes that cannot be ended are given up."""
+
+_PR_SET_CHILD_SUBREAPER = 36
+_CLAIM = 'claim'
+_NOT_EXECUTABLE = 127
+_READ = 65536
+_PIPE_CAPACITY = 1024 * 1024
+_STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Lost(Exception):
+    """The other side is gone, or says nothing for too long."""
+
+
+def main():
+    """Does what it is asked for. Returns the exit status, which says nothing of the action."""
+    _write(GREETING)
+    for number in (signal.SIGALRM, *_STOPPING):
+        signal.signal(number, _raise_lost)
+    try:
+        order = json.loads(_take_line().decode())
+        if order['do'] == 'end':
+            signal.alarm(0)
+            _send(b'E', _end(order['attempt'], order['folder']))
+            return 0
+        return _run(order)
+    except Lost:
+        return 1
+
+
+def _run(order):
+    """Places the files, waits for the word to begin, and begins. Until then nothing has happened here."""
+    folder = order['folder']
+    try:
+        _become_subreaper()
+        # Who makes the folder owns it: a folder that is there belongs to somebody else.
+        os.mkdir(folder, 0o700)
+    except (OSError, AttributeError) as error:
+        _send(b'F', str(error))
+        return 1
+    try:
+        _place(folder, order['files'])
+        _claim(folder)
+        _send(b'A', '')
+        _take(1)
+        signal.alarm(0)
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        _send(b'F', str(error))
+        return 1
+    except Lost:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    keeper = os.getpid()
+    worker = os.fork()
+    if worker == 0:
+        _work(order, keeper)
+    return _keep(worker, order['attempt'], folder)
+
+
+def _become_subreaper():
+    """From now on orphans among the descendants of this process become its children."""
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), 'orphans cannot be adopted')
+
+
+def _place(folder, files):
+    before = os.umask(0o077)
+    for file in files:
+        path = os.path.join(folder, file['path'])
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, file['mode']), 'wb') as placed:
+            left = file['size']
+            while left > 0:
+                piece = _take(min(left, _READ))
+                placed.write(piece)
+                left -= len(piece)
+    os.umask(before)
+
+
+def _claim(folder):
+    """Notes on which boot of the machine the action begins: after another one nothing of it can be at work."""
+    with os.fdopen(os.open(os.path.join(folder, _CLAIM), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), 'w') as file:
+        file.write(_boot_id())
+
+
+def _boot_id():
+    with open('/proc/sys/kernel/random/boot_id') as file:
+        return file.read().strip()
+
+
+# The worker
+
+
+def _work(order, keeper):
+    """Executes the action, and ends this process."""
+    try:
+        for number in _STOPPING:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
+        # A pseudo terminal of sudo must not take the action with it: the keeper ends it, and sees that it is gone.
+        os.setsid()
+        threading.Thread(target=_listen, args=(order['attempt'], keeper), daemon=True).start()
+        status = _execute(order['argv'], order['folder'], dict(os.environ, **order['env']))
+        shutil.rmtree(order['folder'], ignore_errors=True)
+        _send(b'X', {'status': status, 'left': os.path.lexists(order['folder'])})
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+def _execute(argv, folder, env):
+    """Returns the exit status of the action, as a shell gives it."""
+    wake = _wake_on_child_end()
+    output, writer = os.pipe()
+    try:
+        child = subprocess.Popen(
+            argv, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=writer, stderr=writer, start_new_session=True
+        )
+    except OSError as error:
+        _send(b'O', '[muster] cannot run %s: %s\n' % (argv[0], error.strerror))
+        return _NOT_EXECUTABLE
+    os.close(writer)
+    code = _follow(child, output, wake)
+    return code if code >= 0 else 128 - code
+
+
+def _listen(attempt, keeper):
+    """Ends the worker when nobody is there any more who wants to know of the action. The keeper does the rest, if it is there."""
+    try:
+        while select.select([0], [], [], SILENCE)[0] and os.read(0, _READ):
+            pass
+        if os.getppid() != keeper:
+            end_all(attempt, GRACE)
+    finally:
+        os._exit(1)
+
+
+def _wake_on_child_end():
+    wake, waker = os.pipe()
+    for fd in (wake, waker):
+        os.set_blocking(fd, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(waker)
+    return wake
+
+
+def _follow(child, output, wake):
+    """Hands the output on until the action has ended. Returns its status, which is negative for a signal."""
+    os.set_blocking(output, False)
+    watched = [output, wake]
+    while child.poll() is None:
+        for fd in select.select(watched, [], [])[0]:
+            if fd == wake:
+                os.read(wake, 512)
+            elif _copy(output) == 0:
+                watched.remove(output)
+    # What the action has left may hold the pipe for ever, so what is in it now is all.
+    left = _PIPE_CAPACITY
+    while left > 0:
+        copied = _copy(output)
+        if not copied:
+            break
+        left -= copied
+    return child.returncode
+
+
+def _copy(output):
+    """Hands on what can be read at once: the number of bytes, None if there are none now, 0 if none can come."""
+    try:
+        piece = os.read(output, _READ)
+    except BlockingIOError:
+        return None
+    if piece:
+        _send(b'O', piece)
+    return len(piece)
+
+
+# The keeper
+
+
+def _keep(worker, attempt, folder):
+    """Waits for the worker, and ends what is left of the action where the worker did not end well."""
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+
+    def stop(*_):
+        try:
+            os.kill(worker, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    for number in _STOPPING:
+        signal.signal(number, stop)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == worker:
+            break
+    if status == 0:
+        return 0
+    if not end_all(attempt, GRACE, os.getpid()):
+        shutil.rmtree(folder, ignore_errors=True)
+    return 1
+
+
+# Ending
+
+
+def _end(attempt, folder):
+    left = end_all(attempt, KEEPER_GRACE)
+    if left:
+        return {'gone': False, 'why': 'processes cannot be ended: %s' % ', '.join(map(str, left[:10]))}
+    try:
+        found = os.lstat(folder)
+    except FileNotFoundError:
+        return {'gone': True, 'why': None}
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        return {'gone': False, 'why': '%s belongs to another user' % folder}
+    if _began_on_this_boot(folder):
+        _empty(folder)
+        why = 'the process that watched over the action was killed: what has shed its environment may still be at work'
+        return {'gone': False, 'why': why}
+    shutil.rmtree(folder, ignore_errors=True)
+    return {'gone': True, 'why': None}
+
+
+def _began_on_this_boot(folder):
+    try:
+        with open(os.path.join(folder, _CLAIM)) as file:
+            return file.read() == _boot_id()
+    except FileNotFoundError:
+        return False
+
+
+def _empty(folder):
+    """Removes all but the note by which the next one who asks gets the same answer."""
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if name == _CLAIM:
+            continue
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            os.unlink(path)
+
+
+def end_all(attempt, grace, keeper=None):
+    """Ends every process of an attempt: TERM, after `grace` seconds KILL. Returns those that cannot be ended.
+
+    `keeper`: a process that all of them descend of, which is left alone; None: those that name the attempt in their environment, and
+    their descendants.
+    """
+    began = time.monotonic()
+    told = set()
+    left = {}
+    empty = 0
+    while True:
+        left = _processes_of(attempt, keeper, left)
+        # A process that forks while the table is read may be missed once.
+        empty = 0 if left else empty + 1
+        if empty == 2:
+            return []
+        passed = time.monotonic() - began
+        if passed >= grace + REFUSAL:
+            return sorted(left)
+        for pid in left:
+            if passed >= grace or pid not in told:
+                told.add(pid)
+                _signal(pid, signal.SIGKILL if passed >= grace else signal.SIGTERM)
+        _reap()
+        time.sleep(0.05)
+
+
+def _processes_of(attempt, keeper, known):
+    """Processes of an attempt by number, each with its start time; without zombies, this process and the keeper."""
+    stats = {}
+    children = {}
+    for name in os.listdir('/proc'):
+        found = _stat(int(name)) if name.isdigit() else None
+        if found is not None:
+            parent, start = found
+            stats[int(name)] = start
+            children.setdefault(parent, []).append(int(name))
+    mark = ('MUSTER_ATTEMPT=%s\0' % attempt).encode()
+    todo = [] if keeper is None else list(children.get(keeper, ()))
+    todo += [pid for pid, start in known.items() if stats.get(pid) == start]
+    todo += [pid for pid in stats if mark in _environment(pid)]
+    found = {}
+    while todo:
+        pid = todo.pop()
+        if pid in found or pid not in stats or pid in (os.getpid(), keeper):
+            continue
+        found[pid] = stats[pid]
+        todo += children.get(pid, ())
+    return found
+
+
+def _stat(pid):
+    """Parent and start time of a process; None for one that is gone, or a zombie. The name may hold blanks and parentheses."""
+    try:
+        with open('/proc/%d/stat' % pid, encoding='utf-8', errors='replace') as file:
+            fields = file.read().rpartition(')')[2].split()
+        # A zombie keeps the place of its other threads, which may still work.
+        has_ended = fields[0] == 'X' or (fields[0] == 'Z' and int(fields[17]) <= 1)
+        return None if has_ended else (int(fields[1]), fields[19])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _environment(pid):
+    try:
+        with open('/proc/%d/environ' % pid, 'rb') as file:
+            return file.read()
+    except OSError:
+        return b''
+
+
+def _signal(pid, number):
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass  # It is gone, or it stays among those that are left.
+
+
+def _reap():
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+# What is said and heard
+
+
+def _raise_lost(*_):
+    raise Lost
+
+
+def _take_line():
+    signal.alarm(SILENCE)
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b'\n'):
+        raise Lost
+    return line
+
+
+def _take(size):
+    signal.alarm(SILENCE)
+    piece = sys.stdin.buffer.read(size)
+    if len(piece) < size:
+        raise Lost
+    return piece
+
+
+def _send(kind, what):
+    """Sends a frame: bytes, a text, or data as JSON."""
+    content = what if isinstance(what, bytes) else (what if isinstance(what, str) else json.dumps(what)).encode()
+    _write(struct.pack('>cI', kind, len(content)) + content)
+
+
+def _write(content):
+    rest = memoryview(content)
+    try:
+        while rest:
+            rest = rest[os.write(1, rest) :]
+    except BrokenPipeError:
+        raise Lost from None
+
+
+if __name__ == '__main__':
+    sys.exit(main())
