@@ -43,9 +43,18 @@ export async function readAction(
       return [path, content];
     }),
   );
+  const inputs = await readInputs(db, node);
+  return { definition: row.definition, files, inputs, secrets: await readSecrets(secrets, row.definition, inputs) };
+}
+
+/** Returns the inputs that a plan has frozen for a node; secret ones are references, or null. */
+export async function readInputs(
+  db: Db,
+  node: Pick<PlanNodeRow, 'id' | 'inputs'>,
+): Promise<Readonly<Record<string, unknown>>> {
   const inputs = (await findFrozen(db, [node.inputs])).get(node.inputs);
   if (inputs === undefined) throw new Error(`the inputs of node ${node.id} are not stored`);
-  return { definition: row.definition, files, inputs, secrets: await readSecrets(secrets, row.definition, inputs) };
+  return inputs;
 }
 
 async function readSecrets(

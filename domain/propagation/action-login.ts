@@ -102,15 +102,22 @@ export function knownHostsText(hostKey: string): string {
 /** ssh takes the first value of an option that it is given. These stand before all that ansible.cfg adds. */
 function sshArguments(knownHosts: string): string {
   const options = [
-    'StrictHostKeyChecking=yes',
-    `UserKnownHostsFile="${knownHosts.replaceAll('%', '%%')}"`,
-    'GlobalKnownHostsFile=/dev/null',
-    `HostKeyAlias=${HOST_KEY_ALIAS}`,
-    'UpdateHostKeys=no',
+    ...hostKeyOptions(knownHosts),
     'IdentitiesOnly=yes',
     'ServerAliveInterval=30',
     'ControlMaster=auto',
     'ControlPersist=60s',
   ];
   return options.map((option) => `-o '${option.replaceAll("'", "'\\''")}'`).join(' ');
+}
+
+/** Returns the options by which ssh talks to no host but the one whose key is in a file of known hosts. */
+export function hostKeyOptions(knownHosts: string): string[] {
+  return [
+    'StrictHostKeyChecking=yes',
+    `UserKnownHostsFile="${knownHosts.replaceAll('%', '%%')}"`,
+    'GlobalKnownHostsFile=/dev/null',
+    `HostKeyAlias=${HOST_KEY_ALIAS}`,
+    'UpdateHostKeys=no',
+  ];
 }

@@ -70,3 +70,27 @@ export interface ActionLogins {
   /** Removes the folders of a run. No error where there are none. */
   remove(runId: string): Promise<void>;
 }
+
+/** What is asked of the program that talks to a target. */
+export interface TargetCall {
+  /** The command that logs in and begins or ends the action there. */
+  ssh: readonly string[];
+  attempt: string;
+  /** Folder of the action there. */
+  folder: string;
+}
+
+/** Whether all that an action has begun at its target is gone. `why` says what is in doubt, or why the target did not answer. */
+export interface TargetAnswer {
+  isReached: boolean;
+  isGone: boolean;
+  why: string | null;
+}
+
+/** Shell actions at targets, by ssh from this machine. */
+export interface TargetShells {
+  /** Returns the program of a run that executes an action at its target; `callFile` has the call with what the action is given. */
+  argv(callFile: string): string[];
+  /** Ends every process of an action at its target, over a connection of its own. */
+  end(call: TargetCall): Promise<TargetAnswer>;
+}
