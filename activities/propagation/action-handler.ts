@@ -11,8 +11,18 @@ export interface ActionHandler {
   prepare(attempt: AttemptRow, node: PlanNodeRow, runId: string): Promise<RunSpec>;
   /** Begins what is to go on while the run does; returns its stop. Each watcher of the run begins it anew. */
   whileRunning?(attempt: AttemptRow, node: PlanNodeRow, runId: string): () => Promise<void>;
-  /** Returns the end of an attempt whose run has come to an end of its own. */
-  result(attempt: AttemptRow, node: PlanNodeRow, run: { id: string; exitCode: number }): Promise<RecordedEnd>;
+  /** Returns the end of an attempt whose run has come to an end of its own. The signal means that another watcher takes over. */
+  result(
+    attempt: AttemptRow,
+    node: PlanNodeRow,
+    run: { id: string; exitCode: number },
+    signal: AbortSignal,
+  ): Promise<RecordedEnd>;
+  /**
+   * Ends what a run that was broken off has begun on other machines. Returns whether all of it was seen to be gone. Absent: a run begins
+   * nothing there by itself.
+   */
+  endElsewhere?(attempt: AttemptRow, node: PlanNodeRow, runId: string, signal: AbortSignal): Promise<boolean>;
   /** Removes what the run needed. */
   clear(attempt: AttemptRow, runId: string): Promise<void>;
 }

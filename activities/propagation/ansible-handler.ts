@@ -6,11 +6,11 @@ import { noteRunWarning } from '../../control/propagation/note-run-warning.ts';
 import { type FrozenAction, type ReadActionDependencies, readAction } from '../../control/propagation/read-action.ts';
 import type { InventoryTree } from '../../domain/components/inventory/inventory-tree.ts';
 import { ERRORS, isMusterError } from '../../domain/errors.ts';
-import { componentTree, knownHostsText, localTree, nodeTree } from '../../domain/propagation/action-login.ts';
+import { componentTree, localTree, nodeTree } from '../../domain/propagation/action-login.ts';
 import { actionVariables, ansibleResult } from '../../domain/propagation/ansible-action.ts';
 import { unsupportedTarget } from '../../domain/propagation/handler-support.ts';
 import { refuse } from '../../domain/propagation/plan-actions.ts';
-import type { ActionFile, ActionLogins, ActionWorkspaces } from '../../domain/propagation/ports.ts';
+import type { ActionFile, ActionWorkspaces } from '../../domain/propagation/ports.ts';
 import { LOCALHOST } from '../../domain/propagation/target.ts';
 import { ansibleEnvironment, plainKeyEnvironment, setsCommonArguments } from '../../domain/runs/run-environment.ts';
 import type { RunSpec } from '../../domain/runs/runner.ts';
@@ -21,17 +21,14 @@ import type { AttemptRow, PlanNodeRow } from '../../store/propagation/plan-table
 import { commonFailure } from '../../store/runs/host-result-reads.ts';
 import { sumHostResults } from '../../store/runs/host-results.ts';
 import { findRun } from '../../store/runs/runs.ts';
-import { type IdentityDependencies, keepIdentity, writeIdentity } from '../sessions/machine/host-identity.ts';
+import { keepIdentity } from '../sessions/machine/host-identity.ts';
 import { placeVaultPassword } from '../sessions/machine/vault-password.ts';
 import type { ActionHandler } from './action-handler.ts';
+import { identityOf, type LoginDependencies, usesIdentity, writeLogin } from './write-login.ts';
 
-export interface AnsibleDependencies
-  extends ReadActionDependencies,
-    StepDependencies,
-    Pick<IdentityDependencies, 'trust'> {
+export interface AnsibleDependencies extends ReadActionDependencies, StepDependencies, LoginDependencies {
   site: Pick<SiteValues, 'ssh' | 'ansibleConfig' | 'vaultPassword' | 'masks'>;
   workspaces: ActionWorkspaces;
-  logins: ActionLogins;
   /** Text of the file of an inventory, and its name. */
   inventoryText(tree: InventoryTree): string;
   inventoryFile: string;
@@ -148,26 +145,13 @@ function* definitionFiles({ files }: FrozenAction, playbook: string): Generator<
   }
 }
 
-const usesIdentity = (target: ActionTarget): boolean => target.kind === 'component' || isKeyless(target);
-const isKeyless = (target: ActionTarget): boolean => target.kind === 'node' && target.key === null;
 const keysOf = ({ key }: { key: string | null }): string[] => (key === null ? [] : [key]);
 
 /** Writes what ssh needs, and returns the inventory of the target. */
 async function openLogin(deps: AnsibleDependencies, target: ActionTarget, runId: string): Promise<InventoryTree> {
-  const { logins } = deps;
-  const paths = logins.paths(runId);
   const rules = { allowLocalConnection: deps.allowsLocal };
+  await writeLogin(deps, target, runId);
   if (target.kind === 'local') return localTree();
-  if (usesIdentity(target)) await writeIdentity(identityOf(deps), runId);
   if (target.kind === 'component') return componentTree(target.component, rules);
-  const { address, transport, key } = target;
-  await logins.writePrivate(paths.knownHosts, knownHostsText(transport.hostKey));
-  if (key !== null) await logins.writePrivate(paths.ownKey, key.endsWith('\n') ? key : `${key}\n`);
-  return nodeTree(address, transport, paths.knownHosts, rules);
+  return nodeTree(target.address, target.transport, deps.logins.paths(runId).knownHosts, rules);
 }
-
-const identityOf = ({ logins, site, trust }: AnsibleDependencies): IdentityDependencies => ({
-  workspaces: logins,
-  site,
-  trust,
-});

@@ -74,8 +74,11 @@ async function runOne(deps: AttemptRunsDependencies, attempt: AttemptRow, watch:
   const exitCode = ended?.exitCode ?? null;
   // Another watcher may have ended it before.
   const wasEnded = interruption ?? (exitCode === 0 ? null : await interruptionNow(deps, attempt, node, watch));
-  const broken = resultOfBroken({ exitCode, interruption: wasEnded, isGone: !(await runner.mayHaveLeft(runId)) });
-  const result = broken ?? (await handler.result(attempt, node, { id: runId, exitCode: exitCode ?? 0 }));
+  const isBroken = wasEnded !== null || exitCode === null;
+  const isGoneElsewhere = !isBroken || ((await handler.endElsewhere?.(attempt, node, runId, watch.signal)) ?? true);
+  const isGone = isGoneElsewhere && !(await runner.mayHaveLeft(runId));
+  const broken = resultOfBroken({ exitCode, interruption: wasEnded, isGone });
+  const result = broken ?? (await handler.result(attempt, node, { id: runId, exitCode: exitCode ?? 0 }, watch.signal));
   await handler.clear(attempt, runId);
   return result;
 }

@@ -11,6 +11,7 @@ import type { Evaluator } from '../../domain/propagation/ports.ts';
 import { createActionLogins } from '../../drivers/actions/action-logins.ts';
 import { createActionWorkspaces } from '../../drivers/actions/action-workspaces.ts';
 import { createEvaluator } from '../../drivers/actions/evaluator.ts';
+import { createTargetShells } from '../../drivers/actions/remote-shell.ts';
 import { GENERATED_INVENTORY, inventoryData } from '../../drivers/inventory/write-inventory.ts';
 import { baseEnvironment } from '../base-environment.ts';
 import { ROOT, type WorkerLane, type WorkerShared } from '../shared/open-shared.ts';
@@ -49,15 +50,20 @@ function handlersOf(shared: WorkerShared, evaluator: Evaluator): ActionHandlers 
     baseEnvironment: baseEnvironment(environment, ansible),
     logMaxBytes: env.MUSTER_LOG_MAX,
     allowsLocal: env.MUSTER_ALLOW_LOCAL_CONNECTION,
+    site: site.values,
+    trust: shared.trust,
+    logins: createActionLogins({ runsDir: paths.runs, shortDir: tmpdir() }),
   };
+  const shells = createTargetShells({
+    python: shared.python,
+    program: join(ROOT, 'ansible', 'actions', 'over_ssh.py'),
+    environment: all.baseEnvironment,
+  });
   return {
-    shell: createShellHandler({ ...all, evaluator }),
+    shell: createShellHandler({ ...all, evaluator, shells }),
     ansible_playbook: createAnsibleHandler({
       ...all,
       clock: shared.clock,
-      site: site.values,
-      trust: shared.trust,
-      logins: createActionLogins({ runsDir: paths.runs, shortDir: tmpdir() }),
       inventoryText: (tree) => [...inventoryData(tree)].join(''),
       inventoryFile: GENERATED_INVENTORY,
       playbookCommand: env.MUSTER_PLAYBOOK_COMMAND ?? join(ansible, 'ansible-playbook'),
