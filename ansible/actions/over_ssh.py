@@ -1,7 +1,8 @@
 """The near side of a shell action at a target: `python over_ssh.py run CALL` and `python over_ssh.py end CALL` (`-`: standard input).
 
 CALL is a file of JSON: `ssh`, the words of a command that executes `remote_shell.py` at the target once it has been sent its text;
-`attempt` and `folder`, by which the far side knows the action; for `run` also `argv`, `env` and `files`, a folder whose content is copied.
+`attempt` and `folder`, by which the far side knows the action; perhaps `patience`, the seconds that it may take to greet; for `run` also
+`argv`, `env` and `files`, a folder whose content is copied.
 
 `run` is the program of a run: it hands on the output of the action, ends with its exit status, and writes down what became of it as
 events of the run. For the exit status of ssh is not that of the action, and no text of an action can pass for an event.
@@ -42,6 +43,8 @@ _UNREACHED = 255
 """Exit status of ssh for what is no end of the command."""
 _ALIVE_EVERY = 5.0
 """Seconds between two signs of life; the far side gives up after a minute without any."""
+_PATIENCE = 60
+"""Seconds that a target may take until it greets: to be connected to, to log in, to find its Python."""
 _READ = 65536
 _NOISE = 64 * 1024
 """Bytes that a target may print before it greets: what its shell has to say."""
@@ -69,8 +72,22 @@ class Connection:
         self._errors = threading.Thread(target=self._hear_errors, daemon=True)
         self._errors.start()
 
-    def open(self) -> None:
+    def open(self, patience: float) -> None:
         """Sends the program, and waits until it greets. Raises Trouble."""
+        late = threading.Event()
+        timer = threading.Timer(patience, lambda: (late.set(), self._ssh.kill()))
+        timer.daemon = True
+        timer.start()
+        try:
+            self._await_greeting()
+        except Trouble:
+            if late.is_set():
+                raise Trouble('unreachable', f'the target did not answer within {patience} s') from None
+            raise
+        finally:
+            timer.cancel()
+
+    def _await_greeting(self) -> None:
         program = Path(PROGRAM).read_bytes()
         self.send(b'%d\n' % len(program) + program)
         assert self._ssh.stdout is not None
@@ -210,7 +227,7 @@ def _secrets() -> list[str]:
 def _end(call: dict) -> int:
     connection = Connection(call['ssh'])
     try:
-        connection.open()
+        connection.open(call.get('patience', _PATIENCE))
         connection.send(_line({'do': 'end', 'attempt': call['attempt'], 'folder': call['folder']}))
         print(connection.answer(b'E').decode())
     except Trouble as trouble:
@@ -244,7 +261,7 @@ def _run(call: dict, events: Events) -> int:
 def _prepared(call: dict) -> Connection:
     """A connection on which the action is about to begin. Raises Trouble."""
     connection = Connection(call['ssh'])
-    connection.open()
+    connection.open(call.get('patience', _PATIENCE))
     paths = sorted(path for path in Path(call['files']).rglob('*') if path.is_file())
     files = [
         {
