@@ -5,20 +5,24 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { createAttemptRuns } from '../../../activities/propagation/attempt-runs.ts';
 import { runAttempt } from '../../../activities/propagation/run-attempt.ts';
-import { createShellHandler } from '../../../activities/propagation/shell-handler.ts';
+import { createShellHandler, type ShellHandlerDependencies } from '../../../activities/propagation/shell-handler.ts';
 import { createResource } from '../../../control/propagation/create-resource.ts';
 import { putDefinition } from '../../../control/propagation/put-definition.ts';
 import { parseEvents } from '../../../domain/propagation/event-text.ts';
 import { resourceOf } from '../../../domain/propagation/node-id.ts';
+import { createActionLogins } from '../../../drivers/actions/action-logins.ts';
 import { createActionWorkspaces } from '../../../drivers/actions/action-workspaces.ts';
 import { createEvaluator } from '../../../drivers/actions/evaluator.ts';
+import { createTargetShells } from '../../../drivers/actions/remote-shell.ts';
 import type { PlanRow } from '../../../store/propagation/plan-tables.ts';
 import { LAUNCHER, openLocalRuns, PYTHON } from '../../support/ansible/local-runs.ts';
 import { createMemorySecretStore } from '../../support/fakes/memory-secret-store.ts';
+import { SITE, TRUST } from '../../support/kubernetes/site-stand-ins.ts';
 import type { PlanVector } from '../rules/vectors.ts';
 import { ACTION_NAMES, type Outcomes, openPlans } from './plan-bench.ts';
 
 export const EVALUATOR = join(LAUNCHER, '../../evaluator/evaluate.py');
+const OVER_SSH = join(LAUNCHER, '../../actions/over_ssh.py');
 
 /** Exit statuses by which a script of these benches says how it ended. */
 export const STATUS_OF = { changed: 0, ok: 10, failed: 20, error: 30 } as const;
@@ -48,16 +52,29 @@ export async function writeStatuses(dir: string, outcomes: Outcomes): Promise<vo
 
 export type ShellBench = Awaited<ReturnType<typeof openShellPlans>>;
 
-export async function openShellPlans({ hostId = 'shell-machine', allowsLocal = true } = {}) {
+/** @param instead what the handler gets in place of what these plans have */
+export async function openShellPlans({
+  hostId = 'shell-machine',
+  allowsLocal = true,
+  instead = {},
+}: {
+  hostId?: string;
+  allowsLocal?: boolean;
+  instead?: Partial<ShellHandlerDependencies>;
+} = {}) {
   const plans = await openPlans();
   const runs = await openLocalRuns();
   const dir = await mkdtemp(join(tmpdir(), 'muster-shell-'));
   const secrets = createMemorySecretStore();
   const evaluator = createEvaluator({ python: PYTHON, script: EVALUATOR, tempDir: join(dir, 'tmp') });
+  const baseEnvironment = { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8' };
   const handler = createShellHandler({
     ...{ db: plans.db, secrets, evaluator, allowsLocal, logMaxBytes: 2 ** 20 },
     workspaces: createActionWorkspaces({ runsDir: runs.runsDir }),
-    baseEnvironment: { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8' },
+    ...{ baseEnvironment, site: SITE, trust: TRUST },
+    logins: createActionLogins({ runsDir: runs.runsDir, shortDir: dir }),
+    shells: createTargetShells({ python: PYTHON, program: OVER_SSH, environment: baseEnvironment }),
+    ...instead,
   });
   const attempts = createAttemptRuns({
     ...{ ...plans.deps, runner: runs.runner, hostId, startPauses: [] },

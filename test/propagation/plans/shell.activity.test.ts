@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { abortPlan, retryPlan, runPlan } from '../../../control/propagation/command-plan.ts';
-import { createResource } from '../../../control/propagation/create-resource.ts';
 import { runIdOfOwner } from '../../../domain/runs/owner.ts';
 import { launcherMissing, processesWith } from '../../support/ansible/local-runs.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -164,14 +163,7 @@ describeNeeding(launcherMissing(), 'a shell action', () => {
     expect(await filesWith(['trap'], shell.runs.runsDir)).toMatchObject({ found: [] });
   }, 60_000);
 
-  test('runs at localhost alone, and there only where that is allowed', async () => {
-    await shell.put('one', 'handler: shell', { 'actions/run.sh': 'true' });
-    await createResource(shell.deps, { name: 'far', from: 'one', inputs: { location_id: 'component:x1' } });
-    await expect(shell.process()).rejects.toMatchObject({
-      code: 'not_supported',
-      errors: [{ names: ['far.run'], field: 'location_id' }],
-    });
-    await shell.discardAll();
+  test('runs on the machine of the worker only where that is allowed', async () => {
     const { id } = await shell.action('true');
     await expect(runPlan({ ...shell.deps, allowsLocal: false }, id)).rejects.toMatchObject({ code: 'not_supported' });
     // What was started before the setting changed is refused by the machine.

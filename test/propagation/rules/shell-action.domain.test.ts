@@ -67,19 +67,12 @@ test.each([
   expect(shellMessage(status, outcome, output)).toBe(message);
 });
 
-describe('a target', () => {
-  const of = (handler: 'shell' | 'ansible_playbook', target: string | null, allowsLocal: boolean) =>
-    unsupportedTarget({ id: 'a.run', handler, target }, { allowsLocal })?.code ?? null;
-  test.each([
-    ['shell', 'localhost', true, null],
-    ['shell', 'localhost', false, 'not_supported'],
-    ['shell', 'component:x', true, 'not_supported'],
-    ['shell', '10.0.0.1:22', true, 'not_supported'],
-    ['shell', null, true, null],
-    ['ansible_playbook', 'localhost', true, null],
-    ['ansible_playbook', 'localhost', false, 'not_supported'],
-    ['ansible_playbook', 'component:x', false, null],
-  ] as const)('of %s at %s, local connections %s: %s', (handler, target, allowsLocal, code) => {
-    expect(of(handler, target, allowsLocal)).toBe(code);
-  });
+test.each([
+  ['localhost', true, null],
+  ['localhost', false, 'not_supported'],
+  ['component:x', false, null],
+  ['10.0.0.1:22', false, null],
+  [null, false, null],
+] as const)('a node at %s, local connections %s: %s', (target, allowsLocal, code) => {
+  expect(unsupportedTarget({ id: 'a.run', target }, { allowsLocal })?.code ?? null).toBe(code);
 });

@@ -30,7 +30,7 @@ export function sshMissing(): string | null {
 /**
  * A real sshd on a free port of 127.0.0.1 with keys of its own in `dir`, which accepts one key for the running user; with
  * `trustedAuthorities` (lines of public keys) it accepts no key, only certificates of these, and with null nobody at all;
- * `authorizedKey` is accepted in place of its own; `forceCommand` is run in place of what is asked for; with `exposesAuth` a command
+ * `authorizedKey` is accepted in place of its own; `environment` is what its sessions find; `forceCommand` is run in place of what is asked for; with `exposesAuth` a command
  * finds in the file SSH_USER_AUTH what it was let in for.
  */
 export async function startSshServer(
@@ -38,11 +38,12 @@ export async function startSshServer(
   options: {
     trustedAuthorities?: string | null;
     authorizedKey?: string;
+    environment?: Readonly<Record<string, string>>;
     forceCommand?: string;
     exposesAuth?: boolean;
   } = {},
 ): Promise<SshServer> {
-  const { trustedAuthorities, authorizedKey, forceCommand, exposesAuth = false } = options;
+  const { trustedAuthorities, authorizedKey, environment = {}, forceCommand, exposesAuth = false } = options;
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const keyFile = join(dir, 'client_key');
   for (const file of ['host_key', 'client_key']) {
@@ -68,7 +69,7 @@ export async function startSshServer(
     'PermitRootLogin prohibit-password',
     'MaxStartups 100',
     // To bash, a shell inside another one: it does not read the ~/.bashrc of whoever runs the tests, which may start anything.
-    'SetEnv SHLVL=2',
+    ['SetEnv SHLVL=2', ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)].join(' '),
     ...(exposesAuth ? ['ExposeAuthInfo yes'] : []),
     ...(forceCommand === undefined ? [] : [`ForceCommand ${forceCommand}`]),
     '',
