@@ -1,4 +1,5 @@
-"""The far side of a shell action: what a target executes, sent to its `python3` over ssh. Python 3.6 and its standard library are enough.
+"""The far side of a shell action: what a target executes, sent to its `python3` over ssh together with `remote_end.py`. Python 3.6 and its
+standard library are enough.
 
 It greets with GREETING and then reads an order, one line of JSON, from standard input:
 
@@ -28,26 +29,21 @@ import os
 import select
 import shutil
 import signal
-import stat
 import struct
 import subprocess
 import sys
 import threading
-import time
 import traceback
+
+from remote_end import CLAIM, boot_id, end, end_all
 
 GREETING = b'muster-remote-shell 1\n'
 SILENCE = 60
 """Seconds without a word after which the other side counts as lost."""
 GRACE = 3
 """Seconds that processes have to end by themselves."""
-KEEPER_GRACE = 12
-"""Seconds that a keeper has to end them, before it is ended itself."""
-REFUSAL = 5
-"""Seconds after which processes that cannot be ended are given up."""
 
 _PR_SET_CHILD_SUBREAPER = 36
-_CLAIM = 'claim'
 _NOT_EXECUTABLE = 127
 _READ = 65536
 _PIPE_CAPACITY = 1024 * 1024
@@ -67,7 +63,7 @@ def main():
         order = json.loads(_take_line().decode())
         if order['do'] == 'end':
             signal.alarm(0)
-            _send(b'E', _end(order['attempt'], order['folder']))
+            _send(b'E', end(order['attempt'], order['folder']))
             return 0
         return _run(order)
     except Lost:
@@ -127,13 +123,8 @@ def _place(folder, files):
 
 def _claim(folder):
     """Notes on which boot of the machine the action begins: after another one nothing of it can be at work."""
-    with os.fdopen(os.open(os.path.join(folder, _CLAIM), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), 'w') as file:
-        file.write(_boot_id())
-
-
-def _boot_id():
-    with open('/proc/sys/kernel/random/boot_id') as file:
-        return file.read().strip()
+    with os.fdopen(os.open(os.path.join(folder, CLAIM), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), 'w') as file:
+        file.write(boot_id())
 
 
 # The worker
@@ -252,133 +243,6 @@ def _keep(worker, attempt, folder):
     if not end_all(attempt, GRACE, os.getpid()):
         shutil.rmtree(folder, ignore_errors=True)
     return 1
-
-
-# Ending
-
-
-def _end(attempt, folder):
-    left = end_all(attempt, KEEPER_GRACE)
-    if left:
-        return {'gone': False, 'why': 'processes cannot be ended: %s' % ', '.join(map(str, left[:10]))}
-    try:
-        found = os.lstat(folder)
-    except FileNotFoundError:
-        return {'gone': True, 'why': None}
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        return {'gone': False, 'why': '%s belongs to another user' % folder}
-    if _began_on_this_boot(folder):
-        _empty(folder)
-        why = 'the process that watched over the action was killed: what has shed its environment may still be at work'
-        return {'gone': False, 'why': why}
-    shutil.rmtree(folder, ignore_errors=True)
-    return {'gone': True, 'why': None}
-
-
-def _began_on_this_boot(folder):
-    try:
-        with open(os.path.join(folder, _CLAIM)) as file:
-            return file.read() == _boot_id()
-    except FileNotFoundError:
-        return False
-
-
-def _empty(folder):
-    """Removes all but the note by which the next one who asks gets the same answer."""
-    for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        if name == _CLAIM:
-            continue
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            os.unlink(path)
-
-
-def end_all(attempt, grace, keeper=None):
-    """Ends every process of an attempt: TERM, after `grace` seconds KILL. Returns those that cannot be ended.
-
-    `keeper`: a process that all of them descend of, which is left alone; None: those that name the attempt in their environment, and
-    their descendants.
-    """
-    began = time.monotonic()
-    told = set()
-    left = {}
-    empty = 0
-    while True:
-        left = _processes_of(attempt, keeper, left)
-        # A process that forks while the table is read may be missed once.
-        empty = 0 if left else empty + 1
-        if empty == 2:
-            return []
-        passed = time.monotonic() - began
-        if passed >= grace + REFUSAL:
-            return sorted(left)
-        for pid in left:
-            if passed >= grace or pid not in told:
-                told.add(pid)
-                _signal(pid, signal.SIGKILL if passed >= grace else signal.SIGTERM)
-        _reap()
-        time.sleep(0.05)
-
-
-def _processes_of(attempt, keeper, known):
-    """Processes of an attempt by number, each with its start time; without zombies, this process and the keeper."""
-    stats = {}
-    children = {}
-    for name in os.listdir('/proc'):
-        found = _stat(int(name)) if name.isdigit() else None
-        if found is not None:
-            parent, start = found
-            stats[int(name)] = start
-            children.setdefault(parent, []).append(int(name))
-    mark = ('MUSTER_ATTEMPT=%s\0' % attempt).encode()
-    todo = [] if keeper is None else list(children.get(keeper, ()))
-    todo += [pid for pid, start in known.items() if stats.get(pid) == start]
-    todo += [pid for pid in stats if mark in _environment(pid)]
-    found = {}
-    while todo:
-        pid = todo.pop()
-        if pid in found or pid not in stats or pid in (os.getpid(), keeper):
-            continue
-        found[pid] = stats[pid]
-        todo += children.get(pid, ())
-    return found
-
-
-def _stat(pid):
-    """Parent and start time of a process; None for one that is gone, or a zombie. The name may hold blanks and parentheses."""
-    try:
-        with open('/proc/%d/stat' % pid, encoding='utf-8', errors='replace') as file:
-            fields = file.read().rpartition(')')[2].split()
-        # A zombie keeps the place of its other threads, which may still work.
-        has_ended = fields[0] == 'X' or (fields[0] == 'Z' and int(fields[17]) <= 1)
-        return None if has_ended else (int(fields[1]), fields[19])
-    except (OSError, IndexError, ValueError):
-        return None
-
-
-def _environment(pid):
-    try:
-        with open('/proc/%d/environ' % pid, 'rb') as file:
-            return file.read()
-    except OSError:
-        return b''
-
-
-def _signal(pid, number):
-    try:
-        os.kill(pid, number)
-    except (ProcessLookupError, PermissionError):
-        pass  # It is gone, or it stays among those that are left.
-
-
-def _reap():
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
 
 
 # What is said and heard

@@ -15,11 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from connection import GREETING, program
 from runs import ANSIBLE, PATIENCE, is_running, wait_until
 
 OVER_SSH = ANSIBLE / 'actions' / 'over_ssh.py'
-PROGRAM = ANSIBLE / 'actions' / 'remote_shell.py'
-GREETING = b'muster-remote-shell 1\n'
 BEGIN = 'import sys;f=sys.stdin.buffer;exec(compile(f.read(int(f.readline())),"remote_shell.py","exec"))'
 
 
@@ -147,17 +146,18 @@ def _parent(pid: int) -> int:
 class Spoken:
     """The far side by itself, spoken to frame by frame; `instead` changes its text."""
 
-    def __init__(self, far: FarSide, instead: tuple[str, str] = ('', '')) -> None:
-        text = PROGRAM.read_text()
-        assert instead[0] in text
-        program = text.replace(*instead).encode() if instead[0] else text.encode()
+    def __init__(self, far: FarSide, instead: tuple[str, str] | None = None) -> None:
+        text = program()
+        if instead is not None:
+            assert instead[0].encode() in text
+            text = text.replace(instead[0].encode(), instead[1].encode())
         self.process = subprocess.Popen(
             ['sh', '-c', far.command()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.input, self.output = self.process.stdin, self.process.stdout
-        self.say(b'%d\n' % len(program) + program)
+        self.say(b'%d\n' % len(text) + text)
         assert self.output.read(len(GREETING)) == GREETING
 
     def say(self, content: bytes) -> None:
