@@ -20,9 +20,14 @@ export interface ActionHandler {
   ): Promise<RecordedEnd>;
   /**
    * Ends what a run that was broken off has begun on other machines. Returns whether all of it was seen to be gone. Absent: a run begins
-   * nothing there by itself.
+   * nothing there by itself. A run without an exit status was lost, perhaps with what it had noted.
    */
-  endElsewhere?(attempt: AttemptRow, node: PlanNodeRow, runId: string, signal: AbortSignal): Promise<boolean>;
+  endElsewhere?(
+    attempt: AttemptRow,
+    node: PlanNodeRow,
+    run: { id: string; exitCode: number | null },
+    signal: AbortSignal,
+  ): Promise<boolean>;
   /** Removes what the run needed. */
   clear(attempt: AttemptRow, runId: string): Promise<void>;
 }

@@ -75,7 +75,8 @@ async function runOne(deps: AttemptRunsDependencies, attempt: AttemptRow, watch:
   // Another watcher may have ended it before.
   const wasEnded = interruption ?? (exitCode === 0 ? null : await interruptionNow(deps, attempt, node, watch));
   const isBroken = wasEnded !== null || exitCode === null;
-  const isGoneElsewhere = !isBroken || ((await handler.endElsewhere?.(attempt, node, runId, watch.signal)) ?? true);
+  const isGoneElsewhere =
+    !isBroken || ((await handler.endElsewhere?.(attempt, node, { id: runId, exitCode }, watch.signal)) ?? true);
   const isGone = isGoneElsewhere && !(await runner.mayHaveLeft(runId));
   const broken = resultOfBroken({ exitCode, interruption: wasEnded, isGone });
   const result = broken ?? (await handler.result(attempt, node, { id: runId, exitCode: exitCode ?? 0 }, watch.signal));

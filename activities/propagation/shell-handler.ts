@@ -19,7 +19,7 @@ import {
   shownInputs,
 } from '../../domain/propagation/shell-action.ts';
 import { LOCALHOST } from '../../domain/propagation/target.ts';
-import { resultOfBrokenTarget } from '../../domain/propagation/target-end.ts';
+import { resultOfBrokenTarget } from '../../domain/propagation/target-end-schema.ts';
 import type { RunSpec } from '../../domain/runs/runner.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { AttemptRow, PlanNodeRow } from '../../store/propagation/plan-tables.ts';
@@ -76,11 +76,11 @@ export function createShellHandler(deps: ShellHandlerDependencies): ActionHandle
       const end = await readTargetEnd(deps.db, id);
       // The exit status of the run may be that of ssh.
       if (end?.end === 'exited') return resultOf(deps.db, node, id, end.status);
-      const isGone = await endAtTarget(deps, attempt, node, id, signal);
+      const isGone = await endAtTarget(deps, attempt, node, { id, exitCode }, signal);
       return resultOfBrokenTarget(end, await hasBegunAtTarget(deps.db, id), isGone);
     },
-    endElsewhere: async (attempt, node, runId, signal) =>
-      node.target === LOCALHOST || endAtTarget(deps, attempt, node, runId, signal),
+    endElsewhere: async (attempt, node, run, signal) =>
+      node.target === LOCALHOST || endAtTarget(deps, attempt, node, run, signal),
     clear: (_attempt, runId) => clear(runId),
   };
 }

@@ -12,7 +12,7 @@ import {
   shellHost,
   targetFolder,
 } from '../../domain/propagation/remote-shell.ts';
-import { TARGET_BEGUN, TARGET_END, type TargetEnd, targetEndOf } from '../../domain/propagation/target-end.ts';
+import { TARGET_BEGUN, TARGET_END, type TargetEnd, targetEndOf } from '../../domain/propagation/target-end-schema.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import type { SiteValues } from '../../domain/sessions/ports.ts';
 import { readOptions } from '../../store/configurations/options.ts';
@@ -73,19 +73,20 @@ export async function hasBegunAtTarget(db: Db, runId: string): Promise<boolean> 
 
 /**
  * Ends an action at its target, over a connection of its own. Returns whether all of it was seen to be gone: not where the target cannot be
- * asked, for want of an answer or because its transport is no longer there.
+ * asked, for want of an answer or because its transport is no longer there. A run that has an end has noted whether its action began; a run
+ * that was lost may have lost its notes as well.
  */
 export async function endAtTarget(
   deps: TargetShellDependencies,
   attempt: AttemptRow,
   node: PlanNodeRow,
-  runId: string,
+  run: { id: string; exitCode: number | null },
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (!(await hasBegunAtTarget(deps.db, runId))) return true;
+  if (run.exitCode !== null && !(await hasBegunAtTarget(deps.db, run.id))) return true;
   const { count, pauseMs } = deps.endTries ?? END_TRIES;
   for (let tries = 1; ; tries += 1) {
-    const answer = await askForEnd(deps, attempt, node, runId);
+    const answer = await askForEnd(deps, attempt, node, run.id);
     if (answer.isReached) return answer.isGone;
     if (tries === count) return false;
     await delay(pauseMs, undefined, { signal });

@@ -24,6 +24,8 @@ _READ = 65536
 _NOISE = 64 * 1024
 """Bytes that a target may print before it greets: what its shell has to say."""
 _LARGEST_FRAME = 16 * 1024 * 1024
+_CLOSING = 10
+"""Seconds that a connection may take to close."""
 
 
 def program() -> bytes:
@@ -49,6 +51,7 @@ class Connection:
         self._ssh = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._last_words = b''
         self._greeted = False
+        self._sending = threading.Lock()
         self._noise = b''
         self._errors = threading.Thread(target=self._hear_errors, daemon=True)
         self._errors.start()
@@ -84,11 +87,13 @@ class Connection:
         """Sends bytes. What the target does not take is not told here: why it went shows in what it says."""
         assert self._ssh.stdin is not None
         rest = memoryview(content)
-        try:
-            while rest:
-                rest = rest[os.write(self._ssh.stdin.fileno(), rest) :]
-        except (BrokenPipeError, ValueError):
-            pass
+        # Two threads send, and one of them closes: a number of a closed file may be that of another file already.
+        with self._sending:
+            try:
+                while rest and not self._ssh.stdin.closed:
+                    rest = rest[os.write(self._ssh.stdin.fileno(), rest) :]
+            except BrokenPipeError:
+                pass
 
     def frames(self) -> Iterator[tuple[bytes, bytes]]:
         """What the target says, until it says no more."""
@@ -125,12 +130,18 @@ class Connection:
     def close(self) -> int:
         """Ends the connection; the exit status of ssh."""
         assert self._ssh.stdin is not None
+        if not self._sending.acquire(timeout=_CLOSING):
+            # Somebody waits for a target that takes nothing any more.
+            self._ssh.kill()
+            self._sending.acquire()
         try:
             self._ssh.stdin.close()
         except BrokenPipeError:
             pass
+        finally:
+            self._sending.release()
         try:
-            status = self._ssh.wait(timeout=10)
+            status = self._ssh.wait(timeout=_CLOSING)
         except subprocess.TimeoutExpired:
             self._ssh.kill()
             status = self._ssh.wait()

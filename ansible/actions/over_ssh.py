@@ -60,6 +60,8 @@ class Events:
             try:
                 size = os.fstat(fd).st_size
                 if os.write(fd, line) == len(line):
+                    # After a crash of this machine the note says what may be at work elsewhere.
+                    os.fsync(fd)
                     return True
                 os.ftruncate(fd, size)
             finally:

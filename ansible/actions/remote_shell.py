@@ -33,6 +33,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import traceback
 
 from remote_end import CLAIM, boot_id, end, end_all
@@ -87,15 +88,16 @@ def _run(order):
         _take(1)
         signal.alarm(0)
         signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
-    except OSError as error:
+        keeper = os.getpid()
+        worker = os.fork()
+    except (OSError, ValueError) as error:
+        # A ValueError: the locale of the target has no such file names.
         shutil.rmtree(folder, ignore_errors=True)
         _send(b'F', str(error))
         return 1
-    except Lost:
+    except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    keeper = os.getpid()
-    worker = os.fork()
     if worker == 0:
         _work(order, keeper)
     return _keep(worker, order['attempt'], folder)
@@ -138,9 +140,11 @@ def _work(order, keeper):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
         # A pseudo terminal of sudo must not take the action with it: the keeper ends it, and sees that it is gone.
         os.setsid()
-        threading.Thread(target=_listen, args=(order['attempt'], keeper), daemon=True).start()
+        is_over = threading.Event()
+        threading.Thread(target=_listen, args=(order['attempt'], keeper, is_over), daemon=True).start()
         status = _execute(order['argv'], order['folder'], dict(os.environ, **order['env']))
         shutil.rmtree(order['folder'], ignore_errors=True)
+        is_over.set()
         _send(b'X', {'status': status, 'left': os.path.lexists(order['folder'])})
         os._exit(0)
     except BaseException:
@@ -165,11 +169,14 @@ def _execute(argv, folder, env):
     return code if code >= 0 else 128 - code
 
 
-def _listen(attempt, keeper):
+def _listen(attempt, keeper, is_over):
     """Ends the worker when nobody is there any more who wants to know of the action. The keeper does the rest, if it is there."""
     try:
         while select.select([0], [], [], SILENCE)[0] and os.read(0, _READ):
             pass
+        if is_over.is_set():
+            # The other side has perhaps heard how it ended, and left before this process could.
+            time.sleep(GRACE)
         if os.getppid() != keeper:
             end_all(attempt, GRACE)
     finally:

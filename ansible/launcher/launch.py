@@ -11,8 +11,8 @@ about the run afterwards is in its directory:
     exit.json     written last: {"code", "signal", "ended_at", "cpu_seconds"}; the run has ended when it is there
     launcher.log  written: what goes wrong in the launcher itself
 
-`trace` says who writes the events of the run: `journal` (default), Muster's callback; `job_events`, ansible-runner; `none`,
-nobody. Where it is not the callback, the secrets go to no process of the run.
+`trace` says what writes the events of the run: with `journal` (default) Muster's callback or the program of the run, with
+`job_events` ansible-runner. With `none` nothing writes events. With `job_events` and `none` no process of the run gets the secrets.
 
 A claim without exit.json whose process is gone means that the launcher was killed: nobody knows how the run ended.
 Exit status: 0 when detached (whoever wins the claim), 2 when the argument is not a directory.

@@ -165,7 +165,7 @@ class Spoken:
         self.input.write(content)
         self.input.flush()
 
-    def order(self, far: FarSide, script: str) -> None:
+    def order(self, far: FarSide, script: str, path: str = 'action.sh') -> None:
         """Sends an action of one file."""
         content = script.encode()
         order = {
@@ -174,7 +174,7 @@ class Spoken:
             'folder': str(far.folder),
             'argv': ['bash', 'action.sh'],
             'env': {},
-            'files': [{'path': 'action.sh', 'size': len(content), 'mode': 0o600}],
+            'files': [{'path': path, 'size': len(content), 'mode': 0o600}],
         }
         self.say(json.dumps(order).encode() + b'\n' + content)
 

@@ -195,6 +195,26 @@ def test_what_an_action_leaves_at_work_lives_on(far: FarSide) -> None:
     assert not far.folder.exists()
 
 
+def test_the_other_side_may_leave_before_the_worker_of_an_action_that_has_ended(far: FarSide) -> None:
+    spoken = Spoken(far, instead=('os._exit(0)', 'time.sleep(1); os._exit(0)'))
+    spoken.order(far, f'setsid sleep 60 & echo $! > {far.directory}/daemon')
+    assert spoken.hear() == (b'A', b'')
+    spoken.say(b'.')
+    assert spoken.hear()[0] == b'X'
+    spoken.input.close()
+    assert spoken.process.wait() == 0
+    assert is_running(far.number('daemon'))
+
+
+def test_a_file_that_the_target_cannot_have_begins_nothing(far: FarSide) -> None:
+    spoken = Spoken(far)
+    spoken.order(far, f'touch {far.directory}/begun', path='no\ud800name')
+    kind, why = spoken.hear()
+    assert (kind, b'encode' in why) == (b'F', True)
+    assert spoken.process.wait() == 1
+    assert not far.folder.exists()
+
+
 def test_nothing_begins_before_the_word(far: FarSide) -> None:
     spoken = Spoken(far)
     spoken.order(far, f'touch {far.directory}/begun')

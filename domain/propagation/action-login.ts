@@ -119,5 +119,7 @@ export function hostKeyOptions(knownHosts: string): string[] {
     'GlobalKnownHostsFile=/dev/null',
     `HostKeyAlias=${HOST_KEY_ALIAS}`,
     'UpdateHostKeys=no',
+    // A key that DNS vouches for is no key of the transport.
+    'VerifyHostKeyDNS=no',
   ];
 }

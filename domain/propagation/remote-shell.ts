@@ -105,5 +105,5 @@ export function targetFolder(attempt: string): string {
 
 /** Whether an ansible.cfg lets hosts in whose keys are not known, as sessions do. */
 export function checksHostKeys(ansibleConfig: string): boolean {
-  return !/^[ \t]*host_key_checking[ \t]*[=:][ \t]*(?:false|no|off|0)[ \t]*$/im.test(ansibleConfig);
+  return !/^[ \t]*host_key_checking[ \t]*[=:][ \t]*(?:false|no|off|0|f|n)[ \t]*(?:;.*)?$/im.test(ansibleConfig);
 }

@@ -14,6 +14,7 @@ import { createActionLogins } from '../../../drivers/actions/action-logins.ts';
 import { createActionWorkspaces } from '../../../drivers/actions/action-workspaces.ts';
 import { createEvaluator } from '../../../drivers/actions/evaluator.ts';
 import { createTargetShells } from '../../../drivers/actions/remote-shell.ts';
+import { hasEnded, readStat } from '../../../drivers/machine/process-table.ts';
 import type { PlanRow } from '../../../store/propagation/plan-tables.ts';
 import { LAUNCHER, openLocalRuns, PYTHON } from '../../support/ansible/local-runs.ts';
 import { createMemorySecretStore } from '../../support/fakes/memory-secret-store.ts';
@@ -48,6 +49,12 @@ export async function writeStatuses(dir: string, outcomes: Outcomes): Promise<vo
       await writeFile(join(dir, `${base}.${at}`), String(STATUS_OF[outcome === 'created' ? 'changed' : outcome]));
     }
   }
+}
+
+/** Whether a process works; a zombie does not, and may stay on a busy machine until its parent looks. */
+export function isAtWork(pid: number): boolean {
+  const stat = readStat(pid);
+  return stat !== null && !hasEnded(stat);
 }
 
 export type ShellBench = Awaited<ReturnType<typeof openShellPlans>>;

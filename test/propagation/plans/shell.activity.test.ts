@@ -8,7 +8,7 @@ import { launcherMissing, processesWith } from '../../support/ansible/local-runs
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { filesWith, watchProcesses } from '../../support/stack/canary-search.ts';
-import { openShellPlans, type ShellBench } from './shell-bench.ts';
+import { isAtWork, openShellPlans, type ShellBench } from './shell-bench.ts';
 
 const runOf = (attempt: string) => runIdOfOwner({ kind: 'attempt', id: attempt }, 1);
 
@@ -157,7 +157,7 @@ describeNeeding(launcherMissing(), 'a shell action', () => {
       (await shell.attempts(id)).map((attempt) => attempt.id),
     );
     expect(await over).toMatchObject({ status: 'error', outcome: 'error', code: 'cancelled', message: 'Cancelled' });
-    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    expect(isAtWork(pid)).toBe(false);
     const [attempt] = await shell.attempts(id);
     expect(await processesWith(runOf(attempt?.id ?? ''))).toEqual([]);
     expect(await filesWith(['trap'], shell.runs.runsDir)).toMatchObject({ found: [] });

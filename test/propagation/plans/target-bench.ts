@@ -95,6 +95,26 @@ export async function openTargetPlans(instead: Partial<ShellHandlerDependencies>
       await shell.execute(plan);
       return bench.nodeOf(plan);
     },
+    /** Brings a plan so far that its action works at the target; `letGo` takes its watcher away. */
+    async begun(plan: string) {
+      await shell.start(plan);
+      let attempt = '';
+      await eventually('its attempt', async () => {
+        for (const open of (await shell.advance(plan)).attempts) attempt = open.attempt;
+        return attempt !== '';
+      });
+      const watch = new AbortController();
+      const watcher = shell.bring(plan, attempt, watch.signal).then(
+        () => 'over',
+        () => 'let go',
+      );
+      await eventually('it begins', async () => (await bench.noted(plan)).length === 1);
+      const letGo = async () => {
+        watch.abort();
+        if ((await watcher) === 'over') throw new Error('the action is over');
+      };
+      return { attempt, letGo };
+    },
     async nodeOf(plan: string) {
       const node = (await shell.nodes(plan)).find(({ resource }) => resource === 'a');
       if (node === undefined) throw new Error('a is not in the plan');

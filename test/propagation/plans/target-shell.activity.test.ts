@@ -1,6 +1,6 @@
 /** Shell actions at targets, over ssh: what they find there, what comes back, and that nothing of them is left. */
 import { existsSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { abortPlan } from '../../../control/propagation/command-plan.ts';
@@ -11,19 +11,12 @@ import { sshMissing } from '../../support/ansible/ssh-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { filesWith, watchProcesses } from '../../support/stack/canary-search.ts';
+import { isAtWork } from './shell-bench.ts';
 import { openTargetPlans, type TargetBench } from './target-bench.ts';
 
 const LIMIT = 120_000;
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
-const areGone = (pids: readonly number[]) => eventually('the end of the action', () => !pids.some(isAlive));
+const areGone = (pids: readonly number[]) => eventually('the end of the action', () => !pids.some(isAtWork));
 
 describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a shell action at a target', () => {
   let bench: TargetBench;
@@ -209,7 +202,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a shell 
       await abortPlan(bench.deps, plan);
       await bench.advance(plan, [(await bench.attempt(plan)).id]);
       expect(await over).toMatchObject({ outcome: 'error', code: 'cancelled', message: 'Cancelled' });
-      expect(pids.filter(isAlive)).toEqual([]);
+      expect(pids.filter(isAtWork)).toEqual([]);
       expect(await bench.attempt(plan)).toMatchObject({ verified: true });
       expect(existsSync((await bench.attempt(plan)).folder)).toBe(false);
       expect(await bench.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
@@ -225,7 +218,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a shell 
       const over = bench.ended(plan);
       const pids = await bench.stubbornBegan();
       expect(await over).toMatchObject({ outcome: 'error', code: 'timelimit', message: 'ExecutionTimeout' });
-      expect(pids.filter(isAlive)).toEqual([]);
+      expect(pids.filter(isAtWork)).toEqual([]);
     },
     LIMIT,
   );
@@ -245,7 +238,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a shell 
         ...{ outcome: 'error', code: 'unreachable' },
         message: expect.stringMatching(/^The connection to the target was lost: /),
       });
-      expect(pids.filter(isAlive)).toEqual([]);
+      expect(pids.filter(isAtWork)).toEqual([]);
       expect(await bench.attempt(plan)).toMatchObject({ verified: true });
       expect(await bench.noted(plan)).toMatchObject([{ type: 'target_begun' }, { data: { end: 'lost' } }]);
     },
@@ -258,18 +251,8 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a shell 
       await bench.node();
       const go = join(bench.dir, 'go');
       const plan = await bench.action(`until test -e ${go}; do sleep 0.1; done; exit 4`);
-      await bench.start(plan);
-      let attempt = '';
-      await eventually('its attempt', async () => {
-        for (const open of (await bench.advance(plan)).attempts) attempt = open.attempt;
-        return attempt !== '';
-      });
-      const letGo = new AbortController();
-      const first = bench.bring(plan, attempt, letGo.signal);
-      first.catch(() => undefined);
-      await eventually('it runs', async () => (await bench.noted(plan)).length === 1);
-      letGo.abort();
-      await expect(first).rejects.toThrow();
+      const { attempt, letGo } = await bench.begun(plan);
+      await letGo();
       await writeFile(go, '');
       await bench.bring(plan, attempt);
       await bench.goOn(plan);
@@ -303,6 +286,26 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a target
       const leases = await bench.db.selectFrom('propagation_leases').select(['kind', 'attempt']).execute();
       expect(leases).toEqual(expect.arrayContaining([{ kind: 'target', attempt: id }]));
       // The target ends it nevertheless: it has lost who asked for it.
+      await areGone(pids);
+    },
+    LIMIT,
+  );
+
+  test(
+    'leaves an action in doubt whose run was lost with all that it had noted',
+    async () => {
+      await bench.node();
+      const plan = await bench.action(bench.stubborn);
+      const { attempt, letGo } = await bench.begun(plan);
+      const pids = await bench.stubbornBegan();
+      await letGo();
+      const { run } = await bench.attempt(plan);
+      await rm(join(bench.runs.runsDir, run), { recursive: true });
+      await bench.db.deleteFrom('events').where('stream_id', '=', run).execute();
+      await bench.way.cut();
+      await bench.bring(plan, attempt);
+      await bench.goOn(plan);
+      expect(await bench.nodeOf(plan)).toMatchObject({ code: 'run_lost', message: 'The run was lost (not verified)' });
       await areGone(pids);
     },
     LIMIT,
