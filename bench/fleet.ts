@@ -6,12 +6,13 @@ const task = (number: number) => `    - name: task ${number}
       changed_when: false
 `;
 
-const play = (tasks: number) =>
+/** A playbook of so many tasks. */
+export const playOf = (tasks: number): string =>
   `- hosts: all\n  gather_facts: false\n  tasks:\n${Array.from({ length: tasks }, (_, index) => task(index + 1)).join('')}`;
 
 /** Commits `one.yml` (one task), `three.yml` (three) and `sixty.yml`. */
 export async function commitPlaybooks(repository: TestRepository): Promise<void> {
-  await repository.commit({ 'one.yml': play(1), 'three.yml': play(3), 'sixty.yml': play(60) });
+  await repository.commit({ 'one.yml': playOf(1), 'three.yml': playOf(3), 'sixty.yml': playOf(60) });
 }
 
 export const hostNames = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);

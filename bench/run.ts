@@ -15,7 +15,7 @@ import { ACCESS, measureOnApi } from './api-bench.ts';
 import { plainAnsibleConfig } from './bare-run.ts';
 import { JOBS, measureOnCluster } from './cluster-bench.ts';
 import { commitEndlessPlays, ENDLESS } from './endless-plays.ts';
-import { commitPlaybooks, hostNames, inventoryOf } from './fleet.ts';
+import { commitPlaybooks, hostNames, inventoryOf, playOf } from './fleet.ts';
 import type { Measurement } from './measurement.ts';
 import { measureBackup } from './measurements/backup.ts';
 import { measureDrain, measurePass, measureWindow } from './measurements/batcher.ts';
@@ -32,6 +32,12 @@ import { measureIdleWorkflows } from './measurements/idle-workflows.ts';
 import { measureIngest } from './measurements/ingest.ts';
 import { measureLive } from './measurements/live-events.ts';
 import { measureMac } from './measurements/mac.ts';
+import {
+  AT_A_TIME,
+  measurePlaybookAction,
+  measurePlaybookActions,
+  measureShellAction,
+} from './measurements/plan-actions.ts';
 import { measurePlanBuild } from './measurements/plan-build.ts';
 import { measurePlanKills } from './measurements/plan-kills.ts';
 import { measurePlanActions, measurePlanNone } from './measurements/plan-run.ts';
@@ -116,6 +122,18 @@ const AUTOMATION: Record<string, Work> = {
 /** What comes in by the port for runs that are executed elsewhere. */
 const REMOTE: Record<string, Work> = { ingest: ({ stack }) => measureIngest(stack) };
 
+const barePlaybook = ({ ansibleConfig }: Bench) => ({
+  playbook: playOf(1),
+  ansibleBin: ansibleBin(),
+  ansibleConfig,
+});
+
+const PLAN_ACTIONS: Record<string, Work> = {
+  'plan-shell': ({ stack }) => measureShellAction(stack),
+  'plan-ansible': (bench) => measurePlaybookAction(bench.stack, barePlaybook(bench)),
+  'plan-ansible25': (bench) => measurePlaybookActions(bench.stack, barePlaybook(bench)),
+};
+
 /** On a stack of their own: they make a fleet of 100,000. */
 const COMPONENTS: Record<string, Work> = {
   status: ({ stack }) => measureStatusList(stack),
@@ -146,9 +164,19 @@ const LONG: Record<string, () => Promise<Measurement>> = {
 };
 
 async function main(wanted: string[], against: string | undefined): Promise<void> {
-  const names = [REAL, WHOLE_FLEETS, NO_OP, AUTOMATION, COMPONENTS, REMOTE, ALONE, LONG, ACCESS, JOBS].flatMap(
-    (group) => Object.keys(group),
-  );
+  const names = [
+    REAL,
+    WHOLE_FLEETS,
+    NO_OP,
+    AUTOMATION,
+    COMPONENTS,
+    REMOTE,
+    PLAN_ACTIONS,
+    ALONE,
+    LONG,
+    ACCESS,
+    JOBS,
+  ].flatMap((group) => Object.keys(group));
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
   if (against !== undefined) {
@@ -169,6 +197,7 @@ async function main(wanted: string[], against: string | undefined): Promise<void
     ...(await measure(asked(AUTOMATION), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
     ...(await measure(asked(COMPONENTS), {}, { batcher_disable: true })),
     ...(await measure(asked(REMOTE), { MUSTER_INGEST_PORT: String(await freePort()) })),
+    ...(await measure(asked(PLAN_ACTIONS), { MUSTER_LOCAL_RUNS: String(AT_A_TIME) })),
     ...(await measureAlone(asked(ALONE))),
     ...(await measureAlone(Object.entries(LONG).filter(([name]) => wanted.includes(name)))),
     ...(await measureOnApi(asked(ACCESS))),

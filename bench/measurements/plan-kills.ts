@@ -11,16 +11,16 @@ export async function measurePlanKills(): Promise<Measurement> {
   const stack = await startMusterStack({}, 'own');
   try {
     const began = performance.now();
-    const { statuses, foreseen, journal, expected, kills } = await runUnderKills(stack, ACTIONS, KILLS);
+    const { statuses, foreseen, journal, expected, kills, seed } = await runUnderKills(stack, ACTIONS, KILLS);
     const seconds = (performance.now() - began) / 1_000;
     const twice = journal.length - new Set(journal).size;
     const missing = expected.filter((line) => !journal.includes(line)).length;
     const other = Object.entries(foreseen).filter(([node, status]) => statuses[node] !== status).length;
     return {
-      what: `plan of ${ACTIONS} shell actions, ${kills} kills`,
+      what: `plan of ${ACTIONS} shell actions, ${kills.length} kills, seed ${seed}`,
       bar: 'each attempt once, statuses as foreseen',
       measured: `${journal.length} begun, ${twice} twice, ${missing} not begun, ${other} other statuses; ${Math.round(seconds)} s`,
-      met: kills === KILLS.count && twice + missing + other === 0 && journal.length === expected.length,
+      met: kills.length === KILLS.count && twice + missing + other === 0 && journal.length === expected.length,
       samples: { seconds: [Math.round(seconds)] },
     };
   } finally {

@@ -19,6 +19,6 @@ describeNeeding(stackMissing(), 'when processes are killed', () => {
     expect(plan.state).toBe('failed');
     expect(plan.statuses).toEqual(plan.foreseen);
     expect(plan.journal).toEqual(plan.expected);
-    expect(plan.kills).toBe(KILLS);
+    expect(plan.kills).toHaveLength(KILLS);
   }, 600_000);
 });

@@ -13,6 +13,7 @@ import { simulate } from '../../../domain/propagation/simulate.ts';
 import { readYaml } from '../../../drivers/propagation-content/read-yaml.ts';
 import { openDatabase } from '../../../store/connection/database.ts';
 import { eventually } from '../../support/eventually.ts';
+import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts';
 import type { MusterStack } from '../../support/stack/muster-stack.ts';
 import type { Outcomes } from './plan-bench.ts';
 import { META, SCRIPT, writeStatuses } from './shell-bench.ts';
@@ -20,6 +21,9 @@ import { META, SCRIPT, writeStatuses } from './shell-bench.ts';
 const PARTS: readonly ComponentName[] = ['worker', 'api', 'temporal', 'postgres'];
 
 const LOOK_MS = 100;
+
+/** Up to a second long, so that kills also find an action that goes on. */
+const SLOW_SCRIPT = `sleep "0.$((RANDOM % 10))"\n${SCRIPT}`;
 
 export interface KilledPlan {
   state: string;
@@ -29,7 +33,9 @@ export interface KilledPlan {
   /** What the actions have written down, and what they should have: node and number of the attempt, sorted. */
   journal: string[];
   expected: string[];
-  kills: number;
+  /** Parts that were killed, in order, and the seed by which parts and moments were chosen. */
+  kills: ComponentName[];
+  seed: number;
 }
 
 /** Nodes in chains of four: each waits for the one before it, wakes a reload of the next one, and fails or rests now and then. */
@@ -68,6 +74,8 @@ export async function runUnderKills(
   count: number,
   { count: most, pauseMs, withinMs }: Kills,
 ): Promise<KilledPlan> {
+  const random = seededRandom();
+  process.stderr.write(`seed ${random.seed}; the same choice again with MUSTER_TEST_SEED\n`);
   const dir = join(stack.dataDir, 'journal');
   await mkdir(dir);
   const { staged, events, outcomes } = chainsOf(count);
@@ -75,7 +83,7 @@ export async function runUnderKills(
   const db = openDatabase({ url: await stack.databaseUrl(), name: 'test' });
   const deps = { db, clock: () => new Date(), actor: null, readYaml, runner: 'local' as const, allowsLocal: true };
   const key = { repository: 'resources', name: 'scripted', version: '1.0.0' };
-  const files = { 'meta.yaml': META, 'actions/run.sh': SCRIPT, 'actions/rollback.sh': SCRIPT };
+  const files = { 'meta.yaml': META, 'actions/run.sh': SLOW_SCRIPT, 'actions/rollback.sh': SLOW_SCRIPT };
   await createRepository(deps, { name: 'resources' });
   await putDefinition(deps, { ...key, files, overwrite: false });
   for (const node of staged) {
@@ -93,10 +101,11 @@ export async function runUnderKills(
     (await ask<{ state: string }>('select state from propagation_plans where id = $1'))?.[0]?.state;
   const journal = async () =>
     (await readFile(join(dir, 'journal'), 'utf8').catch(() => '')).split('\n').filter(Boolean).sort();
-  let kills = 0;
+  const kills: ComponentName[] = [];
+  const parts = shuffled(most, random);
   let isOver = false;
   const killing = (async () => {
-    for (let seen = 0; kills < most && !isOver; ) {
+    for (let seen = 0; kills.length < most && !isOver; ) {
       const begun = (await journal()).length;
       if (begun === seen) {
         await delay(LOOK_MS);
@@ -104,9 +113,17 @@ export async function runUnderKills(
       }
       seen = begun;
       // The moment is what varies here: nothing is waited for.
-      await delay(Math.random() * pauseMs);
-      await stack.kill(PARTS[kills % PARTS.length] as ComponentName).catch(() => undefined);
-      kills += 1;
+      await delay(random.next() * pauseMs);
+      if (isOver) return;
+      const part = parts[kills.length] as ComponentName;
+      // A part that has just ended by itself, since another one was killed, is killed when it is there again.
+      const isKilled = () =>
+        stack.kill(part).then(
+          () => true,
+          () => false,
+        );
+      await eventually(`${part} is killed`, isKilled, 60_000);
+      kills.push(part);
     }
   })();
   const isEnd = (state: string | undefined) => state !== undefined && state !== 'running';
@@ -127,8 +144,18 @@ export async function runUnderKills(
   const { run } = simulate({ staged, events, outcomes });
   const ran = Object.entries(run.attempts).flatMap(([node, made]) => (made > 0 ? [`${node} 1`] : []));
   return {
-    ...{ state: state ?? '', kills, foreseen: run.statuses, expected: ran.sort() },
+    ...{ state: state ?? '', kills, seed: random.seed, foreseen: run.statuses, expected: ran.sort() },
     statuses: Object.fromEntries(nodes.map((node) => [node.id, node.status])),
     journal: await journal(),
   };
+}
+
+/** So many parts, each as often as the others, in an order of chance. */
+function shuffled(count: number, random: SeededRandom): ComponentName[] {
+  const parts = Array.from({ length: count }, (_, index) => PARTS[index % PARTS.length] as ComponentName);
+  for (let last = parts.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(random.next() * (last + 1));
+    [parts[last], parts[other]] = [parts[other] as ComponentName, parts[last] as ComponentName];
+  }
+  return parts;
 }
