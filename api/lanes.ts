@@ -7,6 +7,7 @@ import { configurations } from './routes/configurations/index.ts';
 import { deployments } from './routes/deployments/index.ts';
 import { fleet } from './routes/fleet/index.ts';
 import { images } from './routes/images/index.ts';
+import { operator } from './routes/operator/index.ts';
 import { propagation } from './routes/propagation/index.ts';
 import { runs } from './routes/runs/index.ts';
 import { schedules } from './routes/schedules/index.ts';
@@ -34,4 +35,5 @@ export const LANES: Readonly<Record<string, ApiLane>> = {
   propagation,
   deployments,
   fleet,
+  operator,
 };

@@ -2,7 +2,7 @@ import { closeReconcile } from '../../control/operator/end-reconcile.ts';
 import { entryOf, type HashedEntry, type OperatorSite } from '../../control/operator/operator-site.ts';
 import { afterReconcile } from '../../domain/operator/after-reconcile.ts';
 import { interruptedAs } from '../../domain/operator/back-off.ts';
-import { decideEnd, type End, type Ended } from '../../domain/operator/decide-end.ts';
+import { decideEnd, type End, type Ended, timer } from '../../domain/operator/decide-end.ts';
 import type { ReconcileBegin, RunResult } from '../../domain/operator/reconcile.ts';
 import type { ReconcileOutcome } from '../../domain/operator/resource-words.ts';
 import { markError, markFailed, markSucceeded, type Status, UNABLE } from '../../domain/operator/status.ts';
@@ -43,7 +43,10 @@ async function conclude(site: OperatorSite, reconcile: ReconcileRow, hashed: Has
   const { begin, runResult } = reconcile;
   const byEvent = { when: 'event' } as const;
   if (hashed === null || begin === null) return { outcome: 'gone', messages: [], next: byEvent };
-  if (begin.does === 'end') return { outcome: begin.outcome, messages: [], next: byEvent };
+  if (begin.does === 'end') {
+    const next = begin.outcome === 'cancelled' ? timer(begin, null) : byEvent;
+    return { outcome: begin.outcome, messages: [], next };
+  }
   if (begin.does === 'fail') {
     if (begin.status) await sayError(site, reconcile, hashed, begin.message);
     return { outcome: 'failed', messages: [begin.message], next: { when: 'back_off' } };
@@ -52,32 +55,35 @@ async function conclude(site: OperatorSite, reconcile: ReconcileRow, hashed: Has
     await sayError(site, reconcile, hashed, UNABLE);
     return { outcome: 'failed', messages: [UNABLE], next: { when: 'back_off' } };
   }
-  if (runResult === null || runResult.ended === 'interrupted') {
+  const isCancelled = reconcile.cancelledBy !== null;
+  if (!isCancelled && (runResult === null || runResult.ended === 'interrupted')) {
     if (interruptedAs(reconcile) === 'interrupted')
       return { outcome: 'interrupted', messages: [], next: { when: 'now' } };
     await sayError(site, reconcile, hashed, LOST);
     return { outcome: 'failed', messages: [LOST], next: { when: 'back_off' } };
   }
-  return settle(site, reconcile, hashed, begin, runResult);
+  return settle(site, reconcile, hashed, begin, runResult?.ended === 'itself' ? runResult : null);
 }
 
-/** Writes finalizers and status as the end of the run wants them. */
+/** Writes finalizers and status as the end of the run wants them. `result`: null for a run that was cancelled and is gone. */
 async function settle(
   site: OperatorSite,
   reconcile: ReconcileRow,
   { entry }: HashedEntry,
   { finalizerRun, periodSeconds }: Extract<ReconcileBegin, { does: 'run' }>,
-  result: Extract<RunResult, { ended: 'itself' }>,
+  result: Extract<RunResult, { ended: 'itself' }> | null,
 ): Promise<Conclusion> {
   const resource = await site.cluster.read(reconcile);
-  const ended: Ended = { outcome: result.outcome, messages: result.messages, requeue: result.requeue };
+  // What was done before the wish reached it is done.
+  const ended: Ended =
+    result === null || (result.outcome === 'failed' && reconcile.cancelledBy !== null)
+      ? { outcome: 'cancelled', by: reconcile.cancelledBy ?? 'somebody' }
+      : { outcome: result.outcome, messages: result.messages, requeue: result.requeue };
   const end = decideEnd(resource, { uid: reconcile.uid, finalizerRun, periodSeconds }, entry, ended);
   if (resource !== null && end.finalizers !== null) {
     const written = await site.cluster.writeFinalizers(reconcile, resource, end.finalizers);
     if (written.answer === 'conflict') throw new ChangedMeanwhile('its finalizers');
   }
-  const { counters, completion } = result;
-  const ansibleResult = { ...counters, ...(completion === null ? {} : { completion }) };
   const observed =
     entry.muster.observed_generation && reconcile.generation !== null
       ? { observedGeneration: reconcile.generation }
@@ -85,9 +91,11 @@ async function settle(
   const writing = { now: site.clock(), ...observed };
   if (end.status !== null) {
     await writeStatus(site, reconcile, (status): Status => {
-      if (end.status === 'succeeded') return markSucceeded(status, ansibleResult, writing);
       // A playbook that did not come to its end has no result.
-      if (!result.hasStats) return markError(status, end.messages.join('\n'), writing);
+      if (result === null || !result.hasStats) return markError(status, end.messages.join('\n'), writing);
+      const { counters, completion } = result;
+      const ansibleResult = { ...counters, ...(completion === null ? {} : { completion }) };
+      if (end.status === 'succeeded') return markSucceeded(status, ansibleResult, writing);
       return markFailed(status, end.messages, ansibleResult, writing);
     });
   }

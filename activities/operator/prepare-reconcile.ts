@@ -1,15 +1,13 @@
 import { entryOf, type HashedEntry, type OperatorSite } from '../../control/operator/operator-site.ts';
 import type { CustomResource } from '../../domain/operator/custom-resource.ts';
-import { decideBegin } from '../../domain/operator/decide-begin.ts';
+import { cancelledBegin, decideBegin } from '../../domain/operator/decide-begin.ts';
 import type { OwnerText } from '../../domain/operator/owner-text.ts';
-import type { ReconcileBegin } from '../../domain/operator/reconcile.ts';
-import { RECONCILE_KIND } from '../../domain/operator/resource-words.ts';
+import { type ReconcileBegin, runIdOfReconcile } from '../../domain/operator/reconcile.ts';
 import { runDirectory } from '../../domain/operator/run-directory.ts';
 import { artifactsOf, verbosityOf } from '../../domain/operator/run-settings.ts';
 import { runVariables } from '../../domain/operator/run-variables.ts';
 import { secretsOf } from '../../domain/operator/secret-values.ts';
 import { markRunning, UNABLE } from '../../domain/operator/status.ts';
-import { runIdOfOwner } from '../../domain/runs/owner.ts';
 import { findReconcile, type ReconcileRow, writeBegin } from '../../store/operator/reconciles.ts';
 import { writeStatus } from './write-status.ts';
 
@@ -21,9 +19,6 @@ export interface RunsHere {
   /** Returns the absolute path of ansible-runner; null where there is none. */
   findRunner(): Promise<string | null>;
 }
-
-/** Id of the run of a reconcile. */
-export const runOf = (reconcileId: string): string => runIdOfOwner({ kind: RECONCILE_KIND, id: reconcileId }, 1);
 
 /** A finalizer or a status was changed by somebody else meanwhile: the step begins again with the resource as it is then. */
 export class ChangedMeanwhile extends Error {
@@ -44,7 +39,7 @@ export async function prepareReconcile(site: OperatorSite, here: RunsHere, recon
     dirty: reconcile.dirty,
     generation: resource?.metadata.generation ?? (resource === null ? null : 0),
     entryHash: hashed?.hash ?? '',
-    runId: begin.does === 'run' ? runOf(reconcileId) : null,
+    runId: begin.does === 'run' ? runIdOfReconcile(reconcileId) : null,
   });
   return decided.does === 'run';
 }
@@ -66,8 +61,16 @@ async function begun(
   { entry }: HashedEntry,
   found: CustomResource | null,
 ): Promise<ReconcileBegin> {
-  const begin = decideBegin(found, entry, site.defaultPeriodSeconds);
+  if (reconcile.cancelledBy !== null) return cancelledBegin(found, entry, site.defaultPeriodSeconds);
+  const begin = decideBegin(found, entry, site.defaultPeriodSeconds, reconcile.drain);
   if (found === null || begin.does === 'end') return begin.does === 'end' ? begin : GONE;
+  if (begin.does === 'drain') {
+    if (begin.finalizers !== null) {
+      const { answer } = await site.cluster.writeFinalizers(reconcile, found, begin.finalizers);
+      if (answer === 'conflict') throw new ChangedMeanwhile('its finalizers');
+    }
+    return { does: 'end', outcome: 'ok', drained: true };
+  }
   if (begin.does === 'fail') return { ...begin, status: true };
   let resource = found;
   if (begin.addFinalizer !== null) {
@@ -85,7 +88,7 @@ async function begun(
     site.log.warn({ reconcile: reconcile.id }, NO_RUNNER);
     return { does: 'fail', message: UNABLE, status: true };
   }
-  const runId = runOf(reconcile.id);
+  const runId = runIdOfReconcile(reconcile.id);
   const { variables, collisions } = runVariables(resource, entry, begin.finalizerRun);
   for (const { kept, dropped } of collisions) {
     site.log.warn(
@@ -111,5 +114,8 @@ async function begun(
   const { finalizerRun, periodSeconds, script } = begin;
   const annotations = resource.metadata.annotations ?? {};
   const maxArtifacts = artifactsOf(annotations, entry);
-  return { does: 'run', finalizerRun, periodSeconds, script, verbosity: verbosityOf(annotations, entry), maxArtifacts };
+  return {
+    ...{ does: 'run', finalizerRun, periodSeconds, script, verbosity: verbosityOf(annotations, entry), maxArtifacts },
+    ...(reconcile.drain === null ? {} : { drained: true }),
+  };
 }

@@ -1,16 +1,17 @@
 import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { entryOf, type OperatorSite } from '../../control/operator/operator-site.ts';
 import { secondsOf } from '../../domain/operator/duration.ts';
 import { outcomeOf } from '../../domain/operator/outcome.ts';
-import { type ReconcileBegin, type RunResult, tookLonger } from '../../domain/operator/reconcile.ts';
+import { type ReconcileBegin, type RunResult, runIdOfReconcile, tookLonger } from '../../domain/operator/reconcile.ts';
 import { RECONCILE_KIND } from '../../domain/operator/resource-words.ts';
 import { runnerArguments } from '../../domain/operator/runner-command.ts';
 import { runnerEnvironment } from '../../domain/operator/runner-environment.ts';
 import type { RunSpec } from '../../domain/runs/runner.ts';
-import { findReconcile, readRunnerEvents, writeRunResult } from '../../store/operator/reconciles.ts';
+import { findReconcile, isCancelRequested, readRunnerEvents, writeRunResult } from '../../store/operator/reconciles.ts';
 import { findRun } from '../../store/runs/runs.ts';
 import { type RunToEndDependencies, runToEnd } from '../runs/run-to-end.ts';
-import { type RunsHere, runOf } from './prepare-reconcile.ts';
+import type { RunsHere } from './prepare-reconcile.ts';
 
 export interface RunReconcileDependencies extends RunToEndDependencies, OperatorSite {
   here: RunsHere &
@@ -34,9 +35,14 @@ export async function runReconcile(
   if (reconcile === null || reconcile.endedAt !== null || reconcile.runResult !== null) return;
   if (reconcile.begin?.does !== 'run') return;
   const begin = reconcile.begin;
-  const runId = runOf(reconcileId);
+  const runId = runIdOfReconcile(reconcileId);
   const limit = entryOf(deps, reconcile)?.entry.muster.run_timeout ?? null;
   let isLate = false;
+  if (reconcile.cancelledBy !== null && (await findRun(db, runId)) === null) {
+    await ways.close(runId);
+    await writeRunResult(db, reconcileId, { ended: 'interrupted' });
+    return directories.tidy(runId);
+  }
   await runToEnd(
     deps,
     {
@@ -51,12 +57,17 @@ export async function runReconcile(
       spec: () => specOf(deps, runId, begin),
       tell: async () => undefined,
       whileRunning: () => {
-        if (limit === null) return async () => undefined;
+        const end = () => runner.end(runId).catch(() => undefined);
+        const stopCancel = endWhenCancelled(deps, reconcileId, end);
+        if (limit === null) return stopCancel;
         const timer = setTimeout(() => {
           isLate = true;
-          void runner.end(runId).catch(() => undefined);
+          void end();
         }, secondsOf(limit) * 1000);
-        return async () => clearTimeout(timer);
+        return async () => {
+          clearTimeout(timer);
+          await stopCancel();
+        };
       },
     },
     signal,
@@ -71,6 +82,30 @@ export async function runReconcile(
       : result,
   );
   await directories.tidy(runId);
+}
+
+/** Looks for the wish to end a run so often (ms): there are as many runs here as places. */
+const LOOK_MS = 1_000;
+
+/** Ends a run once somebody has cancelled its reconcile. Returns how to stop looking. */
+function endWhenCancelled(
+  { db }: Pick<RunReconcileDependencies, 'db'>,
+  reconcileId: string,
+  end: () => Promise<unknown>,
+): () => Promise<void> {
+  const stopped = new AbortController();
+  const look = async () => {
+    while (!stopped.signal.aborted) {
+      // While the database is away nobody can cancel anything.
+      if (await isCancelRequested(db, reconcileId).catch(() => false)) await end();
+      await delay(LOOK_MS, undefined, { signal: stopped.signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const looking = look();
+  return async () => {
+    stopped.abort();
+    await looking;
+  };
 }
 
 type Begun = Extract<ReconcileBegin, { does: 'run' }>;
@@ -107,7 +142,9 @@ function withProgramsOf(program: string, env: Record<string, string>): Record<st
   return { ...env, PATH: [dirname(program), env.PATH ?? '/usr/local/bin:/usr/bin:/bin'].join(':') };
 }
 
-async function resultOf({ db, directories }: RunReconcileDependencies, runId: string): Promise<RunResult> {
+async function resultOf({ db, directories, ways }: RunReconcileDependencies, runId: string): Promise<RunResult> {
+  // It was ended, or failed without its way to the cluster.
+  if (ways.wasCut(runId)) return { ended: 'interrupted' };
   const run = await findRun(db, runId);
   if (run === null || run.state !== 'ended' || run.exitCode === null) return { ended: 'interrupted' };
   const events = await readRunnerEvents(db, runId);

@@ -19,3 +19,12 @@ export function moment(text: string, _before?: string, now: number = Date.now())
   }
   return new Date(time).toISOString();
 }
+
+/** As `moment`, but a time such as `2h` lies ahead. Throws commander's refusal of an argument. */
+export function laterMoment(text: string, _before?: string, now: number = Date.now()): string {
+  const [, count, unit = ''] = /^([0-9]{1,9})([smhdw])$/.exec(text) ?? [];
+  if (count === undefined) return moment(text, undefined, now);
+  const time = new Date(now + Number(count) * (UNITS[unit] ?? 0) * 1_000);
+  if (!Number.isNaN(time.getTime())) return time.toISOString();
+  throw new InvalidArgumentError('write a time such as 2026-11-21T10:00:00Z, or how long, such as 2h.');
+}

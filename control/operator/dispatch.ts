@@ -13,10 +13,9 @@ import {
 } from '../../store/operator/due.ts';
 import { startOnce } from '../temporal/start-once.ts';
 import type { OperatorSite } from './operator-site.ts';
+import { SEEN_MS } from './operator-views.ts';
 import { wantedReconcile } from './wanted-workflows.ts';
 
-/** A process that has said nothing for so long (ms) gets no runs. */
-const SEEN_MS = 45_000;
 /** A reconcile of which Temporal was told so long ago (ms) is told again: it may have forgotten it. */
 const TOLD_AGAIN_MS = 30_000;
 /** Looked at again by itself (ms): a word may be lost with the process that was to say it. */

@@ -1,5 +1,6 @@
 import { type CauseType, urgencyOf } from '../../domain/operator/cause.ts';
 import { causeOfNote, type NotedObject } from '../../domain/operator/note-object.ts';
+import { cancelOpen } from '../../store/operator/requests.ts';
 import { holdResources, markGone, missingUids, type ObjectNote, writeNotes } from '../../store/operator/resources.ts';
 import type { HashedEntry, OperatorSite } from './operator-site.ts';
 import { wantedDispatcher } from './wanted-workflows.ts';
@@ -16,6 +17,9 @@ export interface Notes {
   /** Whether they are listed for the first time since the start. */
   isFirst: boolean;
 }
+
+/** Who cancels the run of a resource that is deleted, where its entry says so. */
+const BY_DELETION = 'the deletion of the resource';
 
 /** Objects that are written in one transaction, at most. */
 const BATCH = 500;
@@ -49,6 +53,10 @@ export async function noteObjects(deps: NoteDependencies, { entry, hash }: Hashe
         };
       });
       await writeNotes(trx, operator, entry, written, now);
+      if (entry.muster.on_delete === 'cancel') {
+        const deleted = written.flatMap(({ object, cause }) => (cause?.cause.type === 'deleted' ? [object.uid] : []));
+        await cancelOpen(trx, operator, entry, deleted, BY_DELETION, now);
+      }
     });
   }
   await markGone(db, operator, entry, gone, clock());

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { ResourceClient, RunDirectories } from '../../domain/operator/ports.ts';
+import type { OperatorMeters } from '../../domain/operator/meters.ts';
+import type { ResourceClient, ResourceNotices, RunDirectories } from '../../domain/operator/ports.ts';
 import type { RunWays } from '../../domain/operator/proxy-ports.ts';
 import type { WatchEntry } from '../../domain/operator/watch-entry.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -32,6 +33,8 @@ export interface OperatorSite {
   cluster: ResourceClient;
   directories: RunDirectories;
   ways: RunWays;
+  notices: ResourceNotices;
+  meters: OperatorMeters;
   client: Client;
   tell: Tell;
   /** From 0 to 1. */

@@ -16,12 +16,17 @@ export function wantedDispatcher(operator: string): WantedWorkflow {
   };
 }
 
+/** Id of the workflow of a resource's reconcile: a resource has one at a time. */
+export function reconcileWorkflowId(operator: string, { uid, version }: { uid: string; version: string }): string {
+  return `operator/${operator}/${uid}/${version}`;
+}
+
 /** The workflow of a reconcile. A resource has one at a time, so its id names the resource. */
 export function wantedReconcile(operator: string, reconcile: OpenReconcile): WantedWorkflow {
   const { id, machine, uid, version, kind, namespace, name } = reconcile;
   return {
     workflowType: WORKFLOWS.operatorReconcile,
-    workflowId: `operator/${operator}/${uid}/${version}`,
+    workflowId: reconcileWorkflowId(operator, { uid, version }),
     taskQueue: operatorQueueOf(operator),
     args: [{ reconcileId: id, machine }],
     staticSummary: `reconciles ${kind} ${namespace === '' ? name : `${namespace}/${name}`}`.slice(0, 200),

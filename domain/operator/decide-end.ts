@@ -65,7 +65,8 @@ export function decideEnd(
   };
 }
 
-function timer({ periodSeconds }: Began, requeue: number | null): Next {
+/** Returns when a resource runs again by its period, or as its playbook asked for (`requeue`, s). */
+export function timer({ periodSeconds }: Pick<Began, 'periodSeconds'>, requeue: number | null): Next {
   const seconds = requeue ?? periodSeconds ?? 0;
   if (seconds <= 0) return { when: 'event' };
   return { when: 'after', seconds, reason: requeue === null ? 'period' : 'requeue' };

@@ -53,3 +53,25 @@ export interface RunDirectories {
   /** Removes what holds the spec, the environment and credentials. */
   tidy(runId: string): Promise<void>;
 }
+
+/** Words that Events of resources have as their reason. */
+export const NOTICE_TYPES = {
+  Reconciled: 'Normal',
+  Paused: 'Normal',
+  ReconcileFailed: 'Warning',
+  ReconcileInterrupted: 'Warning',
+  ReconcileLoop: 'Warning',
+  BadAnnotation: 'Warning',
+} as const;
+export type NoticeReason = keyof typeof NOTICE_TYPES;
+
+/** A resource that an Event is about. */
+export type NoticeOf = ObjectRef & { uid: string };
+
+/** Events on resources, in their cluster. */
+export interface ResourceNotices {
+  /** Tells of a resource, soon, at most once in 5 min for each reason; further ones are counted. Never fails and never waits. */
+  tell(of: NoticeOf, reason: NoticeReason, message: string): void;
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+}

@@ -50,6 +50,16 @@ export interface RunWays {
   open(run: Omit<AdmittedRun, 'passwordHash'>): Promise<RunWay>;
   /** Closes it: the password is void, what is open is cut, and what the run wrote is stored. Throws where the database is away. */
   close(runId: string): Promise<void>;
+  /** Closes all at once and cuts what is open, because this process may no longer act. Returns the runs. */
+  cutAll(): string[];
+  /** Whether a run of this process was cut off so: what it came to says nothing. */
+  wasCut(runId: string): boolean;
+}
+
+/** Where the passwords of runs are kept, as hashes. */
+export interface KeptPasswords {
+  keep(run: AdmittedRun): Promise<void>;
+  forget(runId: string): Promise<void>;
 }
 
 export interface RunWay {

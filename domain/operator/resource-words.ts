@@ -6,6 +6,10 @@ export type Phase = (typeof PHASES)[number];
 export const RECONCILE_OUTCOMES = ['ok', 'failed', 'cancelled', 'interrupted', 'gone', 'refused'] as const;
 export type ReconcileOutcome = (typeof RECONCILE_OUTCOMES)[number];
 
+/** How the finalizer of a resource goes that is drained: after its run, or at once. */
+export const DRAINS = ['run', 'now'] as const;
+export type DrainMode = (typeof DRAINS)[number];
+
 /** Whether the kind of an entry can be watched. */
 export const WATCH_STATES = ['starting', 'watching', 'missing', 'forbidden', 'failing'] as const;
 export type WatchState = (typeof WATCH_STATES)[number];

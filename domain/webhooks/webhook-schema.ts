@@ -10,6 +10,7 @@ export const WEBHOOK_EVENTS = [
   'batch.held',
   'plan.ended',
   'plan.waiting',
+  'operator.failed',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 /** What a webhook gets that is tested. */

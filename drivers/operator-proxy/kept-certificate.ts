@@ -2,13 +2,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { issueAuthority, issueForLoopback, type KeyedCertificate } from './issue-certificate.ts';
+import { type IssuedCertificates, issueForLoopback } from './issue-certificate.ts';
 
-export interface ProxyCertificate {
-  /** Certificate of the CA, PEM. */
-  ca: string;
-  server: KeyedCertificate;
-}
+export type ProxyCertificate = IssuedCertificates;
 
 const FILE = 'certificate.json';
 const YEAR_MS = 365 * 24 * 3_600_000;
@@ -27,7 +23,7 @@ export async function keptCertificate(folder: string, now: Date): Promise<ProxyC
   const path = join(folder, FILE);
   const kept = await readKept(path);
   if (kept !== null && isLasting(kept, now)) return kept;
-  const made = make(now);
+  const made = await make(now);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeFile(`${path}.new`, JSON.stringify(made), { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);
@@ -62,12 +58,9 @@ function isLasting({ ca, server }: ProxyCertificate, now: Date): boolean {
 }
 
 /** The key of the CA is used once and not kept: nobody can issue another certificate that runs trust. */
-function make(now: Date): ProxyCertificate {
-  const valid = {
+function make(now: Date): Promise<ProxyCertificate> {
+  return issueForLoopback(AUTHORITY, {
     from: new Date(now.getTime() - EARLIER_MS),
     until: new Date(now.getTime() + YEARS * YEAR_MS),
-  };
-  const authority = issueAuthority({ name: AUTHORITY, ...valid });
-  const issuer = { name: AUTHORITY, key: createPrivateKey(authority.key) };
-  return { ca: authority.certificate, server: issueForLoopback({ name: 'localhost', ...valid }, issuer) };
+  });
 }

@@ -2,7 +2,10 @@ import type { NotedObject } from '../../domain/operator/note-object.ts';
 import type { SeenResource } from '../../domain/operator/trigger.ts';
 
 /** What is held of an object: as little as the rules need, for there may be many thousands. */
-export interface BookedObject extends SeenResource, NotedObject {}
+export interface BookedObject extends SeenResource, NotedObject {
+  /** RFC 3339; null where the cluster does not say so. */
+  createdAt: string | null;
+}
 
 /** An object as lists and watches tell of it. */
 export interface ToldObject {
@@ -11,6 +14,7 @@ export interface ToldObject {
     namespace?: string;
     uid: string;
     generation?: number;
+    creationTimestamp?: string;
     resourceVersion: string;
     labels?: Record<string, string>;
     annotations?: Record<string, string>;
@@ -35,6 +39,7 @@ export function bookedOf(
     generation,
     labels,
     annotations,
+    createdAt: metadata.creationTimestamp ?? null,
     // A kind without generation tells of each change by its version alone.
     mark: generation === 0 ? resourceVersion : annotations,
     deleting: metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null,

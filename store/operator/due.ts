@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Admitted, Candidate, Places } from '../../domain/operator/admission.ts';
 import type { Db } from '../connection/database.ts';
+import { isPaused } from './reads.ts';
 
 /** Resources of each kind that are looked at in one pass, at most. */
 const MOST = 200;
@@ -47,8 +48,9 @@ export async function dueResources(db: Db, operator: string, places: Places, now
     select id, kind, urgency, "dueAt" from (
       select id, api_group || '/' || version || '/' || kind as kind, due_class as urgency, due_at as "dueAt",
         row_number() over (partition by api_group, version, kind order by due_class, due_at) as place
-      from operator_resources
+      from operator_resources r
       where operator = ${operator} and reconcile_id is null and due_at <= ${now} and gone_at is null
+        and (drain is not null or not ${isPaused(now)})
     ) due where place <= ${MOST} and kind = any(${kinds})
   `.execute(db);
   return rows;
@@ -108,15 +110,34 @@ export async function noteTold(db: Db, id: string, now: Date): Promise<void> {
   await db.updateTable('operator_reconciles').set({ told_at: now }).where('id', '=', id).execute();
 }
 
-/** Returns when the next resource is due that nothing but its time keeps; null: none. */
+/** Returns when the next resource is due that nothing but its time keeps, or the end of its pause; null: none. */
 export async function nextDue(db: Db, operator: string, after: Date): Promise<Date | null> {
-  const row = await db
-    .selectFrom('operator_resources')
-    .select((of) => of.fn.min('due_at').as('due'))
-    .where('operator', '=', operator)
-    .where('reconcile_id', 'is', null)
-    .where('gone_at', 'is', null)
-    .where('due_at', '>', after)
-    .executeTakeFirst();
-  return row?.due ?? null;
+  const { rows } = await sql<{ due: Date | null }>`
+    select min(due) as due from (
+      select case when ${isPaused(after)} then greatest(due_at, paused_until) else due_at end as due from operator_resources r
+      where operator = ${operator} and reconcile_id is null and gone_at is null and due_at is not null
+        and not (${isPaused(after)} and paused_until is null)
+    ) waiting where due > ${after}
+  `.execute(db);
+  return rows[0]?.due ?? null;
+}
+
+/** Returns how many reconciles a machine runs, and how many resources are due and wait, by the text of their kind. */
+export async function countWorkOf(
+  db: Db,
+  { operator, machine }: { operator: string; machine: string },
+  now: Date,
+): Promise<{ active: Map<string, number>; due: Map<string, number> }> {
+  const kind = sql<string>`r.api_group || '/' || r.version || ', Kind=' || r.kind`;
+  const active = await sql<{ kind: string; count: number }>`
+    select ${kind} as kind, count(*)::int as count from operator_reconciles c join operator_resources r on r.id = c.resource_id
+    where c.operator = ${operator} and c.machine = ${machine} and c.ended_at is null group by 1
+  `.execute(db);
+  const due = await sql<{ kind: string; count: number }>`
+    select ${kind} as kind, count(*)::int as count from operator_resources r
+    where r.operator = ${operator} and r.reconcile_id is null and r.gone_at is null and r.due_at <= ${now}
+      and (r.drain is not null or not ${isPaused(now)}) group by 1
+  `.execute(db);
+  const counts = ({ rows }: typeof active) => new Map(rows.map(({ kind: of, count }) => [of, count]));
+  return { active: counts(active), due: counts(due) };
 }

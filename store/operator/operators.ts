@@ -20,6 +20,8 @@ export interface WatchRow {
   kind: string;
   entryHash: string;
   slots: number;
+  /** Name of the finalizer of its resources; null: they have none. */
+  finalizer: string | null;
 }
 
 /** Records an operator with what it watches; entries that it no longer has go. */
@@ -42,8 +44,8 @@ export async function writeOperator(
       .where('operator', '=', name)
       .where(sql<boolean>`not (api_group || '/' || version || '/' || kind = any(${kept}))`)
       .execute();
-    for (const { group, version: of, kind, entryHash, slots } of watches) {
-      const now_ = { entry_hash: entryHash, slots, updated_at: now };
+    for (const { group, version: of, kind, entryHash, slots, finalizer } of watches) {
+      const now_ = { entry_hash: entryHash, slots, finalizer, updated_at: now };
       await trx
         .insertInto('operator_watches')
         .values({ operator: name, api_group: group, version: of, kind, state: 'starting', ...now_ })
@@ -53,15 +55,18 @@ export async function writeOperator(
   });
 }
 
-/** Says that a process is there. */
-export async function noteProcess(db: Db, process: OperatorProcess, now: Date): Promise<void> {
+/** Says that a process is there. `engineReason`: why Temporal does not answer it; null: it does. */
+export async function noteProcess(
+  db: Db,
+  { engineReason, ...process }: OperatorProcess & { engineReason: string | null },
+  now: Date,
+): Promise<void> {
   const { queue, slots, version } = process;
+  const said = { queue, slots, version, seen_at: now, engine_reason: engineReason };
   await db
     .insertInto('operator_processes')
-    .values({ ...process, seen_at: now })
-    .onConflict((conflict) =>
-      conflict.columns(['operator', 'machine']).doUpdateSet({ queue, slots, version, seen_at: now }),
-    )
+    .values({ ...process, ...said })
+    .onConflict((conflict) => conflict.columns(['operator', 'machine']).doUpdateSet(said))
     .execute();
 }
 

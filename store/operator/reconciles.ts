@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { After } from '../../domain/operator/after-reconcile.ts';
 import type { Cause } from '../../domain/operator/cause.ts';
 import type { ReconcileBegin, RunResult } from '../../domain/operator/reconcile.ts';
-import { RECONCILE_KIND, type ReconcileOutcome } from '../../domain/operator/resource-words.ts';
+import { type DrainMode, RECONCILE_KIND, type ReconcileOutcome } from '../../domain/operator/resource-words.ts';
 import type { Db } from '../connection/database.ts';
 
 export interface ReconcileRow {
@@ -12,6 +12,7 @@ export interface ReconcileRow {
   operator: string;
   machine: string;
   cause: Cause;
+  startedAt: Date;
   endedAt: Date | null;
   begin: ReconcileBegin | null;
   dirtyRead: number | null;
@@ -28,6 +29,11 @@ export interface ReconcileRow {
   failures: number;
   interruptions: number;
   doneGeneration: number | null;
+  lastOutcome: ReconcileOutcome | null;
+  /** Who asked for its end; null where nobody did. */
+  cancelledBy: string | null;
+  /** How the finalizer of its resource is to go; null where it stays. */
+  drain: DrainMode | null;
 }
 
 /** Returns a reconcile with its resource; null where there is none. */
@@ -41,12 +47,14 @@ export async function findReconcile(db: Db, id: string): Promise<ReconcileRow | 
       'c.operator',
       'c.machine',
       'c.cause',
+      'c.started_at as startedAt',
       'c.ended_at as endedAt',
       'c.begin',
     ])
     .select(['c.dirty_read as dirtyRead', 'c.generation', 'c.entry_hash as entryHash', 'c.run_result as runResult'])
     .select(['r.api_group as group', 'r.version', 'r.kind', 'r.namespace', 'r.name', 'r.uid', 'r.dirty'])
     .select(['r.failures', 'r.interruptions', 'r.done_generation as doneGeneration'])
+    .select(['r.last_outcome as lastOutcome', 'r.drain', 'c.cancelled_by as cancelledBy'])
     .where('c.id', '=', id)
     .executeTakeFirst();
   return row ?? null;
@@ -103,6 +111,7 @@ export async function endReconcile(
 ): Promise<boolean> {
   const { due } = after;
   const dueAt = due === null ? null : new Date(now.getTime() + due.inSeconds * 1000);
+  const drained = outcome === 'ok' && reconcile.begin !== null && 'drained' in reconcile.begin;
   const ran = outcome === 'ok' || outcome === 'failed' || outcome === 'cancelled';
   const dirtyRead = reconcile.dirtyRead ?? 0;
   return db.transaction().execute(async (trx) => {
@@ -119,6 +128,8 @@ export async function endReconcile(
       .where('ended_at', 'is', null)
       .executeTakeFirst();
     if (ended.numUpdatedRows === 0n) return false;
+    // Webhooks are told of the first failure after a success, and of no further try.
+    if (outcome === 'failed' && reconcile.failures === 0) await noteFirstFailure(trx, reconcile, now);
     const gone = outcome === 'gone';
     const again = sql`r.dirty > ${dirtyRead} and r.gone_at is null and not ${gone}`;
     await sql`
@@ -135,11 +146,25 @@ export async function endReconcile(
         cause = case when ${again} then r.cause else ${due === null ? null : JSON.stringify(due.cause)}::jsonb end,
         phase = case when ${again} then 'queued' when r.gone_at is not null then 'gone' else ${after.phase}::text end,
         reason = case when ${again} then 'changed during its run' else ${after.reason}::text end,
-        gone_at = case when ${gone} then coalesce(r.gone_at, ${now}::timestamptz) else r.gone_at end
+        gone_at = case when ${gone} then coalesce(r.gone_at, ${now}::timestamptz) else r.gone_at end,
+        paused_at = case when ${drained} then ${now}::timestamptz else r.paused_at end,
+        paused_until = case when ${drained} then null else r.paused_until end,
+        paused_by = case when ${drained} then 'a drain' else r.paused_by end,
+        drain = case when ${drained} then null else r.drain end
       where r.id = ${reconcile.resourceId}
     `.execute(trx);
     return true;
   });
+}
+
+async function noteFirstFailure(trx: Db, { id, operator }: ReconcileRow, now: Date): Promise<void> {
+  await trx.insertInto('operator_failures').values({ reconcile_id: id, operator, failed_at: now }).execute();
+}
+
+/** Returns whether somebody asked for the end of a reconcile. */
+export async function isCancelRequested(db: Db, id: string): Promise<boolean> {
+  const row = await db.selectFrom('operator_reconciles').select('cancelled_by').where('id', '=', id).executeTakeFirst();
+  return (row?.cancelled_by ?? null) !== null;
 }
 
 /** Returns the ids of reconciles of these that are not over. */

@@ -1,8 +1,11 @@
 /** The tables of lane operator, as Kysely sees them. */
 import type { ColumnType, Generated } from 'kysely';
 import type { Cause } from '../../domain/operator/cause.ts';
+import type { OwnerMark } from '../../domain/operator/owner-mark.ts';
+import type { OwnerText } from '../../domain/operator/owner-text.ts';
+import type { AdmittedRun } from '../../domain/operator/proxy-ports.ts';
 import type { ReconcileBegin, RunResult } from '../../domain/operator/reconcile.ts';
-import type { Phase, ReconcileOutcome, WatchState } from '../../domain/operator/resource-words.ts';
+import type { DrainMode, Phase, ReconcileOutcome, WatchState } from '../../domain/operator/resource-words.ts';
 import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
 
 type OptionalJson<T extends object> = ColumnType<T | null, string | null | undefined, string | null>;
@@ -26,6 +29,8 @@ export interface OperatorProcessesTable {
   slots: number;
   version: string;
   seen_at: Time;
+  /** Why Temporal did not answer the last time. */
+  engine_reason: Optional<string>;
 }
 
 export interface OperatorWatchesTable {
@@ -39,6 +44,8 @@ export interface OperatorWatchesTable {
   state: WatchState;
   reason: Optional<string>;
   updated_at: Time;
+  /** Name of the finalizer of its resources. */
+  finalizer: Optional<string>;
 }
 
 export interface OperatorResourcesTable {
@@ -71,6 +78,11 @@ export interface OperatorResourcesTable {
   created_at: Time;
   updated_at: Time;
   gone_at: OptionalTime;
+  paused_at: OptionalTime;
+  paused_until: OptionalTime;
+  paused_by: Optional<string>;
+  paused_told_at: OptionalTime;
+  drain: Optional<DrainMode>;
 }
 
 export interface OperatorReconcilesTable {
@@ -93,6 +105,41 @@ export interface OperatorReconcilesTable {
   messages: OptionalJson<string[]>;
   requeue_after_seconds: Optional<number>;
   requeue_reason: Optional<string>;
+  cancel_requested_at: OptionalTime;
+  cancelled_by: Optional<string>;
+}
+
+export interface OperatorProxyPasswordsTable {
+  run_id: string;
+  operator: string;
+  machine: string;
+  /** SHA-256 in hexadecimal digits. */
+  password_hash: string;
+  owner: Json<OwnerText>;
+  entry: Json<AdmittedRun['entry']>;
+  made_at: Time;
+}
+
+export interface OperatorDependentsTable {
+  operator: string;
+  owner_group: string;
+  owner_version: string;
+  owner_kind: string;
+  api_group: string;
+  version: string;
+  kind: string;
+  resource: string;
+  namespaced: boolean;
+  mark: OwnerMark;
+  /** Why it cannot be watched now. */
+  reason: Optional<string>;
+  noted_at: Time;
+}
+
+export interface OperatorFailuresTable {
+  reconcile_id: string;
+  operator: string;
+  failed_at: Time;
 }
 
 export interface OperatorTables {
@@ -101,4 +148,7 @@ export interface OperatorTables {
   operator_watches: OperatorWatchesTable;
   operator_resources: OperatorResourcesTable;
   operator_reconciles: OperatorReconcilesTable;
+  operator_proxy_passwords: OperatorProxyPasswordsTable;
+  operator_dependents: OperatorDependentsTable;
+  operator_failures: OperatorFailuresTable;
 }

@@ -44,6 +44,11 @@ export const LAYERS: Record<string, Layer> = {
       // Archives of apps.
       'tar-stream',
       '@kubernetes/client-node',
+      // Certificates of the operators' proxy.
+      '@peculiar/x509',
+      'reflect-metadata',
+      // Metrics of an operator's process.
+      'prom-client',
       // Tracing.
       '@opentelemetry/api',
       '@opentelemetry/context-async-hooks',

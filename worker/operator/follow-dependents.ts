@@ -1,85 +1,70 @@
 /** Watches of the kinds that runs have made objects of: each once for an entry and a mark, and again after a restart. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { noteDependent } from '../../control/operator/note-dependent.ts';
 import type { OperatorSite } from '../../control/operator/operator-site.ts';
-import { gvkText } from '../../domain/operator/names.ts';
+import { type Gvk, gvkText } from '../../domain/operator/names.ts';
 import { watchesDependent } from '../../domain/operator/owner-mark.ts';
 import type { DependentKind } from '../../domain/operator/proxy-ports.ts';
 import type { WatchEntry } from '../../domain/operator/watch-entry.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import type { ClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
-import { writePrivate } from '../../drivers/local-runner/run-files.ts';
 import { watchDependents } from '../../drivers/operator-watch/dependent-watch.ts';
 import type { Discovery } from '../../drivers/operator-watch/discovery.ts';
+import type { Db } from '../../store/connection/database.ts';
+import {
+  type DependentPair,
+  listDependentKinds,
+  noteDependentState,
+  writeDependentKind,
+} from '../../store/operator/dependent-kinds.ts';
 
-const FILE = 'dependents.json';
 const AGAIN_MS = 3_000;
-
-/** A kind of dependents, and the entry whose resources it belongs to. */
-interface Pair {
-  entry: string;
-  kind: DependentKind;
-}
+/** Kinds that runs of other machines have made are found so often (ms). */
+const LOOK_MS = 15_000;
 
 export interface DependentsFollowed {
-  /** Has a kind watched from now on, in this process and in the next one of this machine. */
-  add(entry: Pick<WatchEntry, 'group' | 'version' | 'kind'>, kind: DependentKind): Promise<void>;
+  /** Has a kind watched from now on, by whichever process of the operator watches. Throws where that cannot be stored. */
+  add(entry: Gvk, kind: DependentKind): Promise<void>;
   /** Watches all kinds until `signal`, as long as this process is the one that watches. */
   watch(site: OperatorSite, parts: { client: ClusterClient; discovery: Discovery }, signal: AbortSignal): Promise<void>;
 }
 
-/** Reads which kinds an earlier process has watched. `namespaces`: those that are watched; null for all. */
-export async function openDependents(data: string, namespaces: readonly string[] | null): Promise<DependentsFollowed> {
-  const path = join(data, FILE);
-  const pairs = new Map((await readPairs(path)).map((pair) => [keyOf(pair), pair]));
-  let isStored = true;
-  let begin: (pair: Pair) => void = () => undefined;
-  let writing: Promise<void> = Promise.resolve();
+/** Opens the kinds of dependents of an operator. `namespaces`: those that are watched; null for all. */
+export function openDependents(
+  { db, operator, clock }: { db: Db; operator: string; clock(): Date },
+  namespaces: readonly string[] | null,
+): DependentsFollowed {
+  const stored = new Set<string>();
+  let begin: (pair: DependentPair) => void = () => undefined;
   return {
-    async add(entry, kind) {
-      const pair = { entry: gvkText(entry), kind };
-      if (!pairs.has(keyOf(pair))) {
-        pairs.set(keyOf(pair), pair);
-        isStored = false;
-        begin(pair);
-      }
-      if (isStored) return;
-      writing = writing
-        .catch(() => undefined)
-        .then(async () => {
-          await writePrivate(path, JSON.stringify([...pairs.values()]));
-          isStored = true;
-        });
-      await writing;
+    async add({ group, version, kind: word }, kind) {
+      const pair = { entry: { group, version, kind: word }, kind };
+      begin(pair);
+      if (stored.has(keyOf(pair))) return;
+      await writeDependentKind(db, operator, pair, clock());
+      stored.add(keyOf(pair));
     },
     async watch(site, { client, discovery }, signal) {
-      const open: Promise<void>[] = [];
-      begin = ({ entry: owner, kind }) => {
-        const entry = site.entries.find((hashed) => gvkText(hashed.entry) === owner)?.entry;
+      const open = new Map<string, Promise<void>>();
+      begin = (pair) => {
+        const { entry: owner, kind } = pair;
+        const entry = site.entries.find((hashed) => gvkText(hashed.entry) === gvkText(owner))?.entry;
         // The file of watches may say otherwise by now.
-        if (entry === undefined || !watchesDependent(entry, kind, kind.mark)) return;
-        open.push(follow({ site, client, discovery, namespaces, entry, kind }, signal));
+        if (open.has(keyOf(pair)) || entry === undefined || !watchesDependent(entry, kind, kind.mark)) return;
+        open.set(keyOf(pair), follow({ site, client, discovery, namespaces, entry, pair }, signal));
       };
-      for (const pair of pairs.values()) begin(pair);
-      if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      while (!signal.aborted) {
+        const pairs = await again(site, {}, signal, () => listDependentKinds(db, operator));
+        for (const pair of pairs ?? []) begin(pair);
+        await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      }
       begin = () => undefined;
-      await Promise.all(open);
+      await Promise.all(open.values());
     },
   };
 }
 
-/** Kinds that cannot be read come back with the next object that a run makes. */
-async function readPairs(path: string): Promise<Pair[]> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as Pair[];
-  } catch {
-    return [];
-  }
-}
-
-const keyOf = ({ entry, kind }: Pair): string => `${entry} ${gvkText(kind)} ${kind.mark}`;
+const keyOf = ({ entry, kind }: DependentPair): string => `${gvkText(entry)} ${gvkText(kind)} ${kind.mark}`;
 
 interface Follow {
   site: OperatorSite;
@@ -87,13 +72,14 @@ interface Follow {
   discovery: Discovery;
   namespaces: readonly string[] | null;
   entry: WatchEntry;
-  kind: DependentKind;
+  pair: DependentPair;
 }
 
 async function follow(
-  { site, client, discovery, namespaces, entry, kind }: Follow,
+  { site, client, discovery, namespaces, entry, pair }: Follow,
   signal: AbortSignal,
 ): Promise<void> {
+  const { kind } = pair;
   const names = { kind: entry.kind, dependent: kind.kind, mark: kind.mark };
   const owner = await again(site, names, signal, async () => {
     const found = await discovery.find(entry);
@@ -116,6 +102,7 @@ async function follow(
       tellState: (reason) => {
         if (reason === state) return;
         state = reason;
+        void noteDependentState(site.db, site.operator, pair, reason).catch(() => undefined);
         if (reason === null) site.log.info(names, 'dependents are watched');
         else site.log.warn({ ...names, reason }, 'dependents cannot be watched now; it is tried again');
       },

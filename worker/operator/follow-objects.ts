@@ -28,6 +28,8 @@ export interface FollowObjects {
 export interface ObjectsFollowed {
   /** Whether this process watches and each entry was listed or has its reason; or another process watches. */
   isReady(): boolean;
+  /** Whether this process is the one that watches. */
+  isWatching(): boolean;
   stop(): Promise<void>;
 }
 
@@ -70,6 +72,7 @@ export function followObjects(deps: FollowObjects): ObjectsFollowed {
   const keeping = keep();
   return {
     isReady: () => role === 'waits' || (role === 'watches' && told.size === site.entries.length),
+    isWatching: () => role === 'watches',
     stop: async () => {
       ended.abort();
       await keeping;
@@ -123,6 +126,8 @@ async function followEntry(
       namespaces,
       take: (one) => {
         pending = [...pending, one];
+        site.meters.seen(entry, one.objects);
+        site.meters.gone(entry, one.gone);
       },
       tellState: (now, why) => {
         if (state === now && reason === why) return;

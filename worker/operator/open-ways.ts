@@ -6,6 +6,8 @@ import type { ClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
 import { openOperatorProxy } from '../../drivers/operator-proxy/open-proxy.ts';
 import { openRunWays } from '../../drivers/operator-runner/run-ways.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { deletePassword, takePasswords, writePassword } from '../../store/operator/proxy-passwords.ts';
+import { again } from '../again.ts';
 import type { openWorkerLog } from '../worker-log.ts';
 import type { DependentsFollowed } from './follow-dependents.ts';
 import { type OperatorStart, StartRefused } from './read-start.ts';
@@ -17,6 +19,8 @@ interface Surroundings {
   runsDir: string;
   access: ClusterAccess;
   db: Db;
+  /** The operator and this machine. */
+  here: { operator: string; machine: string };
   dependents: Pick<DependentsFollowed, 'add'>;
   log: ReturnType<typeof openWorkerLog>;
 }
@@ -28,6 +32,7 @@ export async function openWays({
   runsDir,
   access,
   db,
+  here,
   dependents,
   log,
 }: Surroundings): Promise<{ ways: RunWays; stop(): Promise<void> }> {
@@ -49,7 +54,14 @@ export async function openWays({
     const code = error.message.startsWith('--proxy-port') ? 'port_taken' : 'proxy_unusable';
     throw new StartRefused([`error: ${code}: ${error.message}`], 1);
   });
-  const ways = await openRunWays({ runsDir, proxy, ended: record.end });
+  const clock = () => new Date();
+  const ways = openRunWays({
+    runsDir,
+    proxy,
+    kept: { keep: (run) => writePassword(db, here, run, clock()), forget: (runId) => deletePassword(db, runId) },
+    live: await again('database', log, () => takePasswords(db, here)),
+    ended: record.end,
+  });
   return {
     ways,
     async stop() {

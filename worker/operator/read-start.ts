@@ -13,13 +13,7 @@ import { unreadableFile, type WatchFinding } from '../../domain/operator/watch-e
 import { homeFiles, parseYaml } from '../../drivers/operator-home/read-home.ts';
 
 /** Flags of parts that this release does not have; what they ask for would not happen. */
-const NOT_BUILT: readonly FlagName[] = [
-  'metrics-bind-address',
-  'metrics-addr',
-  'metrics-secure',
-  'metrics-require-rbac',
-  'user-metrics-port',
-];
+const NOT_BUILT: readonly FlagName[] = ['metrics-secure', 'metrics-require-rbac', 'user-metrics-port'];
 
 /** A start that is refused. */
 export class StartRefused extends Error {

@@ -6,7 +6,8 @@ import { createOperatorActivities, createOperatorMachineActivities } from '../..
 import { databaseSettings } from '../../config/database-settings.ts';
 import { type Environment, SECRET_SETTINGS } from '../../config/environment.ts';
 import { temporalSettings } from '../../config/temporal-settings.ts';
-import type { OperatorSite } from '../../control/operator/operator-site.ts';
+import { followRequests, serveRequests } from '../../control/operator/follow-requests.ts';
+import type { HashedEntry, OperatorSite } from '../../control/operator/operator-site.ts';
 import { reconcileRuns } from '../../control/operator/reconcile-runs.ts';
 import { wantedDispatcher } from '../../control/operator/wanted-workflows.ts';
 import { announceRunMachine } from '../../control/runs/announce-machine.ts';
@@ -21,15 +22,19 @@ import { openClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
 import { createClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
 import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
 import { readHostId } from '../../drivers/machine/machine-id.ts';
+import { openNotices } from '../../drivers/operator-cluster/events.ts';
 import { createResourceClient } from '../../drivers/operator-cluster/resource-client.ts';
 import { entryHash } from '../../drivers/operator-home/entry-hash.ts';
 import { rolesConfig } from '../../drivers/operator-home/roles-config.ts';
+import { listenForMetrics, type MetricsListener } from '../../drivers/operator-metrics/metrics-listener.ts';
+import { openOperatorMeters } from '../../drivers/operator-metrics/operator-meters.ts';
 import { findRunner } from '../../drivers/operator-runner/find-runner.ts';
 import { createRunDirectories } from '../../drivers/operator-runner/private-directory.ts';
 import { createDiscovery } from '../../drivers/operator-watch/discovery.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { missingMigrations } from '../../store/migrations/index.ts';
-import { forgetProcess, noteProcess, writeOperator } from '../../store/operator/operators.ts';
+import { countWorkOf } from '../../store/operator/due.ts';
+import { forgetProcess, noteProcess, type WatchRow, writeOperator } from '../../store/operator/operators.ts';
 import { again } from '../again.ts';
 import { connectWorkers, workerOptions } from '../engine.ts';
 import { keepRunning } from '../keep-running.ts';
@@ -38,6 +43,7 @@ import type { openWorkerLog } from '../worker-log.ts';
 import { workflowBundle } from '../workflow-bundle.ts';
 import { openDependents } from './follow-dependents.ts';
 import { followObjects } from './follow-objects.ts';
+import { keepLease } from './keep-lease.ts';
 import { openWays } from './open-ways.ts';
 import { listenAddress, listenForOperatorProbes } from './probes.ts';
 import { type OperatorStart, StartRefused } from './read-start.ts';
@@ -56,7 +62,6 @@ export interface OperatorProcess {
 
 /** Workflows that are over are kept so long. */
 const RETENTION_DAYS = 3;
-const SAY_MS = 15_000;
 const LOOK_MS = 30_000;
 const WATCHING_PLACES = 2_000;
 const PYTHON = 'python3';
@@ -83,6 +88,9 @@ export async function runOperator({
     throw new StartRefused([`error: port_taken: --health-probe-bind-address: ${error.message}`], 1);
   });
 
+  const metrics = openOperatorMeters(start.entries, { version, commit: '' });
+  const metricsListener = await openMetricsListener(flags['metrics-bind-address'], isPod, metrics.registry);
+
   const db = openDatabase({ ...databaseSettings(env), name: `muster-operator-${name}`.slice(0, 60) });
   const missing = await again('database', log, () => missingMigrations(db));
   if (missing.length > 0) {
@@ -97,8 +105,11 @@ export async function runOperator({
 
   const access = openClusterAccess(null);
   const cluster = createClusterClient(access);
-  const dependents = await openDependents(data, start.namespaces);
-  const reach = await openWays({ start, data, runsDir, access, db, dependents, log });
+  const clock = () => new Date();
+  const here = { operator: name, machine: hostId };
+  await again('database', log, () => writeOperator(db, { name, home, version }, hashed.map(watchOf), clock()));
+  const dependents = openDependents({ db, operator: name, clock }, start.namespaces);
+  const reach = await openWays({ start, data, runsDir, access, db, here, dependents, log });
   const discovery = createDiscovery(cluster);
   const site: OperatorSite = {
     db,
@@ -107,13 +118,15 @@ export async function runOperator({
     home,
     hostId,
     operator: name,
-    clock: () => new Date(),
+    clock,
     entries: hashed,
     defaultPeriodSeconds: secondsOf(flags['reconcile-period']),
     keepReconciles: flags['keep-reconciles'],
     cluster: createResourceClient(cluster, discovery),
     directories: createRunDirectories(runsDir),
     ways: reach.ways,
+    notices: openNotices({ client: cluster, clock, log, lost: metrics.meters.noticeLost }),
+    meters: metrics.meters,
     tell: createTell({ client, log }),
     random: Math.random,
   };
@@ -129,7 +142,7 @@ export async function runOperator({
       cacheDir: env.MUSTER_CACHE_DIR,
       searchPath: start.environment.PATH ?? '',
     });
-  const here = {
+  const runsHere = {
     environment: start.environment,
     ansibleArgs: flags['ansible-args'],
     findRunner: findAnsibleRunner,
@@ -140,13 +153,10 @@ export async function runOperator({
   };
   const owners = [reconcileRuns(db)];
   const me = { operator: name, machine: hostId, queue: operatorMachineQueueOf(hostId), slots: start.slots, version };
-  const watches = hashed.map(({ entry, hash }) => ({
-    ...{ group: entry.group, version: entry.version, kind: entry.kind },
-    entryHash: hash,
-    slots: entry.max_concurrent_reconciles,
-  }));
-  await again('database', log, () => writeOperator(db, { name, home, version }, watches, site.clock()));
-  await again('database', log, () => noteProcess(db, me, site.clock()));
+  const sign = async () => {
+    await noteProcess(db, { ...me, engineReason: await temporal.health() }, clock());
+  };
+  await again('database', log, sign);
 
   const connection = await connectWorkers(settings, log);
   const shared = workerOptions(connection, settings, { tracing: undefined, signing: null, log });
@@ -166,16 +176,22 @@ export async function runOperator({
       Worker.create({
         ...shared,
         taskQueue: me.queue,
-        activities: createOperatorMachineActivities({ ...site, runner, here }),
+        activities: createOperatorMachineActivities({ ...site, runner, here: runsHere }),
         maxConcurrentActivityTaskExecutions: WATCHING_PLACES,
       }),
     ),
   ];
   const stops = [
-    keepRunning({ 'the word that this process is there': () => noteProcess(db, me, site.clock()) }, log, SAY_MS),
+    keepLease({
+      sign,
+      lost: async () => {
+        await Promise.allSettled(site.ways.cutAll().map((runId) => runner.end(runId)));
+      },
+      log,
+    }),
     keepRunning(
       {
-        'the dispatcher': () => site.tell([wantedDispatcher(name)]),
+        'the dispatcher and what people ask for': () => serveRequests(site),
         'the clean-up of runs': async () => {
           const { problems } = await cleanMachine({ db, clock: site.clock, runner, owners, hostId });
           if (problems.length > 0) log.warn({ problems: problems.slice(0, 10) }, 'not all runs could be cleaned up');
@@ -184,10 +200,16 @@ export async function runOperator({
       log,
       LOOK_MS,
     ),
+    followRequests(site, { database: databaseSettings(env), log }),
     announceRunMachine(site, { machine: hostId, queue: me.queue, kind: OPERATOR_MACHINES }),
   ];
   await site.tell([wantedDispatcher(name)]);
   const objects = followObjects({ site, client: cluster, discovery, namespaces: start.namespaces, dependents });
+  metrics.read({
+    work: () => countWorkOf(db, here, clock()),
+    isEngineUp: async () => (await temporal.health()) === null,
+    isWatching: objects.isWatching,
+  });
   const hasRunner = (await findAnsibleRunner()) !== null;
   if (!hasRunner) log.warn({ named: env.MUSTER_ANSIBLE_RUNNER }, 'ansible-runner was not found: no resource can run');
   isReady = () => hasRunner && objects.isReady() && workers.every((worker) => worker.getState() === 'RUNNING');
@@ -201,11 +223,33 @@ export async function runOperator({
   await objects.stop();
   for (const stop of stops) await stop();
   await reach.stop();
+  await site.notices.close();
   await forgetProcess(db, me).catch(() => undefined);
   await connection.close();
   await temporal.close();
   await db.destroy();
+  await metricsListener?.close();
   await probes.close();
+}
+
+/** What is on record of an entry. */
+const watchOf = ({ entry, hash }: HashedEntry): WatchRow => ({
+  ...{ group: entry.group, version: entry.version, kind: entry.kind },
+  entryHash: hash,
+  slots: entry.max_concurrent_reconciles,
+  finalizer: entry.finalizer?.name ?? null,
+});
+
+/** Opens the metrics at an address as Go writes it; `0`: there are none. Throws `StartRefused` where it is taken. */
+async function openMetricsListener(
+  address: string,
+  isPod: boolean,
+  registry: Parameters<typeof listenForMetrics>[1],
+): Promise<MetricsListener | null> {
+  if (address === '0' || address === '') return null;
+  return listenForMetrics(listenAddress(address, isPod), registry).catch((error: Error) => {
+    throw new StartRefused([`error: port_taken: --metrics-bind-address: ${error.message}`], 1);
+  });
 }
 
 /** Scripts wait for this word. */

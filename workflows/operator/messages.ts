@@ -3,3 +3,6 @@ import { defineSignal } from '@temporalio/workflow';
 
 /** A resource may be due, or a place free. */
 export const resourcesDue = defineSignal('resourcesDue');
+
+/** A reconcile was cancelled whose machine is away: its run is given up. */
+export const runGivenUp = defineSignal('runGivenUp');

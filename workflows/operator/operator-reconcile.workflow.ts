@@ -6,14 +6,15 @@
  *  3. on any machine of the operator: write status and finalizers, end the record, set the next time
  *
  * All that is decided is on record, so that each step may be repeated. A machine that is away is waited for: nobody else knows whether its run
- * goes on.
+ * goes on. Somebody may give its run up by a cancel; then the last step follows at once.
  *
  * History: at most 30 events.
  */
-import { proxyActivities } from '@temporalio/workflow';
+import { condition, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { OperatorActivities, OperatorMachineActivities } from '../../activities/operator/contract.ts';
 import { operatorMachineQueueOf } from '../../domain/engine/task-queues.ts';
 import type { ReconcileRef } from '../../domain/operator/activity-schema.ts';
+import { runGivenUp } from './messages.ts';
 
 const RETRY = { initialInterval: '1s', maximumInterval: '10s' } as const;
 
@@ -40,7 +41,18 @@ export async function operatorReconcileWorkflow({ reconcileId, machine }: Reconc
     heartbeatTimeout: '30s',
     retry: RETRY,
   });
-  const { runs } = await prepareReconcile({ reconcileId });
-  if (runs) await runReconcile({ reconcileId });
+  let isGivenUp = false;
+  setHandler(
+    runGivenUp,
+    () => {
+      isGivenUp = true;
+    },
+    { description: 'The reconcile was cancelled while its machine is away.' },
+  );
+  const onMachine = async () => {
+    const { runs } = await prepareReconcile({ reconcileId });
+    if (runs && !isGivenUp) await runReconcile({ reconcileId });
+  };
+  await Promise.race([onMachine(), condition(() => isGivenUp)]);
   await finishReconcile({ reconcileId });
 }

@@ -6,26 +6,14 @@ import { cell, type View } from '../../output/columns.ts';
 import type { Format } from '../../output/formats.ts';
 import { counted } from '../../output/names.ts';
 import { renderValue, writeData, writeList } from '../../output/render.ts';
+import { changeCommands } from './change-resources.ts';
+import { readCommands } from './read-resources.ts';
+import { logCommand } from './reconcile-logs.ts';
 
 type Entry = WatchesReport['entries'][number];
 type Finding = WatchesReport['errors'][number];
 
 const FORMS = ['table', 'json', 'yaml'] as const satisfies readonly Format[];
-
-/** Verbs of an operator that this release does not have. */
-const NOT_BUILT = [
-  'list',
-  'get',
-  'reconciles',
-  'reconcile-get',
-  'logs',
-  'reconcile',
-  'cancel',
-  'pause',
-  'resume',
-  'watches',
-  'drain',
-];
 
 const gvkOf = ({ group, version, kind }: Entry): string => `${group}/${version} ${kind}`;
 const scriptOf = ({ playbook, role }: Pick<Entry, 'playbook' | 'role'>): string => cell(playbook ?? role);
@@ -89,14 +77,7 @@ export function operatorCommands(program: Command, context: CliContext): void {
       context.exit = await context.operatorHome.run(flags, (line) => say(context, line), context.signal);
     });
 
-  for (const verb of NOT_BUILT) {
-    noun
-      .command(verb, { hidden: true })
-      .helpOption(false)
-      .allowUnknownOption()
-      .allowExcessArguments()
-      .action(() => {
-        throw new CliFailure('not_supported', `this release has no \`operator ${verb}\``, EXIT.usage);
-      });
-  }
+  readCommands(noun, context);
+  changeCommands(noun, context);
+  logCommand(noun, context);
 }

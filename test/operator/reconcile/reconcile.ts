@@ -54,6 +54,7 @@ export function reconcile(before: CustomResource | null, entry: WatchEntry, run:
     outcome: 'failed',
     next: { when: 'back_off' },
   });
+  if (begin.does === 'drain') return { ...stays, outcome: 'ok' };
   if (begin.does === 'fail') return error(before, begin.message);
   const finalizers = [
     ...(before.metadata.finalizers ?? []),

@@ -102,7 +102,7 @@ export async function openOperatorBench(entry: object = {}): Promise<OperatorBen
         process.execPath,
         [
           join(ROOT, 'worker', 'operator.ts'),
-          ...['--health-probe-bind-address', `127.0.0.1:${port}`, '--proxy-port', '0'],
+          ...['--health-probe-bind-address', `127.0.0.1:${port}`, '--proxy-port', '0', '--metrics-bind-address', '0'],
           ...args,
         ],
         {

@@ -1,0 +1,46 @@
+import { messageOf } from '../../domain/text/message-of.ts';
+import { listAbandoned, OPERATOR_CHANNEL, takeUntoldPauses } from '../../store/operator/requests.ts';
+import { runGivenUp } from '../../workflows/operator/messages.ts';
+import { type FollowChannelOptions, followChannel } from '../changes/follow-channel.ts';
+import type { OperatorSite } from './operator-site.ts';
+import { SEEN_MS } from './operator-views.ts';
+import { reconcileWorkflowId, wantedDispatcher } from './wanted-workflows.ts';
+
+type RequestSite = Pick<OperatorSite, 'db' | 'clock' | 'operator' | 'tell' | 'client' | 'log' | 'notices'>;
+
+/**
+ * Turns what people have asked for into work: the dispatcher looks for what is due, a reconcile that is cancelled while its machine is away is
+ * given up, and an Event tells of a pause. Each of several processes may do it: the second finds nothing to do. Runs that are cancelled are
+ * ended by their own machine.
+ */
+export async function serveRequests(site: RequestSite): Promise<void> {
+  const { db, clock, operator, tell, client, log, notices } = site;
+  await tell([wantedDispatcher(operator)]);
+  const now = clock();
+  for (const { id, uid, version } of await listAbandoned(db, operator, new Date(now.getTime() - SEEN_MS))) {
+    await client.workflow
+      .getHandle(reconcileWorkflowId(operator, { uid, version }))
+      .signal(runGivenUp)
+      .catch((error: unknown) => {
+        log.warn({ reconcile: id, err: messageOf(error) }, 'Temporal was not told of a cancel; it is told again');
+      });
+  }
+  for (const { by, until, ...of } of await takeUntoldPauses(db, operator, now)) {
+    const words = [by === null ? '' : `by ${by}`, until === null ? '' : `until ${until.toISOString()}`];
+    notices.tell(of, 'Paused', ['Reconciliation is paused', ...words].filter((word) => word !== '').join(' '));
+  }
+}
+
+/** Serves requests as soon as they are announced. Returns how to stop. */
+export function followRequests(
+  site: RequestSite,
+  { database, log }: Pick<FollowChannelOptions, 'database' | 'log'>,
+): () => Promise<void> {
+  return followChannel({
+    database,
+    log,
+    name: `muster-operator-${site.operator}-requests`.slice(0, 60),
+    channel: OPERATOR_CHANNEL,
+    act: () => serveRequests(site),
+  });
+}
