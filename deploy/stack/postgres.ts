@@ -184,6 +184,9 @@ async function ensureDatabase(url: string, passwords: Passwords): Promise<void> 
     if (role.rowCount === 0) {
       await client.query(`create role muster login createdb password ${client.escapeLiteral(passwords.muster)}`);
     }
+    // Logins of operators are its members; the migrations give it its rights.
+    const operators = await client.query("select 1 from pg_roles where rolname = 'muster_operator'");
+    if (operators.rowCount === 0) await client.query('create role muster_operator nologin');
     const database = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
     if (database.rowCount === 0) await client.query(`create database ${DATABASE} owner muster`);
   } finally {

@@ -141,6 +141,7 @@ test('the status counts what is there and links on', async () => {
     workers: { ok: true, reason: null, count: 1 },
     counts: { sessions: { pending: 0, running: 0, complete: 0 }, queue: 0, active_runs: 0 },
     plans: { running: 0, paused: 0, open: [] },
+    operators: { live: 0, reconciles_open: 0, due: 0 },
     // No worker has made a pass of it.
     batcher: expect.objectContaining({ state: 'late', open: 0, sent: 0, backoff: null }),
     stop: { stopped: false, since: null, actor: null, reason: null, complete: true },

@@ -2,6 +2,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { ROLLOUT_STATES } from '../../../domain/batches/rollout.ts';
 import { CONFIGURATION_STATUSES } from '../../../domain/components/schema.ts';
+import { PHASES } from '../../../domain/operator/resource-words.ts';
 import type { PlanState } from '../../../domain/propagation/plan-states.ts';
 import {
   BOUNDS,
@@ -13,10 +14,12 @@ import {
 } from '../../../domain/service/tallies.ts';
 import type { Tally } from '../../../store/connection/tallies.ts';
 import type { Gauges as FleetGauges } from '../../../store/fleet/gauges.ts';
+import type { OperatorCounts } from '../../../store/operator/reads.ts';
 
-/** What gauges show: of the fleet, and the number of plans by state. */
+/** What gauges show: of the fleet, the number of plans by state, and the work of operators. */
 interface Gauges extends FleetGauges {
   plans: Record<PlanState, number>;
+  operator: OperatorCounts;
 }
 
 type Value = number | null | Record<string, number>;
@@ -45,6 +48,15 @@ const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => V
   ['rollouts', 'Current rollouts of configurations', (now) => ({ ...none(ROLLOUT_STATES), ...now.rollouts }), 'state'],
   ['drift_layers', 'Layers of components by what the last check found', (now) => now.drift, 'status'],
   ['plans', 'Plans of propagation', (now) => now.plans, 'state'],
+  [
+    'operator_resources',
+    'Custom resources of operators',
+    (now) => ({ ...none(PHASES.filter((phase) => phase !== 'gone')), ...now.operator.resources }),
+    'phase',
+  ],
+  ['operator_due', 'Custom resources that are due and wait', (now) => now.operator.due],
+  ['operator_reconciles_open', 'Reconciles that are open', (now) => now.operator.open],
+  ['operators_live', 'Operators with a process that gives signs', (now) => now.operator.live],
   ['schedules_failed', 'Schedules whose last run failed', (now) => now.failedSchedules],
   ['stopped', '1 while everything is stopped', (now) => Number(now.isStopped)],
   ['batcher_paused', '1 while the batcher is paused by hand', (now) => Number(now.isPaused)],

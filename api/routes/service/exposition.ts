@@ -2,6 +2,7 @@ import { Gauge, Registry } from 'prom-client';
 import { isConnectionError } from '../../../store/connection/database.ts';
 import { readTallies } from '../../../store/connection/tallies.ts';
 import { readGauges } from '../../../store/fleet/gauges.ts';
+import { countOperatorWork } from '../../../control/operator/read-operators.ts';
 import { countPlans } from '../../../store/propagation/plan-notices.ts';
 import { databaseMetrics, durationsText } from './database-metrics.ts';
 import type { ServiceApi } from './dependencies.ts';
@@ -41,7 +42,7 @@ export function createExposition(deps: Pick<ServiceApi, 'db' | 'clock'>): Exposi
 /** What the database says, or null when it is away. */
 async function readStored({ db, clock }: Pick<ServiceApi, 'db' | 'clock'>) {
   try {
-    const gauges = { ...(await readGauges(db, clock())), plans: await countPlans(db) };
+    const gauges = { ...(await readGauges(db, clock())), plans: await countPlans(db), operator: await countOperatorWork({ db, clock }) };
     return { gauges, tallies: await readTallies(db) };
   } catch (error) {
     if (isConnectionError(error)) return null;

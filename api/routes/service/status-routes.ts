@@ -3,6 +3,7 @@ import { readBatcher } from '../../../control/batches/read-batches.ts';
 import { readHardwareSync } from '../../../control/components/read-hardware-sync.ts';
 import { readNotices } from '../../../control/configurations/read-notices.ts';
 import { stopState } from '../../../control/fleet/stop-everything.ts';
+import { countOperatorWork } from '../../../control/operator/read-operators.ts';
 import { readOpenPlans } from '../../../control/propagation/read-plan.ts';
 import { BatcherSchema } from '../../../domain/batches/batch-schema.ts';
 import { HardwareSyncSchema } from '../../../domain/components/hardware-sync-schema.ts';
@@ -39,6 +40,10 @@ const StatusSchema = z.object({
     })
     .nullable()
     .describe('Plans that run or are paused; `open` has the 10 newest of them'),
+  operators: z
+    .object({ live: z.int(), reconciles_open: z.int(), due: z.int() })
+    .nullable()
+    .describe('Operators with a process that gives signs, their open reconciles, and resources that are due and wait'),
   batcher: BatcherSchema.nullable(),
   stop: StopStateSchema.nullable().describe('Whether everything is stopped; null when that is not known'),
   hardware_sync: HardwareSyncSchema.nullable().describe('Null where there is none'),
@@ -71,6 +76,7 @@ export async function statusRoutes(app: ApiServer, deps: ServiceApi): Promise<vo
         counts: known ? await unlessAway(() => countWork(deps.db)) : null,
         plans: known && health.setup.ok ? await unlessAway(() => readOpenPlans(deps.db)) : null,
         stop: known && health.setup.ok ? await unlessAway(() => stopState(deps.db)) : null,
+        operators: known && health.setup.ok ? await unlessAway(() => readOperatorCounts(deps)) : null,
         batcher: known && health.setup.ok ? await unlessAway(() => readBatcher(deps)) : null,
         hardware_sync: known && health.setup.ok ? await unlessAway(() => readHardwareSync(deps)) : null,
         notices: known && health.setup.ok ? ((await unlessAway(() => readNotices(deps))) ?? []) : [],
@@ -78,6 +84,11 @@ export async function statusRoutes(app: ApiServer, deps: ServiceApi): Promise<vo
       };
     },
   );
+}
+
+async function readOperatorCounts(deps: ServiceApi) {
+  const { live, open, due } = await countOperatorWork(deps);
+  return { live, reconciles_open: open, due };
 }
 
 /** Null when the database has gone away meanwhile. */
