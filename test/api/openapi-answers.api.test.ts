@@ -6,6 +6,7 @@ import { recordAuthority } from '../../store/trust/trust.ts';
 import { answerClusters } from '../deployments/answers.ts';
 import { answerStops } from '../fleet/answers.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
+import { answerOperators } from '../operator/hands/answers.ts';
 import { answerModel, answerPlans } from '../propagation/routes/answers.ts';
 import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
 import { type AnswerCheck, createAnswerCheck } from '../support/fakes/answer-check.ts';
@@ -455,7 +456,7 @@ test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
 test('many sessions, and everything at once', () => answerStops(expectAnswer));
 
 test('member clusters', () => answerClusters(expectAnswer));
-
+test('operators', () => answerOperators(expectAnswer, api.deps.db, api.now.value));
 test('plans of propagation', () => answerPlans(expectAnswer, api.deps.db));
 
 test('refusals before any rule are as described', async () => {
