@@ -102,7 +102,7 @@ describeNeeding(kubernetesMissing(), 'a playbook that makes something', () => {
     const output = await bench.db.selectFrom('output').select('text').execute();
     expect(JSON.stringify([events, output, operator.said()])).not.toContain('musterproxy_');
     const folder = join(bench.home, '.data', 'operator', 'runs', run?.run_id ?? '');
-    expect(existsSync(join(folder, 'way.json'))).toBe(false);
+    expect(await bench.db.selectFrom('operator_proxy_passwords').select('run_id').execute()).toEqual([]);
     expect(existsSync(join(folder, 'kubeconfig'))).toBe(false);
   }, 600_000);
 
@@ -148,7 +148,7 @@ describeNeeding(kubernetesMissing(), 'a playbook that makes something', () => {
   test('goes on through the proxy of the next process when its own was killed', async () => {
     await bench.create('w2', { size: 1, wait: 12 });
     const runs = join(bench.home, '.data', 'operator', 'runs');
-    const running = () => readdirSync(runs).filter((name) => existsSync(join(runs, name, 'way.json')));
+    const running = () => readdirSync(runs).filter((name) => existsSync(join(runs, name, 'kubeconfig')));
     await eventually('the playbook waits', async () =>
       running().some((name) => {
         const log = join(runs, name, 'output.log');

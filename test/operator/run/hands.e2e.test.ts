@@ -1,0 +1,161 @@
+/** What people ask of a running operator: by rows alone, and what its cluster is told. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { drainOperator } from '../../../control/operator/drain-operator.ts';
+import {
+  cancelReconcile,
+  pauseResource,
+  reconcileNow,
+  resumeResource,
+} from '../../../control/operator/request-of-resource.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
+import { kubernetesMissing } from '../../support/kubernetes/kubernetes-api.ts';
+import {
+  conditionsOf,
+  type OperatorBench,
+  openOperatorBench,
+  type RunningOperator,
+} from '../../support/operator/operator-process.ts';
+import { describeNeeding } from '../../support/requirement.ts';
+
+const F = 'demo.io/finalizer';
+
+describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
+  let bench: OperatorBench;
+  let operator: RunningOperator;
+  let metrics: string;
+  beforeAll(async () => {
+    bench = await openOperatorBench({ finalizer: { name: F, vars: { size: 'end' } } });
+    const port = await freePort();
+    metrics = `http://127.0.0.1:${port}/metrics`;
+    operator = await bench.start({ args: ['--metrics-bind-address', `127.0.0.1:${port}`] });
+  }, 240_000);
+  afterAll(() => bench?.close());
+
+  const deps = () => ({ db: bench.db, clock: () => new Date(), actor: 'ann' });
+  const begins = (name: string) => bench.calls().filter((call) => call.word === 'begin' && call.name === name).length;
+  const resource = (name: string) =>
+    bench.db.selectFrom('operator_resources').selectAll().where('name', '=', name).executeTakeFirstOrThrow();
+  const done = async (name: string, spec: object) => {
+    await bench.create(name, spec);
+    await bench.condition(name, 'Successful', 'True');
+    await eventually(`${name} has nothing open`, async () => (await resource(name)).reconcile_id === null);
+    return (await resource(name)).id;
+  };
+  const outcomes = async (name: string) => {
+    const rows = await bench.db
+      .selectFrom('operator_reconciles as c')
+      .innerJoin('operator_resources as r', 'r.id', 'c.resource_id')
+      .select(['c.outcome', 'c.cause'])
+      .where('r.name', '=', name)
+      .orderBy('c.started_at')
+      .execute();
+    return rows.map(({ outcome, cause }) => `${cause.type} ${outcome}`);
+  };
+  const eventsOf = async (name: string) => {
+    const path = '/api/v1/namespaces/default/events';
+    const query = { fieldSelector: `involvedObject.name=${name}` };
+    const { body } = await bench.client.ask<{ items: { reason: string; message: string }[] }>({
+      method: 'GET',
+      path,
+      query,
+    });
+    return body.items.map(({ reason, message }) => `${reason}: ${message}`);
+  };
+
+  test('a reconcile by hand begins within seconds, with its cause', async () => {
+    const id = await done('one', {});
+    const asked = Date.now();
+    await reconcileNow(deps(), id);
+    await eventually(
+      'it ran again',
+      () => begins('one') === 2,
+      20_000,
+      () => operator.said().slice(-2_000),
+    );
+    expect(Date.now() - asked).toBeLessThan(10_000);
+    await eventually('on record', async () => (await outcomes('one')).join() === 'created ok,manual ok');
+  }, 60_000);
+
+  test('a cancel ends the run within 10 s, says by whom, and nothing runs again', async () => {
+    await bench.create('two', { seconds: 120 });
+    await eventually('its run has begun', () => begins('two') === 1);
+    const asked = Date.now();
+    await cancelReconcile(deps(), (await resource('two')).id);
+    const list = await bench.condition('two', 'Failure', 'True');
+    expect(Date.now() - asked).toBeLessThan(12_000);
+    expect(list.find(({ type }) => type === 'Failure')).toMatchObject({
+      reason: 'Failed',
+      message: 'Reconciliation cancelled by ann',
+    });
+    await eventually('on record', async () => (await outcomes('two')).join() === 'created cancelled');
+    expect(await resource('two')).toMatchObject({ failures: 0, phase: 'waiting' });
+    expect(conditionsOf(await bench.read('two')).find(({ type }) => type === 'Running')?.status).toBe('False');
+    expect(begins('two')).toBe(1);
+  }, 60_000);
+
+  test('what is paused does not run for a change, and its cluster is told; resumed it runs with the last spec', async () => {
+    const id = await done('three', { size: 1 });
+    await pauseResource(deps(), id, null);
+    await bench.change('three', { size: 2 });
+    await eventually('the change is known', async () => (await resource('three')).generation === 2);
+    await eventually('an Event tells of the pause', async () =>
+      (await eventsOf('three')).includes('Paused: Reconciliation is paused by ann'),
+    );
+    expect(begins('three')).toBe(1);
+    await resumeResource(deps(), id);
+    await eventually('it ran', () => begins('three') === 2);
+    expect(
+      bench
+        .calls()
+        .filter(({ name, word }) => name === 'three' && word === 'begin')
+        .at(-1)?.size,
+    ).toBe('2');
+  }, 60_000);
+
+  test('Events tell of a failure and of the success behind it', async () => {
+    const events = [{ event: 'runner_on_failed', event_data: { host: 'localhost', res: { msg: 'boom' } } }];
+    await bench.create('four', { stats: { ok: 1, failures: 1 }, events, rc: 2 });
+    await eventually('a failure', async () => (await eventsOf('four')).includes('ReconcileFailed: boom'), 30_000);
+    await bench.change('four', { stats: { ok: 1, failures: null }, events: null, rc: 0 });
+    await bench.condition('four', 'Successful', 'True');
+    await eventually('a success', async () =>
+      (await eventsOf('four')).some((event) => event.startsWith('Reconciled:')),
+    );
+  }, 90_000);
+
+  test('its metrics are those of the reference operator and its own', async () => {
+    const text = await (await fetch(metrics)).text();
+    for (const part of [
+      'ansible_operator_reconcile_result{GVK="demo.io/v1, Kind=Widget",result="succeeded"}',
+      'controller_runtime_active_workers{controller="widget-v1-controller"}',
+      'resource_created_at_seconds{name="one"',
+      'muster_operator_database_up 1',
+      'muster_operator_engine_up 1',
+      'muster_operator_watching 1',
+    ])
+      expect(text).toContain(part);
+  });
+
+  test('a drain runs each finalizer and takes it away; the resource stays, and gets it back when it is resumed', async () => {
+    const id = await done('five', { size: 1 });
+    await drainOperator(deps(), { run: true });
+    await eventually(
+      'its finalizer is gone',
+      async () => ((await bench.read('five'))?.metadata.finalizers ?? []).length === 0,
+      30_000,
+      () => operator.said().slice(-2_000),
+    );
+    expect(
+      bench
+        .calls()
+        .filter(({ name, word }) => name === 'five' && word === 'begin')
+        .at(-1)?.size,
+    ).toBe('end');
+    await eventually('it is paused', async () => (await resource('five')).paused_at !== null);
+    await bench.change('five', { size: 3 });
+    expect((await bench.read('five'))?.metadata.finalizers ?? []).toEqual([]);
+    await resumeResource(deps(), id);
+    await eventually('it is back', async () => (await bench.read('five'))?.metadata.finalizers?.join() === F);
+  }, 90_000);
+});
