@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
-import type { OperatorResourceView } from '../../../domain/operator/view-schema.ts';
+import type { OperatorReconcileView, OperatorResourceView } from '../../../domain/operator/view-schema.ts';
+import { segment } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
+import { CliFailure, EXIT } from '../../failure.ts';
 import { laterMoment } from '../../input/moment.ts';
 import { apiOf, perform, type WriteOptions, withDryRun, withServer } from '../../options.ts';
 import { findResource, type OperatorOption, pathOf } from './find-resource.ts';
@@ -32,13 +34,24 @@ export function changeCommands(noun: Command, context: CliContext): void {
       change('reconcile', kind, name, options, () => 'is to reconcile now'),
     );
 
-  withDryRun(withResource(withServer(noun.command('cancel'))))
+  withDryRun(withOperator(withServer(noun.command('cancel'))))
     .description('cancel the reconcile that runs, or the one that waits; it is not tried again')
-    .action((kind: string, name: string, options: ChangeOptions) =>
-      change('cancel', kind, name, options, ({ phase }) =>
-        phase === 'running' ? 'is being cancelled' : 'waits for nothing now',
-      ),
-    );
+    .argument('<kind>', 'in any case of letters; or, alone, the id of a reconcile')
+    .argument('[name]', 'NAME or NAMESPACE/NAME')
+    .action(async (kind: string, name: string | undefined, options: ChangeOptions) => {
+      const done = ({ phase }: OperatorResourceView) =>
+        phase === 'running' ? 'is being cancelled' : 'waits for nothing now';
+      if (name !== undefined) return change('cancel', kind, name, options, done);
+      const api = apiOf(context, options);
+      const path = `/api/v1/operator/reconciles/${segment(kind)}`;
+      const record = await api.json<OperatorReconcileView>({ method: 'GET', path });
+      if (record.outcome !== null) {
+        throw new CliFailure('operator_reconcile_not_found', `reconcile ${kind} is over`, EXIT.notFound);
+      }
+      const request = { method: 'POST', path: `${pathOf({ id: record.resource_id })}/cancel` } as const;
+      const resource = await perform<OperatorResourceView>(context, api, request, options);
+      if (resource !== undefined) say(context, `${resource.kind} ${nameOf(resource)} ${done(resource)}`);
+    });
 
   withDryRun(withResource(withServer(noun.command('pause'))))
     .description('begin no further run of a custom resource; one that goes on ends')

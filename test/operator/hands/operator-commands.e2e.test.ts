@@ -72,6 +72,14 @@ describe('operator', () => {
     expect((await run('reconcile-get', record.id)).out).toMatch(/cause +created[\s\S]*outcome +failed[\s\S]*boom/);
   });
 
+  test('cancel takes the id of a reconcile as well, as the refusal of `run end` names it', async () => {
+    const record = await logged('four');
+    expect((await run('cancel', record.id)).err).toBe('Widget ns/four is being cancelled\n');
+    await end(api.deps.db, record, 'cancelled', api.now.value);
+    const over = await run('cancel', record.id);
+    expect([over.exit, over.err]).toEqual([3, expect.stringContaining('is over')]);
+  });
+
   test('drain names what it did', async () => {
     expect((await run('drain', '--dry-run')).out).toContain('"run": false');
     expect((await run('drain', '--run')).err).toMatch(/^\d+ resources of operator demo lose their finalizer\n$/);
