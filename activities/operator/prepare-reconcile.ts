@@ -4,7 +4,7 @@ import { cancelledBegin, decideBegin } from '../../domain/operator/decide-begin.
 import type { OwnerText } from '../../domain/operator/owner-text.ts';
 import { type ReconcileBegin, runIdOfReconcile } from '../../domain/operator/reconcile.ts';
 import { runDirectory } from '../../domain/operator/run-directory.ts';
-import { artifactsOf, verbosityOf } from '../../domain/operator/run-settings.ts';
+import { artifactsOf, VERBOSITY_ANNOTATION, verbosityOf } from '../../domain/operator/run-settings.ts';
 import { runVariables } from '../../domain/operator/run-variables.ts';
 import { secretsOf } from '../../domain/operator/secret-values.ts';
 import { markRunning, UNABLE } from '../../domain/operator/status.ts';
@@ -117,5 +117,6 @@ async function begun(
   return {
     ...{ does: 'run', finalizerRun, periodSeconds, script, verbosity: verbosityOf(annotations, entry), maxArtifacts },
     ...(reconcile.drain === null ? {} : { drained: true }),
+    ...(Number(annotations[VERBOSITY_ANNOTATION]) > 0 ? { logsVerbosely: true } : {}),
   };
 }

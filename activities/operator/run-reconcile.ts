@@ -2,15 +2,23 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { entryOf, type OperatorSite } from '../../control/operator/operator-site.ts';
 import { secondsOf } from '../../domain/operator/duration.ts';
+import { gvkText } from '../../domain/operator/names.ts';
 import { outcomeOf } from '../../domain/operator/outcome.ts';
 import { type ReconcileBegin, type RunResult, runIdOfReconcile, tookLonger } from '../../domain/operator/reconcile.ts';
 import { RECONCILE_KIND } from '../../domain/operator/resource-words.ts';
 import { runnerArguments } from '../../domain/operator/runner-command.ts';
 import { runnerEnvironment } from '../../domain/operator/runner-environment.ts';
 import type { RunSpec } from '../../domain/runs/runner.ts';
-import { findReconcile, isCancelRequested, readRunnerEvents, writeRunResult } from '../../store/operator/reconciles.ts';
+import {
+  findReconcile,
+  isCancelRequested,
+  listRunsBeyond,
+  readRunnerEvents,
+  writeRunResult,
+} from '../../store/operator/reconciles.ts';
 import { findRun } from '../../store/runs/runs.ts';
 import { type RunToEndDependencies, runToEnd } from '../runs/run-to-end.ts';
+import { type LoggedEvents, loggingRunner } from './log-events.ts';
 import type { RunsHere } from './prepare-reconcile.ts';
 
 export interface RunReconcileDependencies extends RunToEndDependencies, OperatorSite {
@@ -18,6 +26,8 @@ export interface RunReconcileDependencies extends RunToEndDependencies, Operator
     Omit<Parameters<typeof runnerEnvironment>[0], 'env' | 'kubeconfig'> & {
       /** Largest kept log of a run (bytes). */
       logMaxBytes: number;
+      /** What of the events goes to the log. */
+      events: LoggedEvents;
     };
 }
 
@@ -30,7 +40,7 @@ export async function runReconcile(
   reconcileId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, runner, directories, ways } = deps;
+  const { db, runner, directories, ways, here } = deps;
   const reconcile = await findReconcile(db, reconcileId);
   if (reconcile === null || reconcile.endedAt !== null || reconcile.runResult !== null) return;
   if (reconcile.begin?.does !== 'run') return;
@@ -43,8 +53,10 @@ export async function runReconcile(
     await writeRunResult(db, reconcileId, { ended: 'interrupted' });
     return directories.tidy(runId);
   }
+  const names = { name: reconcile.name, namespace: reconcile.namespace, gvk: gvkText(reconcile), job: runId };
+  const isVerbose = begin.logsVerbosely === true || Number(here.environment.ANSIBLE_VERBOSITY ?? 0) > 0;
   await runToEnd(
-    deps,
+    { ...deps, runner: loggingRunner(runner, deps, here.events, { ...names, isVerbose }) },
     {
       run: {
         id: runId,
@@ -82,6 +94,9 @@ export async function runReconcile(
       : result,
   );
   await directories.tidy(runId);
+  const kept = begin.maxArtifacts;
+  if (kept <= 0) return;
+  for (const old of await listRunsBeyond(db, reconcile, kept)) await directories.dropArtifacts(old);
 }
 
 /** Looks for the wish to end a run so often (ms): there are as many runs here as places. */

@@ -52,6 +52,8 @@ export interface RunDirectories {
   lastLines(runId: string): Promise<string[] | null>;
   /** Removes what holds the spec, the environment and credentials. */
   tidy(runId: string): Promise<void>;
+  /** Removes what ansible-runner has left of a run that is over. */
+  dropArtifacts(runId: string): Promise<void>;
 }
 
 /** Words that Events of resources have as their reason. */

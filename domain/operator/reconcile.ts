@@ -13,7 +13,13 @@ export type ReconcileBegin =
   | { does: 'end'; outcome: 'ok'; drained: true }
   /** Nothing runs; the status says why. `status`: false where it cannot be written. */
   | { does: 'fail'; message: string; status: boolean }
-  | ({ does: 'run'; finalizerRun: boolean; periodSeconds: number | null; drained?: true } & RunCommand);
+  | ({
+      does: 'run';
+      finalizerRun: boolean;
+      periodSeconds: number | null;
+      drained?: true;
+      logsVerbosely?: true;
+    } & RunCommand);
 
 /** What of the command of a run follows from the resource. */
 export interface RunCommand {

@@ -40,6 +40,7 @@ export function createRunDirectories(runsDir: string): RunDirectories {
       await rm(kubeconfigOf(runId), { force: true });
       await rm(runPaths(runsDir, runId).mask, { force: true });
     },
+    dropArtifacts: (runId) => rm(join(directoryOf(runId), 'artifacts'), { recursive: true, force: true }),
   };
 }
 

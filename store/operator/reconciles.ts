@@ -192,6 +192,25 @@ export async function listOldReconciles(db: Db, resourceId: string, keep: number
   return rows.map(({ id }) => id);
 }
 
+/** Returns the newest 50 runs of a resource on the machine of a reconcile, without its newest `keep`. */
+export async function listRunsBeyond(
+  db: Db,
+  { resourceId, machine }: Pick<ReconcileRow, 'resourceId' | 'machine'>,
+  keep: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('operator_reconciles')
+    .select('run_id')
+    .where('resource_id', '=', resourceId)
+    .where('machine', '=', machine)
+    .where('run_id', 'is not', null)
+    .orderBy('started_at', 'desc')
+    .offset(keep)
+    .limit(50)
+    .execute();
+  return rows.flatMap(({ run_id: id }) => (id === null ? [] : [id]));
+}
+
 /** Removes records. */
 export async function deleteReconciles(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

@@ -17,6 +17,7 @@ import { ensureNamespace } from '../../control/temporal/ensure-namespace.ts';
 import { createTell } from '../../control/temporal/tell.ts';
 import { operatorMachineQueueOf, operatorQueueOf } from '../../domain/engine/task-queues.ts';
 import { secondsOf } from '../../domain/operator/duration.ts';
+import { logLevelOf } from '../../domain/operator/log-lines.ts';
 import { OPERATOR_MACHINES } from '../../domain/operator/resource-words.ts';
 import { openClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
 import { createClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
@@ -63,6 +64,8 @@ export interface OperatorProcess {
 /** Workflows that are over are kept so long. */
 const RETENTION_DAYS = 3;
 const LOOK_MS = 30_000;
+const GRACE_MS = 5_000;
+const FORCE_MS = 14_000;
 const WATCHING_PLACES = 2_000;
 const PYTHON = 'python3';
 
@@ -142,6 +145,7 @@ export async function runOperator({
       cacheDir: env.MUSTER_CACHE_DIR,
       searchPath: start.environment.PATH ?? '',
     });
+  const logLevel = logLevelOf(flags['ansible-log-events']);
   const runsHere = {
     environment: start.environment,
     ansibleArgs: flags['ansible-args'],
@@ -150,7 +154,10 @@ export async function runOperator({
     secretSettings: SECRET_SETTINGS,
     ansibleConfig: await rolesConfig({ home, folder: data, environment: start.environment }),
     logMaxBytes: env.MUSTER_LOG_MAX,
+    events: { level: logLevel ?? 'tasks', print: (text: string) => void process.stdout.write(text) },
   };
+  if (logLevel === null)
+    log.error({ value: flags['ansible-log-events'] }, '--ansible-log-events: the word is not known; it means tasks');
   const owners = [reconcileRuns(db)];
   const me = { operator: name, machine: hostId, queue: operatorMachineQueueOf(hostId), slots: start.slots, version };
   const sign = async () => {
@@ -176,6 +183,7 @@ export async function runOperator({
       Worker.create({
         ...shared,
         taskQueue: me.queue,
+        ...shutdownTimes(flags['graceful-shutdown-timeout']),
         activities: createOperatorMachineActivities({ ...site, runner, here: runsHere }),
         maxConcurrentActivityTaskExecutions: WATCHING_PLACES,
       }),
@@ -230,6 +238,12 @@ export async function runOperator({
   await db.destroy();
   await metricsListener?.close();
   await probes.close();
+}
+
+/** How long a stop waits for runs: they go on without the process, and the next one finds them. */
+function shutdownTimes(timeout: string | undefined): { shutdownGraceTime: number; shutdownForceTime: number } {
+  const graceMs = timeout === undefined ? GRACE_MS : Math.max(0, secondsOf(timeout) * 1_000);
+  return { shutdownGraceTime: graceMs, shutdownForceTime: graceMs + FORCE_MS };
 }
 
 /** What is on record of an entry. */
