@@ -17,7 +17,9 @@ const OPERATORS = {
 };
 
 /** The id of a run, and so of its stream, begins with the id of its reconcile, of which only its own records can be seen. */
-const ofRun = (column: string): string => `case when ${column} ~ '^reconcile-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-[0-9]+$'
+const ofRun = (
+  column: string,
+): string => `case when ${column} ~ '^reconcile-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-[0-9]+$'
   then exists (select from operator_reconciles c where c.id = substr(${column}, 11, 36)::uuid) else false end`;
 const RUNS = {
   runs: ofRun('runs.id'),

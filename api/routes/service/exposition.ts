@@ -1,8 +1,8 @@
 import { Gauge, Registry } from 'prom-client';
+import { countOperatorWork } from '../../../control/operator/read-operators.ts';
 import { isConnectionError } from '../../../store/connection/database.ts';
 import { readTallies } from '../../../store/connection/tallies.ts';
 import { readGauges } from '../../../store/fleet/gauges.ts';
-import { countOperatorWork } from '../../../control/operator/read-operators.ts';
 import { countPlans } from '../../../store/propagation/plan-notices.ts';
 import { databaseMetrics, durationsText } from './database-metrics.ts';
 import type { ServiceApi } from './dependencies.ts';
@@ -42,7 +42,11 @@ export function createExposition(deps: Pick<ServiceApi, 'db' | 'clock'>): Exposi
 /** What the database says, or null when it is away. */
 async function readStored({ db, clock }: Pick<ServiceApi, 'db' | 'clock'>) {
   try {
-    const gauges = { ...(await readGauges(db, clock())), plans: await countPlans(db), operator: await countOperatorWork({ db, clock }) };
+    const gauges = {
+      ...(await readGauges(db, clock())),
+      plans: await countPlans(db),
+      operator: await countOperatorWork({ db, clock }),
+    };
     return { gauges, tallies: await readTallies(db) };
   } catch (error) {
     if (isConnectionError(error)) return null;
