@@ -1,6 +1,7 @@
 import { musterError } from '../../domain/errors.ts';
 import { urgencyOf } from '../../domain/operator/cause.ts';
 import type { Drain } from '../../domain/operator/request-schema.ts';
+import { someOf } from '../../domain/some-of.ts';
 import { insertAuditRow } from '../../store/audit/audit.ts';
 import { listOperators } from '../../store/operator/reads.ts';
 import { announceOperator, writeDrain } from '../../store/operator/requests.ts';
@@ -21,7 +22,7 @@ export async function drainOperator(
   }
   const [only, ...others] = names;
   if (operator === undefined && others.length > 0) {
-    throw musterError('bad_request', `There are several operators, name one of them: ${names.join(', ')}`, 'operator');
+    throw musterError('bad_request', `There are several operators, name one of them: ${someOf(names)}`, 'operator');
   }
   const name = operator ?? only;
   if (name === undefined) throw musterError('operator_not_known', 'There is no operator');

@@ -1,10 +1,24 @@
 /** What an Event on a resource says. */
-
 import type { NoticeReason } from './ports.ts';
 import type { ReconcileOutcome } from './resource-words.ts';
 
 /** Kubernetes takes no longer message, bytes. */
 const MESSAGE_BYTES = 1_024;
+
+/** Of the name of a resource so much is in that of its Event, characters. */
+const NAME_MAX = 220;
+
+/** Returns the name of an Event of a resource, in the form that Kubernetes takes, whatever the name of the resource is. `digest`: tells Events apart. */
+export function noticeName(name: string, digest: string): string {
+  const labels = name
+    .toLowerCase()
+    .replace(/[^a-z0-9.-]/g, '-')
+    .slice(0, NAME_MAX)
+    .split('.')
+    .map((label) => label.replace(/^-+|-+$/g, ''))
+    .filter((label) => label !== '');
+  return [...labels, digest].join('.');
+}
 
 /** Returns what is told of the end of a reconcile; null: nothing. A success is told after a failure alone. */
 export function noticeOfEnd(

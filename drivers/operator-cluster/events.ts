@@ -1,7 +1,8 @@
 /** Events on resources: one object for each resource and reason, which is counted up. */
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { apiVersionOf } from '../../domain/operator/names.ts';
-import { noticeMessage } from '../../domain/operator/notice.ts';
+import { noticeMessage, noticeName } from '../../domain/operator/notice.ts';
 import { NOTICE_TYPES, type NoticeOf, type NoticeReason, type ResourceNotices } from '../../domain/operator/ports.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import { type ClusterClient, isForbidden } from '../kubernetes/cluster-client.ts';
@@ -14,7 +15,8 @@ const KNOWN = 10_000;
 const COMPONENT = 'muster-operator';
 /** Events of cluster-scoped objects are kept there. */
 const DEFAULT_NAMESPACE = 'default';
-const NAME_MAX = 220;
+/** A stop waits so long (ms) for Events: a cluster that stalls must not hold it up. */
+const CLOSE_MS = 2_000;
 
 export interface NoticeOptions {
   client: ClusterClient;
@@ -39,7 +41,7 @@ export function openNotices({ client, clock, log, lost }: NoticeOptions): Resour
   const write = async (of: NoticeOf, reason: NoticeReason, message: string, count: number): Promise<void> => {
     const namespace = of.namespace === '' ? DEFAULT_NAMESPACE : of.namespace;
     const digest = createHash('sha256').update(`${of.uid} ${reason}`).digest('hex').slice(0, 16);
-    const name = `${of.name.slice(0, NAME_MAX)}.${digest}`;
+    const name = noticeName(of.name, digest);
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
     const now = clock()
       .toISOString()
@@ -104,7 +106,7 @@ export function openNotices({ client, clock, log, lost }: NoticeOptions): Resour
       underWay.add(writing);
     },
     async close() {
-      await Promise.all(underWay);
+      await Promise.race([Promise.all(underWay), delay(CLOSE_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -62,31 +62,42 @@ export function openOperatorMeters(
     help: 'Events on resources that could not be written',
     registers,
   });
-  const active = new Gauge({
+  let reading: ReturnType<MeterReads['work']> | null = null;
+  /** All gauges of one request share one look at the database. */
+  const readWork = (): ReturnType<MeterReads['work']> => {
+    reading ??= (reads?.work() ?? Promise.resolve(null))
+      .catch(() => null)
+      .finally(() => {
+        reading = null;
+      });
+    return reading;
+  };
+  const active: Gauge<'controller'> = new Gauge({
     name: 'controller_runtime_active_workers',
     help: 'Reconciles of each controller that run in this process',
     labelNames: ['controller'],
     registers,
+    collect: async () => {
+      const work = await readWork();
+      for (const kind of kinds)
+        active.set({ controller: controllerName(kind, kinds) }, work?.active.get(gvkText(kind)) ?? 0);
+    },
   });
-  const depth = new Gauge({
+  const depth: Gauge<'name'> = new Gauge({
     name: 'workqueue_depth',
     help: 'Resources of each controller that are due and wait',
     labelNames: ['name'],
     registers,
+    collect: async () => {
+      const work = await readWork();
+      for (const kind of kinds) depth.set({ name: controllerName(kind, kinds) }, work?.due.get(gvkText(kind)) ?? 0);
+    },
   });
   const databaseUp: Gauge = new Gauge({
     name: 'muster_operator_database_up',
     help: '1 when the database answered this request',
     registers,
-    collect: async () => {
-      const work = (await reads?.work().catch(() => null)) ?? null;
-      databaseUp.set(Number(work !== null));
-      for (const kind of kinds) {
-        const controller = controllerName(kind, kinds);
-        active.set({ controller }, work?.active.get(gvkText(kind)) ?? 0);
-        depth.set({ name: controller }, work?.due.get(gvkText(kind)) ?? 0);
-      }
-    },
+    collect: async () => databaseUp.set(Number((await readWork()) !== null)),
   });
   const engineUp: Gauge = new Gauge({
     name: 'muster_operator_engine_up',

@@ -114,9 +114,9 @@ export async function noteTold(db: Db, id: string, now: Date): Promise<void> {
 export async function nextDue(db: Db, operator: string, after: Date): Promise<Date | null> {
   const { rows } = await sql<{ due: Date | null }>`
     select min(due) as due from (
-      select case when ${isPaused(after)} then greatest(due_at, paused_until) else due_at end as due from operator_resources r
+      select case when r.drain is null and ${isPaused(after)} then greatest(due_at, paused_until) else due_at end as due from operator_resources r
       where operator = ${operator} and reconcile_id is null and gone_at is null and due_at is not null
-        and not (${isPaused(after)} and paused_until is null)
+        and not (r.drain is null and ${isPaused(after)} and paused_until is null)
     ) waiting where due > ${after}
   `.execute(db);
   return rows[0]?.due ?? null;

@@ -150,7 +150,7 @@ export async function endReconcile(
         paused_at = case when ${drained} then ${now}::timestamptz else r.paused_at end,
         paused_until = case when ${drained} then null else r.paused_until end,
         paused_by = case when ${drained} then 'a drain' else r.paused_by end,
-        drain = case when ${drained} then null else r.drain end
+        drain = case when ${drained || outcome === 'cancelled'} then null else r.drain end
       where r.id = ${reconcile.resourceId}
     `.execute(trx);
     return true;

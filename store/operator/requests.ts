@@ -98,7 +98,10 @@ export async function requestCancel(db: Db, reconcileId: string, by: string, now
   return numUpdatedRows > 0n;
 }
 
-/** Asks for the end of the open reconciles of these objects; the first request counts. */
+/**
+ * Asks for the end of the open reconciles of these objects that run for another reason than a finalizer; the first request counts. One that has
+ * not decided yet what it does sees the object as it is then.
+ */
 export async function cancelOpen(
   db: Db,
   operator: string,
@@ -112,12 +115,13 @@ export async function cancelOpen(
     update operator_reconciles c set cancel_requested_at = coalesce(c.cancel_requested_at, ${now}), cancelled_by = coalesce(c.cancelled_by, ${by})
     from operator_resources r where r.operator = ${operator} and r.api_group = ${group} and r.version = ${version} and r.kind = ${kind}
       and r.uid = any(${uids}) and c.id = r.reconcile_id and c.ended_at is null
+      and c.begin ->> 'does' = 'run' and not (c.begin ->> 'finalizerRun')::boolean
   `.execute(db);
 }
 
 /**
- * Cancels what a resource waits for before a reconcile of it is open: the record says so, and the resource counts as done with what is known of
- * it. It runs again at its next change, at the period of its last run, or by hand.
+ * Cancels what a resource waits for before a reconcile of it is open, a drain too: the record says so, and the resource counts as done with what
+ * is known of it. It runs again at its next change, at the period of its last run, or by hand.
  */
 export async function cancelWaiting(db: Db, id: string, by: string, now: Date): Promise<void> {
   await sql`
@@ -131,7 +135,7 @@ export async function cancelWaiting(db: Db, id: string, by: string, now: Date): 
       select (c.begin ->> 'periodSeconds')::double precision as seconds from operator_reconciles c
       where c.resource_id = ${id} and c.begin ->> 'does' = 'run' order by c.started_at desc limit 1
     )
-    update operator_resources r set updated_at = ${now}, last_outcome = 'cancelled', done_generation = r.generation,
+    update operator_resources r set updated_at = ${now}, last_outcome = 'cancelled', drain = null, done_generation = r.generation,
       done_mark = r.seen_mark, done_hash = coalesce((select w.entry_hash from operator_watches w where w.operator = r.operator
         and w.api_group = r.api_group and w.version = r.version and w.kind = r.kind), r.done_hash),
       due_at = ${now}::timestamptz + (select seconds from period) * interval '1 second',

@@ -11,6 +11,7 @@ const SHORT: Record<string, string> = {
   'api/query.ts': 'parameters of a route',
   'api/server/schema-mistakes.ts': 'values of an enumeration',
   'activities/batches/activities.ts': 'waits of the batcher, by kind',
+  'cli/commands/operator/resource-view.ts': 'counters of one run',
   'cli/commands/audit/audit-view.ts': 'members of a record, as data',
   'cli/commands/batches/batch-view.ts': 'components of one batch, as data',
   'cli/commands/propagation/connection-commands.ts': 'addresses of one input, as data',

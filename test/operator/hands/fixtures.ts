@@ -49,7 +49,12 @@ interface WidgetOptions {
 }
 
 /** Opens a reconcile of a resource whose run has begun; returns its record. */
-export async function begin(db: Db, resource: string, now: Date, more: { drained?: true } = {}): Promise<ReconcileRow> {
+export async function begin(
+  db: Db,
+  resource: string,
+  now: Date,
+  more: { drained?: true; finalizerRun?: boolean } = {},
+): Promise<ReconcileRow> {
   const [id = ''] = await openReconciles(db, [{ id: resource, machine: MACHINE }], now);
   const does: ReconcileBegin = {
     ...{ does: 'run', finalizerRun: false, periodSeconds: 3_600, verbosity: 2, maxArtifacts: 20 },

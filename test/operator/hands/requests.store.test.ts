@@ -122,15 +122,18 @@ describe('a cancel', () => {
     expect(await listAbandoned(db, OPERATOR, later(1))).toEqual([]);
   });
 
-  test('comes of a deletion where the entry says so', async () => {
+  test.each([
+    ['comes of a deletion where the entry says so', false, 'the deletion of the resource'],
+    ['never comes of it to a run of the finalizer', true, null],
+  ])('%s', async (_, finalizerRun, by) => {
     const text = '[{group: demo.io, version: v1, kind: Widget, playbook: pb.yml, muster: {on_delete: cancel}}]';
     const [entry] = load(text).entries as [WatchEntry];
-    const record = await begin(db, await addWidget(db, 'h', NOW), NOW);
+    const record = await begin(db, await addWidget(db, 'h', NOW), NOW, { finalizerRun });
     const deps = { db, clock: () => NOW, operator: OPERATOR, tell: async () => undefined };
     const object = { namespace: 'ns', name: 'h', uid: 'uid-demo-h', generation: 2, mark: '', deleting: true };
     const notes = { objects: [object], gone: [], isComplete: false, isFirst: false };
     await noteObjects(deps, { entry, hash: 'h1' }, notes);
-    expect(await recordOf(db, record.id)).toMatchObject({ cancelledBy: 'the deletion of the resource' });
+    expect(await recordOf(db, record.id)).toMatchObject({ cancelledBy: by });
   });
 });
 
@@ -145,6 +148,19 @@ describe('a drain', () => {
     expect(await rowOf(id)).toMatchObject({ drain: 'run', paused_at: null });
     await end(db, await begin(db, id, later(5), { drained: true }), 'ok', later(6));
     expect(await rowOf(id)).toMatchObject({ drain: null, paused_at: later(6), paused_by: 'a drain' });
+  });
+
+  test('is tried again in a pause, and ends by a cancel', async () => {
+    const id = await addWidget(db, 'm', NOW, { cause: null });
+    await writePause(db, id, { by: 'ann', until: null }, NOW);
+    await writeDrain(db, OPERATOR, { mode: 'run', by: 'ann', urgency: 2 }, NOW);
+    await end(db, await begin(db, id, NOW, { drained: true }), 'failed', NOW, ['boom']);
+    expect(await nextDue(db, OPERATOR, NOW)).toEqual(later(1));
+    await cancelWaiting(db, id, 'bob', NOW);
+    expect(await rowOf(id)).toMatchObject({ drain: null, phase: 'waiting' });
+    await writeDrain(db, OPERATOR, { mode: 'run', by: 'ann', urgency: 2 }, NOW);
+    await end(db, await begin(db, id, NOW, { drained: true }), 'cancelled', NOW);
+    expect(await rowOf(id)).toMatchObject({ drain: null, paused_by: 'ann' });
   });
 
   test('a reconcile that had begun before it does not count as drained', async () => {

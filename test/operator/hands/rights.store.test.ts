@@ -10,6 +10,7 @@ import { type Db, openDatabase } from '../../../store/connection/database.ts';
 import { missingMigrations } from '../../../store/migrations/index.ts';
 import { listOperators, listResources } from '../../../store/operator/reads.ts';
 import { deleteReconciles } from '../../../store/operator/reconciles.ts';
+import { noteRunMachine } from '../../../store/runs/run-machines.ts';
 import { markRunEnded, markRunStarted } from '../../../store/runs/runs.ts';
 import { appendEvents, appendOutput } from '../../../store/runs/streams.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
@@ -134,6 +135,27 @@ describe('the login of an operator', () => {
     const touched = await sql`update operator_resources set paused_at = now() where operator = 'second'`.execute(one);
     expect(touched.numAffectedRows).toBe(0n);
     expect((await sql`delete from operators where name = 'second'`.execute(one)).numAffectedRows).toBe(0n);
+  });
+
+  test('announces its machine, and touches none of sessions', async () => {
+    const [one] = logins as [Db, Db];
+    await noteRunMachine(database.db, { machine: 'of-sessions', queue: 'q', kind: 'sessions' }, NOW);
+    await noteRunMachine(one, { machine: 'mine', queue: 'q', kind: 'operator' }, NOW);
+    await noteRunMachine(one, { machine: 'mine', queue: 'other', kind: 'operator' }, NOW);
+    const seen = await sql<{ machine: string }>`select machine from run_machines`.execute(one);
+    expect(seen.rows).toEqual([{ machine: 'mine' }]);
+    expect((await sql`delete from run_machines where machine = 'of-sessions'`.execute(one)).numAffectedRows).toBe(0n);
+    const forged = noteRunMachine(one, { machine: 'of-sessions', queue: 'q', kind: 'operator' }, NOW);
+    await expect(forged).rejects.toThrow(/row-level security/);
+  });
+
+  test("has webhooks told of no failure of another operator's reconcile", async () => {
+    const [one, two] = logins as [Db, Db];
+    const { record } = await work(two, 'third');
+    await sql`delete from operator_failures where reconcile_id = ${record}`.execute(database.db);
+    await sql`delete from notifications`.execute(database.db);
+    await sql`insert into operator_failures values (${record}, 'first', now())`.execute(one);
+    expect(await database.db.selectFrom('notifications').select('id').execute()).toEqual([]);
   });
 
   test.each(['secrets', 'tokens', 'sessions', 'components', 'webhooks', 'notifications', 'audit'])(

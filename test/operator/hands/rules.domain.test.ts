@@ -5,7 +5,7 @@ import type { CustomResource } from '../../../domain/operator/custom-resource.ts
 import { cancelledBegin, decideBegin } from '../../../domain/operator/decide-begin.ts';
 import { decideEnd, type Ended } from '../../../domain/operator/decide-end.ts';
 import { resultWord } from '../../../domain/operator/meters.ts';
-import { noticeMessage, noticeOfEnd } from '../../../domain/operator/notice.ts';
+import { noticeMessage, noticeName, noticeOfEnd } from '../../../domain/operator/notice.ts';
 import type { ReconcileOutcome } from '../../../domain/operator/resource-words.ts';
 import type { WatchEntry } from '../../../domain/operator/watch-entry.ts';
 import { load } from '../watches/entries.ts';
@@ -75,6 +75,23 @@ describe('an Event', () => {
 
   test('says the messages, one a line', () => {
     expect(noticeOfEnd('failed', ['boom', 'bang'], null)?.message).toBe('boom\nbang');
+  });
+
+  test('has a name that Kubernetes takes, whatever that of the resource is', () => {
+    const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+    const isName = new RegExp(`^${label}(\\.${label})*$`);
+    fc.assert(
+      fc.property(
+        fc.string({ maxLength: 300, unit: fc.constantFrom('a', 'B', '0', '-', '.', ':', '/', 'é') }),
+        (name) => {
+          const made = noticeName(name, '0123456789abcdef');
+          expect(made).toMatch(isName);
+          expect(made.length).toBeLessThanOrEqual(253);
+        },
+      ),
+    );
+    expect(noticeName('w1.demo', 'ab')).toBe('w1.demo.ab');
+    expect(noticeName(`${'a'.repeat(219)}-b`, 'ab')).toBe(`${'a'.repeat(219)}.ab`);
   });
 
   test('has at most 1,024 bytes, whole characters, from the beginning', () => {

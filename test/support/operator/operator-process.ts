@@ -181,7 +181,8 @@ export async function openOperatorBench(entry: object = {}): Promise<OperatorBen
       await db.destroy();
       await database.drop();
       await api.stop();
-      rmSync(home, { recursive: true, force: true });
+      // Runs outlive the operator, and may end only now.
+      rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
     },
   };
 }

@@ -54,7 +54,7 @@ export async function up(db: Kysely<never>): Promise<void> {
         perform notify_webhooks('operator.failed', jsonb_build_object('operator', c.operator, 'group', r.api_group, 'version', r.version,
           'kind', r.kind, 'namespace', r.namespace, 'name', r.name, 'uid', r.uid, 'resource', r.id, 'reconcile', c.id,
           'messages', coalesce(c.messages, '[]'), 'time', wire_time(new.failed_at)))
-        from operator_reconciles c join operator_resources r on r.id = c.resource_id where c.id = new.reconcile_id;
+        from operator_reconciles c join operator_resources r on r.id = c.resource_id where c.id = new.reconcile_id and c.operator = new.operator;
         return null;
       end $$`,
     `create trigger operator_failed_webhook after insert on operator_failures

@@ -21,7 +21,10 @@ const ofRun = (
   column: string,
 ): string => `case when ${column} ~ '^reconcile-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-[0-9]+$'
   then exists (select from operator_reconciles c where c.id = substr(${column}, 11, 36)::uuid) else false end`;
-const RUNS = {
+const OTHERS = {
+  // Machines of other kinds run sessions.
+  run_machines: "kind = 'operator'",
+
   runs: ofRun('runs.id'),
   streams: ofRun('streams.id'),
   events: ofRun('events.stream_id'),
@@ -42,7 +45,7 @@ const GRANTS = [
 ];
 
 /** For all others the rows stay as they were; the owner of the tables is not even asked. */
-const POLICIES = Object.entries({ ...OPERATORS, ...RUNS }).flatMap(([table, condition]) => [
+const POLICIES = Object.entries({ ...OPERATORS, ...OTHERS }).flatMap(([table, condition]) => [
   `alter table ${table} enable row level security`,
   `create policy everybody on ${table} as permissive for all to public using (true) with check (true)`,
   `create policy own_rows on ${table} as restrictive for all to ${OPERATOR_ROLE} using (${condition}) with check (${condition})`,
