@@ -6,6 +6,7 @@ import type { TokenApi } from '../support/stack/token-api.ts';
 import { DEPLOYMENT_ROUTES } from './written-deployment-routes.ts';
 import { IMAGE_ROUTES } from './written-image-routes.ts';
 import { MANY_SESSION_ROUTES } from './written-many-session-routes.ts';
+import { OPERATOR_ROUTES } from './written-operator-routes.ts';
 import { PROPAGATION_ROUTES } from './written-propagation-routes.ts';
 import { type Expected, type Send, some, type WrittenRoute } from './written-route.ts';
 import { SELECTION_ROUTES } from './written-selection-routes.ts';
@@ -455,6 +456,7 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
 
   ...IMAGE_ROUTES,
   ...DEPLOYMENT_ROUTES,
+  ...OPERATOR_ROUTES,
   ...PROPAGATION_ROUTES,
 
   'POST /api/v1/tokens': {

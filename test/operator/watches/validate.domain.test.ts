@@ -70,9 +70,4 @@ describe('operator validate', () => {
     const folder = await cli(['operator', 'validate', home], options);
     expect([folder.exit, folder.err]).toEqual([2, expect.stringContaining('error: W1: EISDIR')]);
   });
-
-  test.each(['list', 'logs', 'drain'])('%s is refused by name', async (verb) => {
-    const { exit, err } = await cli(['operator', verb, '--help', '--flag=1', 'x']);
-    expect([exit, err]).toEqual([2, `error: not_supported: this release has no \`operator ${verb}\`\n`]);
-  });
 });
