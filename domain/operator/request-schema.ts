@@ -16,9 +16,12 @@ export const WatchQuerySchema = z.object({ operator: name.optional().describe(OP
 export const ResourceQuerySchema = PageQuerySchema.extend({
   operator: name.optional().describe(OPERATOR_TEXT),
   kind: name.optional().describe('only resources of this kind, in any case of letters'),
-  namespace: name.optional(),
-  name: name.optional(),
-  phase: z.enum([...PHASES, '']).optional(),
+  namespace: name.optional().describe('only resources of this namespace; empty: those that have none'),
+  name: name.optional().describe('only resources of this name'),
+  phase: z
+    .enum([...PHASES, ''])
+    .optional()
+    .describe('only resources in this phase; those that are gone are listed by it alone'),
 });
 export type ResourceQuery = z.infer<typeof ResourceQuerySchema>;
 
