@@ -52,6 +52,11 @@ export const interceptors = (): WorkflowInterceptors => {
       checked(input.activityType, next({ ...input, args: [...input.args, sealFor('activity', input.activityType)] })),
     scheduleLocalActivity: (input, next) =>
       checked(input.activityType, next({ ...input, args: [...input.args, sealFor('activity', input.activityType)] })),
+    startChildWorkflowExecution: (input, next) => {
+      const args = [...input.options.args, sealFor('workflow', input.workflowType)];
+      return next({ ...input, options: { ...input.options, args } });
+    },
+    signalWorkflow: (input, next) => next({ ...input, args: [...input.args, sealFor('signal', input.signalName)] }),
     continueAsNew: (input, next) =>
       next({ ...input, args: [...input.args, sealFor('workflow', input.options.workflowType)] }),
   };
