@@ -10,6 +10,35 @@ export const deployments = {
       description: 'Longest time for one call to a member cluster, from connecting to the last byte (s).',
       change: 'Raise it for clusters behind slow lines.',
     }),
+    MUSTER_DEPLOY_RETRY_SECONDS: z.coerce.number().min(0.1).max(3_600).default(2).meta({
+      description: 'First wait (s) for a member cluster that cannot be reached. A deployment may say otherwise.',
+      change: 'Raise it where clusters are away for long.',
+    }),
+    MUSTER_DEPLOY_RETRY_BACKOFF: z.coerce.number().min(1).max(10).default(1.5).meta({
+      description: 'Each wait for a member cluster is so many times the former; 1: all are alike.',
+      change: 'Set 1 for clusters that are never away for long.',
+    }),
+    MUSTER_DEPLOY_RETRY_MAX_SECONDS: z.coerce.number().min(0.1).max(86_400).default(60).meta({
+      description: 'Longest wait (s) for a member cluster.',
+      change: 'Raise it where clusters are away for days.',
+    }),
+    MUSTER_DEPLOY_MAX_RETRIES: z
+      .string()
+      .regex(/^(-?[0-9]{1,9})?$/, { message: 'must be a whole number, or empty' })
+      .default('')
+      .meta({
+        description:
+          'Waits for a member cluster after which its resources are given up. Empty or negative: it is waited for ever.',
+        change: 'Set it where a deployment must come to an end while a cluster is away.',
+      }),
+    MUSTER_DEPLOY_MAX_PARALLEL_CLUSTERS: z.coerce.number().int().min(1).max(1_000).default(50).meta({
+      description: 'Member clusters that one deployment works on at once.',
+      change: 'Lower it to spare the worker.',
+    }),
+    MUSTER_DEPLOY_DELETION_WAIT_SECONDS: z.coerce.number().int().min(1).max(86_400).default(300).meta({
+      description: 'How long (s) an object that is still being deleted is waited for before its apply fails.',
+      change: 'Raise it where finalizers take long.',
+    }),
     MUSTER_DEPLOY_STALE_AFTER_SECONDS: z.coerce.number().int().min(10).max(86_400).default(60).meta({
       description: 'A member cluster that has not answered for so long (s) is `Unreachable`.',
       change: 'Raise it where clusters are often away for a while.',

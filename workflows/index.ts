@@ -4,6 +4,8 @@ export { batcherWorkflow } from './batches/batcher.workflow.ts';
 export { ensureBatcherWorkflow } from './batches/ensure-batcher.workflow.ts';
 export { ensureHardwareSyncWorkflow } from './components/ensure-hardware-sync.workflow.ts';
 export { hardwareSyncWorkflow } from './components/hardware-sync.workflow.ts';
+export { appContextWorkflow } from './deployments/app-context.workflow.ts';
+export { clusterGroupsWorkflow } from './deployments/cluster-groups.workflow.ts';
 export { imageJobWorkflow } from './images/image-job.workflow.ts';
 export { sweepImagesWorkflow } from './images/sweep-images.workflow.ts';
 export { operatorDispatcherWorkflow } from './operator/operator-dispatcher.workflow.ts';

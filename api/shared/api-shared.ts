@@ -9,7 +9,7 @@ import type { Dispatcher, SessionEngine } from '../../control/sessions/engine-po
 import type { Tell } from '../../control/temporal/tell.ts';
 import type { AddressCipher } from '../../control/webhooks/address-seal.ts';
 import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../../domain/configurations/ports.ts';
-import type { ReadKubeconfig } from '../../domain/deployments/ports.ts';
+import type { ReadArchive, ReadKubeconfig } from '../../domain/deployments/ports.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { LaneStop } from '../../domain/lane-stop.ts';
 import type { ReadYaml } from '../../domain/propagation/ports.ts';
@@ -126,6 +126,8 @@ export interface ApiShared {
   tenants: TenantRegistry;
   /** Reads and checks kubeconfigs of member clusters; no connection is opened. */
   readKubeconfig: ReadKubeconfig;
+  /** Reads and checks archives of apps. */
+  readArchive: ReadArchive;
   /** Reads the YAML of uploaded definitions. */
   readYaml: ReadYaml;
   /** Says when a live stream has something new. */

@@ -13,6 +13,7 @@ import { connectTemporal } from '../../control/temporal/connect.ts';
 import { openSigning } from '../../control/temporal/open-signing.ts';
 import { createTell } from '../../control/temporal/tell.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
+import { readArchive } from '../../drivers/app-archives/read-archive.ts';
 import { createGit } from '../../drivers/git/create-git.ts';
 import { keepOpeningImages } from '../../drivers/image-files/open-images.ts';
 import { openAddresses } from '../../drivers/member-clusters/addresses.ts';
@@ -79,6 +80,7 @@ export async function openShared(env: Environment, { environment, log, version, 
     }),
     tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: site.platformCa }),
     readYaml,
+    readArchive,
     readKubeconfig: openKubeconfigs(openAddresses(clusterAddressRules(env))),
     streams,
     imageFiles: () => images?.current() ?? null,

@@ -1,12 +1,15 @@
 /** Asks member clusters in turn whether they are there. */
 import { PROBE_CALM_MS, PROBE_MS } from '../../domain/deployments/connectivity.ts';
+import { clusterName } from '../../domain/deployments/naming.ts';
 import type { MemberClusters, ReadKubeconfig, VersionAnswer } from '../../domain/deployments/ports.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { type DueCluster, noteProbe, type ProbeNote, takeDueClusters } from '../../store/deployments/cluster-probes.ts';
+import { listWaitsFor } from '../../store/deployments/context-resources.ts';
 import type { Seal } from '../sealing/seal.ts';
 import { placeOf } from './cluster-seal.ts';
+import type { Waiting } from './wake-waiting.ts';
 
 /** Clusters that this process asks at once. A cluster that does not answer keeps its place until its time limit. */
 const AT_ONCE = 50;
@@ -19,6 +22,8 @@ export interface ProbeDependencies {
   readKubeconfig: ReadKubeconfig;
   memberClusters: MemberClusters;
   log: { warn(fields: object, message: string): void };
+  /** Tells work that waits for a cluster that it is back. */
+  wake(waiting: readonly Waiting[]): Promise<void>;
   clock(): Date;
 }
 
@@ -55,12 +60,18 @@ export function keepProbing(deps: ProbeDependencies): () => Promise<void> {
   };
 }
 
-/** Asks one cluster and keeps what it said. */
+/** Asks one cluster, keeps what it said, and wakes what waits for it. While something waits, the cluster is asked as often as that wants it. */
 export async function probe(deps: ProbeDependencies, { kubeconfig, ...cluster }: DueCluster): Promise<void> {
   const note = noteOf(await askVersion(deps, { kubeconfig, ...cluster }));
+  const waits = await listWaitsFor(deps.db, cluster);
   const now = deps.clock();
-  const next = new Date(now.getTime() + ('seen' in note ? PROBE_CALM_MS : PROBE_MS));
-  await noteProbe(deps.db, cluster, note, { now, next });
+  const calm = 'seen' in note ? PROBE_CALM_MS : PROBE_MS;
+  // A cluster that is back has all that waits for it woken; what waits again asks for its own probe.
+  const pause = 'seen' in note ? calm : Math.min(calm, ...waits.map(({ retryMs }) => retryMs));
+  await noteProbe(deps.db, cluster, note, { now, next: new Date(now.getTime() + pause) });
+  if (!('seen' in note)) return;
+  const name = clusterName(cluster);
+  await deps.wake(waits.map(({ context, phase }) => ({ context, phase, cluster: name })));
 }
 
 async function askVersion(deps: ProbeDependencies, cluster: DueCluster): Promise<VersionAnswer> {

@@ -13,6 +13,7 @@ import {
   type NewCluster,
   replaceCluster,
 } from '../../store/deployments/clusters.ts';
+import { isClusterInUse } from '../../store/deployments/contexts.ts';
 import { holdProvider } from '../../store/deployments/providers.ts';
 import type { Seal } from '../sealing/seal.ts';
 import { placeOf } from './cluster-seal.ts';
@@ -82,10 +83,16 @@ export async function rotateCluster(
   return { record: { metadata: given.metadata }, isNew };
 }
 
-/** Removes a cluster with its credential. Throws `not_found`, and `has_children` while it has labels. */
+/** Removes a cluster with its credential. Throws `not_found`, `in_use` while an AppContext that has not ended goes to it, and `has_children` while it has labels. */
 export async function removeCluster({ db }: Pick<ClusterDependencies, 'db'>, ref: ClusterRef): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await holdCluster(trx, ref, 'update'))) throw clusterNotFound(ref);
+    if (await isClusterInUse(trx, ref)) {
+      throw musterError(
+        'in_use',
+        `A deployment or logical cloud on cluster '${clusterName(ref)}' has not ended: terminate it first`,
+      );
+    }
     if ((await listLabels(trx, ref)).length > 0) {
       throw musterError('has_children', `Cluster '${clusterName(ref)}' has labels: delete them first`);
     }

@@ -24,6 +24,15 @@ export function foundBeforeApply(live: LiveMetadata | null, context: string): Fo
   return { finding: 'taken-over', formerOwner: live.label as string };
 }
 
+/** Returns the other owner whose label a live object has, in this AppContext or another; null: there is none. */
+export function formerHolder(
+  live: LiveMetadata | null,
+  { context, app }: { context: string; app: string },
+): { context: string; app: string } | null {
+  const owner = live === null || live.label === null ? null : parseLabelValue(live.label);
+  return owner !== null && (owner.context !== context || owner.app !== app) ? owner : null;
+}
+
 /** What termination does with an object. */
 export type DeleteStep =
   | { do: 'delete'; uid: string; resourceVersion: string }

@@ -1,6 +1,10 @@
 /** What lane deployments needs from outside; drivers fit these shapes. */
-import type { NoAnswer } from './answer-class.ts';
+import type { ClusterAnswer, NoAnswer } from './answer-class.ts';
+import type { LiveMetadata } from './finding.ts';
 import type { ClusterCredential } from './kubeconfig.ts';
+import type { Identity } from './manifest-identity.ts';
+import type { Members } from './members.ts';
+import type { ServedKind } from './object-path.ts';
 import type { ReadManifests } from './read-manifests.ts';
 
 /** A kubeconfig that was read and checked. */
@@ -21,8 +25,39 @@ export type ReadArchive = (archive: Uint8Array) => Promise<ReadManifests>;
 
 export type VersionAnswer = { version: string } | NoAnswer | { refused: string; message: string };
 
-/** Member clusters, each reached by a credential. */
+/** What came back of a call, and what of it is needed. */
+export interface Asked<Found> {
+  answer: ClusterAnswer | NoAnswer;
+  /** Null where the answer is not the object that was asked for. */
+  found: Found | null;
+}
+
+/** What tells one state of an object from all others. */
+export interface Precondition {
+  uid: string;
+  resourceVersion: string;
+}
+
+/** Member clusters, each reached by a credential. No call rejects. */
 export interface MemberClusters {
-  /** Asks for the version, on a connection of its own. Never rejects. */
-  readVersion(credential: ClusterCredential): Promise<VersionAnswer>;
+  /** Asks for the version, on a connection of its own. `withinMs`: default the time limit of each call. */
+  readVersion(credential: ClusterCredential, withinMs?: number): Promise<VersionAnswer>;
+  /** One member cluster as a piece of work sees it. */
+  openMember(credential: ClusterCredential): MemberCluster;
+}
+
+/** Paths are those of `object-path.ts`. */
+export interface MemberCluster {
+  /** Asks for the version: whether it answers anything at all. */
+  readVersion(): Promise<Asked<never>>;
+  /** Returns how a kind is served; `found` is null, in an answer that is accepted, where the kind is not known. */
+  findKind(identity: Pick<Identity, 'group' | 'version' | 'kind'>): Promise<Asked<ServedKind>>;
+  /** Reads the metadata of an object. */
+  readMetadata(path: string): Promise<Asked<LiveMetadata>>;
+  /** Server-side apply of a manifest as it is. */
+  apply(path: string, manifest: Members): Promise<Asked<LiveMetadata>>;
+  /** Deletes an object that has not changed since it was read; what belongs to it goes in the background. */
+  delete(path: string, precondition: Precondition): Promise<Asked<never>>;
+  /** Sets our label (null: takes it off) on an object that has not changed since it was read. */
+  relabel(path: string, precondition: Precondition, label: string | null): Promise<Asked<never>>;
 }

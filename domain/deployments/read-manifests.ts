@@ -20,6 +20,9 @@ export interface ReadManifests {
   warnings: string[];
 }
 
+/** Names the resources of the app that a manifest waits for, by their keys. */
+export const WAIT_ANNOTATION = 'muster/wait-on';
+
 /** How deep lists of lists are followed. */
 const LIST_DEPTH = 4;
 
@@ -47,9 +50,9 @@ function flatten(data: unknown, place: Place, warnings: string[], depth: number)
     if (depth === LIST_DEPTH) throw refused('is a list in too many lists', place);
     return listAt(data, 'items').flatMap((item) => flatten(item, place, warnings, depth + 1));
   }
-  const { name, namespace } = identity;
+  const { name, namespace, group, version, kind } = identity;
   if (name === '') throw refused(`has no metadata.name (kind ${identity.kind})`, place);
-  for (const segment of [name, namespace]) {
+  for (const segment of [name, namespace, group, version, kind]) {
     if (!isSegment(segment))
       throw refused(`has the name '${segment.slice(0, 200)}', which cannot be part of a path`, place);
   }
@@ -61,7 +64,7 @@ function flatten(data: unknown, place: Place, warnings: string[], depth: number)
 
 /** Whether a name can stand in a path. An empty namespace is none. */
 function isSegment(name: string): boolean {
-  return name !== '.' && name !== '..' && !/[/%]/.test(name);
+  return name !== '.' && name !== '..' && !/[/%]/.test(name) && !name.includes('\0');
 }
 
 /** A selector is a map of labels, or has such a map and expressions. */

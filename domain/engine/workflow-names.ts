@@ -1,6 +1,8 @@
 /** The workflows as Temporal knows them: names that histories and Schedules have. */
 export const WORKFLOWS = {
+  appContext: 'appContextWorkflow',
   batcher: 'batcherWorkflow',
+  clusterGroups: 'clusterGroupsWorkflow',
   endRun: 'endRunWorkflow',
   ensureBatcher: 'ensureBatcherWorkflow',
   ensureHardwareSync: 'ensureHardwareSyncWorkflow',

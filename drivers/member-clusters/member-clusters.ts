@@ -1,6 +1,6 @@
 /** Requests to member clusters: no library, no redirect, no proxy, and an address that was checked is the one connected to. */
 import { checkServerIdentity } from 'node:tls';
-import { type AnswerClass, type ClusterAnswer, classOf, type NoAnswer } from '../../domain/deployments/answer-class.ts';
+import { type AnswerClass, type ClusterAnswer, classOf } from '../../domain/deployments/answer-class.ts';
 import type { ClusterCredential } from '../../domain/deployments/kubeconfig.ts';
 import { at, hasMembers, listAt, textAt } from '../../domain/deployments/members.ts';
 import type { MemberClusters, VersionAnswer } from '../../domain/deployments/ports.ts';
@@ -8,7 +8,9 @@ import { isMusterError } from '../../domain/errors.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import { type Answer, exchange, type Outgoing, toTarget } from '../http/exchange.ts';
 import { type ClusterAddresses, hostOf } from './addresses.ts';
+import type { Call, Said } from './calls.ts';
 import { pemOf } from './kubeconfig.ts';
+import { openMember } from './member.ts';
 
 /** Of an answer so much is read, bytes. */
 const ANSWER_MAX = 32 * 1024 * 1024;
@@ -20,20 +22,30 @@ export interface MemberClusterOptions {
 }
 
 export function openMemberClusters({ addresses, callMs }: MemberClusterOptions): MemberClusters {
-  /** Returns an answer, or why there is none. */
-  const ask = async (credential: ClusterCredential, method: string, path: string): Promise<Asked> => {
+  const ask = async (
+    credential: ClusterCredential,
+    { method, path, accept, type, body }: Call,
+    withinMs = callMs,
+  ): Promise<Said> => {
     try {
-      const outgoing = await outgoingTo(addresses, credential, path);
-      const limits = { withinMs: callMs, mostBytes: () => ANSWER_MAX };
-      return answerOf(await exchange({ ...outgoing, method }, limits));
+      const { headers, ...outgoing } = await outgoingTo(addresses, credential, path);
+      const sent = {
+        ...(headers as Record<string, string>),
+        ...(accept === undefined ? {} : { accept }),
+        ...(type === undefined ? {} : { 'content-type': type }),
+      };
+      const text = body === undefined ? {} : { body: JSON.stringify(body) };
+      const limits = { withinMs, mostBytes: () => ANSWER_MAX };
+      return answerOf(await exchange({ ...outgoing, method, headers: sent, ...text }, limits));
     } catch (error) {
       const isAddress = isMusterError(error) && error.code === 'cluster_address_not_allowed';
       return { noAnswer: isAddress ? 'address' : 'connection', message: messageOf(error) };
     }
   };
   return {
-    async readVersion(credential): Promise<VersionAnswer> {
-      const asked = await ask(credential, 'GET', '/version');
+    openMember: (credential) => openMember((call) => ask(credential, call)),
+    async readVersion(credential, withinMs): Promise<VersionAnswer> {
+      const asked = await ask(credential, { method: 'GET', path: '/version' }, withinMs);
       const said = classOf('read', asked, false);
       if (said.is === 'accepted' && !('noAnswer' in asked)) {
         const version = textAt(asked.data, 'gitVersion').slice(0, 100);
@@ -45,8 +57,6 @@ export function openMemberClusters({ addresses, callMs }: MemberClusterOptions):
     },
   };
 }
-
-type Asked = (ClusterAnswer & { data: unknown }) | NoAnswer;
 
 function reasonOf(said: AnswerClass): string {
   return 'reason' in said ? said.reason : 'NotKubernetes';
@@ -74,7 +84,7 @@ function namedAs(name: string): NonNullable<Outgoing['checkServerIdentity']> {
   return (_host, certificate) => checkServerIdentity(name, certificate);
 }
 
-function answerOf({ status, headers, bytes, isCut }: Answer): Asked {
+function answerOf({ status, headers, bytes, isCut }: Answer): Said {
   const retryAfter = /^[0-9]{1,5}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : null;
   const data = isCut ? undefined : jsonOf(bytes);
   return { httpStatus: status, retryAfter, data, body: bodyOf(data) };

@@ -60,7 +60,7 @@ export async function noteProbe(
   await db
     .updateTable('member_cluster_probes as p')
     .from('member_clusters as c')
-    .set({ ...said, due_at: next })
+    .set({ ...said, probed_at: now, due_at: next })
     .whereRef('c.provider', '=', 'p.provider')
     .whereRef('c.name', '=', 'p.name')
     .where('p.provider', '=', provider)

@@ -27,6 +27,8 @@ export interface ClusterRow {
   labels: string[];
   is_answering: boolean;
   last_seen: Date | null;
+  /** Time of the last probe; null: none yet. */
+  probed_at: Date | null;
   version: string | null;
   reason: string | null;
   message: string | null;
@@ -123,6 +125,18 @@ export async function listClusters(db: Db, after: ClusterRef | null, limit: numb
   return await query.execute();
 }
 
+/** Returns the names of all clusters with their labels. */
+export async function listKnownClusters(db: Db): Promise<(ClusterRef & { labels: string[] })[]> {
+  return await db
+    .selectFrom('member_clusters as c')
+    .select(['c.provider', 'c.name as cluster'])
+    .select(
+      sql<string[]>`array(select l.label from member_cluster_labels l
+        where l.provider = c.provider and l.cluster = c.name)`.as('labels'),
+    )
+    .execute();
+}
+
 function rows(db: Db) {
   return db
     .selectFrom('member_clusters as c')
@@ -131,7 +145,7 @@ function rows(db: Db) {
     )
     .select(['c.provider', 'c.name', 'c.metadata', 'c.server', 'c.credential_revision', 'c.credential_ends'])
     .select(['c.created_at', 'c.updated_at', 'c.actor'])
-    .select(['p.is_answering', 'p.last_seen', 'p.version', 'p.reason', 'p.message'])
+    .select(['p.is_answering', 'p.last_seen', 'p.probed_at', 'p.version', 'p.reason', 'p.message'])
     .select(
       sql<string[]>`array(select l.label from member_cluster_labels l
         where l.provider = c.provider and l.cluster = c.name order by l.label)`.as('labels'),

@@ -1,5 +1,11 @@
 /** The tables of lane deployments, as Kysely sees them. */
-import type { Generated } from 'kysely';
+import type { Generated, GeneratedAlways } from 'kysely';
+import type { ContextState, Phase } from '../../domain/deployments/context-state.ts';
+import type { Finding } from '../../domain/deployments/finding.ts';
+import type { GroupState } from '../../domain/deployments/history.ts';
+import type { RecordKind } from '../../domain/deployments/record-path.ts';
+import type { GroupSettings } from '../../domain/deployments/record-schema.ts';
+import type { RsyncStatus } from '../../domain/deployments/resource-status.ts';
 import type { Metadata } from '../../domain/deployments/schema.ts';
 import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
 
@@ -48,6 +54,133 @@ export interface MemberClusterProbesTable {
   version: string | null;
   reason: string | null;
   message: string | null;
+  /** Time of the last probe; null: none yet. */
+  probed_at: OptionalTime;
+}
+
+/** Projects and everything below them, and controllers. */
+export interface PlacementRecordsTable {
+  /** The path below `/v2/`, which is the key of the record and holds those of its parents. */
+  path: string;
+  kind: RecordKind;
+  parent: string | null;
+  /** Order in which records were made. */
+  position: GeneratedAlways<number>;
+  metadata: Json<Metadata>;
+  spec: Json<object>;
+  operation: string | null;
+  created_at: Time;
+  updated_at: Time;
+  actor: string | null;
+}
+
+export interface PlacementFilesTable {
+  path: string;
+  /** As it came, sealed. */
+  content: Buffer;
+}
+
+interface ManifestColumns {
+  /** Install order within the app. */
+  number: number;
+  key: string;
+  api_group: string;
+  version: string;
+  kind: string;
+  namespace: string;
+  name: string;
+  /** JSON, without the values of a Secret. */
+  manifest: string;
+  /** The values of a Secret, sealed, and the place under which they open. */
+  seal_id: string | null;
+  sealed: Buffer | null;
+}
+
+export interface AppManifestsTable extends ManifestColumns {
+  app: string;
+}
+
+export interface DeploymentContextsTable {
+  id: string;
+  /** Path of the deployment intent group or of the logical cloud. */
+  owner: string;
+  /** Path of the logical cloud that it goes to; empty for the AppContext of a cloud itself. */
+  cloud: string;
+  state: ContextState;
+  /** What the engine is to do; null: nothing. */
+  wanted: Phase | null;
+  is_stopped: Generated<boolean>;
+  namespace: string;
+  settings: Json<GroupSettings>;
+  created_at: Time;
+  wanted_at: Time;
+  changed_at: Time;
+  actor: string | null;
+}
+
+export interface DeploymentActionsTable {
+  owner: string;
+  number: number;
+  state: GroupState;
+  /** Empty where the action has none. */
+  instance: string;
+  revision: number;
+  time: Time;
+  actor: string | null;
+}
+
+export interface ContextManifestsTable extends ManifestColumns {
+  context: string;
+  app: string;
+}
+
+/** One app on one cluster. */
+export interface ContextGroupsTable {
+  context: string;
+  app: string;
+  /** Order of the apps. */
+  position: number;
+  provider: string;
+  cluster: string;
+}
+
+export interface ContextResourcesTable {
+  context: string;
+  app: string;
+  provider: string;
+  cluster: string;
+  key: string;
+  number: number;
+  status: RsyncStatus;
+  /** An apply was sent, or is about to be. */
+  attempted: Generated<boolean>;
+  finding: Finding | null;
+  /** Label of the AppContext that the object was taken from. */
+  former_owner: string | null;
+  /** The object is about to be given up, or was. */
+  releasing: Generated<boolean>;
+  uid: string | null;
+  resource_version: string | null;
+  /** Since when the object, or its namespace, is seen being deleted. */
+  waits_since: OptionalTime;
+  reason: string | null;
+  message: string | null;
+  attempts: Generated<number>;
+  changed_at: Time;
+}
+
+/** A group that waits for its cluster. */
+export interface ContextWaitsTable {
+  context: string;
+  app: string;
+  provider: string;
+  cluster: string;
+  phase: Phase;
+  since: Time;
+  /** The cluster asked not to be called before. */
+  not_before: Time;
+  /** How often the cluster is probed while it waits, ms. */
+  retry_ms: number;
 }
 
 export interface DeploymentTables {
@@ -55,4 +188,13 @@ export interface DeploymentTables {
   member_clusters: MemberClustersTable;
   member_cluster_labels: MemberClusterLabelsTable;
   member_cluster_probes: MemberClusterProbesTable;
+  placement_records: PlacementRecordsTable;
+  placement_files: PlacementFilesTable;
+  app_manifests: AppManifestsTable;
+  deployment_contexts: DeploymentContextsTable;
+  deployment_actions: DeploymentActionsTable;
+  context_manifests: ContextManifestsTable;
+  context_groups: ContextGroupsTable;
+  context_resources: ContextResourcesTable;
+  context_waits: ContextWaitsTable;
 }

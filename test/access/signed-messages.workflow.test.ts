@@ -6,6 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { heartbeat, sleep } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import type { Worker as TemporalWorker } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
@@ -35,7 +36,7 @@ function namesIn(folder: string, file: RegExp, name: RegExp): string[] {
   );
 }
 const ACTIVITIES = [...new Set(namesIn('activities', /contract\.ts$/, /^ {2}(\w+)\(.*\): Promise</gm))].sort();
-const SIGNALS = namesIn('workflows', /messages\.ts$/, /defineSignal\('(\w+)'\)/g).sort();
+const SIGNALS = namesIn('workflows', /messages\.ts$/, /defineSignal(?:<.*>)?\('(\w+)'\)/g).sort();
 const UPDATES = namesIn('workflows', /messages\.ts$/, /defineUpdate<.*>\('(\w+)'\)/g).sort();
 const WORKFLOWS = namesIn('workflows', /^index\.ts$/, /export \{ (\w+) \}/g).sort();
 
@@ -56,6 +57,19 @@ const policy = {
   log: { warn: (fields: object) => void warnings.push(fields) },
 };
 
+const AWAY = { is: 'away', waitMs: HOUR, reason: 'r', message: 'm', hasMoved: false, counts: true };
+/** The first cluster is at work without end, the others are away. */
+const applyGroup = async ({ cluster }: { cluster: string }) => {
+  while (cluster === 'lab+a') {
+    heartbeat();
+    await sleep(500);
+  }
+  return AWAY;
+};
+const phaseOn = (...clusters: string[]) => ({
+  ...{ phase: 'apply', parallel: 1, clusters: clusters.map((cluster) => ({ cluster, apps: ['agent'] })) },
+});
+const GROUPS = { context: '1', phase: 'apply', cluster: 'lab+b', apps: [{ app: 'agent', waits: 0 }] };
 /** What sessions ask for, as if nothing was to be done; the first waits in line. */
 const ANSWERS: Record<string, unknown> = {
   recordEnd: null,
@@ -70,6 +84,7 @@ const ANSWERS: Record<string, unknown> = {
   readImageJob: { status: 'created', over: false, queue: null, stepSeconds: 60 },
   syncHardware: null,
   beginScheduleRun: null,
+  applyGroup,
 };
 
 beforeAll(async () => {
@@ -87,7 +102,8 @@ beforeAll(async () => {
       async (...given: unknown[]) => {
         done.push({ activity: name, input: given[0] });
         if (given.length > 1) throw new Error(`${name} got its seal`);
-        return ANSWERS[name];
+        const answer = ANSWERS[name];
+        return typeof answer === 'function' ? await answer(given[0]) : answer;
       },
     ]),
   );
@@ -163,16 +179,19 @@ test('there is something to try', () => {
   );
   expect(ACTIVITIES.length).toBeGreaterThanOrEqual(45);
   expect(SIGNALS).toEqual([
+    'clusterWaits',
     'endImageJob',
     'leasesFree',
+    'lookAgain',
     'notificationsDue',
     'pokeBatcher',
     'pokePlan',
     'resourcesDue',
     'slotFree',
+    'wakeContext',
   ]);
   expect(UPDATES).toEqual(['cancelSession', 'finishDebug', 'retrySession']);
-  expect(WORKFLOWS).toHaveLength(17);
+  expect(WORKFLOWS).toHaveLength(19);
 });
 
 describe('somebody without the key', () => {
@@ -227,23 +246,26 @@ describe('somebody without the key', () => {
   });
 
   test.each(SIGNALS)('cannot say %s', async (signal) => {
-    const { workflowId, waitsIn } = await targetOf(signal);
+    const { workflowId, waitsIn, said = [] } = await targetOf(signal);
     const waits = () => done.filter(({ activity }) => activity === waitsIn).length;
     await settled(workflowId);
-    for (const args of [[], [{}], [sealFor('signal', signal)]]) {
+    for (const args of [[], [{}], said, [...said, sealFor('signal', signal)]]) {
       await stranger.workflow.getHandle(workflowId).signal(signal, ...args);
     }
     await settled(workflowId);
     expect(waits()).toBe(1);
-    await ours.workflow.getHandle(workflowId).signal(signal);
+    await ours.workflow.getHandle(workflowId).signal(signal, ...said);
     await eventually('what our word asks for', async () => waits() === 2);
     await stranger.workflow.getHandle(workflowId).terminate();
   });
 
   /** A workflow of ours that waits for the signal. */
-  async function targetOf(signal: string): Promise<{ workflowId: string; waitsIn: string }> {
+  async function targetOf(signal: string): Promise<{ workflowId: string; waitsIn: string; said?: object[] }> {
     if (signal === 'slotFree') return { ...(await waitingSession()).handle, waitsIn: 'admitSession' };
     if (signal === 'leasesFree') return { ...(await waitingForLeases()), waitsIn: 'takeLeases' };
+    // Their words come to children too, and from them.
+    if (signal === 'clusterWaits') return { ...(await context('lab+a', 'lab+b')), said: [{ cluster: 'lab+a' }] };
+    if (signal === 'wakeContext') return await context('lab+b');
     const jobId = randomUUID();
     const [type, args, waitsIn] = (
       {
@@ -251,6 +273,7 @@ describe('somebody without the key', () => {
         notificationsDue: ['webhookWorkflow', [{ name: 'w' }], 'deliverNotifications'],
         endImageJob: ['imageJobWorkflow', [{ jobId }], 'takeImageTurn'],
         resourcesDue: ['operatorDispatcherWorkflow', [{ operator: 'o' }], 'dispatchReconciles'],
+        lookAgain: ['clusterGroupsWorkflow', [GROUPS], 'applyGroup'],
         pokePlan: ['planExecutionWorkflow', [{ plan: jobId }], 'advancePlan'],
       } as Record<string, [string, object[], string]>
     )[signal] as [string, object[], string];
@@ -259,6 +282,16 @@ describe('somebody without the key', () => {
     await ours.workflow.start(type, { workflowId, taskQueue: QUEUE, args });
     await eventually('that it waits', async () => done.some(({ activity }) => activity === waitsIn));
     return { workflowId, waitsIn };
+  }
+
+  /** An AppContext whose first cluster is reached. */
+  async function context(...clusters: string[]): Promise<{ workflowId: string; waitsIn: string }> {
+    ANSWERS.beginPhase = phaseOn(...clusters);
+    const id = `${Date.now()}`;
+    const workflowId = `appcontext/${id}`;
+    await ours.workflow.start('appContextWorkflow', { workflowId, taskQueue: QUEUE, args: [{ context: id }] });
+    await eventually('that it is at work', async () => done.some(({ activity }) => activity === 'applyGroup'));
+    return { workflowId, waitsIn: 'applyGroup' };
   }
 
   async function waitingForLeases(): Promise<{ workflowId: string }> {

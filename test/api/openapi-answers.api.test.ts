@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { openRun } from '../../control/runs/open-run.ts';
 import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { recordAuthority } from '../../store/trust/trust.ts';
-import { answerClusters } from '../deployments/answers.ts';
+import { answerDeployments } from '../deployments/answers.ts';
 import { answerStops } from '../fleet/answers.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
 import { answerOperators } from '../operator/hands/answers.ts';
@@ -455,8 +455,10 @@ test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
 
 test('many sessions, and everything at once', () => answerStops(expectAnswer));
 
-test('member clusters', () => answerClusters(expectAnswer));
 test('operators', () => answerOperators(expectAnswer, api.deps.db, api.now.value));
+
+test('member clusters and what goes to them', () => answerDeployments(expectAnswer, api.deps.db));
+
 test('plans of propagation', () => answerPlans(expectAnswer, api.deps.db));
 
 test('refusals before any rule are as described', async () => {

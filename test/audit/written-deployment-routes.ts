@@ -1,6 +1,7 @@
-/** Requests that write member clusters, and the audit records that they leave. */
+/** Requests that write in lane deployments, and the audit records that they leave. */
 import { FORM_HEADERS, formOf, kubeconfigOf, named } from '../deployments/cluster-fixtures.ts';
 import type { TokenApi } from '../support/stack/token-api.ts';
+import { PLACEMENT_ROUTES } from './written-placement-routes.ts';
 import { type Send, some, type WrittenRoute } from './written-route.ts';
 
 const V2 = '/v2/cluster-providers';
@@ -61,4 +62,5 @@ export const DEPLOYMENT_ROUTES: Record<string, WrittenRoute> = {
     },
     records: [['delete', 'cluster-label', 'audit-bare+north edge', {}, null]],
   },
+  ...PLACEMENT_ROUTES,
 };

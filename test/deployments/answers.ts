@@ -1,9 +1,16 @@
-/** Requests of every operation on member clusters, each answered as the documents say. */
+/** Requests of every operation of lane deployments, each answered as the documents say. */
+import type { Db } from '../../store/connection/database.ts';
 import { FORM_HEADERS, formOf, kubeconfigOf, named } from './cluster-fixtures.ts';
+import { answerPlacement } from './placement-answers.ts';
 
 type Expect = (status: number, method: string, url: string, body?: unknown, headers?: object) => Promise<unknown>;
 
-export async function answerClusters(expectAnswer: Expect): Promise<void> {
+export async function answerDeployments(expectAnswer: Expect, db: Db): Promise<void> {
+  await answerClusters(expectAnswer);
+  await answerPlacement(expectAnswer, db);
+}
+
+async function answerClusters(expectAnswer: Expect): Promise<void> {
   const path = '/v2/cluster-providers';
   const form = formOf(named('north'), kubeconfigOf());
   await expectAnswer(201, 'POST', path, named('lab'));

@@ -33,4 +33,10 @@ export function formOf(metadata: unknown, file: string, { reversed = false } = {
   return `${parts.map((part) => `--${BOUNDARY}\r\n${part}\r\n`).join('')}--${BOUNDARY}--\r\n`;
 }
 
+/** Returns the form of an app: its file is no text. */
+export function formOfArchive(metadata: unknown, archive: Buffer): Buffer {
+  const [before = '', after = ''] = formOf(metadata, 'ARCHIVE').split('ARCHIVE');
+  return Buffer.concat([Buffer.from(before), archive, Buffer.from(after)]);
+}
+
 export const named = (name: string) => ({ metadata: { name } });

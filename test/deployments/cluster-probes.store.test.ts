@@ -4,6 +4,7 @@ import { keepProbing, probe } from '../../control/deployments/probe-clusters.ts'
 import { putProvider } from '../../control/deployments/providers.ts';
 import { registerCluster, rotateCluster } from '../../control/deployments/put-cluster.ts';
 import { getCluster } from '../../control/deployments/read-clusters.ts';
+import type { Waiting } from '../../control/deployments/wake-waiting.ts';
 import type { VersionAnswer } from '../../domain/deployments/ports.ts';
 import { openAddresses } from '../../drivers/member-clusters/addresses.ts';
 import { openKubeconfigs } from '../../drivers/member-clusters/kubeconfig.ts';
@@ -17,6 +18,7 @@ let database: TestDatabase;
 let deps: Parameters<typeof keepProbing>[0] & { staleAfterMs: number };
 let answer: VersionAnswer = { version: 'v1.34.1' };
 let now = new Date('2031-03-04T08:00:00Z');
+const woken: Waiting[] = [];
 const by = { actor: 'token/root' };
 const metadata = (name: string) => ({ name, description: '', userData1: '', userData2: '' });
 const later = (seconds: number) => {
@@ -29,7 +31,13 @@ beforeAll(async () => {
     db: database.db,
     clusterSeal: openClusterSeal(database.db, createMemorySecretStore()),
     readKubeconfig: openKubeconfigs(openAddresses({ allowLoopback: true, networks: [], own: [] })),
-    memberClusters: { readVersion: async () => answer },
+    memberClusters: {
+      readVersion: async () => answer,
+      openMember: () => {
+        throw new Error('a probe works with no objects');
+      },
+    },
+    wake: async (waiting) => void woken.push(...waiting),
     log: { warn: () => undefined },
     clock: () => now,
     staleAfterMs: 60_000,

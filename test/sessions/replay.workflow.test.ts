@@ -16,7 +16,9 @@ const NAMES = readdirSync(HISTORIES)
 
 test('there is a history for each path', () => {
   expect(NAMES.sort()).toEqual([
+    'app-context',
     'batcher',
+    'cluster-groups-away',
     'end-run',
     'ensure-batcher',
     'ensure-hardware-sync',

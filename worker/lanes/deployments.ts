@@ -1,13 +1,17 @@
+import { createContextActivities } from '../../activities/deployments/activities.ts';
 import { clusterAddressRules } from '../../config/cluster-addresses.ts';
-import { openClusterSeal } from '../../control/deployments/cluster-seal.ts';
+import { openClusterSeal, openContentSeals } from '../../control/deployments/cluster-seal.ts';
 import { keepProbing } from '../../control/deployments/probe-clusters.ts';
+import { sweepContexts } from '../../control/deployments/tell-context.ts';
+import { wakeWaiting } from '../../control/deployments/wake-waiting.ts';
+import { readMaxRetries } from '../../domain/deployments/retry.ts';
 import { openAddresses } from '../../drivers/member-clusters/addresses.ts';
 import { openKubeconfigs } from '../../drivers/member-clusters/kubeconfig.ts';
 import { openMemberClusters } from '../../drivers/member-clusters/member-clusters.ts';
 import type { WorkerLane } from '../shared/open-shared.ts';
 
-/** Member clusters: each is asked in turn whether it is there. */
-export const deployments: WorkerLane = ({ env, db, site, log, clock }) => {
+/** Member clusters, each asked in turn whether it is there; and what goes to them and comes off them. */
+export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tell }) => {
   const addresses = openAddresses(clusterAddressRules(env));
   const deps = {
     ...{ db, log, clock },
@@ -15,5 +19,20 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock }) => {
     readKubeconfig: openKubeconfigs(addresses),
     memberClusters: openMemberClusters({ addresses, callMs: env.MUSTER_DEPLOY_CALL_TIMEOUT_SECONDS * 1000 }),
   };
-  return { background: [() => keepProbing(deps)] };
+  return {
+    main: createContextActivities({
+      ...deps,
+      manifestSeal: openContentSeals(db, site.secrets).manifestSeal,
+      retry: {
+        firstSeconds: env.MUSTER_DEPLOY_RETRY_SECONDS,
+        backoff: env.MUSTER_DEPLOY_RETRY_BACKOFF,
+        maxSeconds: env.MUSTER_DEPLOY_RETRY_MAX_SECONDS,
+        maxRetries: readMaxRetries(env.MUSTER_DEPLOY_MAX_RETRIES),
+      },
+      deletionWaitMs: env.MUSTER_DEPLOY_DELETION_WAIT_SECONDS * 1000,
+      parallel: env.MUSTER_DEPLOY_MAX_PARALLEL_CLUSTERS,
+    }),
+    sweep: () => sweepContexts({ db, tell, clock }),
+    background: [() => keepProbing({ ...deps, wake: (waiting) => wakeWaiting({ client, log }, waiting) })],
+  };
 };

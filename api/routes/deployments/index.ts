@@ -1,7 +1,11 @@
 import type { ApiLane } from '../../shared/api-shared.ts';
+import { appRoutes } from './app-routes.ts';
+import { cloudRoutes } from './cloud-routes.ts';
 import { clusterRoutes } from './cluster-routes.ts';
 import { deploymentApi } from './dependencies.ts';
+import { groupRoutes } from './group-routes.ts';
 import { labelRoutes } from './label-routes.ts';
+import { projectRoutes } from './project-routes.ts';
 import { providerRoutes } from './provider-routes.ts';
 import { shortRoutes } from './short-routes.ts';
 
@@ -13,8 +17,17 @@ export const deployments: ApiLane = (shared) => {
       await providerRoutes(app, deps);
       await clusterRoutes(app, deps);
       await labelRoutes(app, deps);
+      await projectRoutes(app, deps);
+      await appRoutes(app, deps);
+      await cloudRoutes(app, deps);
+      await groupRoutes(app, deps);
     },
     muster: { clusters: (app) => shortRoutes(app, deps) },
-    tags: { clusters: 'Member clusters: Kubernetes clusters that applications are deployed to.' },
+    tags: {
+      clusters: 'Member clusters: Kubernetes clusters that applications are deployed to.',
+      projects: 'Projects, composite apps with their apps and profiles, and registered controllers.',
+      'logical clouds': 'Logical clouds: sets of member clusters that deployments go to.',
+      deployments: 'Deployment intent groups: which apps go where, and their life cycle.',
+    },
   };
 };

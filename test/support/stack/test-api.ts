@@ -9,6 +9,7 @@ import type { ApiSettings, ApiShared, ApiSite, ApiTemporal } from '../../../api/
 import type { RefRequest } from '../../../domain/configurations/ports.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { ImageFiles } from '../../../domain/images/image-files.ts';
+import { readArchive } from '../../../drivers/app-archives/read-archive.ts';
 import { openImageDirectory } from '../../../drivers/image-files/image-directory.ts';
 import { openAddresses } from '../../../drivers/member-clusters/addresses.ts';
 import { openKubeconfigs } from '../../../drivers/member-clusters/kubeconfig.ts';
@@ -111,6 +112,7 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
     cipher,
     tenants: { hasTenant: async (name) => name.startsWith('known') },
     readYaml,
+    readArchive,
     engine: {
       finishDebug: async () => undefined,
       retryInPlace: async () => undefined,
@@ -171,7 +173,7 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
   };
 }
 
-/** One request; a body that is a string goes as it is, anything else as JSON. */
+/** One request; a body that is a string or bytes goes as it is, anything else as JSON. */
 async function call(
   app: ApiServer,
   method: string,
@@ -183,7 +185,9 @@ async function call(
     method: method as 'GET',
     url,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-    ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body === undefined
+      ? {}
+      : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
   });
   const text = response.body;
   const isJson = /json/.test(String(response.headers['content-type'] ?? ''));

@@ -8,6 +8,7 @@
 import { openSessionBench } from '../stack/session-bench.ts';
 import { BATCH_HISTORIES } from './histories/batches.ts';
 import { COMPONENT_HISTORIES } from './histories/components.ts';
+import { DEPLOYMENT_HISTORIES } from './histories/deployments.ts';
 import { IMAGE_HISTORIES } from './histories/images.ts';
 import { OPERATOR_HISTORIES } from './histories/operator.ts';
 import { PROPAGATION_HISTORIES } from './histories/propagation.ts';
@@ -33,6 +34,7 @@ const LANES: Readonly<Record<string, Histories>> = {
   webhooks: WEBHOOK_HISTORIES,
   schedules: SCHEDULE_HISTORIES,
   propagation: PROPAGATION_HISTORIES,
+  deployments: DEPLOYMENT_HISTORIES,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,0 +1,34 @@
+import { applyGroup } from '../../control/deployments/apply-group.ts';
+import { deleteGroup } from '../../control/deployments/delete-group.ts';
+import type { GroupDependencies } from '../../control/deployments/group-work.ts';
+import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts';
+import { ContextRefSchema, GroupRefSchema, PhaseRefSchema } from '../../domain/deployments/activity-schema.ts';
+import { withHeartbeat } from '../heartbeat.ts';
+import { parseInputs } from '../parse-inputs.ts';
+import type { ContextActivities } from './contract.ts';
+
+export interface ContextActivityDependencies extends GroupDependencies {
+  /** Clusters of one AppContext at work at once. */
+  parallel: number;
+}
+
+/** Activities of AppContexts: any worker can do them. */
+export function createContextActivities(deps: ContextActivityDependencies): ContextActivities {
+  return parseInputs<ContextActivities>(
+    {
+      beginPhase: ContextRefSchema,
+      finishPhase: PhaseRefSchema,
+      applyGroup: GroupRefSchema,
+      deleteGroup: GroupRefSchema,
+    },
+    {
+      beginPhase: async ({ context }) => {
+        const phase = await beginPhase(deps, context);
+        return phase === null ? null : { ...phase, parallel: deps.parallel };
+      },
+      finishPhase: ({ context, phase }) => finishPhase(deps, context, phase),
+      applyGroup: (input) => withHeartbeat((signal) => applyGroup(deps, input, signal)),
+      deleteGroup: (input) => withHeartbeat((signal) => deleteGroup(deps, input, signal)),
+    },
+  );
+}

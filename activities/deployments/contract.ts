@@ -1,0 +1,35 @@
+/** What the workflows of AppContexts ask of their activities. */
+import type { ContextRef, GroupRef, PhaseRef } from '../../domain/deployments/activity-schema.ts';
+import type { Phase } from '../../domain/deployments/context-state.ts';
+
+export type { ContextRef, GroupRef, PhaseRef };
+
+export interface PhaseToRun {
+  phase: Phase;
+  /** Clusters with something left to do, `<provider>+<cluster>`, and the apps of each. */
+  clusters: { cluster: string; apps: string[] }[];
+  /** Clusters at work at once. */
+  parallel: number;
+}
+
+/** `away`: again after a wait, or when the cluster is heard of. */
+export type GroupAnswer =
+  | { is: 'ended' }
+  | {
+      is: 'away';
+      waitMs: number;
+      reason: string;
+      message: string;
+      /** A resource was done since the last wait. */
+      hasMoved: boolean;
+      /** The wait counts among the retries. */
+      counts: boolean;
+    };
+
+export interface ContextActivities {
+  /** Null: nothing is wanted. */
+  beginPhase(input: ContextRef): Promise<PhaseToRun | null>;
+  finishPhase(input: PhaseRef): Promise<void>;
+  applyGroup(input: GroupRef): Promise<GroupAnswer>;
+  deleteGroup(input: GroupRef): Promise<GroupAnswer>;
+}

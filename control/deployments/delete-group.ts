@@ -1,0 +1,129 @@
+/** Takes the resources of one app off one cluster, in reversed order. An error on one of them does not stop the others. */
+import type { AnswerClass } from '../../domain/deployments/answer-class.ts';
+import { stepOfDelete } from '../../domain/deployments/finding.ts';
+import { labelValue } from '../../domain/deployments/naming.ts';
+import { objectPath } from '../../domain/deployments/object-path.ts';
+import type { MemberCluster } from '../../domain/deployments/ports.ts';
+import { isDone } from '../../domain/deployments/resource-status.ts';
+import {
+  deleteWait,
+  findHeir,
+  type GroupResource,
+  listGroupResources,
+  noteOutcome,
+  noteRelease,
+  type Outcome,
+  type PhaseGroup,
+} from '../../store/deployments/context-resources.ts';
+import { askMember } from './ask-member.ts';
+import {
+  type Away,
+  type GroupAnswer,
+  type GroupDependencies,
+  type GroupInput,
+  goAway,
+  groupOf,
+  reachMember,
+  ruleOfContext,
+  stillWanted,
+} from './group-work.ts';
+
+/** So often an object that changes under the deletion is read again. */
+const ROUNDS = 5;
+/** Objects that others put theirs into: they are left to who still has them. */
+const SHARED: readonly { group: string; kind: string }[] = [
+  { group: '', kind: 'Namespace' },
+  { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' },
+];
+
+/** Does what is left of a group. It may be broken off anywhere and called again: what is not there any more counts as deleted. */
+export async function deleteGroup(
+  deps: GroupDependencies,
+  input: GroupInput,
+  signal: AbortSignal,
+): Promise<GroupAnswer> {
+  const group = groupOf(input);
+  const context = await stillWanted(deps.db, input);
+  if (context === null) return { is: 'ended' };
+  const resources = await listGroupResources(deps.db, group);
+  const open = resources.filter(({ status }) => !isDone(status)).reverse();
+  if (open.length === 0) return { is: 'ended' };
+  const rule = ruleOfContext(context, deps);
+  const reached = await reachMember(deps, group, rule);
+  if (!('member' in reached)) return goAway(deps, input, group, rule, { ...reached, hasMoved: false });
+  let hasMoved = false;
+  for (const resource of open) {
+    signal.throwIfAborted();
+    if ((await stillWanted(deps.db, input)) === null) break;
+    const away = await deleteOne({ deps, group, member: reached.member, namespace: context.namespace }, resource);
+    if (away !== null) return goAway(deps, input, group, rule, { ...away, hasMoved, counts: true });
+    hasMoved = true;
+  }
+  await deleteWait(deps.db, group);
+  return { is: 'ended' };
+}
+
+interface Work {
+  deps: GroupDependencies;
+  group: PhaseGroup;
+  member: MemberCluster;
+  namespace: string;
+}
+
+/** Deletes one object if it is ours. Returns why the cluster is away; null when the resource is done. */
+async function deleteOne(work: Work, resource: GroupResource): Promise<Away | null> {
+  const { deps, group, member } = work;
+  const kind = await askMember(member, resource, 'read', () => member.findKind(resource));
+  if (kind.said.is === 'unreachable') return kind.said;
+  // A kind that is not served any more has no objects.
+  if (kind.said.is === 'absent' || (kind.said.is === 'accepted' && kind.found === null)) {
+    return note(work, resource, { status: 'Deleted' });
+  }
+  if (kind.said.is !== 'accepted' || kind.found === null) return refuse(work, resource, kind.said);
+  const path = objectPath(resource, kind.found, work.namespace);
+  const isShared = SHARED.some((shared) => shared.group === resource.group && shared.kind === resource.kind);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const live = await askMember(member, resource, 'read', () => member.readMetadata(path));
+    if (live.said.is === 'unreachable') return live.said;
+    if (live.said.is !== 'accepted' && live.said.is !== 'absent') return refuse(work, resource, live.said);
+    const heir = isShared ? await findHeir(deps.db, group, resource) : null;
+    const label = heir === null ? null : labelValue(heir.context, heir.app);
+    const step = stepOfDelete(live.found, group, resource.finding, label);
+    if (step.do === 'nothing') {
+      // Its label may be off since a former try, of which nothing else is on record.
+      const notOwned = resource.releasing ? 'Released' : 'NotOwned';
+      return note(work, resource, { status: 'Deleted', reason: step.because === 'not-owned' ? notOwned : null });
+    }
+    if (step.do === 'release') await noteRelease(deps.db, group, resource.key);
+    const { uid, resourceVersion } = step;
+    const call = () =>
+      step.do === 'delete'
+        ? member.delete(path, { uid, resourceVersion })
+        : member.relabel(path, { uid, resourceVersion }, step.label);
+    const { said } = await askMember(member, resource, 'delete', call);
+    if (said.is === 'unreachable') return said;
+    if (said.is === 'accepted' || said.is === 'absent') {
+      return note(work, resource, { status: 'Deleted', reason: step.do === 'release' ? 'Released' : null });
+    }
+    // It has changed since it was read, and may be another's by now.
+    if (said.is !== 'changed') return refuse(work, resource, said);
+  }
+  return note(work, resource, {
+    ...{ status: 'Failed', reason: 'Conflict', message: 'the object changes again and again' },
+  });
+}
+
+async function refuse(work: Work, resource: GroupResource, said: AnswerClass): Promise<null> {
+  const { reason, message } =
+    said.is === 'refused' ? said : { reason: 'Conflict', message: 'message' in said ? said.message : '' };
+  return await note(work, resource, { status: 'Failed', reason, message });
+}
+
+async function note(
+  { deps, group }: Work,
+  { key }: GroupResource,
+  outcome: Pick<Outcome, 'status'> & Partial<Outcome>,
+): Promise<null> {
+  await noteOutcome(deps.db, group, key, { reason: null, message: null, ...outcome }, deps.clock());
+  return null;
+}

@@ -1,0 +1,175 @@
+/** What the work of one app on one cluster stands on: its rows, its cluster, and what is written of it. */
+import { cleanText } from '../../domain/deployments/answer-class.ts';
+import type { Phase } from '../../domain/deployments/context-state.ts';
+import { type Members, membersOf } from '../../domain/deployments/members.ts';
+import { type ClusterRef, parseClusterName } from '../../domain/deployments/naming.ts';
+import type { MemberCluster, MemberClusters, ReadKubeconfig } from '../../domain/deployments/ports.ts';
+import { isExhausted, type RetryRule, waitSeconds } from '../../domain/deployments/retry.ts';
+import { ruleOf } from '../../domain/deployments/retry-rule.ts';
+import { isMusterError, musterError } from '../../domain/errors.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { findCluster, findKubeconfig } from '../../store/deployments/clusters.ts';
+import {
+  deleteWait,
+  findWait,
+  type GroupResource,
+  noteOpen,
+  type PhaseGroup,
+  putWait,
+} from '../../store/deployments/context-resources.ts';
+import { type ContextRow, findContext } from '../../store/deployments/contexts.ts';
+import type { Seal } from '../sealing/seal.ts';
+import { placeOf } from './cluster-seal.ts';
+
+export interface GroupDependencies {
+  db: Db;
+  clusterSeal: Seal;
+  /** Of values of Secrets. */
+  manifestSeal: Seal;
+  readKubeconfig: ReadKubeconfig;
+  memberClusters: MemberClusters;
+  /** Of the installation; a deployment may say otherwise. */
+  retry: RetryRule;
+  /** How long an object may be seen being deleted before its apply is given up, ms. */
+  deletionWaitMs: number;
+  clock(): Date;
+}
+
+export interface GroupInput {
+  context: string;
+  phase: Phase;
+  cluster: string;
+  app: string;
+  waits: number;
+}
+
+/** `ended`: nothing is left to do in this phase. `away`: again after a wait, or when the cluster is heard of. */
+export type GroupAnswer =
+  | { is: 'ended' }
+  | { is: 'away'; waitMs: number; reason: string; message: string; hasMoved: boolean; counts: boolean };
+
+/** Why a group stops for now. */
+export interface Away {
+  reason: string;
+  message: string;
+  retryAfter: number | null;
+}
+
+/** Returns the key of a group. Throws `bad_data` for a text that is no cluster. */
+export function groupOf({ context, cluster, app, phase }: GroupInput): PhaseGroup {
+  const ref = parseClusterName(cluster) ?? looseName(cluster);
+  return { context, app, phase, ...ref };
+}
+
+/** Names of records may be longer than those that a label has room for. */
+function looseName(text: string): ClusterRef {
+  const [provider, cluster, ...more] = text.split('+');
+  if (provider && cluster && more.length === 0) return { provider, cluster };
+  throw musterError('bad_data', `'${text.slice(0, 100)}' is no cluster`);
+}
+
+/** Returns the AppContext while its phase is to go on; null when it is stopped, or something else is wanted. */
+export async function stillWanted(db: Db, { context, phase }: GroupInput): Promise<ContextRow | null> {
+  const row = await findContext(db, context);
+  if (row === null || row.is_stopped || row.wanted !== phase) return null;
+  return row;
+}
+
+/** Returns the cluster, or why it cannot be worked with now. The credential is read anew each time: it may have been replaced. */
+export async function reachMember(
+  deps: GroupDependencies,
+  group: PhaseGroup,
+  rule: RetryRule,
+): Promise<{ member: MemberCluster } | (Away & { counts: boolean })> {
+  let isHeard = false;
+  const wait = await findWait(deps.db, group);
+  if (wait !== null) {
+    const now = deps.clock();
+    const early = wait.notBefore.getTime() - now.getTime();
+    if (early > 0) return { ...TOLD_TO_WAIT, retryAfter: early / 1000, counts: false };
+    const probed = await findCluster(deps.db, group);
+    // What the prober heard since the wait began counts here too: the cluster is not asked by each group that waits.
+    if (probed !== null && (probed.probed_at?.getTime() ?? 0) > wait.since.getTime()) {
+      const { is_answering, reason, message } = probed;
+      if (!is_answering) return { reason: reason ?? 'Unreachable', message: message ?? '', ...AGAIN };
+      isHeard = true;
+    }
+  }
+  const stored = await findKubeconfig(deps.db, group);
+  if (stored === null) return { reason: 'NotFound', message: 'the cluster is not registered', ...AGAIN };
+  try {
+    const file = await deps.clusterSeal.open(stored.kubeconfig, placeOf(group));
+    const { credential } = await deps.readKubeconfig(file);
+    if (!isHeard) {
+      const said = await deps.memberClusters.readVersion(credential, rule.firstSeconds * 1000);
+      if ('noAnswer' in said) {
+        const reason = said.noAnswer === 'address' ? 'AddressNotAllowed' : 'Unreachable';
+        return { reason, message: cleanText(said.message), ...AGAIN };
+      }
+      if ('refused' in said) return { reason: said.refused, message: said.message, ...AGAIN };
+    }
+    return { member: deps.memberClusters.openMember(credential) };
+  } catch (error) {
+    if (!isMusterError(error)) throw error;
+    const reason = error.code === 'cluster_address_not_allowed' ? 'AddressNotAllowed' : 'CredentialUnreadable';
+    return { reason, message: error.detail, ...AGAIN };
+  }
+}
+
+const AGAIN = { retryAfter: null, counts: true } as const;
+const TOLD_TO_WAIT = { reason: 'TooManyRequests', message: 'the cluster asked for a pause' } as const;
+
+/** Puts a group on record as waiting; or gives it up where its retries are used up. */
+export async function goAway(
+  deps: GroupDependencies,
+  input: GroupInput,
+  group: PhaseGroup,
+  rule: RetryRule,
+  { reason, message, retryAfter, hasMoved, counts }: Away & { hasMoved: boolean; counts: boolean },
+): Promise<GroupAnswer> {
+  const now = deps.clock();
+  const passed = hasMoved ? 0 : input.waits;
+  if (counts && isExhausted(rule, passed)) {
+    const text = `${reason}: ${message}`.slice(0, 1024);
+    await noteOpen(deps.db, group, { status: 'Failed', reason: 'RetriesExceeded', message: text }, now);
+    await deleteWait(deps.db, group);
+    return { is: 'ended' };
+  }
+  const ms = waitSeconds(rule, passed + 1) * 1000;
+  const pause = (retryAfter ?? 0) * 1000;
+  if (counts) {
+    await noteOpen(deps.db, group, { status: 'Retrying', reason, message }, now);
+    const notBefore = new Date(now.getTime() + pause);
+    await putWait(deps.db, group, { since: now, notBefore, retryMs: ms });
+  }
+  return { is: 'away', waitMs: Math.max(ms, pause), reason, message, hasMoved, counts };
+}
+
+/** Puts a group on record as waiting for an object that is still being deleted. It has a limit of its own. */
+export async function waitForDeletion(
+  deps: GroupDependencies,
+  group: PhaseGroup,
+  rule: RetryRule,
+  message: string,
+): Promise<GroupAnswer> {
+  const now = deps.clock();
+  const waitMs = rule.firstSeconds * 1000;
+  await putWait(deps.db, group, { since: now, notBefore: now, retryMs: waitMs });
+  return { is: 'away', waitMs, reason: 'BeingDeleted', message, hasMoved: true, counts: false };
+}
+
+/** Returns the rule of retries of an AppContext. */
+export function ruleOfContext({ settings }: ContextRow, deps: Pick<GroupDependencies, 'retry'>): RetryRule {
+  return ruleOf(settings, deps.retry);
+}
+
+/** Returns a manifest with the values of its Secret. Throws `secret_unreadable`. */
+export async function wholeManifest(
+  deps: Pick<GroupDependencies, 'manifestSeal'>,
+  resource: GroupResource,
+): Promise<Members> {
+  const manifest = membersOf(JSON.parse(resource.manifest));
+  if (resource.sealed === null || resource.seal_id === null) return manifest;
+  const values = await deps.manifestSeal.open(resource.sealed, `manifest ${resource.seal_id}`);
+  return { ...manifest, ...membersOf(JSON.parse(values.toString('utf8'))) };
+}

@@ -1,0 +1,93 @@
+/** Objects of a member cluster: read, applied as they are, deleted with preconditions. Typed clients would drop fields that they do not know. */
+import type { LiveMetadata } from '../../domain/deployments/finding.ts';
+import { at, listAt, textAt } from '../../domain/deployments/members.ts';
+import { DEPLOYMENT_LABEL } from '../../domain/deployments/naming.ts';
+import { type ServedKind, versionPath } from '../../domain/deployments/object-path.ts';
+import type { Asked, MemberCluster } from '../../domain/deployments/ports.ts';
+import type { Ask, Call, Said } from './calls.ts';
+
+/** The metadata of an object alone, so that data of Secrets stay in their cluster; errors come as JSON all the same. */
+const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+const APPLY = 'application/apply-patch+yaml';
+const MERGE = 'application/merge-patch+json';
+/** Owner of the fields that are applied. */
+const FIELD_MANAGER = 'muster';
+
+export function openMember(ask: Ask): MemberCluster {
+  /** Kinds by the path of their group and version, for this piece of work. */
+  const served = new Map<string, Map<string, ServedKind>>();
+  const askMetadata = async (call: Call): Promise<Asked<LiveMetadata>> => {
+    const said = await ask({ ...call, accept: METADATA });
+    return { ...answerOf(said), found: isFound(said) ? metadataOf(said.data) : null };
+  };
+  const only = async (call: Call): Promise<Asked<never>> => ({
+    ...answerOf(await ask({ ...call, accept: METADATA })),
+    found: null,
+  });
+  return {
+    readVersion: () => only({ method: 'GET', path: '/version' }),
+    async findKind(identity) {
+      const path = versionPath(identity);
+      const known = served.get(path)?.get(identity.kind);
+      if (known !== undefined) return { answer: FOUND, found: known };
+      // Asked anew where the kind is not known: what was applied a moment ago may have made it.
+      const said = await ask({ method: 'GET', path });
+      if (!isFound(said)) return { ...answerOf(said), found: null };
+      const kinds = kindsOf(said.data);
+      served.set(path, kinds);
+      return { ...answerOf(said), found: kinds.get(identity.kind) ?? null };
+    },
+    readMetadata: (path) => askMetadata({ method: 'GET', path }),
+    apply: (path, manifest) =>
+      askMetadata({
+        ...{ method: 'PATCH', type: APPLY, body: manifest },
+        path: `${path}?fieldManager=${FIELD_MANAGER}&force=true`,
+      }),
+    delete: (path, preconditions) =>
+      only({
+        ...{ method: 'DELETE', path, type: 'application/json' },
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions },
+      }),
+    relabel: (path, precondition, label) =>
+      only({
+        ...{ method: 'PATCH', type: MERGE, path: `${path}?fieldManager=${FIELD_MANAGER}` },
+        body: { metadata: { ...precondition, labels: { [DEPLOYMENT_LABEL]: label } } },
+      }),
+  };
+}
+
+const FOUND = { httpStatus: 200, retryAfter: null, body: { kind: 'object' } } as const;
+
+/** Leaves the data behind. */
+function answerOf(said: Said): Pick<Asked<never>, 'answer'> {
+  if ('noAnswer' in said) return { answer: said };
+  const { data: _, ...answer } = said;
+  return { answer };
+}
+
+function isFound(said: Said): said is Exclude<Said, { noAnswer: unknown }> {
+  return !('noAnswer' in said) && said.httpStatus >= 200 && said.httpStatus < 300 && said.body?.kind === 'object';
+}
+
+function metadataOf(data: unknown): LiveMetadata | null {
+  const uid = textAt(data, 'metadata', 'uid');
+  if (uid === '') return null;
+  const label = at(data, 'metadata', 'labels', DEPLOYMENT_LABEL);
+  return {
+    uid,
+    resourceVersion: textAt(data, 'metadata', 'resourceVersion'),
+    label: typeof label === 'string' ? label : null,
+    isBeingDeleted: textAt(data, 'metadata', 'deletionTimestamp') !== '',
+  };
+}
+
+/** Entries with a slash are parts of objects. */
+function kindsOf(data: unknown): Map<string, ServedKind> {
+  const kinds = new Map<string, ServedKind>();
+  for (const entry of listAt(data, 'resources')) {
+    const [kind, plural] = [textAt(entry, 'kind'), textAt(entry, 'name')];
+    if (kind === '' || plural === '' || plural.includes('/') || kinds.has(kind)) continue;
+    kinds.set(kind, { plural, isNamespaced: at(entry, 'namespaced') === true });
+  }
+  return kinds;
+}

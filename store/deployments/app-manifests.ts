@@ -1,0 +1,38 @@
+/** Files of apps and profiles, and the manifests that were read from those of apps. */
+import type { Identity } from '../../domain/deployments/manifest-identity.ts';
+import type { Db } from '../connection/database.ts';
+
+export interface StoredManifest extends Identity {
+  key: string;
+  /** JSON, without the values of a Secret. */
+  manifest: string;
+  sealId: string | null;
+  sealed: Buffer | null;
+}
+
+/** Rows of one statement: each has ten parameters. */
+const SLICE = 1_000;
+
+export async function insertFile(trx: Db, path: string, content: Buffer): Promise<void> {
+  await trx.insertInto('placement_files').values({ path, content }).execute();
+}
+
+/** Returns the sealed file of a record; null without one. */
+export async function findFile(db: Db, path: string): Promise<Buffer | null> {
+  const row = await db.selectFrom('placement_files').select('content').where('path', '=', path).executeTakeFirst();
+  return row?.content ?? null;
+}
+
+/** Adds the manifests of an app, in install order. */
+export async function insertManifests(trx: Db, app: string, manifests: readonly StoredManifest[]): Promise<void> {
+  const rows = manifests.map(({ group, sealId, ...rest }, number) => ({
+    ...{ app, number, api_group: group, seal_id: sealId },
+    ...rest,
+  }));
+  for (let at = 0; at < rows.length; at += SLICE) {
+    await trx
+      .insertInto('app_manifests')
+      .values(rows.slice(at, at + SLICE))
+      .execute();
+  }
+}

@@ -1,0 +1,252 @@
+/** Rows of the resources of an AppContext: what the work of a phase reads and writes. */
+import type { Phase } from '../../domain/deployments/context-state.ts';
+import type { Finding } from '../../domain/deployments/finding.ts';
+import type { ClusterRef } from '../../domain/deployments/naming.ts';
+import type { RsyncStatus } from '../../domain/deployments/resource-status.ts';
+import type { Db } from '../connection/database.ts';
+
+/** One app on one cluster. */
+export interface GroupKey extends ClusterRef {
+  context: string;
+  app: string;
+}
+
+/** The same in one phase: what comes late from another phase is not written. */
+export interface PhaseGroup extends GroupKey {
+  phase: Phase;
+}
+
+const OPEN: readonly RsyncStatus[] = ['Pending', 'Retrying'];
+
+/** Returns the resources of a group in install order, each with its frozen manifest. */
+export async function listGroupResources(db: Db, { context, app, provider, cluster }: GroupKey) {
+  return await db
+    .selectFrom('context_resources as r')
+    .innerJoin('context_manifests as m', (join) =>
+      join.onRef('m.context', '=', 'r.context').onRef('m.app', '=', 'r.app').onRef('m.key', '=', 'r.key'),
+    )
+    .select(['r.key', 'r.status', 'r.attempted', 'r.finding', 'r.former_owner', 'r.releasing', 'r.waits_since'])
+    .select(['m.api_group as group', 'm.version', 'm.kind', 'm.namespace', 'm.name'])
+    .select(['m.manifest', 'm.seal_id', 'm.sealed'])
+    .where('r.context', '=', context)
+    .where('r.app', '=', app)
+    .where('r.provider', '=', provider)
+    .where('r.cluster', '=', cluster)
+    .orderBy('r.number')
+    .execute();
+}
+export type GroupResource = Awaited<ReturnType<typeof listGroupResources>>[number];
+
+/**
+ * Commits, before the call, whose the object is and that an apply is about to be sent. Returns false when it is not wanted any more.
+ */
+export async function noteAttempt(
+  db: Db,
+  group: PhaseGroup,
+  key: string,
+  { finding, formerOwner }: { finding: Finding; formerOwner: string | null },
+): Promise<boolean> {
+  const noted = await ofGroup(db, group, { evenStopped: false })
+    .set({ attempted: true, finding, former_owner: formerOwner, waits_since: null })
+    .where('key', '=', key)
+    .where('status', 'in', OPEN)
+    .returning('key')
+    .executeTakeFirst();
+  return noted !== undefined;
+}
+
+/** Commits, before the call, that an object is about to be given up: afterwards its label does not tell any more. */
+export async function noteRelease(db: Db, group: PhaseGroup, key: string): Promise<void> {
+  await ofGroup(db, group).set({ releasing: true }).where('key', '=', key).execute();
+}
+
+/**
+ * Returns whether an owner of an object has adopted it: on this cluster, or on another where this one is not its own; a cluster may be registered
+ * twice. `within`: namespace of the object; null: its kind has none.
+ */
+export async function isAdoptedBy(
+  db: Db,
+  { context, app, provider, cluster }: GroupKey,
+  { group, kind, name }: Pick<GroupResource, 'group' | 'kind' | 'name'>,
+  within: string | null,
+): Promise<boolean> {
+  const rows = await ownersOf(db, { group, kind, name })
+    .select(['r.provider', 'r.cluster', 'r.finding', 'm.namespace', 'c.namespace as usual'])
+    .where('r.context', '=', context)
+    .where('r.app', '=', app)
+    .execute();
+  const same = rows.filter(({ namespace, usual }) => within === null || (namespace || usual) === within);
+  const here = same.filter((row) => row.provider === provider && row.cluster === cluster);
+  return (here.length > 0 ? here : same).some(({ finding }) => finding === 'adopted');
+}
+
+export interface Outcome {
+  status: RsyncStatus;
+  reason: string | null;
+  message: string | null;
+  uid?: string;
+  resourceVersion?: string;
+  /** The object, or its namespace, is seen being deleted since then. */
+  waitsSince?: Date | null;
+}
+
+/** Writes what became of a resource. Nothing is written over a resource that is done in this phase. */
+export async function noteOutcome(db: Db, group: PhaseGroup, key: string, outcome: Outcome, now: Date): Promise<void> {
+  const { status, reason, message, uid, resourceVersion, waitsSince } = outcome;
+  await ofGroup(db, group)
+    .set(({ eb }) => ({
+      ...{ status, reason, message, changed_at: now, attempts: eb('attempts', '+', 1) },
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resource_version: resourceVersion }),
+      ...(waitsSince === undefined ? {} : { waits_since: waitsSince }),
+    }))
+    .where('key', '=', key)
+    .where('status', 'in', OPEN)
+    .execute();
+}
+
+/** Writes a status on all resources of a group that are not done. */
+export async function noteOpen(
+  db: Db,
+  group: PhaseGroup,
+  { status, reason, message }: Pick<Outcome, 'status' | 'reason' | 'message'>,
+  now: Date,
+): Promise<void> {
+  await ofGroup(db, group).set({ status, reason, message, changed_at: now }).where('status', 'in', OPEN).execute();
+}
+
+/** Gives up all resources of an AppContext that are not done. */
+export async function failOpen(trx: Db, context: string, reason: string, now: Date): Promise<void> {
+  await trx
+    .updateTable('context_resources')
+    .set({ status: 'Failed', reason, message: null, changed_at: now })
+    .where('context', '=', context)
+    .where('status', 'in', OPEN)
+    .execute();
+}
+
+function ofGroup(db: Db, { context, app, provider, cluster, phase }: PhaseGroup, { evenStopped = true } = {}) {
+  return db
+    .updateTable('context_resources')
+    .where(({ exists, selectFrom }) => {
+      const wanted = selectFrom('deployment_contexts')
+        .select('id')
+        .where('id', '=', context)
+        .where('wanted', '=', phase);
+      return exists(evenStopped ? wanted : wanted.where('is_stopped', '=', false));
+    })
+    .where('context', '=', context)
+    .where('app', '=', app)
+    .where('provider', '=', provider)
+    .where('cluster', '=', cluster);
+}
+
+/**
+ * Returns the label of another owner of an object that others may use (Namespace, CustomResourceDefinition) on a cluster: another app, or an
+ * AppContext that has not ended. Null: there is none.
+ */
+export async function findHeir(
+  db: Db,
+  { context, app, provider, cluster }: GroupKey,
+  { group, kind, name }: Pick<GroupResource, 'group' | 'kind' | 'name'>,
+): Promise<{ context: string; app: string } | null> {
+  const heir = await ownersOf(db, { group, kind, name })
+    .select(['r.context', 'r.app'])
+    .where('r.provider', '=', provider)
+    .where('r.cluster', '=', cluster)
+    // Its apply may be on the way.
+    .where(({ eb, or }) => or([eb('r.status', '=', 'Applied'), eb('r.attempted', '=', true)]))
+    .where('r.status', '!=', 'Deleted')
+    .where('c.state', 'in', ['Instantiating', 'Instantiated', 'InstantiateFailed'])
+    .where(({ eb, or }) => or([eb('r.context', '!=', context), eb('r.app', '!=', app)]))
+    .orderBy('r.context')
+    .orderBy('r.app')
+    .limit(1)
+    .executeTakeFirst();
+  return heir ?? null;
+}
+
+/** Rows of all AppContexts that bring an object to clusters. */
+function ownersOf(db: Db, { group, kind, name }: Pick<GroupResource, 'group' | 'kind' | 'name'>) {
+  return db
+    .selectFrom('context_resources as r')
+    .innerJoin('context_manifests as m', (join) =>
+      join.onRef('m.context', '=', 'r.context').onRef('m.app', '=', 'r.app').onRef('m.key', '=', 'r.key'),
+    )
+    .innerJoin('deployment_contexts as c', 'c.id', 'r.context')
+    .where('m.api_group', '=', group)
+    .where('m.kind', '=', kind)
+    .where('m.name', '=', name);
+}
+
+export interface Wait {
+  since: Date;
+  notBefore: Date;
+  retryMs: number;
+}
+
+/** Puts a group on record as waiting, and has its cluster probed as soon as the wait asks for it. */
+export async function putWait(db: Db, group: PhaseGroup, { since, notBefore, retryMs }: Wait): Promise<void> {
+  const { provider, cluster, phase } = group;
+  const row = { phase, since, not_before: notBefore, retry_ms: retryMs };
+  const due = new Date(since.getTime() + retryMs);
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('context_waits')
+      .values({ ...group, ...row })
+      .onConflict((conflict) => conflict.columns(['context', 'app', 'provider', 'cluster']).doUpdateSet(row))
+      .execute();
+    await trx
+      .updateTable('member_cluster_probes')
+      .set({ due_at: due })
+      .where('provider', '=', provider)
+      .where('name', '=', cluster)
+      .where('due_at', '>', due)
+      .execute();
+  });
+}
+
+export async function deleteWait(db: Db, { context, app, provider, cluster }: GroupKey): Promise<void> {
+  await db
+    .deleteFrom('context_waits')
+    .where('context', '=', context)
+    .where('app', '=', app)
+    .where('provider', '=', provider)
+    .where('cluster', '=', cluster)
+    .execute();
+}
+
+/** Nothing of an AppContext waits any more. */
+export async function deleteWaits(trx: Db, context: string): Promise<void> {
+  await trx.deleteFrom('context_waits').where('context', '=', context).execute();
+}
+
+/** Returns the wait of a group in this phase; null where it does not wait. */
+export async function findWait(db: Db, { context, app, provider, cluster, phase }: PhaseGroup): Promise<Wait | null> {
+  const row = await db
+    .selectFrom('context_waits')
+    .select(['since', 'not_before', 'retry_ms'])
+    .where('phase', '=', phase)
+    .where('context', '=', context)
+    .where('app', '=', app)
+    .where('provider', '=', provider)
+    .where('cluster', '=', cluster)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  return { since: row.since, notBefore: row.not_before, retryMs: Number(row.retry_ms) };
+}
+
+/** Returns what waits for a cluster: the AppContexts with their phases, and the shortest time between two probes. */
+export async function listWaitsFor(
+  db: Db,
+  { provider, cluster }: ClusterRef,
+): Promise<{ context: string; phase: Phase; retryMs: number }[]> {
+  const rows = await db
+    .selectFrom('context_waits')
+    .select(({ fn }) => ['context', 'phase', fn.min<string>('retry_ms').as('retry_ms')])
+    .where('provider', '=', provider)
+    .where('cluster', '=', cluster)
+    .groupBy(['context', 'phase'])
+    .execute();
+  return rows.map(({ context, phase, retry_ms }) => ({ context, phase, retryMs: Number(retry_ms) }));
+}

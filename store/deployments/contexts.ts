@@ -1,0 +1,145 @@
+/** Rows of AppContexts: what is asked for, and how far it got. */
+import { sql } from 'kysely';
+import type { ContextState, Phase } from '../../domain/deployments/context-state.ts';
+import type { ClusterRef } from '../../domain/deployments/naming.ts';
+import type { GroupSettings } from '../../domain/deployments/record-schema.ts';
+import type { RsyncStatus } from '../../domain/deployments/resource-status.ts';
+import type { Db } from '../connection/database.ts';
+
+export interface ContextRow {
+  id: string;
+  owner: string;
+  state: ContextState;
+  wanted: Phase | null;
+  is_stopped: boolean;
+  namespace: string;
+  settings: GroupSettings;
+}
+
+const SHOWN = ['id', 'owner', 'state', 'wanted', 'is_stopped', 'namespace', 'settings'] as const;
+/** States in which nothing more is tried. */
+const ENDED: readonly ContextState[] = ['Terminated', 'TerminateFailed'];
+
+export async function findContext(db: Db, id: string): Promise<ContextRow | null> {
+  return (await db.selectFrom('deployment_contexts').select(SHOWN).where('id', '=', id).executeTakeFirst()) ?? null;
+}
+
+/** Holds an AppContext until the transaction ends. */
+export async function holdContext(trx: Db, id: string): Promise<ContextRow | null> {
+  const query = trx.selectFrom('deployment_contexts').select(SHOWN).where('id', '=', id);
+  return (await query.forUpdate().executeTakeFirst()) ?? null;
+}
+
+/** Returns the states of all AppContexts of a record. */
+export async function listContextStates(db: Db, owner: string): Promise<Map<string, ContextState>> {
+  const rows = await db.selectFrom('deployment_contexts').select(['id', 'state']).where('owner', '=', owner).execute();
+  return new Map(rows.map(({ id, state }) => [id, state]));
+}
+
+/** Whether an AppContext that has not ended goes to a logical cloud. */
+export async function isCloudInUse(db: Db, cloud: string): Promise<boolean> {
+  const query = db.selectFrom('deployment_contexts').select('id').where('cloud', '=', cloud);
+  return (await query.where('state', 'not in', ENDED).limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Whether an AppContext that has not ended belongs to a deployment intent group of a composite app. */
+export async function isAppInUse(db: Db, compositeApp: string): Promise<boolean> {
+  const query = db
+    .selectFrom('deployment_contexts as c')
+    .innerJoin('placement_records as r', 'r.path', 'c.owner')
+    .select('c.id')
+    .where('r.parent', '=', compositeApp)
+    .where('c.state', 'not in', ENDED);
+  return (await query.limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Whether an AppContext that has not ended goes to a cluster. */
+export async function isClusterInUse(db: Db, { provider, cluster }: ClusterRef): Promise<boolean> {
+  const query = db
+    .selectFrom('context_groups as g')
+    .innerJoin('deployment_contexts as c', 'c.id', 'g.context')
+    .select('c.id')
+    .where('g.provider', '=', provider)
+    .where('g.cluster', '=', cluster)
+    .where('c.state', 'not in', ENDED);
+  return (await query.limit(1).executeTakeFirst()) !== undefined;
+}
+
+export interface ContextChange {
+  state: ContextState;
+  wanted: Phase | null;
+  isStopped: boolean;
+}
+
+/** Writes how an AppContext that is held stands. */
+export async function writeContext(
+  trx: Db,
+  id: string,
+  { state, wanted, isStopped }: ContextChange,
+  now: Date,
+): Promise<void> {
+  await trx
+    .updateTable('deployment_contexts')
+    .set({ state, wanted, is_stopped: isStopped, changed_at: now, ...(wanted === null ? {} : { wanted_at: now }) })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Begins a deletion: what was sent at least once is to be deleted, of another nothing can be there. */
+export async function beginDeletion(trx: Db, id: string, now: Date): Promise<void> {
+  const next = sql<RsyncStatus>`case when status = 'Deleted' then 'Deleted'
+    when status = 'Applied' or attempted then 'Pending' else 'Deleted' end`;
+  await trx
+    .updateTable('context_resources')
+    .set({ status: next, reason: null, message: null, attempts: 0, waits_since: null, changed_at: now })
+    .where('context', '=', id)
+    .execute();
+  await trx.deleteFrom('context_waits').where('context', '=', id).execute();
+}
+
+/** Returns how many resources of an AppContext have each status. */
+export async function countStatuses(db: Db, id: string): Promise<Partial<Record<RsyncStatus, number>>> {
+  const rows = await db
+    .selectFrom('context_resources')
+    .select(({ fn }) => ['status', fn.countAll<string>().as('count')])
+    .where('context', '=', id)
+    .groupBy('status')
+    .execute();
+  return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]));
+}
+
+/** Returns the clusters of an AppContext that have something left to do, each with its apps in their order. */
+export async function listOpenGroups(db: Db, id: string): Promise<(ClusterRef & { app: string })[]> {
+  return await db
+    .selectFrom('context_groups as g')
+    .select(['g.provider', 'g.cluster', 'g.app'])
+    .where('g.context', '=', id)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('context_resources as r')
+          .select('r.key')
+          .whereRef('r.context', '=', 'g.context')
+          .whereRef('r.app', '=', 'g.app')
+          .whereRef('r.provider', '=', 'g.provider')
+          .whereRef('r.cluster', '=', 'g.cluster')
+          .where('r.status', 'in', ['Pending', 'Retrying']),
+      ),
+    )
+    .orderBy('g.provider')
+    .orderBy('g.cluster')
+    .orderBy('g.position')
+    .execute();
+}
+
+/** Returns AppContexts that want a phase since before a time. */
+export async function listWanted(db: Db, before: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('deployment_contexts')
+    .select('id')
+    .where('wanted', 'is not', null)
+    .where('wanted_at', '<', before)
+    .orderBy('wanted_at')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,160 @@
+/** The workflows of AppContexts against activities that say what they are told to. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ContextActivities, GroupAnswer, PhaseToRun } from '../../activities/deployments/contract.ts';
+import { clusterWorkflowId, contextWorkflowId } from '../../domain/deployments/workflow-id.ts';
+import { lookAgain, wakeContext } from '../../workflows/deployments/messages.ts';
+import { eventually } from '../support/eventually.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { startTestWorker } from '../support/stack/session-bench.ts';
+import { temporalMissing } from '../support/temporal/temporal-binary.ts';
+import { openDevServer, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
+
+const away = (waitMs: number): GroupAnswer => ({
+  ...{ is: 'away', waitMs, reason: 'Unreachable', message: 'connect ECONNREFUSED', hasMoved: false, counts: true },
+});
+const onClusters = (phase: PhaseToRun['phase'], ...names: string[]): PhaseToRun => ({
+  ...{ phase, parallel: 2 },
+  clusters: names.map((cluster) => ({ cluster, apps: ['agent', 'store'] })),
+});
+
+describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
+  let server: TestServer;
+  let number = 0;
+  beforeAll(async () => {
+    server = await openDevServer();
+  }, 60_000);
+  afterAll(() => server?.close());
+
+  async function start(activities: Partial<ContextActivities>) {
+    const context = String(++number);
+    const taskQueue = `context-${context}`;
+    const { environment } = server;
+    const finished: string[] = [];
+    const stop = await startTestWorker(environment, {
+      taskQueue,
+      workflowBundle: await workflowBundle(),
+      activities: {
+        finishPhase: async ({ phase }: { phase: string }) => void finished.push(phase),
+        applyGroup: async () => ({ is: 'ended' }),
+        deleteGroup: async () => ({ is: 'ended' }),
+        ...activities,
+      },
+    });
+    const workflowId = contextWorkflowId(context);
+    const handle = await environment.client.workflow.start('appContextWorkflow', {
+      ...{ workflowId, taskQueue, args: [{ context }] },
+    });
+    return { context, handle, finished, stop };
+  }
+
+  test('runs one phase after the other as long as one is wanted, and ends', async () => {
+    const phases: (PhaseToRun | null)[] = [
+      onClusters('apply', 'lab+north', 'lab+south'),
+      onClusters('delete', 'lab+north'),
+      null,
+    ];
+    const groups: string[] = [];
+    const { handle, finished, stop } = await start({
+      beginPhase: async () => phases.shift() ?? null,
+      applyGroup: async ({ cluster, app }) => {
+        groups.push(`${cluster} ${app}`);
+        return { is: 'ended' };
+      },
+    });
+    await handle.result();
+    expect(finished).toEqual(['apply', 'delete']);
+    expect(groups.sort()).toEqual(['lab+north agent', 'lab+north store', 'lab+south agent', 'lab+south store']);
+    await stop();
+  }, 30_000);
+
+  test('gives the place of a cluster that is away to another', async () => {
+    const phases: (PhaseToRun | null)[] = [{ ...onClusters('apply', 'lab+a', 'lab+b', 'lab+c'), parallel: 1 }];
+    const reached: string[] = [];
+    const { context, handle, stop } = await start({
+      beginPhase: async () => phases.shift() ?? null,
+      applyGroup: async ({ cluster, app }) => {
+        reached.push(`${cluster} ${app}`);
+        return cluster !== 'lab+a' || reached.includes('lab+c store') ? { is: 'ended' } : away(3_600_000);
+      },
+    });
+    await eventually('the others are done', () => reached.includes('lab+c store'));
+    await server.environment.client.workflow.getHandle(contextWorkflowId(context)).signal(wakeContext);
+    await handle.result();
+    await stop();
+  }, 30_000);
+
+  test('waits for a cluster that is away, counts the waits, and goes on when it hears of it', async () => {
+    const waits: number[] = [];
+    const phases: (PhaseToRun | null)[] = [onClusters('apply', 'lab+north')];
+    const { context, handle, finished, stop } = await start({
+      beginPhase: async () => phases.shift() ?? null,
+      applyGroup: async ({ app, waits: passed }) => {
+        if (app === 'store') return { is: 'ended' };
+        waits.push(passed);
+        return waits.length === 1 ? away(10) : waits.length === 2 ? away(3_600_000) : { is: 'ended' };
+      },
+    });
+    await eventually('it waits', () => waits.length === 2);
+    const child = server.environment.client.workflow.getHandle(clusterWorkflowId(context, 'apply', 'lab+north'));
+    await child.signal(lookAgain);
+    await handle.result();
+    expect([waits, finished]).toEqual([[0, 1, 2], ['apply']]);
+    await stop();
+  }, 30_000);
+
+  test('hands a wake on to what waits: it is stopped at once', async () => {
+    let isStopped = false;
+    let asked = 0;
+    const phases: (PhaseToRun | null)[] = [onClusters('apply', 'lab+north')];
+    const { handle, finished, stop } = await start({
+      beginPhase: async () => phases.shift() ?? null,
+      applyGroup: async () => {
+        asked += 1;
+        return isStopped ? { is: 'ended' } : away(3_600_000);
+      },
+    });
+    await eventually('both groups wait', () => asked === 2);
+    isStopped = true;
+    await handle.signal(wakeContext);
+    await handle.result();
+    expect([asked, finished]).toEqual([4, ['apply']]);
+    await stop();
+  }, 30_000);
+
+  test('begins the work on a cluster again that was terminated', async () => {
+    let asked = 0;
+    const phases: (PhaseToRun | null)[] = [onClusters('apply', 'lab+north')];
+    const { context, handle, finished, stop } = await start({
+      beginPhase: async () => phases.shift() ?? null,
+      applyGroup: async () => (++asked <= 2 ? away(3_600_000) : { is: 'ended' }),
+    });
+    await eventually('it waits', () => asked === 2);
+    await server.environment.client.workflow
+      .getHandle(clusterWorkflowId(context, 'apply', 'lab+north'))
+      .terminate('by a test');
+    await handle.result();
+    expect([asked, finished]).toEqual([4, ['apply']]);
+    await stop();
+  }, 40_000);
+
+  test('continues as new with the groups that wait', async () => {
+    let asked = 0;
+    const taskQueue = 'context-long';
+    const { environment } = server;
+    const stop = await startTestWorker(environment, {
+      taskQueue,
+      workflowBundle: await workflowBundle(),
+      activities: {
+        applyGroup: async ({ waits }: { waits: number }) => (++asked > 20 && waits >= 20 ? { is: 'ended' } : away(1)),
+      },
+    });
+    const apps = [{ app: 'agent', waits: 0 }];
+    const args = [{ context: '99', phase: 'apply', cluster: 'lab+north', apps, maxEvents: 40 }];
+    const handle = await environment.client.workflow.start('clusterGroupsWorkflow', {
+      ...{ workflowId: clusterWorkflowId('99', 'apply', 'lab+north'), taskQueue, args },
+    });
+    await handle.result();
+    expect(asked).toBe(21);
+    await stop();
+  }, 40_000);
+});

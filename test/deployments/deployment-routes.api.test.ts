@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { contextWorkflowId } from '../../domain/deployments/workflow-id.ts';
+import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
+import { archiveOf } from './archive-fixture.ts';
+import { FORM_HEADERS, formOfArchive, kubeconfigOf, named } from './cluster-fixtures.ts';
+import { appForm, groupBody, MANIFESTS, makeDeployment, SECRET_MANIFEST, type Wanted } from './placement-fixtures.ts';
+
+let api: TokenApi;
+let count = 0;
+/** Ids of the workflows that Temporal was told of. */
+const told: string[] = [];
+beforeAll(async () => {
+  api = await createTokenApi({ tell: async (wanted) => void told.push(...wanted.map(({ workflowId }) => workflowId)) });
+});
+afterAll(() => api.close());
+
+const admin = (method: string, url: string, body?: unknown, headers?: Record<string, string>) =>
+  api.as(api.tokens.admin, method, url, body, headers);
+const operator = (method: string, url: string, body?: unknown, headers?: Record<string, string>) =>
+  api.as(api.tokens.operator, method, url, body, headers);
+const deployment = async (wanted: Wanted = {}) => makeDeployment(admin, `d-${++count}`, wanted);
+const statusOf = async (group: string) => (await operator('GET', `${group}/status?output=summary`)).body;
+const codeOf = async (method: string, url: string, body?: unknown) => {
+  const answer = await operator(method, url, body);
+  return [answer.status, answer.body?.code ?? null];
+};
+
+describe('a deployment intent group', () => {
+  test('is Created, approved once, instantiated with a frozen AppContext, and Temporal is told', async () => {
+    const { group } = await deployment({ clusters: { north: kubeconfigOf(), south: kubeconfigOf() } });
+    expect(await codeOf('POST', `${group}/instantiate`)).toEqual([409, 'invalid_state']);
+    expect(await statusOf(group)).toEqual({
+      ...{ project: `d-${count}`, 'composite-app-name': 'telemetry', 'composite-app-version': 'v1' },
+      ...{ 'composite-profile-name': 'base', name: 'edge', state: 'Created' },
+      states: { actions: [{ state: 'Created', instance: '', time: expect.any(String) }] },
+    });
+    // EMCO's client sends this body, or none with a type.
+    expect((await operator('POST', `${group}/approve`, { metadata: { name: '' } })).status).toBe(202);
+    const empty = await operator('POST', `${group}/approve`, '', { 'content-type': 'application/json' });
+    expect([empty.status, empty.body]).toEqual([202, { state: 'Approved', instance: '' }]);
+    const accepted = await operator('POST', `${group}/instantiate`);
+    expect([accepted.status, accepted.body.state]).toEqual([202, 'Instantiated']);
+    const id = accepted.body.instance;
+    expect(id).toMatch(/^[0-9]{1,19}$/);
+    expect(told).toContain(contextWorkflowId(id));
+    const status = await statusOf(group);
+    expect(status).toMatchObject({ status: 'Instantiating', 'rsync-status': { Pending: 4 } });
+    expect(status.states.actions.map(({ state }: { state: string }) => state)).toEqual([
+      'Created',
+      'Approved',
+      'Instantiated',
+    ]);
+    const resources = await api.database.db
+      .selectFrom('context_resources')
+      .select(['key', 'cluster'])
+      .where('context', '=', id)
+      .orderBy('cluster')
+      .orderBy('number')
+      .execute();
+    expect(resources.map(({ key, cluster }) => `${cluster} ${key}`)).toEqual([
+      ...['north cfg+ConfigMap', 'north agent+Service', 'south cfg+ConfigMap', 'south agent+Service'],
+    ]);
+  });
+
+  test('is frozen: what changes afterwards changes nothing, and what it uses stays', async () => {
+    const { group, compositeApp, cloud, provider } = await deployment();
+    await operator('POST', `${group}/approve`);
+    await operator('POST', `${group}/instantiate`);
+    expect(await codeOf('DELETE', `${compositeApp}/apps/agent`)).toEqual([409, 'in_use']);
+    expect(await codeOf('POST', `${cloud}/terminate`)).toEqual([409, 'in_use']);
+    const cluster = await admin('DELETE', `/v2/cluster-providers/${provider}/clusters/north`);
+    expect([cluster.status, cluster.body.code]).toEqual([409, 'in_use']);
+    await operator('POST', `${compositeApp}/apps`, await appForm('later'), FORM_HEADERS);
+    expect((await statusOf(group))['rsync-status']).toEqual({ Pending: 2 });
+    expect(await codeOf('POST', `${group}/instantiate`)).toEqual([409, 'invalid_state']);
+    expect(await codeOf('POST', `${group}/intents`, { ...named('x'), spec: { intent: {} } })).toEqual([
+      409,
+      'invalid_state',
+    ]);
+    expect(await codeOf('DELETE', `${group}?cascade=true`)).toEqual([409, 'invalid_state']);
+  });
+
+  test('of two calls at the same moment one instantiates it', async () => {
+    const { group } = await deployment();
+    await operator('POST', `${group}/approve`);
+    const answers = await Promise.all([1, 2, 3].map(() => operator('POST', `${group}/instantiate`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409]);
+  });
+
+  test('is terminated while it is applied: PreTerminate until the calls in flight have ended', async () => {
+    const { group } = await deployment();
+    await operator('POST', `${group}/approve`);
+    const { instance } = (await operator('POST', `${group}/instantiate`)).body;
+    const terminated = await operator('POST', `${group}/terminate`, '', { 'content-type': 'application/json' });
+    expect(terminated.body).toEqual({ state: 'Terminated', instance });
+    expect(await statusOf(group)).toMatchObject({ state: 'Terminated', status: 'PreTerminate' });
+    expect(await codeOf('POST', `${group}/approve`)).toEqual([409, 'context_busy']);
+    expect(await codeOf('DELETE', group)).toEqual([409, 'context_busy']);
+  });
+
+  test('is set back to Created by a change of its intents', async () => {
+    const { group } = await deployment();
+    await operator('POST', `${group}/approve`);
+    expect(await codeOf('DELETE', `${group}/intents/all`)).toEqual([204, null]);
+    expect(await statusOf(group)).toMatchObject({ state: 'Created' });
+    await operator('POST', `${group}/approve`);
+    expect(await codeOf('POST', `${group}/instantiate`)).toEqual([400, 'no_placement_intent']);
+  });
+
+  test('is removed with its intents, or after them', async () => {
+    const { group } = await deployment();
+    expect(await codeOf('DELETE', group)).toEqual([409, 'has_children']);
+    expect(await codeOf('DELETE', `${group}?cascade=true`)).toEqual([204, null]);
+    expect(await codeOf('GET', group)).toEqual([404, 'not_found']);
+  });
+
+  test('goes nowhere without a ready cloud, a cluster, or room in the label', async () => {
+    const away = await deployment();
+    await operator('POST', `${away.cloud}/terminate`);
+    await operator('POST', `${away.group}/approve`);
+    expect(await codeOf('POST', `${away.group}/instantiate`)).toEqual([409, 'logical_cloud_not_ready']);
+    const long = await deployment({ apps: { ['a'.repeat(44)]: MANIFESTS } });
+    await operator('POST', `${long.group}/approve`);
+    expect(await codeOf('POST', `${long.group}/instantiate`)).toEqual([400, 'label_too_long']);
+    const unplaced = await deployment();
+    await operator('DELETE', `${unplaced.group}/generic-placement-intents/where/app-intents/agent-where`);
+    await operator('POST', `${unplaced.group}/approve`);
+    expect(await codeOf('POST', `${unplaced.group}/instantiate`)).toEqual([400, 'no_clusters']);
+    expect(await statusOf(unplaced.group)).toMatchObject({ state: 'Approved' });
+    const contexts = await api.database.db
+      .selectFrom('deployment_contexts')
+      .select('id')
+      .where('owner', '=', unplaced.group.slice('/v2/'.length))
+      .execute();
+    expect(contexts).toEqual([]);
+  });
+
+  test.each([
+    ['unknown members of its settings', { maxRetry: 3 }, 400, 'bad_request'],
+    ['retries that are no number', { maxRetries: 'many' }, 400, 'bad_request'],
+    ['dropped fields', { unknownFields: 'drop' }, 501, 'not_supported'],
+    ['conflicts', { forceConflicts: false }, 501, 'not_supported'],
+  ])('is refused with %s', async (_what, muster, status, code) => {
+    const { compositeApp } = await deployment();
+    const refused = await codeOf('POST', `${compositeApp}/deployment-intent-groups`, groupBody('other', muster));
+    expect(refused).toEqual([status, code]);
+  });
+
+  test.each([
+    ['type=foo', 400, 'bad_request'],
+    ['output=long', 400, 'bad_request'],
+    ['instance=', 400, 'bad_request'],
+    ['output=summary&instance=9007199254740993', 404, 'not_found'],
+    ['output=detail', 501, 'not_supported'],
+    ['type=cluster', 501, 'not_supported'],
+  ])('answers a status query with %s', async (query, status, code) => {
+    const { group } = await deployment();
+    expect(await codeOf('GET', `${group}/status?${query}`)).toEqual([status, code]);
+  });
+});
+
+describe('an app', () => {
+  test('has the values of its Secrets sealed, and its archive given to operators alone', async () => {
+    const { compositeApp } = await deployment({ apps: { keys: SECRET_MANIFEST } });
+    const { db } = api.database;
+    const rows = await db.selectFrom('app_manifests').selectAll().where('kind', '=', 'Secret').execute();
+    const files = await db.selectFrom('placement_files').selectAll().execute();
+    const audit = await db.selectFrom('audit').selectAll().execute();
+    expect(rows[0]?.manifest).toContain('"password":"***"');
+    expect(JSON.stringify([rows, audit, api.logged])).not.toContain('hunter7');
+    expect(Buffer.concat(files.map(({ content }) => content)).toString('latin1')).not.toContain('hunter7');
+    const path = `${compositeApp}/apps/keys`;
+    const bytes = { accept: 'application/octet-stream' };
+    expect((await api.as(api.tokens.reader, 'GET', path, undefined, bytes)).status).toBe(403);
+    expect((await api.as(api.tokens.operator, 'GET', path, undefined, bytes)).status).toBe(200);
+    expect((await api.as(api.tokens.reader, 'GET', path, undefined, { accept: '*/*' })).body).toEqual({
+      metadata: { name: 'keys', description: '', userData1: '', userData2: '' },
+    });
+  });
+
+  test.each([
+    ['a broken document', 'a: [', 422, 'render_failed'],
+    ['no manifest', 'just: text', 422, 'render_failed'],
+    [
+      'what waits for others',
+      MANIFESTS.replace('name: cfg', 'name: cfg, annotations: {muster/wait-on: x}'),
+      501,
+      'not_supported',
+    ],
+  ])('is refused with %s, and nothing is stored', async (_what, text, status, code) => {
+    const { compositeApp } = await deployment();
+    const archive = await archiveOf([['a.yaml', text]]);
+    const refused = await operator('POST', `${compositeApp}/apps`, formOfArchive(named('bad'), archive), FORM_HEADERS);
+    expect([refused.status, refused.body.code]).toEqual([status, code]);
+    expect((await operator('GET', `${compositeApp}/apps/bad`, undefined, { accept: '*/*' })).status).toBe(404);
+  });
+});
+
+describe('a record', () => {
+  test('is asked for with a slash and a query, as EMCO asks', async () => {
+    const { group } = await deployment();
+    expect((await operator('GET', `${group}/intents/?intent=all`)).body).toMatchObject(named('all'));
+    const intents = `${group}/generic-placement-intents/where/app-intents`;
+    expect((await operator('GET', `${intents}/?app-name=agent`)).body).toMatchObject({ 'app-name': 'agent' });
+    expect(await codeOf('GET', `${intents}/?app-name=other`)).toEqual([404, 'not_found']);
+  });
+
+  test('has a parent, a good body and no PUT', async () => {
+    const { project, compositeApp } = await deployment();
+    expect(
+      await codeOf('POST', '/v2/projects/nosuch/composite-apps', { ...named('a'), spec: { version: 'v' } }),
+    ).toEqual([404, 'not_found']);
+    expect(await codeOf('GET', '/v2/projects/a%2Fb')).toEqual([404, 'not_found']);
+    expect(await codeOf('POST', '/v2/projects', '{')).toEqual([422, 'body_not_json']);
+    expect(await codeOf('POST', '/v2/projects')).toEqual([400, 'bad_request']);
+    expect(await codeOf('DELETE', project)).toEqual([409, 'has_children']);
+    expect(await codeOf('PUT', compositeApp, {})).toEqual([405, 'method_not_allowed']);
+    expect(await codeOf('GET', `${project}/logical-clouds/default/user-permissions`)).toEqual([
+      501,
+      'level_not_supported',
+    ]);
+    expect((await api.as(api.tokens.reader, 'POST', '/v2/projects', named('r'))).status).toBe(403);
+    expect((await operator('POST', '/v2/controllers', { ...named('c'), spec: {} })).status).toBe(403);
+  });
+});

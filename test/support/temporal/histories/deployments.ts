@@ -1,0 +1,69 @@
+/** Brings the work of AppContexts to its ends, each in its own way, so that histories can be recorded. */
+import type { GroupAnswer, PhaseToRun } from '../../../../activities/deployments/contract.ts';
+import { clusterWorkflowId, contextWorkflowId } from '../../../../domain/deployments/workflow-id.ts';
+import { wakeContext } from '../../../../workflows/deployments/messages.ts';
+import { startTestWorker } from '../../stack/session-bench.ts';
+import { workflowBundle } from '../workflow-environment.ts';
+import type { Histories, Recorded } from './recorded.ts';
+
+const away: GroupAnswer = {
+  ...{ is: 'away', waitMs: 200, reason: 'Unreachable', message: 'no connection', hasMoved: false, counts: true },
+};
+const phase = (word: PhaseToRun['phase'], ...clusters: string[]): PhaseToRun => ({
+  ...{ phase: word, parallel: 1, clusters: clusters.map((cluster) => ({ cluster, apps: ['agent', 'store'] })) },
+});
+
+interface Way {
+  context: string;
+  phases: (PhaseToRun | null)[];
+  /** What each call of a group answers, by its number from 1. */
+  group(number: number): GroupAnswer;
+  /** The AppContext is woken in this call. */
+  wokenAt?: number;
+  /** Id of the workflow whose history is recorded; default: that of the AppContext. */
+  recorded?: string;
+}
+
+const context =
+  (name: string, { context: id, phases, group, wokenAt, recorded }: Way): Recorded =>
+  async ({ environment }) => {
+    const taskQueue = `test-${name}`;
+    const workflowId = contextWorkflowId(id);
+    const { client } = environment;
+    const left = [...phases];
+    let calls = 0;
+    const work = async () => {
+      calls += 1;
+      if (calls === wokenAt) await client.workflow.getHandle(workflowId).signal(wakeContext);
+      return group(calls);
+    };
+    const stop = await startTestWorker(environment, {
+      ...{ taskQueue, workflowBundle: await workflowBundle() },
+      activities: {
+        beginPhase: async () => left.shift() ?? null,
+        finishPhase: async () => undefined,
+        ...{ applyGroup: work, deleteGroup: work },
+      },
+    });
+    const handle = await client.workflow.start('appContextWorkflow', { workflowId, taskQueue, args: [{ context: id }] });
+    await handle.result();
+    await stop();
+    return recorded ?? workflowId;
+  };
+
+export const DEPLOYMENT_HISTORIES: Histories = {
+  /** Two clusters after each other, a wake in between, then the deletion from one of them. */
+  'app-context': context('app-context', {
+    context: '11',
+    phases: [phase('apply', 'lab+north', 'lab+south'), phase('delete', 'lab+north')],
+    group: () => ({ is: 'ended' }),
+    wokenAt: 2,
+  }),
+  /** A cluster that is away twice, and then takes everything. */
+  'cluster-groups-away': context('cluster-groups-away', {
+    context: '12',
+    phases: [phase('apply', 'lab+north')],
+    group: (number) => (number <= 3 ? away : { is: 'ended' }),
+    recorded: clusterWorkflowId('12', 'apply', 'lab+north'),
+  }),
+};
