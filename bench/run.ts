@@ -41,6 +41,7 @@ import {
 import { measurePlanBuild } from './measurements/plan-build.ts';
 import { measurePlanKills } from './measurements/plan-kills.ts';
 import { measurePlanActions, measurePlanNone } from './measurements/plan-run.ts';
+import { measurePlanStaging } from './measurements/plan-staging.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
 import { measureSoak } from './measurements/soak.ts';
@@ -153,6 +154,7 @@ const ALONE: Record<string, () => Promise<Measurement>> = {
   plans: measurePlanBuild,
   'plans-executed': measurePlanActions,
   'plans-none': measurePlanNone,
+  'plans-staging': measurePlanStaging,
 };
 
 /** Only when asked for by name: they take a quarter of an hour, or hours. */

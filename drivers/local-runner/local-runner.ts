@@ -16,8 +16,9 @@ export interface LocalRunnerOptions extends LauncherOptions {
   slots: number;
 }
 
-/** How often a run that waits looks whether those before it are still there. */
+/** How often a run that waits looks whether those before it are still there, and the time between the looks of all that wait. */
 const LOOK_MS = 2_000;
+const LOOK_AGAIN_MS = LOOK_MS / 2;
 
 /** Makes the runner and takes over the runs that are there already, so that they count. */
 export async function createLocalRunner({ runsDir, slots: limit, ...launcher }: LocalRunnerOptions): Promise<Runner> {
@@ -30,8 +31,15 @@ export async function createLocalRunner({ runsDir, slots: limit, ...launcher }: 
       if (!starting.has(runId) && !(await isLive(runsDir, runId)) && !starting.has(runId)) slots.release(runId);
     }
   };
+  let lastLook = Number.NEGATIVE_INFINITY;
+  /** However many runs wait, one look serves all of them. */
+  const lookForAll = async () => {
+    if (performance.now() - lastLook < LOOK_AGAIN_MS) return;
+    lastLook = performance.now();
+    await releaseEnded();
+  };
   const acquire = async (runId: string, signal: AbortSignal) => {
-    const look = setInterval(() => releaseEnded().catch(() => undefined), LOOK_MS);
+    const look = setInterval(() => lookForAll().catch(() => undefined), LOOK_MS);
     try {
       await slots.acquire(runId, signal);
     } finally {
