@@ -17,7 +17,7 @@ import { reachablePrograms } from './reachable-programs.ts';
 const HOST = '127.0.0.1';
 const DATABASE = 'muster';
 /** Roles that every stack makes. */
-export const OWN_ROLES = ['postgres', 'muster'] as const;
+export const OWN_ROLES = ['postgres', 'muster', 'muster_operator'] as const;
 
 /** Settings that differ from Postgres's own defaults, for a machine that runs everything. */
 const SETTINGS = {
