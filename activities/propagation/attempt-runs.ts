@@ -12,6 +12,7 @@ import type { AttemptRow, PlanNodeRow } from '../../store/propagation/plan-table
 import { findRun } from '../../store/runs/runs.ts';
 import { runToEnd } from '../runs/run-to-end.ts';
 import { type ActionHandlers, handlerOf } from './action-handler.ts';
+import { prepareRun } from './prepare-run.ts';
 import type { AttemptRunner, AttemptWatch } from './run-attempt.ts';
 
 export interface AttemptRunsDependencies {
@@ -51,7 +52,12 @@ async function runOne(deps: AttemptRunsDependencies, attempt: AttemptRow, watch:
     deps,
     {
       run: { ...run, attempt: attempt.number },
-      spec: () => handler.prepare(attempt, node, runId),
+      spec: () => {
+        const { startPauses: pauses } = deps;
+        const tell = (reason: string) => noteReason(db, attempt, reason);
+        const prepare = () => handler.prepare(attempt, node, runId);
+        return prepareRun({ prepare, tell, ...(pauses === undefined ? {} : { pauses }) }, watch.signal);
+      },
       tell: async (progress) => {
         if (progress.step === 'running') await watch.started();
         await noteReason(db, attempt, reasonOf(progress));

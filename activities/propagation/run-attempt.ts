@@ -2,6 +2,7 @@ import { type RecordedEnd, recordAttempt } from '../../control/propagation/recor
 import { ERRORS, isMusterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { claimAttempt, findAttempt, markAttemptStarted } from '../../store/propagation/plan-attempts.ts';
+import { noteReason } from '../../store/propagation/plan-nodes.ts';
 import type { AttemptRow } from '../../store/propagation/plan-tables.ts';
 import type { RunAttemptAnswer, RunAttemptInput } from './contract.ts';
 
@@ -49,13 +50,22 @@ export async function runAttempt(
         return now === null || now.state === 'ended' || now.end_wanted;
       },
     })
-    .catch(endOfRefusal);
+    .catch((error: unknown) => endOfRefusal(db, attempt, error, signal));
   await recordAttempt({ db, clock }, id, end);
   return 'ended';
 }
 
-/** What is refused for good is the end of the attempt; what may be otherwise soon is tried again. */
-function endOfRefusal(error: unknown): RecordedEnd {
-  if (!isMusterError(error) || ERRORS[error.code].retryable) throw error;
-  return { outcome: 'error', code: error.code, message: error.detail, verified: true };
+/** What is refused for good is the end of the attempt; what may be otherwise soon is tried again, and its node says so meanwhile. */
+async function endOfRefusal(db: Db, attempt: AttemptRow, error: unknown, signal: AbortSignal): Promise<RecordedEnd> {
+  if (isMusterError(error) && !ERRORS[error.code].retryable) {
+    return { outcome: 'error', code: error.code, message: error.detail, verified: true };
+  }
+  // A watcher that hands over has met with nothing. Where the reason cannot be noted, the attempt is tried again all the same.
+  if (!signal.aborted) await noteReason(db, attempt, againText(error)).catch(() => undefined);
+  throw error;
+}
+
+function againText(error: unknown): string {
+  if (isMusterError(error)) return `is tried again until it can go on (${error.code}): ${error.detail}`;
+  return 'is tried again after an unexpected failure, which the log of the worker tells';
 }

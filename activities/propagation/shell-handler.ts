@@ -62,9 +62,9 @@ export function createShellHandler(deps: ShellHandlerDependencies): ActionHandle
       refuse(mistake === null ? [] : [mistake]);
       const action = await readAction(deps, node);
       const target = await findTarget(deps, node, action.inputs);
-      if (target.kind === 'local') return prepareHere(deps, { attempt, node, action, runId });
+      const prepared = { attempt, node, action, runId };
       try {
-        return await prepareThere(deps, { attempt, node, action, runId }, target);
+        return await (target.kind === 'local' ? prepareHere(deps, prepared) : prepareThere(deps, prepared, target));
       } catch (error) {
         // What a refused action has written, keys among it, must not lie about. Another watcher may be at what is tried again.
         if (isMusterError(error) && !ERRORS[error.code].retryable) await clear(runId).catch(() => undefined);

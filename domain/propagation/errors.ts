@@ -1,4 +1,4 @@
-import { type ErrorTable, kind } from '../error-kind.ts';
+import { controller, type ErrorTable, kind } from '../error-kind.ts';
 
 /**
  * What codes of other lanes mean in answers of this lane. A repository that a layer names and that git does not find is a failure of the
@@ -67,5 +67,9 @@ export const PROPAGATION_ERRORS = {
   computable_failed: kind(422, 'Input cannot be computed', 2),
   missing_arguments: kind(422, 'Arguments are missing', 2),
   unsafe_value: kind(422, 'Value is not safe here', 2),
+  evaluator_unavailable: controller(503, 'Templates cannot be filled in now', 1, { retryable: true }),
+  evaluator_failed: controller(500, 'Templates cannot be filled in', 1, {
+    advice: '`./muster plan retry PLAN` goes on with the plan once the Python of the worker is mended',
+  }),
   graph_too_large: kind(422, 'Graph is too large', 2),
 } satisfies ErrorTable;

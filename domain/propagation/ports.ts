@@ -35,7 +35,8 @@ export interface Template {
 export interface Evaluator {
   /**
    * Returns the texts of templates, in their order.
-   * Throws `validation_failed` with the name of a template that cannot be filled in.
+   * Throws `validation_failed` with the name of a template that cannot be filled in, `evaluator_unavailable` while the machine has too little
+   * of something, and `evaluator_failed` where no template can be filled in until somebody mends that.
    */
   render(templates: readonly Template[], variables: Readonly<Record<string, unknown>>): Promise<string[]>;
   stop(): Promise<void>;

@@ -1,10 +1,10 @@
 /** Templates filled in by a process of their own, which is killed from outside when it takes too long. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { musterError } from '../../domain/errors.ts';
 import type { Evaluator, Template } from '../../domain/propagation/ports.ts';
+import { type RunningEvaluator, startEvaluator, startFailure } from './evaluator-start.ts';
 
 export interface EvaluatorOptions {
   /** Interpreter with Jinja: that of Ansible. */
@@ -15,6 +15,8 @@ export interface EvaluatorOptions {
   tempDir: string;
   /** Time of the processor that a request may take (ms), and time until it is given up however little it took. */
   limits?: { cpuMs: number; wallMs: number };
+  /** Time to begin, ms. */
+  startMs?: number;
 }
 
 /**
@@ -30,46 +32,41 @@ const BATCH = 20;
 /** The kernel counts the time of processes in hundredths of a second, on every machine that Node runs on. */
 const TICK_MS = 10;
 
-interface Running {
-  child: ChildProcessWithoutNullStreams;
-  lines: AsyncIterator<string>;
-}
-
 /** Makes an evaluator. Its process begins with the first request, and a new one with the first after it was killed. */
 export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const { cpuMs, wallMs } = options.limits ?? LIMITS;
-  let running: Running | null = null;
+  let running: RunningEvaluator | null = null;
   let dir: string | null = null;
   let isStopped = false;
   let last: Promise<unknown> = Promise.resolve();
 
-  const start = async (): Promise<Running> => {
-    if (dir === null) {
+  const start = async (): Promise<RunningEvaluator> => {
+    try {
       await mkdir(options.tempDir, { recursive: true, mode: 0o700 });
-      dir = await mkdtemp(join(options.tempDir, 'evaluator-'));
+      dir ??= await mkdtemp(join(options.tempDir, 'evaluator-'));
+    } catch (error) {
+      throw startFailure(error, options.tempDir);
     }
-    const child = spawn(options.python, ['-I', options.script], { cwd: dir, env: {}, stdio: 'pipe' });
-    // How it ends is seen by the end of its output.
-    for (const part of [child, child.stdin]) part.on('error', () => undefined);
-    child.stderr.resume();
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
-    const { done } = await lines.next();
-    clearTimeout(timer);
-    if (done) throw new Error(`the evaluator did not begin: ${options.python} ${options.script}`);
-    return { child, lines };
+    try {
+      return await startEvaluator({ startMs: START_MS, ...options }, dir);
+    } catch (error) {
+      // Whatever cleans up old files may have taken the folder: the next start makes another one.
+      await rm(dir, { recursive: true, force: true }).catch(() => undefined);
+      dir = null;
+      throw error;
+    }
   };
 
   /** One request and its answer. Null: the process ended by itself, or somebody ended it. */
   const exchange = async (request: string): Promise<unknown> => {
-    if (isStopped) throw new Error('the evaluator is stopped');
+    if (isStopped) throw musterError('evaluator_unavailable', 'the evaluator is stopped, and its worker with it');
     running ??= await start();
     const { child, lines } = running;
     const guard = guarded(child, { cpuMs, wallMs });
     child.stdin.write(`${request}\n`);
     const { done, value } = await lines.next();
     const isLate = guard.stop();
-    if (!done) return JSON.parse(value);
+    if (!done) return readAnswer(value);
     running = null;
     child.kill('SIGKILL');
     if (isLate) throw musterError('validation_failed', `a template takes more than ${cpuMs} ms`);
@@ -114,8 +111,18 @@ function textsOf(answer: unknown, count: number): string[] {
     if (typeof error === 'string') throw musterError('validation_failed', `${name} cannot be rendered: ${error}`);
     if (Array.isArray(texts) && texts.length === count && texts.every((text) => typeof text === 'string')) return texts;
   }
-  throw new Error('the evaluator gave another answer than texts');
+  throw otherAnswer();
 }
+
+function readAnswer(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw otherAnswer();
+  }
+}
+
+const otherAnswer = () => musterError('evaluator_failed', 'the evaluator gave another answer than texts');
 
 /** Kills a process that takes too long. Returns its stop, which says whether it did. */
 function guarded(child: ChildProcessWithoutNullStreams, { cpuMs, wallMs }: { cpuMs: number; wallMs: number }) {

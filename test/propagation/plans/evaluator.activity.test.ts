@@ -83,10 +83,4 @@ describeNeeding(ansibleMissing(), 'the evaluator', () => {
     await expect(one('a')).rejects.toThrow('the evaluator is stopped');
     await eventually('its process is gone', async () => (await processes()).length === 0);
   });
-
-  test('that cannot begin is a failure, and no mistake of a template', async () => {
-    const broken = createEvaluator({ python: PYTHON, script: join(dir, 'none.py'), tempDir: dir });
-    await expect(broken.render([{ name: 'x', text: '' }], {})).rejects.toThrow(/did not begin/);
-    await broken.stop();
-  });
 });

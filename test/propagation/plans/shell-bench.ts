@@ -64,10 +64,12 @@ export async function openShellPlans({
   hostId = 'shell-machine',
   allowsLocal = true,
   instead = {},
+  startPauses = [],
 }: {
   hostId?: string;
   allowsLocal?: boolean;
   instead?: Partial<ShellHandlerDependencies>;
+  startPauses?: number[];
 } = {}) {
   const plans = await openPlans();
   const runs = await openLocalRuns();
@@ -84,7 +86,7 @@ export async function openShellPlans({
     ...instead,
   });
   const attempts = createAttemptRuns({
-    ...{ ...plans.deps, runner: runs.runner, hostId, startPauses: [] },
+    ...{ ...plans.deps, runner: runs.runner, hostId, startPauses },
     handlers: { shell: handler },
   });
   const put = (name: string, meta: string, files: Record<string, string>) =>
