@@ -53,7 +53,7 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
 
     await broken.mend();
     await retryPlan(shell.deps, id);
-    expect((await shell.goOn(id)).state).toBe('success');
+    expect((await shell.goOn(id)).state).toBe('succeeded');
     expect(await nodeOf(id)).toMatchObject({ attempts: 2, outcome: 'created', code: null, message: null });
   }, 120_000);
 
@@ -62,7 +62,7 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
     const over = shell.execute(id);
     await eventually('the reason', async () => (await reasonOf(id)) !== null);
     await broken.mend();
-    expect((await over).state).toBe('success');
+    expect((await over).state).toBe('succeeded');
     expect(await nodeOf(id)).toMatchObject({ attempts: 1, outcome: 'created', reason: null });
   }, 120_000);
 
@@ -81,7 +81,7 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
     }
     await broken.mend();
     await shell.bring(id, attempt);
-    expect((await shell.goOn(id)).state).toBe('success');
+    expect((await shell.goOn(id)).state).toBe('succeeded');
     expect(await nodeOf(id)).toMatchObject({ attempts: 1, outcome: 'created', reason: null });
   }, 120_000);
 
@@ -109,6 +109,6 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
     shell.attemptRuns.run = end;
     await broken.mend();
     await shell.bring(id, attempt);
-    expect((await shell.goOn(id)).state).toBe('success');
+    expect((await shell.goOn(id)).state).toBe('succeeded');
   }, 120_000);
 });

@@ -74,7 +74,7 @@ describeNeeding(temporalMissing() ?? launcherMissing(), 'a plan without an evalu
     expect((await shell.plan(id)).state).toBe('running');
     await broken.mend();
     await over;
-    expect((await shell.plan(id)).state).toBe('success');
+    expect((await shell.plan(id)).state).toBe('succeeded');
     expect(await shell.nodes(id)).toMatchObject([{ outcome: 'created', attempts: 1, reason: null }]);
   }, 120_000);
 });
