@@ -89,11 +89,14 @@ export async function markVerified(trx: Db, id: string): Promise<void> {
   await trx.updateTable('propagation_attempts').set({ verified: true }).where('id', '=', id).execute();
 }
 
-/** Returns at most `limit` attempts of a machine that have ended without their runs having been seen to be gone. */
+/**
+ * Returns at most `limit` attempts of a machine that have ended without their runs having been seen to be gone. Where there are more, each
+ * call returns others: runs that can never be seen to be gone keep no other from it.
+ */
 export async function listUnverified(db: Db, machine: string, limit: number): Promise<string[]> {
   const query = db.selectFrom('propagation_attempts').select('id').where('machine', '=', machine);
   const ended = query.where('state', '=', sql.lit('ended')).where('verified', '=', sql.lit(false));
-  return (await ended.orderBy('ended_at').limit(limit).execute()).map(({ id }) => id);
+  return (await ended.orderBy(sql`random()`).limit(limit).execute()).map(({ id }) => id);
 }
 
 /** Returns those of these attempts that are open. */

@@ -174,6 +174,24 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
     60_000,
   );
 
+  test('that was given up is asked after by each clean-up until nothing of it can be left', async () => {
+    const { plan, attempt } = await admitted();
+    await claimAttempt(plans.db, { plan, id: attempt }, HOST);
+    await plans.advance(plan, [], [attempt]);
+    plans.pass(600_000);
+    await plans.advance(plan, [], [attempt]);
+    const owners = [attemptOwner(plans.db)];
+    const cleanUp = async (left: boolean) => {
+      const runner = { ...runs.runner, mayHaveLeft: async () => left };
+      await cleanMachine({ ...plans.deps, runner, hostId: HOST, owners });
+      return plans.db.selectFrom('propagation_leases').select('attempt').execute();
+    };
+    expect(await cleanUp(true)).toHaveLength(2);
+    expect(await cleanUp(true)).toHaveLength(2);
+    expect(await cleanUp(false)).toEqual([]);
+    expect((await plans.attempts(plan))[0]).toMatchObject({ verified: true });
+  }, 60_000);
+
   test('is ended by its time limit', async () => {
     const { plan, attempt } = await admitted({ timelimit: 1 });
     script = 'sleep 600';

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { pausePlan } from '../../../control/propagation/command-plan.ts';
 import { findWakeable } from '../../../store/propagation/leases.ts';
+import { claimAttempt, endAttempt, listUnverified } from '../../../store/propagation/plan-attempts.ts';
 import { openPlans, type PlanBench } from './plan-bench.ts';
 
 let plans: PlanBench;
@@ -122,4 +123,24 @@ test('many plans for one target never run at once, and all come to their end', a
   expect(most).toBe(1);
   expect(await plans.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
   expect(await plans.db.selectFrom('propagation_lease_waits').selectAll().execute()).toEqual([]);
+});
+
+test('of many attempts whose ends are not confirmed each is asked after, also where a few never can be', async () => {
+  const machine = 'lost-machine';
+  for (const [name, place] of [
+    ['a', 'component:one'],
+    ['b', 'component:two'],
+  ] as const) {
+    const plan = await planAt(name, place);
+    const [open] = (await plans.advance(plan)).attempts;
+    await claimAttempt(plans.db, { plan, id: open?.attempt ?? '' }, machine);
+    const end = { outcome: 'error', code: 'run_lost', message: null, verified: false } as const;
+    expect(await endAttempt(plans.db, open?.attempt ?? '', end, plans.deps.clock())).toBe(true);
+  }
+  const asked = new Set<string>();
+  for (let cleanUp = 0; cleanUp < 60; cleanUp++) {
+    const [id] = await listUnverified(plans.db, machine, 1);
+    if (id !== undefined) asked.add(id);
+  }
+  expect(asked.size).toBe(2);
 });
