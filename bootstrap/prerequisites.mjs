@@ -47,6 +47,8 @@ export async function checkPrerequisites({ temporal, tests, ansible, operator = 
     if (!findOnPath('systemd-analyze')) optional.push('systemd-analyze for the test of the units (package: systemd)');
     if (!findOnPath('sshd')) optional.push('sshd for the tests over SSH (package: openssh-server)');
     if (!findOnPath('haproxy')) optional.push('haproxy for the test of a load balancer (package: haproxy)');
+    if (!findOnPath('rabbitmqctl'))
+      optional.push('RabbitMQ for the test of a message queue (package: rabbitmq-server)');
     if (missingClusterPrograms(API_SERVER_PROGRAMS).length > 0 && !canBuildClusterPrograms()) {
       optional.push(
         'Go to build the API server of Kubernetes for the tests of secrets in a cluster (package: golang-go)',

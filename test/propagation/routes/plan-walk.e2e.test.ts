@@ -1,8 +1,17 @@
 /** The way of a user from a folder of definitions to what is committed, on a whole stack, by the command line alone. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { describeNeeding } from '../../support/requirement.ts';
 import { cli } from '../../support/stack/command-line.ts';
 import { type MusterStack, stackMissing, startMusterStack } from '../../support/stack/muster-stack.ts';
+
+/** Members and the data that they share; nothing of them executes anything. */
+const DEFINITIONS = {
+  cluster: 'handler: none\ninput: { members: { schema: [str] } }\n',
+  member:
+    'handler: none\nactions: { cluster_create: {} }\ninput: { name: { schema: str! }, members: { schema: [str] } }\n',
+};
 
 let stack: MusterStack;
 const run = (...args: string[]) => cli(args, { url: stack.url });
@@ -21,7 +30,12 @@ describeNeeding(stackMissing(), 'the way of a user', () => {
   afterAll(() => stack?.remove());
 
   test('leads to a plan that runs, to its report, and to nothing that differs', async () => {
-    await done('repository', 'add', 'queue', 'examples/propagation/queue-cluster/definitions');
+    const folder = join(stack.dataDir, 'definitions');
+    for (const [name, text] of Object.entries(DEFINITIONS)) {
+      await mkdir(join(folder, name), { recursive: true });
+      await writeFile(join(folder, name, 'meta.yaml'), text);
+    }
+    await done('repository', 'add', 'queue', folder);
     await done('resource', 'create', 'rmq.cluster', 'queue/cluster');
     for (const number of [1, 2]) {
       await done('resource', 'create', `rmq.${number}`, 'queue/member', `name=rmq${number}`);
