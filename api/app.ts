@@ -1,5 +1,6 @@
 import fastify from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { SourceUser } from '../control/configurations/delete-source.ts';
 import type { LaneStop } from '../domain/lane-stop.ts';
 import type { TimelinePart } from '../store/components/timeline.ts';
 import { requestActor } from './acting.ts';
@@ -97,9 +98,11 @@ export function createApp(shared: ApiShared): ApiServer {
 
   const timeline: TimelinePart[] = [];
   const stops: LaneStop[] = [];
-  const lanes = Object.values(LANES).map((lane) => lane(shared, { timeline, stops }));
+  const sourceUsers: SourceUser[] = [];
+  const lanes = Object.values(LANES).map((lane) => lane(shared, { timeline, stops, sourceUsers }));
   timeline.push(...lanes.flatMap((lane) => lane.timeline ?? []));
   stops.push(...lanes.flatMap((lane) => lane.stop ?? []));
+  sourceUsers.push(...lanes.flatMap((lane) => lane.sourceUser ?? []));
   documentation(app, { ...settings, tags: tagTexts(lanes) });
   declareRoutes(app, settings.prefixes, lanes);
   return app;

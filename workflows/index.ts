@@ -11,6 +11,7 @@ export { sweepImagesWorkflow } from './images/sweep-images.workflow.ts';
 export { operatorDispatcherWorkflow } from './operator/operator-dispatcher.workflow.ts';
 export { operatorReconcileWorkflow } from './operator/operator-reconcile.workflow.ts';
 export { planExecutionWorkflow } from './propagation/plan.workflow.ts';
+export { syncRepositoryWorkflow } from './propagation/sync-repository.workflow.ts';
 export { endRunWorkflow } from './runs/end-run.workflow.ts';
 export { scheduleRunWorkflow } from './schedules/schedule-run.workflow.ts';
 export { expireSessionsWorkflow } from './sessions/expire-sessions.workflow.ts';

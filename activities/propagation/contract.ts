@@ -1,5 +1,11 @@
-/** What the driver of a plan asks of its activities. */
-import type { AdvancePlanInput, RunAttemptInput } from '../../domain/propagation/activity-schema.ts';
+/** What workflows of this lane ask of their activities. */
+import type {
+  AdvancePlanInput,
+  RepositoryRef,
+  RunAttemptInput,
+  SyncFailure,
+  SyncRef,
+} from '../../domain/propagation/activity-schema.ts';
 
 export type { AdvancePlanInput, RunAttemptInput };
 
@@ -32,4 +38,13 @@ export interface PlanActivities {
 export interface AttemptActivities {
   /** Brings an attempt to its end, which stands in its record then. */
   runAttempt(input: RunAttemptInput): Promise<RunAttemptAnswer>;
+}
+
+export interface RepositoryActivities {
+  /** Number of the sync that is to be made; null where none is wanted, or the repository is gone. */
+  beginSync(input: RepositoryRef): Promise<{ sync: number | null }>;
+  /** Takes in what the branch has now, and records it; `commit` is null where the sync was over already. */
+  syncRepository(input: SyncRef): Promise<{ commit: string | null }>;
+  /** Records that a sync has failed. */
+  failSync(input: SyncFailure): Promise<void>;
 }

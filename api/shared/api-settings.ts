@@ -29,6 +29,7 @@ export function apiSettings(env: Environment, tls: TlsPair | undefined, version:
     temporalNamespace: env.MUSTER_TEMPORAL_NAMESPACE,
     imageSettings: { maxBytes: env.MUSTER_IMAGE_MAX, keepFree: env.MUSTER_MIN_FREE, dkms: env.MUSTER_IMAGE_DKMS },
     runner: env.MUSTER_RUNNER,
+    repositorySchemes: env.MUSTER_REPOSITORY_SCHEMES,
     allowsLocal: env.MUSTER_ALLOW_LOCAL_CONNECTION,
     version,
     deployments: { staleAfterMs: env.MUSTER_DEPLOY_STALE_AFTER_SECONDS * 1000 },

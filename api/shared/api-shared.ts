@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { FastifyBaseLogger } from 'fastify';
 import type { AuthenticateDependencies } from '../../control/access/authenticate.ts';
+import type { SourceUser } from '../../control/configurations/delete-source.ts';
 import type { ImageSettings } from '../../control/images/ports.ts';
 import type { ScheduleEngine } from '../../control/schedules/schedule-port.ts';
 import type { SecretKey } from '../../control/secrets/secret-key.ts';
@@ -78,6 +79,8 @@ export interface ApiSettings {
   imageSettings: ImageSettings;
   /** What executes the work of users on this installation, unless they say otherwise. */
   runner: RunnerKind;
+  /** Schemes that the addresses of repositories may have. */
+  repositorySchemes: readonly string[];
   /** Whether work of users may be done on the machine of a worker itself. */
   allowsLocal: boolean;
   /** Version of Muster itself. */
@@ -162,12 +165,15 @@ export interface ApiParts {
   timeline?: TimelinePart;
   /** How it rests when everything is to be stopped, and goes on. */
   stop?: LaneStop;
+  /** What it has that names a source: such a source is not deleted. */
+  sourceUser?: SourceUser;
 }
 
 /** What lanes offer to other lanes; complete when routes are declared. */
 export interface Offered {
   timeline: readonly TimelinePart[];
   stops: readonly LaneStop[];
+  sourceUsers: readonly SourceUser[];
 }
 
 export type ApiLane = (shared: ApiShared, offered: Offered) => ApiParts;

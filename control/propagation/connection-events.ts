@@ -9,8 +9,8 @@ import { actionOf, resourceOf } from '../../domain/propagation/node-id.ts';
 import type { ConnectionRow } from '../../store/propagation/connections.ts';
 import { type EventRow, findEvents, insertEvents } from '../../store/propagation/resource-events.ts';
 import { findResources, type ResourceRow } from '../../store/propagation/resources.ts';
+import { sha256 } from './definition-content.ts';
 import type { ModelWrite } from './dependencies.ts';
-import { sha256 } from './put-definition.ts';
 
 /** Returns the id of an event: two events that say the same are one event. */
 export function eventIdOf(event: PropagationEvent): string {

@@ -11,7 +11,8 @@ import {
   holdDefinition,
   listDefinitions,
 } from '../../store/propagation/definitions.ts';
-import { repositoryNotFound, sha256 } from './put-definition.ts';
+import { sha256 } from './definition-content.ts';
+import { repositoryNotFound } from './put-definition.ts';
 
 export interface FoundDefinition extends DefinitionKey {
   hash: string;

@@ -1,11 +1,9 @@
 /** Definitions are uploaded whole, and never change once they are stored. */
-import { createHash } from 'node:crypto';
 import { MusterError, musterError } from '../../domain/errors.ts';
 import type { Definition } from '../../domain/propagation/definition-schema.ts';
 import { PROPAGATION_MEANINGS } from '../../domain/propagation/errors.ts';
-import { canonicalText } from '../../domain/propagation/freeze.ts';
 import type { ReadYaml } from '../../domain/propagation/ports.ts';
-import { checkFiles, META_FILE, readDefinition } from '../../domain/propagation/read-definition.ts';
+import { META_FILE } from '../../domain/propagation/read-definition.ts';
 import { isDefinitionName } from '../../domain/propagation/resource-name.ts';
 import { SHIPPED_REPOSITORY } from '../../domain/propagation/shipped-definitions.ts';
 import {
@@ -17,6 +15,7 @@ import {
   listResourcesOf,
   lockDefinition,
 } from '../../store/propagation/definitions.ts';
+import { contentOf, type DefinitionContent } from './definition-content.ts';
 import type { ModelDependencies } from './dependencies.ts';
 
 export interface DefinitionDependencies extends ModelDependencies {
@@ -51,9 +50,8 @@ export async function putDefinition(deps: DefinitionDependencies, put: PutDefini
   if (!isDefinitionName(name))
     throw musterError('invalid_spec', `${name.slice(0, 300)} cannot be the name of a definition`);
   const files = new Map(Object.entries(put.files).map(([path, file]) => [path, bytesOf(path, file)]));
-  checkFiles(new Map([...files].map(([path, bytes]) => [path, bytes.length])));
-  const meta = deps.readYaml(new TextDecoder().decode(files.get(META_FILE)), META_FILE);
-  const definition = readDefinition(meta, files.keys(), name);
+  const content = contentOf(deps.readYaml, files, name);
+  const { definition, hash } = content;
   if (definition.version !== version) {
     throw musterError(
       'validation_failed',
@@ -61,23 +59,20 @@ export async function putDefinition(deps: DefinitionDependencies, put: PutDefini
       'version',
     );
   }
-  const hashes = new Map([...files].map(([path, bytes]) => [path, sha256(bytes)]));
-  const hash = sha256(canonicalText(Object.fromEntries(hashes)));
-  const stored = await store(deps, key, { definition, hash, hashes, files, overwrite: put.overwrite });
+  const stored = await store(deps, key, { ...content, files, overwrite: put.overwrite });
   return { ...key, hash, definition, stored };
 }
 
-interface Content {
-  definition: Definition;
-  hash: string;
-  hashes: Map<string, string>;
+interface Content extends DefinitionContent {
   files: Map<string, Buffer>;
   overwrite: boolean;
 }
 
 async function store(deps: ModelDependencies, key: DefinitionKey, content: Content): Promise<boolean> {
   return deps.db.transaction().execute(async (trx) => {
-    if (!(await holdRepository(trx, key.repository))) throw repositoryNotFound(key.repository);
+    const kind = await holdRepository(trx, key.repository);
+    if (kind === null) throw repositoryNotFound(key.repository);
+    if (kind === 'git') throw readFromGit(key.repository);
     await insertContents(
       trx,
       new Map([...content.files].map(([path, bytes]) => [content.hashes.get(path) ?? '', bytes])),
@@ -104,7 +99,8 @@ async function store(deps: ModelDependencies, key: DefinitionKey, content: Conte
   });
 }
 
-function definitionExists({ repository, name, version }: DefinitionKey, used: string | undefined): MusterError {
+/** Returns the refusal of content that is not that of a stored version. */
+export function definitionExists({ repository, name, version }: DefinitionKey, used: string | undefined): MusterError {
   const by = used === undefined ? '' : `, and resource ${used} uses it`;
   return musterError('definition_exists', `${repository}/${name}:${version} is stored with other content${by}`);
 }
@@ -113,6 +109,13 @@ function definitionExists({ repository, name, version }: DefinitionKey, used: st
 export function refuseShipped(repository: string): void {
   if (repository !== SHIPPED_REPOSITORY) return;
   throw musterError('repository_read_only', `Repository ${repository} has the definitions that come with Muster`);
+}
+
+function readFromGit(repository: string): MusterError {
+  return musterError(
+    'repository_read_only',
+    `Repository ${repository} is read from git: commit the definition there, then \`./muster repository sync ${repository}\``,
+  );
 }
 
 export function repositoryNotFound(name: string): MusterError {
@@ -127,9 +130,4 @@ function bytesOf(path: string, file: GivenFile): Buffer {
     throw musterError('validation_failed', `The file ${path.slice(0, 300)} is not in base64`, 'files');
   }
   return Buffer.from(file.base64, 'base64');
-}
-
-/** Returns the hash by which content is stored. */
-export function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
 }

@@ -1,4 +1,5 @@
 /** Repositories and definitions as they are shown; those that come with Muster are among them. */
+import { maskAddress } from '../../domain/configurations/address-secrets.ts';
 import type { Definition } from '../../domain/propagation/definition-schema.ts';
 import type { DefinitionView, RepositoryView } from '../../domain/propagation/schema.ts';
 import { SHIPPED_DEFINITIONS, SHIPPED_REPOSITORY } from '../../domain/propagation/shipped-definitions.ts';
@@ -28,8 +29,13 @@ export async function pageOfRepositories(db: Db, after: string, limit: number): 
   });
 }
 
-export function viewOfRepository({ name, kind, state, created_at }: RepositoryRow): RepositoryView {
-  return { name, kind, state, created_at: created_at.toISOString() };
+export function viewOfRepository(row: RepositoryRow): RepositoryView {
+  const { name, kind, state, created_at } = row;
+  const view = { name, kind, state, created_at: created_at.toISOString() };
+  if (kind !== 'git') return view;
+  const { url, ref, path, source, commit_id: commit, code, reason, synced_at } = row;
+  const origin = { url: maskAddress(url ?? ''), ref, path: path ?? '', source };
+  return { ...view, ...origin, commit, synced_at: synced_at?.toISOString() ?? null, code, reason };
 }
 
 /**

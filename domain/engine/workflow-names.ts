@@ -17,6 +17,7 @@ export const WORKFLOWS = {
   session: 'sessionWorkflow',
   sweep: 'sweepWorkflow',
   sweepImages: 'sweepImagesWorkflow',
+  syncRepository: 'syncRepositoryWorkflow',
   wakeWebhooks: 'wakeWebhooksWorkflow',
   webhook: 'webhookWorkflow',
 } as const;

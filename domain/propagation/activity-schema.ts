@@ -1,4 +1,4 @@
-/** What the driver of a plan hands to its activities. */
+/** What workflows of this lane hand to their activities. */
 import { z } from 'zod';
 
 /** Attempts in flight at most. */
@@ -15,3 +15,13 @@ export type AdvancePlanInput = z.infer<typeof AdvancePlanSchema>;
 
 export const RunAttemptSchema = z.object({ plan: z.uuid(), attempt: z.uuid() });
 export type RunAttemptInput = z.infer<typeof RunAttemptSchema>;
+
+/** A repository, by the id of its record. */
+export const RepositoryRefSchema = z.object({ repository: z.uuid() });
+export type RepositoryRef = z.infer<typeof RepositoryRefSchema>;
+
+export const SyncRefSchema = RepositoryRefSchema.extend({ sync: z.int().min(1) });
+export type SyncRef = z.infer<typeof SyncRefSchema>;
+
+export const SyncFailureSchema = SyncRefSchema.extend({ code: z.string(), reason: z.string() });
+export type SyncFailure = z.infer<typeof SyncFailureSchema>;

@@ -1,10 +1,57 @@
 /** What lane propagation asks of others. */
+import type { RefRequest, RepositoryAccess } from '../configurations/ports.ts';
 
 /**
  * Reads a YAML text safely, with a limit on aliases.
  * Throws `validation_failed` with the place of a mistake.
  */
 export type ReadYaml = (text: string, file: string) => unknown;
+
+/** Git, as the sync of a repository needs it. Refusals are MusterErrors. */
+export interface DefinitionGit {
+  /** Returns the full commit id that a branch, a tag or the beginning of a commit id means now. */
+  resolveRef(request: RefRequest): Promise<string>;
+  /** Returns the full commit id that the default branch is at now. */
+  resolveHead(request: Omit<RefRequest, 'ref'>): Promise<string>;
+  /** Makes `dest` a checkout of the commit; `removedLinks` are paths of links in it that led out, and are gone. */
+  clone(
+    request: RepositoryAccess & {
+      url: string;
+      sourceName: string | null;
+      commit: string;
+      /** How other servers are reached that the repository names. */
+      accessOf: (url: string) => Promise<RepositoryAccess>;
+      dest: string;
+      signal: AbortSignal;
+    },
+  ): Promise<{ removedLinks: string[] }>;
+}
+
+/** A checkout, and the folder in it below which definitions are looked for. */
+export interface DefinitionCheckout {
+  dir: string;
+  path: string;
+  removedLinks: readonly string[];
+}
+
+/** Definitions of a checkout. */
+export interface FoundFolders {
+  /** Folders with a `meta.yaml`, relative to the folder that was looked through, in order; empty for that folder itself. */
+  folders: readonly string[];
+  /**
+   * Returns the content of all files of a definition by their paths in it.
+   * Throws `validation_failed` for links out of it and special files, `value_too_large`.
+   */
+  read(folder: string): Promise<Map<string, Uint8Array>>;
+}
+
+/** Folders of a moment for checkouts, and what lies in them. */
+export interface DefinitionCheckouts {
+  /** Returns the path of a folder that is not there yet, for `work` alone: it is gone when the work is over. */
+  within<T>(work: (dest: string) => Promise<T>): Promise<T>;
+  /** Throws `validation_failed` where the folder is not there, `value_too_large` for too many definitions. */
+  find(checkout: DefinitionCheckout): Promise<FoundFolders>;
+}
 
 /** A file of an action, on the machine that executes it. */
 export interface ActionFile {

@@ -24,7 +24,7 @@ export const META_FILE = 'meta.yaml';
 export const OWN_ID = '$uuid';
 
 /** All files of a definition: number and bytes at most. */
-const MOST_FILES = 2_000;
+export const MOST_FILES = 2_000;
 const LARGEST = 16 * 1_048_576;
 const LONGEST_PATH = 1_024;
 
@@ -57,7 +57,8 @@ export function checkFiles(sizes: ReadonlyMap<string, number>): void {
   if (!sizes.has(META_FILE)) throw musterError('validation_failed', `The definition has no ${META_FILE}`, 'files');
 }
 
-function isInside(path: string): boolean {
+/** Whether a path is relative, without a segment that is empty, `.` or `..`, and can be written to every disk. */
+export function isInside(path: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: such a name could not be written to every disk.
   if (path.length > LONGEST_PATH || /[\\\u0000-\u001f]/.test(path) || !path.isWellFormed()) return false;
   return path.split('/').every((segment) => !['', '.', '..'].includes(segment) && segment.length <= 255);

@@ -1,5 +1,6 @@
 /** What is sent and answered about the model: repositories, resources, connections, events, changes. */
 import { z } from 'zod';
+import { KEY_MAX } from '../schema.ts';
 import { EVENT_POLICIES } from './default-events.ts';
 import { HANDLERS } from './definition-schema.ts';
 import { CONDITIONS, EVENT_TYPES, GivenEventSchema } from './event-schema.ts';
@@ -20,6 +21,14 @@ export const RepositorySchema = z
     state: z.enum(['ready', 'syncing', 'synced', 'failed']),
     definitions: z.record(z.string(), z.array(z.string())).optional().describe('versions of each definition'),
     created_at: Time.nullable().describe('null for the repository that comes with Muster'),
+    url: z.string().optional().describe('of a repository that is read from git, as are all that follow'),
+    ref: z.string().nullable().optional().describe('branch, tag or commit; null for the default branch'),
+    path: z.string().optional().describe('folder below which definitions are looked for'),
+    source: z.string().nullable().optional().describe('source with credentials and CA'),
+    commit: z.string().nullable().optional().describe('what the last sync that succeeded has taken in'),
+    synced_at: Time.nullable().optional().describe('end of the last sync that succeeded'),
+    code: z.string().nullable().optional().describe('what the last sync failed with; null after a success'),
+    reason: z.string().nullable().optional().describe('why the last sync failed'),
   })
   .meta({ id: 'PropagationRepository' });
 export type RepositoryView = z.infer<typeof RepositorySchema>;
@@ -27,10 +36,10 @@ export type RepositoryView = z.infer<typeof RepositorySchema>;
 export const RepositoryCreateSchema = z
   .strictObject({
     name: z.string(),
-    url: z.string().optional(),
-    ref: z.string().optional(),
-    path: z.string().optional(),
-    source: z.string().optional(),
+    url: z.string().min(1).max(2_000).optional().describe('address of a git repository that has the definitions'),
+    ref: z.string().min(1).max(1_000).optional().describe('branch, tag or commit; default: the default branch'),
+    path: z.string().max(1_024).optional().describe('folder below which definitions are looked for'),
+    source: z.string().min(1).max(KEY_MAX).optional().describe('source with credentials and CA for the address'),
   })
   .meta({ id: 'PropagationRepositoryCreate' });
 

@@ -29,6 +29,8 @@ export interface CloneResult {
   commit: string;
   /** What was left out of the checkout, and why. */
   warnings: string[];
+  /** Paths of links that were left out because they lead out of the checkout. */
+  removedLinks: string[];
 }
 
 /**
@@ -47,12 +49,13 @@ export async function cloneRepository(context: GitContext, request: CloneRequest
     const accessOf = request.accessOf ?? (async () => ({}));
     const wanted: Wanted = { ...request, address, folder: part };
     const commit = await checkOutInto(context, wanted);
-    const warnings: string[] = [];
-    await completeCheckout(context, { wanted, accessOf, root: part, warnings, depth: 0 });
-    warnings.push(...(await removeEscapingLinks(part)));
+    const removedLinks: string[] = [];
+    await completeCheckout(context, { wanted, accessOf, root: part, removedLinks, depth: 0 });
+    removedLinks.push(...(await removeEscapingLinks(part)));
     signal.throwIfAborted();
     await putInPlace(part, dest);
-    return { commit, warnings: warnings.sort() };
+    const warnings = removedLinks.map((path) => `Symbolic link '${path}' leads out of the repository and was removed.`);
+    return { commit, warnings: warnings.sort(), removedLinks: removedLinks.sort() };
   } finally {
     await rm(part, { recursive: true, force: true });
   }

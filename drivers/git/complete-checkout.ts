@@ -22,8 +22,8 @@ export interface Incomplete {
   accessOf(url: string): Promise<GitAccess>;
   /** The whole checkout, of which that repository's folder may be a part. */
   root: string;
-  /** Takes what is left out, and why. */
-  warnings: string[];
+  /** Takes the paths of links that are left out. */
+  removedLinks: string[];
   depth: number;
 }
 
@@ -32,12 +32,12 @@ export interface Incomplete {
  * clone and is named by path and address; a part of the content is worse than none.
  */
 export async function completeCheckout(context: GitContext, incomplete: Incomplete): Promise<void> {
-  const { wanted, accessOf, root, warnings } = incomplete;
+  const { wanted, accessOf, root, removedLinks } = incomplete;
   const { folder, signal, address } = wanted;
   const tree = await treeContents(context.run, folder, signal);
   if (!tree.hasAttributes && tree.submodules.length === 0) return;
   // From here on files are written below folders of the repository: none of them may lead out.
-  warnings.push(...(await removeEscapingLinks(root)));
+  removedLinks.push(...(await removeEscapingLinks(root)));
   if (tree.hasAttributes) {
     const pointers = await pointersIn(context, folder, signal);
     if (pointers.length > 0) {
@@ -61,7 +61,7 @@ export async function completeCheckout(context: GitContext, incomplete: Incomple
 
 async function bringIn(
   context: GitContext,
-  { wanted, accessOf, root, warnings, depth }: Incomplete,
+  { wanted, accessOf, root, removedLinks, depth }: Incomplete,
   { path, commit }: Submodule,
   named: string | undefined,
 ): Promise<void> {
@@ -78,7 +78,7 @@ async function bringIn(
   const access = await accessOf(address.url);
   const submodule: Wanted = { ...access, address, url: address.url, sourceName, commit, folder, signal, onProgress };
   await checkOutInto(context, submodule);
-  await completeCheckout(context, { wanted: submodule, accessOf, root, warnings, depth: depth + 1 });
+  await completeCheckout(context, { wanted: submodule, accessOf, root, removedLinks, depth: depth + 1 });
 }
 
 /** Addresses by path, out of the commit itself: a file in its place may be a link. */

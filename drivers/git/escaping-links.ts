@@ -6,16 +6,13 @@ const LINKS_MAX = 40;
 
 /**
  * Removes the symbolic links of a checkout that lead out of it (absolute, by `..`, or through another link), into a `.git`, or
- * round in circles; answers a warning for each, by path. Links that stay inside remain, also dangling ones.
+ * round in circles. Returns their paths in it. Links that stay inside remain, also dangling ones.
  */
 export async function removeEscapingLinks(root: string): Promise<string[]> {
   const bad: string[] = [];
   for await (const link of linksBelow(root)) if (!(await staysInside(root, link))) bad.push(link);
   for (const link of bad) await rm(link, { force: true });
-  return bad
-    .map((link) => relative(root, link))
-    .sort()
-    .map((path) => `Symbolic link '${path}' leads out of the repository and was removed.`);
+  return bad.map((link) => relative(root, link)).sort();
 }
 
 async function* linksBelow(root: string): AsyncGenerator<string> {

@@ -1,7 +1,7 @@
 /** Repositories, the definitions in them, and the content of their files. */
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
-import type { DefinitionsTable, RepositoriesTable } from './tables.ts';
+import type { DefinitionsTable, RepositoriesTable, RepositoryKind } from './tables.ts';
 
 export type RepositoryRow = Selectable<RepositoriesTable>;
 export type DefinitionRow = Selectable<DefinitionsTable>;
@@ -28,10 +28,10 @@ export async function listRepositories(db: Db, after: string, limit: number): Pr
   return query.orderBy('name').limit(limit).execute();
 }
 
-/** Keeps the repository, and what is in it, from being removed until the transaction ends. Returns whether it is there. */
-export async function holdRepository(trx: Db, name: string): Promise<boolean> {
-  const query = trx.selectFrom('propagation_repositories').select('name').where('name', '=', name).forShare();
-  return (await query.executeTakeFirst()) !== undefined;
+/** Keeps the repository, and what is in it, from being removed until the transaction ends. Returns its kind, null where it is not there. */
+export async function holdRepository(trx: Db, name: string): Promise<RepositoryKind | null> {
+  const query = trx.selectFrom('propagation_repositories').select('kind').where('name', '=', name).forShare();
+  return (await query.executeTakeFirst())?.kind ?? null;
 }
 
 /** Removes a repository with its definitions. Returns whether it was there. */

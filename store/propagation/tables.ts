@@ -9,7 +9,7 @@ import type {
 import type { DiffEntry } from '../../domain/propagation/diff.ts';
 import type { CommittedState, ItemState, ResourceState } from '../../domain/propagation/item-state.ts';
 import type { ConnectionTuple } from '../../domain/propagation/stage.ts';
-import type { Json, Time } from '../connection/column-types.ts';
+import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
 import type { PlanTables } from './plan-tables.ts';
 
 /** `uploaded`: its definitions were put one by one; `git`: they were read out of a repository. */
@@ -18,6 +18,8 @@ export type RepositoryState = 'ready' | 'syncing' | 'synced' | 'failed';
 
 export interface RepositoriesTable {
   name: string;
+  /** Stays when a repository of the same name is made later, which has another one. */
+  id: Generated<string>;
   kind: RepositoryKind;
   url: string | null;
   ref: string | null;
@@ -25,7 +27,14 @@ export interface RepositoriesTable {
   source: string | null;
   commit_id: string | null;
   state: RepositoryState;
+  /** What the last sync failed with; null after a sync that succeeded. */
+  code: ColumnType<string | null, string | null | undefined, string | null>;
   reason: string | null;
+  /** Number of the last sync that was asked for, and of the last that has ended. */
+  sync_wanted: Generated<number>;
+  sync_done: Generated<number>;
+  /** End of the last sync that succeeded. */
+  synced_at: OptionalTime;
   created_at: Time;
   updated_at: Time;
   actor: string | null;

@@ -1,11 +1,16 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ActionHandlers } from '../../activities/propagation/action-handler.ts';
-import { createAttemptActivities, createPlanActivities } from '../../activities/propagation/activities.ts';
+import {
+  createAttemptActivities,
+  createPlanActivities,
+  createRepositoryActivities,
+} from '../../activities/propagation/activities.ts';
 import { createAnsibleHandler } from '../../activities/propagation/ansible-handler.ts';
 import { createAttemptRuns } from '../../activities/propagation/attempt-runs.ts';
 import { createShellHandler } from '../../activities/propagation/shell-handler.ts';
 import { attemptOwner } from '../../control/propagation/attempt-owner.ts';
+import { sweepSyncs } from '../../control/propagation/sync-repository.ts';
 import { followLeases, sweepPlans } from '../../control/propagation/wake-plans.ts';
 import type { Evaluator } from '../../domain/propagation/ports.ts';
 import { createActionLogins } from '../../drivers/actions/action-logins.ts';
@@ -13,10 +18,15 @@ import { createActionWorkspaces } from '../../drivers/actions/action-workspaces.
 import { createEvaluator } from '../../drivers/actions/evaluator.ts';
 import { createTargetShells } from '../../drivers/actions/remote-shell.ts';
 import { GENERATED_INVENTORY, inventoryData } from '../../drivers/inventory/write-inventory.ts';
+import { createDefinitionCheckouts } from '../../drivers/propagation-content/definition-checkouts.ts';
+import { readYaml } from '../../drivers/propagation-content/read-yaml.ts';
 import { baseEnvironment } from '../base-environment.ts';
 import { ROOT, type WorkerLane, type WorkerShared } from '../shared/open-shared.ts';
 
-/** Plans: their steps, their attempts on this machine, the sweep that finds plans without a driver, the word that a lease is free. */
+/**
+ * Plans: their steps, their attempts on this machine, the sweep that finds plans without a driver, the word that a lease is free.
+ * Repositories of definitions that are read from git.
+ */
 export const propagation: WorkerLane = (shared) => {
   const evaluator = createEvaluator({
     python: shared.python,
@@ -31,11 +41,20 @@ export const propagation: WorkerLane = (shared) => {
       handlers,
     }),
   });
+  const repositories = createRepositoryActivities({
+    ...shared,
+    readYaml,
+    checkouts: createDefinitionCheckouts({ tempDir: shared.temporary }),
+    site: shared.site.values,
+  });
   return {
-    main: { ...createPlanActivities(shared), ...attempts },
+    main: { ...createPlanActivities(shared), ...attempts, ...repositories },
     machine: attempts,
     owners: [attemptOwner(shared.db)],
-    sweep: () => sweepPlans(shared),
+    sweep: async () => {
+      await sweepPlans(shared);
+      await sweepSyncs(shared);
+    },
     background: [() => followLeases(shared), () => () => evaluator.stop()],
   };
 };

@@ -7,8 +7,8 @@ import { musterOptionRoutes, OPTIONS_V2, OPTIONS_V3, optionRoutes } from './opti
 import { sourceRoutes } from './source-routes.ts';
 
 /** Configurations, sources and options. */
-export const configurations: ApiLane = (shared) => {
-  const deps = configurationApi(shared);
+export const configurations: ApiLane = (shared, offered) => {
+  const deps = configurationApi(shared, offered);
   return {
     tags: {
       configurations: 'Ordered layers of repositories and playbooks.',

@@ -116,7 +116,7 @@ export async function sourceRoutes(app: ApiServer, deps: ConfigurationApi): Prom
       },
     },
     async (request, reply) => {
-      await deleteSource(deps, nameOf(request.params));
+      await deleteSource(deps, nameOf(request.params), deps.sourceUsers);
       return reply.code(204).send();
     },
   );

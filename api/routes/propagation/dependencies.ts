@@ -11,6 +11,7 @@ export function propagationApi({ db, clock, readYaml, streams, temporal, setting
     streams,
     tell: temporal.tell,
     runner: settings.runner,
+    repositorySchemes: settings.repositorySchemes,
     allowsLocal: settings.allowsLocal,
   };
 }

@@ -1,4 +1,5 @@
 import { listActionsOn } from '../../../store/propagation/action-entries.ts';
+import { findRepositoryOfSource } from '../../../store/propagation/repository-syncs.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { attemptRoutes } from './attempt-routes.ts';
 import { changeRoutes } from './change-routes.ts';
@@ -31,6 +32,10 @@ export const propagation: ApiLane = (shared) => {
   const deps = propagationApi(shared);
   return {
     timeline: listActionsOn,
+    sourceUser: async (trx, source) => {
+      const repository = await findRepositoryOfSource(trx, source);
+      return repository === null ? null : `the repository of definitions ${repository}`;
+    },
     tags: {
       changes: 'What differs from what was committed of resources, and what was committed.',
       connections: 'Values that one resource hands on to another.',

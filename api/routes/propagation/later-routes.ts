@@ -12,7 +12,6 @@ type Later = readonly [
 ];
 
 const LATER: readonly Later[] = [
-  ['POST', '/repositories/:repository/sync', 'admin', 'The sync of a repository with git (sync)'],
   ['POST', '/resources/validate', 'reader', 'The check of all resources (validate)'],
   ['POST', '/resources/:name/actions/:action', 'operator', 'A plan of one action (actions)'],
   ['GET', '/resources/:name/inputs', 'reader', 'The list of inputs by themselves (inputs)'],

@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import {
-  createRepository,
-  removeDefinition,
-  removeRepository,
-} from '../../../control/propagation/create-repository.ts';
+import { addRepository, removeDefinition, removeRepository } from '../../../control/propagation/create-repository.ts';
 import { putDefinition } from '../../../control/propagation/put-definition.ts';
 import {
   getDefinition,
@@ -11,7 +7,7 @@ import {
   pageOfRepositories,
   viewOfRepository,
 } from '../../../control/propagation/read-definitions.ts';
-import { musterError } from '../../../domain/errors.ts';
+import { requestSync } from '../../../control/propagation/sync-repository.ts';
 import { PROPAGATION_MEANINGS } from '../../../domain/propagation/errors.ts';
 import { PageQuerySchema } from '../../../domain/propagation/request-schema.ts';
 import {
@@ -35,14 +31,19 @@ const definitionParams = params.extend({
 
 /** Largest body with the files of a definition, bytes: 16 MiB of content in base64. */
 const DEFINITION_BODY = 24 * 2 ** 20;
-/** Members of repositories that are read from git. */
-const GIT_MEMBERS = ['url', 'ref', 'path', 'source'] as const;
-
 /** A repository that a request names is not there: lane configurations says something else with the word. */
 export const REPOSITORY_NOT_FOUND = {
   code: 'repository_not_found',
   status: PROPAGATION_MEANINGS.repository_not_found.status,
 } as const;
+
+const GIT = {
+  name: 'site',
+  url: 'https://git.example.com/definitions.git',
+  ref: 'main',
+  path: 'definitions',
+  source: 'site-git',
+};
 
 const DEFINITION = {
   files: {
@@ -75,25 +76,47 @@ export async function repositoryRoutes(app: ApiServer, deps: PropagationApi): Pr
     {
       schema: {
         tags,
-        summary: 'Make a repository that definitions are put into',
-        description: 'A repository that is read from git (`url`, `ref`, `path`, `source`) is `not_supported` yet.',
-        body: RepositoryCreateSchema.meta({ examples: { uploaded: { name: 'apps' } } }),
+        summary: 'Make a repository that definitions are put into, or that is read from git',
+        description:
+          'With `url` the definitions are read from git: the repository is `syncing` at once, and is read again by its route `sync`. A version that is stored never changes: where a commit has other content under it, the sync fails and takes in nothing.',
+        body: RepositoryCreateSchema.meta({ examples: { uploaded: { name: 'apps' }, git: GIT } }),
         response: { 201: RepositorySchema },
       },
       config: {
         access: 'admin',
         class: 'quick',
-        refuses: ['repository_exists', 'validation_failed', 'not_supported'],
+        refuses: [
+          ...['repository_exists', 'validation_failed', 'repository_url_refused', 'password_in_address'],
+          'source_unknown',
+        ] as const,
       },
     },
     async (request, reply) => {
-      const git = GIT_MEMBERS.find((member) => request.body[member] !== undefined);
-      if (git !== undefined) {
-        throw musterError('not_supported', `A repository that is read from git (${git}) is not supported yet`, git);
-      }
-      return reply
-        .code(201)
-        .send(viewOfRepository(await createRepository({ ...deps, ...acting(request) }, request.body)));
+      const row = await addRepository({ ...deps, ...acting(request) }, request.body);
+      return reply.code(201).send(viewOfRepository(row));
+    },
+  );
+
+  app.post(
+    '/repositories/:repository/sync',
+    {
+      schema: {
+        tags,
+        summary: 'Read the definitions of a git repository again',
+        description:
+          'A worker resolves the branch after this request, and takes in all definitions of the commit or none. The repository shows how it ended.',
+        params,
+        response: { 202: RepositorySchema },
+      },
+      config: {
+        access: 'admin',
+        class: 'quick',
+        refuses: [REPOSITORY_NOT_FOUND, 'repository_read_only', 'validation_failed'],
+      },
+    },
+    async (request, reply) => {
+      const row = await requestSync({ ...deps, ...acting(request) }, request.params.repository);
+      return reply.code(202).send(viewOfRepository(row));
     },
   );
 

@@ -1,13 +1,13 @@
 /** Definitions in a folder of this machine, as they are uploaded. */
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
+import { definitionNameOf } from '../../../domain/propagation/git-repository.ts';
 import { usage } from '../../failure.ts';
 
 const META_FILE = 'meta.yaml';
 const MOST_FILES = 2_000;
 /** Bytes of the content of a definition at most; the API takes no more. */
 const LARGEST = 16 * 2 ** 20;
-const VERSION = /^\d+\.\d+\.\d+/;
 
 export interface FoundDefinition {
   name: string;
@@ -49,8 +49,7 @@ async function readDefinition(folder: string): Promise<FoundDefinition> {
   for (const path of paths) contents.push([path, await reading(path, readFile(join(folder, path)))]);
   const files = Object.fromEntries(contents.map(([path, bytes]) => [path, shown(bytes)]));
   const meta = contents.find(([path]) => path === META_FILE)?.[1].toString('utf8') ?? '';
-  const isVersion = VERSION.test(basename(folder));
-  return { name: basename(isVersion ? dirname(folder) : folder), version: await versionOf(meta, folder), files };
+  return { name: definitionNameOf(folder.split(sep)), version: await versionOf(meta, folder), files };
 }
 
 /** Paths of the files of a definition. A link may only lead to a file of the definition. */

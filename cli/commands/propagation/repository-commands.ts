@@ -1,54 +1,32 @@
 import type { Command } from 'commander';
 import type { RepositoryView } from '../../../domain/propagation/schema.ts';
-import { segment } from '../../client/api-client.ts';
+import { type ApiClient, type ApiRequest, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
 import { usage } from '../../failure.ts';
+import { seconds } from '../../input/pairs.ts';
 import {
   apiOf,
   type OutputOptions,
   perform,
+  type WaitOptions,
   type WriteOptions,
   withDryRun,
   withLimit,
   withOutput,
   withServer,
 } from '../../options.ts';
-import { cell, type View } from '../../output/columns.ts';
 import { renderOne, writeData, writeList } from '../../output/render.ts';
-import { table } from '../../output/table.ts';
+import { followSync } from './follow-sync.ts';
+import { repositoryDetails, repositoryView } from './repository-view.ts';
 import { ensureRepository, REPOSITORIES, uploadDefinitions } from './upload-definitions.ts';
 
-interface AddOptions extends WriteOptions {
+interface AddOptions extends WriteOptions, WaitOptions {
   git?: string;
   ref?: string;
   path?: string;
   source?: string;
   overwrite?: boolean;
-}
-
-const view: View<RepositoryView> = {
-  noun: 'repositories',
-  name: ({ name }) => name,
-  columns: [
-    { title: 'NAME', value: ({ name }) => name },
-    { title: 'KIND', value: ({ kind }) => kind },
-    { title: 'STATE', value: ({ state }) => state },
-    { title: 'CREATED', value: ({ created_at }) => cell(created_at), wide: true },
-  ],
-};
-
-const contents: View<[string, string[]]> = {
-  noun: 'definitions',
-  name: ([name]) => name,
-  columns: [
-    { title: 'DEFINITION', value: ([name]) => name },
-    { title: 'VERSIONS', value: ([, versions]) => versions.join(' ') },
-  ],
-};
-
-function detailsOf({ definitions = {} }: RepositoryView): string {
-  return table(contents.columns, Object.entries(definitions));
 }
 
 const SINGLE = /^([^/:]+)\/([^/:]+):==(.+)$/;
@@ -57,7 +35,7 @@ const SINGLE = /^([^/:]+)\/([^/:]+):==(.+)$/;
 export function repositoryCommands(program: Command, context: CliContext): void {
   const noun = program.command('repository').description('repositories of definitions, of which resources are made');
 
-  withDryRun(withServer(noun.command('add')))
+  withSyncWait(withDryRun(withServer(noun.command('add'))))
     .description('upload every definition below a folder; the repository is made when it is not there')
     .argument('<name>')
     .argument('[folder]', 'a folder with a meta.yaml, or with such folders below it')
@@ -72,12 +50,13 @@ export function repositoryCommands(program: Command, context: CliContext): void 
       if ((git === undefined) === (folder === undefined)) throw usage('name either a folder or --git URL');
       if (folder === undefined) {
         const body = { name, url: git, ref, path, source };
-        await perform(context, api, { method: 'POST', path: REPOSITORIES, body }, options);
-        if (!options.dryRun) say(context, `repository ${name} created`);
+        const made = await askForSync(context, api, { method: 'POST', path: REPOSITORIES, body }, options);
+        if (made !== undefined) say(context, `repository ${name} created`);
+        await waitForSync(context, api, made, options);
         return;
       }
-      if (ref !== undefined || path !== undefined || source !== undefined) {
-        throw usage('--ref, --path and --source go with --git');
+      if ([ref, path, source, options.wait].some((option) => option !== undefined)) {
+        throw usage('--ref, --path, --source and --wait go with --git');
       }
       // What reads folders is loaded when it is wanted, to keep other commands fast.
       const { readDefinitionFolders } = await import('./definition-folder.ts');
@@ -91,25 +70,27 @@ export function repositoryCommands(program: Command, context: CliContext): void 
     .action(async (options: OutputOptions & { limit?: number }) => {
       const api = apiOf(context, options);
       const found = await allPages<RepositoryView>(api, REPOSITORIES, 'repositories', {}, options.limit);
-      await writeList(context, view, found, options);
+      await writeList(context, repositoryView, found, options);
     });
 
   withOutput(noun.command('get'))
-    .description('show the definitions of a repository with their versions')
+    .description('show the definitions of a repository with their versions, and how its last sync ended')
     .argument('<name>')
     .action(async (name: string, options: OutputOptions) => {
       const request = { method: 'GET', path: `${REPOSITORIES}/${segment(name)}` } as const;
       const found = await apiOf(context, options).json<RepositoryView>(request);
-      writeData(context, await renderOne(view, found, options.output, detailsOf));
+      writeData(context, await renderOne(repositoryView, found, options.output, repositoryDetails));
     });
 
-  withDryRun(withServer(noun.command('sync')))
+  withSyncWait(withDryRun(withServer(noun.command('sync'))))
     .description('read the definitions of a git repository again')
     .argument('<name>')
-    .action(async (name: string, options: WriteOptions) => {
+    .action(async (name: string, options: WriteOptions & WaitOptions) => {
+      const api = apiOf(context, options);
       const request = { method: 'POST', path: `${REPOSITORIES}/${segment(name)}/sync` } as const;
-      await perform(context, apiOf(context, options), request, options);
-      if (!options.dryRun) say(context, `repository ${name} is being read`);
+      const asked = await askForSync(context, api, request, options);
+      if (asked !== undefined) say(context, `repository ${name} is being read`);
+      await waitForSync(context, api, asked, options);
     });
 
   withDryRun(withServer(noun.command('remove')))
@@ -122,6 +103,32 @@ export function repositoryCommands(program: Command, context: CliContext): void 
         if (!options.dryRun) say(context, `${name.includes('/') ? 'definition' : 'repository'} ${name} removed`);
       }
     });
+}
+
+const withSyncWait = (command: Command): Command =>
+  command
+    .option('--wait', 'wait until the definitions are read from git; that is the exit status')
+    .option('--timeout <seconds>', 'stop waiting after so long (exit status 6); the sync goes on', seconds);
+
+/** Sends a request that wants a sync; undefined where it was only shown. */
+function askForSync(
+  context: CliContext,
+  api: ApiClient,
+  request: ApiRequest,
+  options: WriteOptions & WaitOptions,
+): Promise<RepositoryView | undefined> {
+  if (!options.wait && options.timeout !== undefined) throw usage('--timeout needs --wait');
+  return perform<RepositoryView>(context, api, request, options);
+}
+
+async function waitForSync(
+  context: CliContext,
+  api: ApiClient,
+  asked: RepositoryView | undefined,
+  { wait = false, timeout }: WaitOptions,
+): Promise<void> {
+  if (asked === undefined || !wait) return;
+  await followSync(context, api, `${REPOSITORIES}/${segment(asked.name)}`, { timeout });
 }
 
 /** A single definition is named with `==`, so that no other version goes by mistake. */

@@ -159,14 +159,11 @@ describe('a repository', () => {
     await expect(removeRepository(model.deps, 'muster')).rejects.toEqual(refusal('repository_read_only'));
   });
 
-  test('has one name, and git is not supported yet', async () => {
+  test('has one name', async () => {
     await repository();
     await expect(repository()).rejects.toEqual(refusal('repository_exists'));
     await expect(repository('muster')).rejects.toEqual(refusal('repository_exists'));
     await expect(repository('a/b')).rejects.toEqual(refusal('validation_failed'));
-    await expect(createRepository(model.deps, { name: 'g', url: 'https://git.example.test/x' })).rejects.toEqual(
-      refusal('not_supported', 'git'),
-    );
   });
 });
 

@@ -227,7 +227,6 @@ describe('every route', () => {
   });
 
   test.each([
-    ['POST', '/repositories/apps/sync', 'sync'],
     ['POST', '/resources/validate', 'validate'],
     ['POST', '/resources/db/actions/run', 'actions'],
     ['GET', '/resources/db/inputs', 'inputs'],

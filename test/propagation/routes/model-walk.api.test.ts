@@ -83,8 +83,10 @@ test('ends with the exit status of what is wrong', async () => {
   expect(await refused('resource', 'get', 'none')).toEqual([3, expect.stringContaining('error: resource_not_found')]);
   expect(await refused('repository', 'get', 'none')).toEqual([3, expect.stringContaining('repository_not_found')]);
   expect(await refused('repository', 'add', 'muster', folder)).toEqual([5, expect.stringContaining('read_only')]);
-  expect(await refused('repository', 'sync', 'muster')).toEqual([2, expect.stringContaining('(sync)')]);
-  expect(await refused('repository', 'add', 'g', '--git', 'https://h/x')).toEqual([2, expect.stringContaining('url')]);
+  expect(await refused('repository', 'sync', 'muster')).toEqual([5, expect.stringContaining('read_only')]);
+  expect(await refused('repository', 'sync', 'none')).toEqual([3, expect.stringContaining('repository_not_found')]);
+  const address = ['--git', 'ext::sh -c id'];
+  expect(await refused('repository', 'add', 'g', ...address)).toEqual([2, expect.stringContaining('url_refused')]);
   expect(await refused('event', 'add', 'on a.run odd b.run')).toEqual([2, expect.stringContaining('line 1')]);
   expect(await refused('connection', 'add', 'a', 'b')).toEqual([2, expect.stringContaining('not_supported')]);
   expect(await refused('change', 'discard', 'none')).toEqual([3, expect.stringContaining('change_not_found')]);

@@ -55,8 +55,7 @@ describe('definitions', () => {
   test.each([
     ['POST', '/repositories', { name: 'apps' }, [409, 'repository_exists']],
     ['POST', '/repositories', { name: 'a/b' }, [422, 'validation_failed']],
-    ['POST', '/repositories', { name: 'g', url: 'https://git.example.com/a.git' }, [422, 'not_supported']],
-    ['POST', '/repositories', { name: 'g', ref: 'main' }, [422, 'not_supported']],
+    ['POST', '/repositories', { name: 'g', ref: 'main' }, [422, 'validation_failed']],
     ['POST', '/repositories', { name: 'g', unknown: 1 }, [400, 'bad_request']],
     ['GET', '/repositories/none', undefined, [404, 'repository_not_found']],
     ['DELETE', '/repositories/none', undefined, [404, 'repository_not_found']],

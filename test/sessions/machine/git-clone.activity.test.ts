@@ -54,7 +54,7 @@ describe('a clone', () => {
     const first = await given.repository.commit({ 'site.yml': '1' });
     const second = await given.repository.commit({ 'site.yml': '2' });
     await given.repository.git('branch', 'other', first);
-    expect(await clone(given, first)).toEqual({ commit: first, warnings: [] });
+    expect(await clone(given, first)).toEqual({ commit: first, warnings: [], removedLinks: [] });
     const dest = join(given.dir, 'layer0');
     expect(await readFile(join(dest, '.git', 'HEAD'), 'utf8')).toBe(`${first}\n`);
     expect(await readFile(join(dest, 'site.yml'), 'utf8')).toBe('1');
