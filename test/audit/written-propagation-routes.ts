@@ -54,6 +54,12 @@ export const PROPAGATION_ROUTES: Record<string, WrittenRoute> = {
     body: { name: 'made' },
     records: [['create', 'repository', 'made', null, some({ kind: 'uploaded' })]],
   },
+  [`POST ${BASE}/repositories/:id/sync`]: {
+    path: `${BASE}/repositories/read/sync`,
+    prepare: async (_api, send) =>
+      send('POST', `${BASE}/repositories`, { name: 'read', url: 'https://git.test/defs.git' }),
+    records: [['sync', 'repository', 'read', some({}), some({})]],
+  },
   [`DELETE ${BASE}/repositories/:id`]: {
     path: `${BASE}/repositories/gone`,
     prepare: repository('gone'),

@@ -33,6 +33,12 @@ async function answerDefinitions(expectAnswer: Expect): Promise<void> {
   await expectAnswer(200, 'GET', PART);
   await expectAnswer(200, 'GET', `${path}/apps`);
   await expectAnswer(404, 'GET', `${path}/none`);
+  await expectAnswer(201, 'POST', path, { name: 'site', url: 'https://git.test/defs.git', ref: 'main' });
+  await expectAnswer(202, 'POST', `${path}/site/sync`);
+  await expectAnswer(422, 'POST', `${path}/apps/sync`);
+  await expectAnswer(200, 'GET', `${path}/site`);
+  await expectAnswer(200, 'GET', `${path}?limit=10`);
+  await expectAnswer(204, 'DELETE', `${path}/site`);
 }
 
 async function answerResources(expectAnswer: Expect): Promise<void> {

@@ -78,15 +78,6 @@ describe('repository', () => {
     expect(api.seen).toEqual([]);
   });
 
-  test('add --git sends the address, and the API decides', async () => {
-    api.on(`POST ${BASE}/repositories`, (_, response) => problem(response, 'not_supported', 'url is not supported'));
-    const { exit } = await run(['repository', 'add', 'apps', '--git', 'https://h/x.git', '--ref', 'main']);
-    expect([exit, seen()]).toEqual([
-      2,
-      [['POST', '/repositories', { name: 'apps', url: 'https://h/x.git', ref: 'main' }]],
-    ]);
-  });
-
   test('remove takes a repository, or one definition by ==', async () => {
     api.on(`DELETE ${BASE}/repositories/apps`, always(204));
     api.on(`DELETE ${BASE}/repositories/apps/definitions/web/1.0.0`, always(204));

@@ -1,9 +1,9 @@
-/** Brings drivers of plans to their ends, each in its own way, so that their histories can be recorded. */
+/** Brings drivers of plans, and syncs of repositories, to their ends, each in its own way, so that their histories can be recorded. */
 import { ApplicationFailure } from '@temporalio/common';
 import type { AdvancePlanAnswer, AdvancePlanInput, OpenAttempt } from '../../../../activities/propagation/contract.ts';
 import { hostQueueOf } from '../../../../domain/engine/task-queues.ts';
-import { planWorkflowId } from '../../../../domain/propagation/workflow-id.ts';
-import { pokePlan } from '../../../../workflows/propagation/messages.ts';
+import { planWorkflowId, syncWorkflowId } from '../../../../domain/propagation/workflow-id.ts';
+import { pokePlan, syncWanted } from '../../../../workflows/propagation/messages.ts';
 import { startTestWorker } from '../../stack/session-bench.ts';
 import { workflowBundle } from '../workflow-environment.ts';
 import type { Histories, Recorded } from './recorded.ts';
@@ -54,6 +54,49 @@ const driver =
     return workflowId;
   };
 
+interface Sync {
+  /** One try of the sync with this number. */
+  work(sync: number, tries: number): Promise<{ commit: string | null }>;
+  /** Syncs that are wanted. */
+  wanted?: number;
+  maxEvents?: number;
+}
+
+/** Brings the workflow of a repository to its end. */
+const sync =
+  (name: string, number: number, { work, wanted = 1, maxEvents }: Sync): Recorded =>
+  async ({ environment }) => {
+    const taskQueue = `test-${name}`;
+    const repository = `33333333-2222-4333-8444-${String(number).padStart(12, '0')}`;
+    const workflowId = syncWorkflowId(repository);
+    let [done, tries] = [0, 0];
+    const stop = await startTestWorker(environment, {
+      taskQueue,
+      workflowBundle: await workflowBundle(),
+      activities: {
+        beginSync: async () => ({ sync: done < wanted ? done + 1 : null }),
+        syncRepository: async ({ sync: wish }: { sync: number }) => {
+          tries += 1;
+          const answer = await work(wish, tries);
+          done = wish;
+          return answer;
+        },
+        failSync: async ({ sync: wish }: { sync: number }) => {
+          done = wish;
+        },
+      },
+    });
+    const args = [{ repository, ...(maxEvents === undefined ? {} : { maxEvents }) }];
+    const start = { workflowId, taskQueue, args, signal: syncWanted };
+    const handle = await environment.client.workflow.signalWithStart('syncRepositoryWorkflow', start);
+    await handle.result();
+    await stop();
+    return workflowId;
+  };
+
+const noAnswer = () => ApplicationFailure.create({ type: 'clone_failed', message: 'no answer' });
+const refused = () => ApplicationFailure.nonRetryable('no such branch', 'branch_not_found');
+
 export const PROPAGATION_HISTORIES: Histories = {
   /** Two slices, a step that fails, a poke, three attempts of which a watcher is lost. */
   'plan-done': driver('plan-done', 1, {
@@ -81,5 +124,26 @@ export const PROPAGATION_HISTORIES: Histories = {
       if (number === 1) return goesOn([attempt(1, hostQueueOf('plan-machine-away'))]);
       return number === 2 ? goesOn([attempt(1)]) : OVER;
     },
+  }),
+  /** A sync whose first try finds no remote. */
+  'sync-repository': sync('sync-repository', 1, {
+    work: async (_wish, tries) => {
+      if (tries === 1) throw noAnswer();
+      return { commit: 'a'.repeat(40) };
+    },
+  }),
+  /** A sync that is refused, and the next one that is good. */
+  'sync-repository-failed': sync('sync-repository-failed', 2, {
+    wanted: 2,
+    work: async (wish) => {
+      if (wish === 1) throw refused();
+      return { commit: null };
+    },
+  }),
+  /** The last run of a workflow that has continued as new. */
+  'sync-repository-continued': sync('sync-repository-continued', 3, {
+    wanted: 4,
+    maxEvents: 20,
+    work: async () => ({ commit: 'b'.repeat(40) }),
   }),
 };
