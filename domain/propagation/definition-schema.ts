@@ -26,6 +26,7 @@ export const LATER_HANDLERS: readonly string[] = [
 
 /** Members of later parts. */
 export const LATER_MEMBERS: readonly string[] = ['managers', 'test', 'outputs'];
+export const LATER_ACTION_MEMBERS: readonly string[] = ['retry_on', 'backoff'];
 export const LATER_INPUT_MEMBERS: readonly string[] = ['jsonschema', 'computable', 'reverse', 'is_own', 'is_emit'];
 
 /** What an exit status of an action may be called; `created` follows from `changed`. */

@@ -24,18 +24,22 @@ const OutcomesSchema = z
   .optional()
   .describe('how actions end: a word for every attempt, or one word for each; default: `changed`');
 
+/** Members of the bodies of process and run that a later release will take. */
+const LATER = {
+  pause_before: z.unknown().optional().describe('not supported yet'),
+  tag_limits: z.unknown().optional().describe('not supported yet'),
+};
+
 export const ProcessSchema = z
   .strictObject({
     tags: TagsSchema,
     name: z.string().min(1).max(200).optional().describe('default: `system_log`'),
     force: ForceSchema,
-    pause_before: z.unknown().optional().describe('not supported yet'),
-    tag_limits: z.unknown().optional().describe('not supported yet'),
+    ...LATER,
   })
   .meta({ id: 'PropagationProcess' });
 
-/** Members of a body of `ProcessSchema` that a later release will take. */
-export const LATER_OF_PROCESS = ['pause_before', 'tag_limits'] as const;
+export const RunSchema = z.strictObject(LATER).meta({ id: 'PropagationRun' });
 
 export const ProcessQuerySchema = z.object({
   preview: z.boolean().default(false).describe('the plan is shown and not stored, nor is what is staged for it'),

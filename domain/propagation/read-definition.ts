@@ -7,6 +7,7 @@ import {
   type Definition,
   type ExitOutcomes,
   inputsOf,
+  LATER_ACTION_MEMBERS,
   LATER_HANDLERS,
   LATER_INPUT_MEMBERS,
   LATER_MEMBERS,
@@ -109,12 +110,16 @@ export function readDefinition(meta: unknown, files: Iterable<string>, name: str
 
 function refuseLaterParts(meta: unknown): void {
   if (!isObject(meta)) return;
-  const { handler, input } = meta;
+  const { handler, input, actions } = meta;
   for (const member of LATER_MEMBERS) {
     if (member in meta && !isEmptyList(meta[member])) throw notSupported(`${member} of a definition`, member);
   }
   if (typeof handler === 'string' && LATER_HANDLERS.includes(handler))
     throw notSupported(`Handler ${handler}`, 'handler');
+  for (const [action, given] of Object.entries(isObject(actions) ? actions : {})) {
+    const member = LATER_ACTION_MEMBERS.find((name) => isObject(given) && name in given);
+    if (member !== undefined) throw notSupported(`${member} of an action`, `actions.${action}.${member}`);
+  }
   if (!isObject(input)) return;
   for (const [name, definition] of Object.entries(input)) {
     if (!isObject(definition)) continue;

@@ -41,6 +41,15 @@ function refuse(what: string): never {
   throw musterError('not_supported', `${what} is not supported yet`);
 }
 
+/**
+ * Refuses members of bodies that a later release will take.
+ * Throws `not_supported` with the first of them.
+ */
+export function refuseLaterMembers(given: Readonly<Record<string, unknown>>): void {
+  const member = Object.keys(given).find((name) => given[name] !== undefined);
+  if (member !== undefined) throw musterError('not_supported', `${member} is not supported yet: leave it out`, member);
+}
+
 /** Declares the paths; they are in no document, unless the same path has an operation that is built. */
 export function laterRoutes(app: ApiServer): void {
   app.post(

@@ -13,12 +13,13 @@ import {
 } from '../../../control/propagation/command-plan.ts';
 import { getPlan } from '../../../control/propagation/read-plan.ts';
 import type { ErrorCode } from '../../../domain/errors.ts';
-import { RetrySchema } from '../../../domain/propagation/plan-request-schema.ts';
+import { RetrySchema, RunSchema } from '../../../domain/propagation/plan-request-schema.ts';
 import { PlanViewSchema } from '../../../domain/propagation/plan-view-schema.ts';
 import { acting } from '../../acting.ts';
 import { NoContentSchema, optionalBody } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { PropagationApi } from './dependencies.ts';
+import { refuseLaterMembers } from './later-routes.ts';
 
 const tags = ['plans'];
 const params = z.object({ plan: z.string().describe('id of the plan') });
@@ -32,7 +33,6 @@ interface Command {
 }
 
 const COMMANDS: readonly Command[] = [
-  { verb: 'run', summary: 'Start a plan', work: runPlan, refuses: ['not_supported'] },
   { verb: 'stop', summary: 'End a plan: what is in progress finishes, nothing else starts', work: stopPlan },
   { verb: 'abort', summary: 'End a plan and what is in progress', work: abortPlan },
   { verb: 'pause', summary: 'Start nothing new of a plan', work: pausePlan },
@@ -48,6 +48,26 @@ const COMMANDS: readonly Command[] = [
 
 /** What users ask of a plan. Each command is on record when it is answered; the plan obeys soon after. */
 export async function planCommandRoutes(app: ApiServer, deps: PropagationApi): Promise<void> {
+  app.post(
+    '/plans/:plan/run',
+    {
+      schema: {
+        tags,
+        summary: 'Start a plan',
+        description: '`pause_before` and `tag_limits` are `not_supported` yet.',
+        params,
+        optionalBody: RunSchema.meta({ examples: { plain: {} } }),
+        response: { 202: PlanViewSchema },
+      },
+      config: { access: 'operator', class: 'quick', refuses: ['plan_not_found', 'plan_state', 'not_supported'] },
+    },
+    async (request, reply) => {
+      refuseLaterMembers(optionalBody(request, RunSchema));
+      await runPlan({ ...deps, ...acting(request) }, request.params.plan);
+      return reply.code(202).send(await getPlan(deps.db, request.params.plan));
+    },
+  );
+
   for (const { verb, summary, work, refuses = [] } of COMMANDS) {
     app.post(
       `/plans/:plan/${verb}`,

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { type PlanPreview, previewChanges, processChanges } from '../../../control/propagation/process-changes.ts';
 import { getPlan } from '../../../control/propagation/read-plan.ts';
 import { simulateChanges, simulatePlan } from '../../../control/propagation/simulate-plan.ts';
-import { type ErrorCode, musterError } from '../../../domain/errors.ts';
+import type { ErrorCode } from '../../../domain/errors.ts';
 import {
-  LATER_OF_PROCESS,
   PlanPreviewSchema,
   type PlanPreviewView,
   ProcessQuerySchema,
@@ -18,6 +17,7 @@ import { acting } from '../../acting.ts';
 import { optionalBody } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { PropagationApi } from './dependencies.ts';
+import { refuseLaterMembers } from './later-routes.ts';
 
 const PROCESSING: readonly ErrorCode[] = [
   ...(['nothing_staged', 'item_in_plan', 'tag_syntax', 'validation_failed', 'value_too_large'] as const),
@@ -43,10 +43,7 @@ export async function processRoutes(app: ApiServer, deps: PropagationApi): Promi
     },
     async (request, reply) => {
       const { tags, name, force, ...later } = optionalBody(request, ProcessSchema);
-      const unknown = LATER_OF_PROCESS.find((member) => later[member] !== undefined);
-      if (unknown !== undefined) {
-        throw musterError('not_supported', `${unknown} is not supported yet: leave it out`, unknown);
-      }
+      refuseLaterMembers(later);
       const by = { ...deps, ...acting(request) };
       const selection = { tags: listOf(tags), name, force };
       if (request.query.preview) return reply.code(200).send(viewOfPreview(await previewChanges(by, selection)));

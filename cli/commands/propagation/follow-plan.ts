@@ -8,6 +8,7 @@ import { CliFailure, EXIT } from '../../failure.ts';
 import { duration } from '../../output/times.ts';
 import { oneLine } from '../../terminal/neutralise.ts';
 import { nodeLine, summaryLine } from './plan-words.ts';
+import { painted } from './status-colours.ts';
 
 /** How often the counts are read (ms). */
 const PERIOD = 3_000;
@@ -113,7 +114,7 @@ function openLine(context: CliContext): Line {
       close: () => undefined,
     };
   }
-  const draw = () => err.write(`${CLEAR_LINE}${shown.slice(0, Math.max(0, err.columns() - 1))}`);
+  const draw = () => err.write(`${CLEAR_LINE}${painted(err, shown.slice(0, Math.max(0, err.columns() - 1)))}`);
   return {
     show: (text) => {
       shown = text;

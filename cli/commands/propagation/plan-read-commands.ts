@@ -13,9 +13,11 @@ import { integer } from '../../input/pairs.ts';
 import { apiOf, type OutputOptions, type ServerOptions, withLimit, withOutput, withServer } from '../../options.ts';
 import { isValueFormat } from '../../output/formats.ts';
 import { renderOne, renderValue, writeData, writeList } from '../../output/render.ts';
+import { manyLines } from '../../terminal/neutralise.ts';
 import { nodePath, PLANS, planId, planPath } from './plan-name.ts';
 import { nodeEventView, nodeView, planDetails, planView } from './plan-view.ts';
 import { nodeEventLine } from './plan-words.ts';
+import { painted } from './status-colours.ts';
 
 const PLAN = 'id of the plan, how it begins, or last, last1, ...';
 /** Transitions in one page. */
@@ -136,7 +138,9 @@ export async function writeReport(
     return writeData(context, await renderValue(await api.json<PlanReport>(request), output));
   }
   const response = await api.open(request, { headers: { accept: 'text/plain' } });
-  writeData(context, await response.text());
+  const text = await response.text();
+  // What could steer the terminal is made visible before colours are put in.
+  context.out.write(context.out.terminal ? painted(context.out, manyLines(text)) : text);
 }
 
 type Api = ReturnType<typeof apiOf>;

@@ -121,9 +121,11 @@ export function resourceCommands(program: Command, context: CliContext): void {
     .description('stage the removal of resources; a resource that was never committed goes at once')
     .argument('<name...>')
     .option('-f, --force', 'the record goes at once, and nothing is done on the machine')
-    .action(async (names: string[], options: WriteOptions & { force?: boolean }) => {
+    .option('-r, --recursive', 'with all that gets values of it: not supported yet')
+    .action(async (names: string[], options: WriteOptions & { force?: boolean; recursive?: boolean }) => {
       const api = apiOf(context, options);
-      const query = options.force ? { force: true } : {};
+      const { force, recursive } = options;
+      const query = { ...(force ? { force: true } : {}), ...(recursive ? { recursive: true } : {}) };
       for (const name of names) {
         const removed = await perform<RemovalView>(
           context,

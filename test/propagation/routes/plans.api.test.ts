@@ -73,6 +73,12 @@ describe('process', () => {
     expect(said(await plans.call('POST', '/changes/process', { tags: 'k=none' }))).toEqual([409, 'nothing_staged']);
     expect(said(await plans.call('POST', '/changes/process?preview=odd', {}))).toEqual([400, 'bad_request']);
     const id = await plans.process();
+    for (const member of ['pause_before', 'tag_limits']) {
+      const later = await plans.call('POST', `/plans/${id}/run`, { [member]: 'x' });
+      expect([said(later), later.body.detail]).toEqual([[422, 'not_supported'], expect.stringContaining(member)]);
+    }
+    expect(said(await plans.call('POST', `/plans/${id}/run`, { odd: 1 }))).toEqual([400, 'bad_request']);
+    expect((await plans.made('GET', `/plans/${id}`)).state).toBe('built');
     const again = await plans.call('POST', '/changes/process', {});
     expect([said(again), again.body.detail]).toEqual([[409, 'item_in_plan'], expect.stringContaining(id)]);
     expect((await plans.made('GET', '/plans')).plans).toHaveLength(1);

@@ -79,6 +79,8 @@ describe('a definition', () => {
     ['is_own', { input: { a: { is_own: false } } }],
     ['is_emit', { input: { a: { is_emit: false } } }],
     ['$uuid', { input: { a: { value: '$uuid' } } }],
+    ['retry_on', { actions: { run: { file: 'run.sh', retry_on: 'error' } } }],
+    ['backoff', { actions: { run: { file: 'run.sh', backoff: 5 } } }],
   ])('with %s, which is not built, is refused by that name', (name, meta) => {
     expect(() => readDefinition(meta, FILES, 'web')).toThrow(refusal('not_supported', name));
   });
