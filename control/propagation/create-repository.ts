@@ -1,5 +1,4 @@
 /** Repositories of definitions. */
-import type { Insertable } from 'kysely';
 import { foundSource } from '../../domain/configurations/layer-rules.ts';
 import type { Source } from '../../domain/configurations/schema.ts';
 import { isSameServer } from '../../domain/configurations/vcs-hosts.ts';
@@ -17,10 +16,10 @@ import {
   insertRepository,
   listResourcesOf,
   lockDefinition,
+  type RepositoryInsert,
   type RepositoryRow,
 } from '../../store/propagation/definitions.ts';
 import { lockModel } from '../../store/propagation/model-lock.ts';
-import type { RepositoriesTable } from '../../store/propagation/tables.ts';
 import { holdKnownSources } from '../configurations/hold-known-sources.ts';
 import type { ModelDependencies } from './dependencies.ts';
 import { refuseShipped, repositoryNotFound } from './put-definition.ts';
@@ -71,7 +70,7 @@ function refuseOtherServer({ name, clone_url }: Source, { url }: GitOrigin): voi
   throw musterError('validation_failed', detail, 'source');
 }
 
-type Origin = Pick<Insertable<RepositoriesTable>, 'kind' | 'state' | 'sync_wanted' | 'url' | 'ref' | 'path' | 'source'>;
+type Origin = Pick<RepositoryInsert, 'kind' | 'state' | 'sync_wanted' | 'url' | 'ref' | 'path' | 'source'>;
 
 async function insert(
   db: Db,

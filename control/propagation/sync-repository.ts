@@ -7,6 +7,7 @@ import { WORKFLOWS } from '../../domain/engine/workflow-names.ts';
 import { musterError } from '../../domain/errors.ts';
 import { SYNC_REASON_MAX } from '../../domain/propagation/git-repository.ts';
 import { syncWorkflowId } from '../../domain/propagation/workflow-id.ts';
+import { storableText } from '../../domain/runs/storable-text.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findRepository, type RepositoryRow } from '../../store/propagation/definitions.ts';
 import {
@@ -74,6 +75,6 @@ export async function failSync(
   await db.transaction().execute(async (trx) => {
     const row = await lockRepositoryOfId(trx, repository);
     if (row === null || row.sync_done >= sync) return;
-    await endSync(trx, repository, sync, { code, reason: reason.slice(0, SYNC_REASON_MAX) }, clock());
+    await endSync(trx, repository, sync, { code, reason: storableText(reason.slice(0, SYNC_REASON_MAX)) }, clock());
   });
 }

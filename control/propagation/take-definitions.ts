@@ -18,7 +18,7 @@ import {
   type RepositoryRow,
 } from '../../store/propagation/definitions.ts';
 import { endSync, lockRepositoryOfId } from '../../store/propagation/repository-syncs.ts';
-import { contentOf, type DefinitionContent, sha256 } from './definition-content.ts';
+import { contentOf, sha256 } from './definition-content.ts';
 import { definitionExists } from './put-definition.ts';
 
 export interface TakeDependencies {
@@ -35,9 +35,12 @@ export interface Taken {
   found: FoundFolders;
 }
 
-interface Candidate extends DefinitionContent {
+/** What is kept of a definition until it is stored: a commit may have very many files. */
+interface Candidate {
   folder: string;
   name: string;
+  version: string;
+  hash: string;
 }
 
 /**
@@ -53,9 +56,10 @@ export async function takeDefinitions(deps: TakeDependencies, taken: Taken): Pro
     const row = await lockRepositoryOfId(trx, repository.id);
     if (row === null || row.sync_done >= sync) return null;
     const fresh = await withoutKnown(trx, row.name, candidates);
-    for (const { folder, name, definition, hash, hashes } of fresh) {
-      // Read again, so that the files of a single definition are in memory at a time.
+    for (const { folder, name } of fresh) {
+      // Read again, so that a single definition is in memory at a time.
       const files = await found.read(folder);
+      const { definition, hash, hashes } = contentOf(deps.readYaml, files, name);
       await insertContents(trx, new Map([...files.values()].map((bytes) => [sha256(bytes), Buffer.from(bytes)])));
       await insertDefinition(trx, {
         ...{ repository: row.name, name, version: definition.version, hash },
@@ -66,7 +70,7 @@ export async function takeDefinitions(deps: TakeDependencies, taken: Taken): Pro
       });
     }
     await endSync(trx, repository.id, sync, { commit }, deps.clock());
-    return fresh.map(({ name, definition }) => `${name}:${definition.version}`);
+    return fresh.map(({ name, version }) => `${name}:${version}`);
   });
 }
 
@@ -84,12 +88,13 @@ async function readAll({ readYaml }: TakeDependencies, { repository, commit, fou
       }
       const files = await found.read(folder);
       for (const { length } of files.values()) bytes += length;
-      const content = contentOf(readYaml, files, name);
-      const key = `${name}:${content.definition.version}`;
+      const { hash, definition } = contentOf(readYaml, files, name);
+      const { version } = definition;
+      const key = `${name}:${version}`;
       const other = places.get(key);
       if (other !== undefined) throw musterError('validation_failed', `${key} is in the folder ${other} as well`);
       places.set(key, folder);
-      candidates.push({ folder, name, ...content });
+      candidates.push({ folder, name, version, hash });
     });
     if (bytes > LARGEST_COMMIT) {
       throw musterError('value_too_large', `The definitions of the commit have more than ${LARGEST_COMMIT} bytes`);
@@ -112,9 +117,9 @@ async function withoutKnown(trx: Db, repository: string, candidates: readonly Ca
   const mistakes: FolderMistake[] = [];
   const fresh: Candidate[] = [];
   for (const candidate of candidates) {
-    const { folder, name, definition, hash } = candidate;
-    const key = { repository, name, version: definition.version };
-    const stored = known.get(`${name}:${definition.version}`);
+    const { folder, name, version, hash } = candidate;
+    const key = { repository, name, version };
+    const stored = known.get(`${name}:${version}`);
     if (stored === undefined) fresh.push(candidate);
     else if (stored !== hash) {
       const [used] = await listResourcesOf(trx, key, 1);

@@ -54,23 +54,24 @@ export function gitOrigin(given: GivenOrigin, schemes: readonly string[]): GitOr
 function pathOf(given: string): string {
   const path = given.replace(/\/+$/, '');
   if (path === '.' || given === '') return '';
-  if (isInside(path)) return path;
+  if (isInside(path) && !path.split('/').includes('.git')) return path;
   throw musterError(
     'validation_failed',
-    `${shown(given)} is no folder of a repository: it must be relative, with no empty, . or .. segment`,
+    `${shown(given)} is no folder of a repository: it must be relative, with no empty, ., .. or .git segment`,
     'path',
   );
 }
 
 const shown = (text: string) => JSON.stringify(text.slice(0, 300));
 
-const VERSION = /^\d+\.\d+\.\d+/;
+/** Names of folders that tell the version of a definition, whose name the folder above has. */
+export const VERSION_FOLDER = /^\d+\.\d+\.\d+/;
 
 /** Returns the name of the definition in a folder: the folder's name, or where that is a version the name of the folder above it. */
 export function definitionNameOf(segments: readonly string[]): string {
   const named = segments.filter((segment) => segment !== '');
   const last = named.at(-1) ?? '';
-  return (VERSION.test(last) ? named.at(-2) : last) ?? '';
+  return (VERSION_FOLDER.test(last) ? named.at(-2) : last) ?? '';
 }
 
 /** One thing that is wrong with a commit, and the folder where it stands. */

@@ -4,10 +4,11 @@ import type { Db } from '../connection/database.ts';
 import type { DefinitionsTable, RepositoriesTable, RepositoryKind } from './tables.ts';
 
 export type RepositoryRow = Selectable<RepositoriesTable>;
+export type RepositoryInsert = Insertable<RepositoriesTable>;
 export type DefinitionRow = Selectable<DefinitionsTable>;
 
 /** Inserts a repository. Returns null where there is one of this name. */
-export async function insertRepository(db: Db, row: Insertable<RepositoriesTable>): Promise<RepositoryRow | null> {
+export async function insertRepository(db: Db, row: RepositoryInsert): Promise<RepositoryRow | null> {
   const inserted = await db
     .insertInto('propagation_repositories')
     .values(row)

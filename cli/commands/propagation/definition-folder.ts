@@ -1,7 +1,7 @@
 /** Definitions in a folder of this machine, as they are uploaded. */
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { join, relative, resolve, sep } from 'node:path';
-import { definitionNameOf } from '../../../domain/propagation/git-repository.ts';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { VERSION_FOLDER } from '../../../domain/propagation/git-repository.ts';
 import { usage } from '../../failure.ts';
 
 const META_FILE = 'meta.yaml';
@@ -49,7 +49,8 @@ async function readDefinition(folder: string): Promise<FoundDefinition> {
   for (const path of paths) contents.push([path, await reading(path, readFile(join(folder, path)))]);
   const files = Object.fromEntries(contents.map(([path, bytes]) => [path, shown(bytes)]));
   const meta = contents.find(([path]) => path === META_FILE)?.[1].toString('utf8') ?? '';
-  return { name: definitionNameOf(folder.split(sep)), version: await versionOf(meta, folder), files };
+  const isVersion = VERSION_FOLDER.test(basename(folder));
+  return { name: basename(isVersion ? dirname(folder) : folder), version: await versionOf(meta, folder), files };
 }
 
 /** Paths of the files of a definition. A link may only lead to a file of the definition. */

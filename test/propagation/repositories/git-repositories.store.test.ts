@@ -177,6 +177,14 @@ describe('a sync', () => {
     expect(await getRepository(bench.db, 'site')).toMatchObject({ state: 'synced', code: null, reason: null });
   });
 
+  test('that failed with words that cannot be stored is recorded', async () => {
+    await add();
+    const wanted = await bench.idOf('site');
+    await failSync(bench.deps, { ...wanted, code: 'validation_failed', reason: `a \0 b ${'x'.repeat(9_000)}` });
+    const { state, reason } = await getRepository(bench.db, 'site');
+    expect([state, reason?.slice(0, 6), reason?.length]).toEqual(['failed', 'a \ufffd b ', 4_000]);
+  });
+
   test('never changes a stored version, and stores all or none', async () => {
     await add();
     await take('site', { '1.0.0': 'a' });
@@ -186,6 +194,19 @@ describe('a sync', () => {
     await expect(other).rejects.toEqual(refusal('definition_exists', 'resource r uses it'));
     expect((await getRepository(bench.db, 'site')).definitions).toEqual({ web: ['1.0.0'] });
     expect(await take('site', { '1.0.0': 'a', '2.0.0': 'c' })).toEqual(['web:2.0.0']);
+  });
+
+  test('takes in no more than 256 MiB', async () => {
+    await add();
+    const [wanted, large] = [await bench.idOf('site'), Buffer.alloc(16_000_000)];
+    const found = {
+      folders: Array.from({ length: 17 }, (_, index) => `d${index}`),
+      read: async () => new Map(Object.entries({ 'meta.yaml': Buffer.from(''), large })),
+    };
+    const repository = { id: wanted.repository, name: 'site', path: '' };
+    const taken = takeDefinitions(bench.deps, { repository, sync: wanted.sync, commit: 'c', found });
+    await expect(taken).rejects.toEqual(refusal('value_too_large', '268435456 bytes'));
+    expect((await getRepository(bench.db, 'site')).definitions).toEqual({});
   });
 
   test('brings back a version that was removed', async () => {

@@ -171,6 +171,13 @@ describe('a commit is refused whole', () => {
     expect(await made(Object.fromEntries(many))).toMatchObject({ state: 'failed', code: 'value_too_large' });
   });
 
+  test('for too many definitions', async () => {
+    const many = Array.from({ length: 1_000 }, (_, index) => [`many/d${index}/meta.yaml`, ''] as const);
+    const failed = await made(Object.fromEntries(many));
+    expect(failed).toMatchObject({ state: 'failed', code: 'value_too_large', definitions: {} });
+    expect(failed.reason).toMatch(/more than 1000 definitions/);
+  });
+
   test('with all mistakes in one reason', async () => {
     const { reason } = await made({ 'b/meta.yaml': 'handler: no', 'a/meta.yaml': 'input: 3' });
     expect(reason).toMatch(/: a: meta\.yaml .*; b: meta\.yaml /s);

@@ -15,7 +15,7 @@ import { openTimeSkipping, type TestServer, workflowBundle } from '../../support
 
 describeNeeding(testServerMissing(), 'the sync of a repository', () => {
   let server: TestServer;
-  let stops: (() => Promise<unknown>)[] = [];
+  const stops: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
     server = await openTimeSkipping();
   });
@@ -60,7 +60,7 @@ describeNeeding(testServerMissing(), 'the sync of a repository', () => {
     });
     await tell();
     const handle = environment.client.workflow.getHandle(syncWorkflowId(repository));
-    stops = [() => handle.terminate('the test is over').catch(() => undefined), stop];
+    stops.push(() => handle.terminate('the test is over').catch(() => undefined), stop);
     return { handle, record, tried, failures, ask };
   }
 

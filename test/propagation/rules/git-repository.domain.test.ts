@@ -47,6 +47,7 @@ describe('the origin of a repository', () => {
     [{ url, path: '/etc' }, 'validation_failed', 'path'],
     [{ url, path: '/' }, 'validation_failed', 'path'],
     [{ url, path: 'a//b' }, 'validation_failed', 'path'],
+    [{ url, path: '.git/refs' }, 'validation_failed', 'path'],
     [{ url, path: 'a\\b' }, 'validation_failed', 'path'],
   ])('%j is refused', (given, code, field) => {
     const refused = () => gitOrigin(given, SCHEMES);
