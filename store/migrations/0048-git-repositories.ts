@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import { AUDITED_PROPAGATION } from './0040-propagation-model.ts';
-import { boundedAuditFunctions } from './audited-table.ts';
+import { reasonedAuditFunctions } from './audited-table.ts';
 
 /** A repository as it is audited from now on: what a user asks of it is recorded, what a sync does with it is none of it. */
-export const AUDITED_REPOSITORIES = AUDITED_PROPAGATION.filter(({ table }) => table === 'propagation_repositories').map(
+const AUDITED_REPOSITORIES = AUDITED_PROPAGATION.filter(({ table }) => table === 'propagation_repositories').map(
   (audited) => ({
     ...audited,
     updated: (old: string, row: string) => `${row}.sync_wanted <> ${old}.sync_wanted`,
@@ -21,7 +21,7 @@ export async function up(db: Kysely<never>): Promise<void> {
       add column sync_wanted integer default 0 not null,
       add column sync_done integer default 0 not null,
       add column synced_at timestamptz`,
-    ...AUDITED_REPOSITORIES.flatMap(boundedAuditFunctions),
+    ...AUDITED_REPOSITORIES.flatMap(reasonedAuditFunctions),
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);
 }
