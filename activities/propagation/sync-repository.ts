@@ -33,9 +33,11 @@ export async function syncRepository(
   const { checkouts } = deps;
   const stored = await checkouts.within(async (dest) => {
     const { removedLinks } = await deps.git.clone({ ...remote, commit, dest });
-    const found = await checkouts.find({ dir: dest, path: repository.path ?? '', removedLinks });
-    signal.throwIfAborted();
-    return labelled(`commit ${commit.slice(0, 12)}`, () => takeDefinitions(deps, { repository, sync, commit, found }));
+    return labelled(`commit ${commit.slice(0, 12)}`, async () => {
+      const found = await checkouts.find({ dir: dest, path: repository.path ?? '', removedLinks });
+      signal.throwIfAborted();
+      return takeDefinitions(deps, { repository, sync, commit, found });
+    });
   });
   if (stored === null) return null;
   deps.log.info({ repository: repository.name, commit, stored }, 'a repository of definitions was read');

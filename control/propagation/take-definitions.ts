@@ -123,7 +123,8 @@ async function withoutKnown(trx: Db, repository: string, candidates: readonly Ca
     if (stored === undefined) fresh.push(candidate);
     else if (stored !== hash) {
       const [used] = await listResourcesOf(trx, key, 1);
-      mistakes.push({ folder, error: definitionExists(key, used) });
+      const { code, detail } = definitionExists(key, used);
+      mistakes.push({ folder, error: musterError(code, `${detail}: give it another version`) });
     }
   }
   const mistake = joinMistakes(mistakes);

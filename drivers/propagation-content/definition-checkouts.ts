@@ -41,7 +41,7 @@ async function rootOf(dir: string, path: string): Promise<string> {
   const root = await realpath(join(dir, path)).catch(() => null);
   const isThere = root !== null && (root === dir || isBelow(dir, root));
   if (isThere && (await lstat(root)).isDirectory()) return root;
-  throw musterError('validation_failed', `The folder ${path} is not in the commit`, 'path');
+  throw musterError('validation_failed', `There is no folder ${path}`, 'path');
 }
 
 const isBelow = (folder: string, path: string) => path.startsWith(folder + sep);

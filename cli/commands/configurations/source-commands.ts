@@ -87,7 +87,7 @@ export function sourceCommands(program: Command, context: CliContext): void {
     });
 
   withDryRun(withServer(noun.command('delete')))
-    .description('delete sources that no configuration uses, with their credentials')
+    .description('delete sources that nothing uses, with their credentials')
     .argument('<name...>')
     .action(async (names: string[], options: WriteOptions) => {
       const api = apiOf(context, options);

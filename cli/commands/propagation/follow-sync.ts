@@ -53,7 +53,7 @@ async function stateOf(context: CliContext, api: ApiClient, path: string): Promi
 function tellEnd(context: CliContext, read: RepositoryView): void {
   const failure = failureLine(read);
   if (read.state === 'synced') {
-    say(context, `repository ${read.name} has commit ${read.commit}`);
+    say(context, `repository ${read.name} is synced: commit ${read.commit}`);
     return;
   }
   say(context, `repository ${read.name} could not be read: ${oneLine(failure ?? read.state)}`);

@@ -49,9 +49,10 @@ export function repositoryCommands(program: Command, context: CliContext): void 
       const api = apiOf(context, options);
       if ((git === undefined) === (folder === undefined)) throw usage('name either a folder or --git URL');
       if (folder === undefined) {
+        if (options.overwrite) throw usage('--overwrite goes with a folder: what is read from git keeps its versions');
         const body = { name, url: git, ref, path, source };
         const made = await askForSync(context, api, { method: 'POST', path: REPOSITORIES, body }, options);
-        if (made !== undefined) say(context, `repository ${name} created`);
+        if (made !== undefined) say(context, `repository ${name} created; it is being read`);
         await waitForSync(context, api, made, options);
         return;
       }

@@ -29,7 +29,9 @@ const contents: View<[string, string[]]> = {
 export function repositoryDetails(view: RepositoryView): string {
   const { definitions = {}, kind } = view;
   const versions = table(contents.columns, Object.entries(definitions));
-  return kind === 'git' ? `${fieldList(originOf(view))}\n${versions}` : versions;
+  if (kind !== 'git') return versions;
+  const origin = fieldList(originOf(view));
+  return Object.keys(definitions).length === 0 ? origin : `${origin}\n${versions}`;
 }
 
 function originOf(view: RepositoryView): [string, string][] {

@@ -111,7 +111,9 @@ describe('a commit is refused whole', () => {
       commit,
       definitions: first.definitions,
     });
-    expect(failed.reason).toMatch(/^commit [0-9a-f]{12}: good: site\/good:1\.0\.0 is stored with other content/);
+    expect(failed.reason).toMatch(
+      /^commit [0-9a-f]{12}: good: site\/good:1\.0\.0 is stored with other content: give it another version$/,
+    );
     const third = await origin.commit(definitionAt('good', '1.0.1', 'exit 7\n'));
     expect(await bench.again('site')).toMatchObject({ state: 'synced', commit: third, code: null, reason: null });
   });

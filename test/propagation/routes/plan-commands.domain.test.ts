@@ -167,7 +167,7 @@ describe('plan run --wait', () => {
   test('shows one line on a terminal', async () => {
     follow('succeeded');
     const { err } = await cli(['plan', 'run', ID, '--wait'], { url: api.url, terminal: true });
-    expect(err).toContain('\r\u001b[KSUCCESS: 2');
+    expect(err).toContain('\r\u001b[K\u001b[32mSUCCESS\u001b[0m: 2');
   });
 
   test('needs --wait for what says how to wait', async () => {
