@@ -1,4 +1,6 @@
 /** What people ask of a running operator: by rows alone, and what its cluster is told. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { drainOperator } from '../../../control/operator/drain-operator.ts';
 import {
@@ -19,6 +21,14 @@ import {
 import { describeNeeding } from '../../support/requirement.ts';
 
 const F = 'demo.io/finalizer';
+
+function isLive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
   let bench: OperatorBench;
@@ -92,6 +102,18 @@ describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
     expect(await resource('two')).toMatchObject({ failures: 0, phase: 'waiting' });
     expect(conditionsOf(await bench.read('two')).find(({ type }) => type === 'Running')?.status).toBe('False');
     expect(begins('two')).toBe(1);
+  }, 60_000);
+
+  test('a cancel leaves no process that traps TERM or has left the session', async () => {
+    await bench.create('six', { seconds: 600, stubborn: true });
+    await eventually('its run has begun', () => begins('six') === 1);
+    const pids = readFileSync(join(bench.home, 'pids-six'), 'utf8').split(' ').map(Number);
+    expect(pids.filter(isLive)).toEqual(pids);
+    const asked = Date.now();
+    await cancelReconcile(deps(), (await resource('six')).id);
+    await eventually('its processes are gone', () => !pids.some(isLive), 30_000);
+    expect(Date.now() - asked).toBeLessThan(12_000);
+    await eventually('on record', async () => (await outcomes('six')).join() === 'created cancelled');
   }, 60_000);
 
   test('what is paused does not run for a change, and its cluster is told; resumed it runs with the last spec', async () => {

@@ -1,12 +1,13 @@
 #!/usr/bin/python3 -S
 """Stands in for ansible-runner: does what the spec of the resource says, and writes what ansible-runner would.
 
-Members of the spec: `stats` (counts of localhost), `events` (further events before them), `stdout` (null: none), `rc`, `seconds`. It writes
-a line when it begins and a line when it ends into `calls.log` beside the playbook.
+Members of the spec: `stats` (counts of localhost), `events` (further events before them), `stdout` (null: none), `rc`, `seconds`, `stubborn` (it and a
+child in a session of its own trap TERM; their pids are in `pids-NAME` beside the playbook). It writes a line when it begins and a line when it ends into `calls.log` beside the playbook.
 """
 
 import json
 import os
+import signal
 import sys
 import time
 
@@ -49,6 +50,23 @@ def emit(event):
     os.rename(f'{path}.tmp', path)
 
 
+
+def be_stubborn():
+    """What an `async` task and a task that traps TERM do: a child leaves the session, and neither goes at TERM."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        time.sleep(600)
+        os._exit(0)
+    path = os.path.join(os.path.dirname(playbook), f'pids-{variables["ansible_operator_meta"]["name"]}')
+    with open(f'{path}.new', 'w', encoding='utf-8') as file:
+        file.write(f'{os.getpid()} {child}')
+    os.rename(f'{path}.new', path)
+
+
+if variables.get('stubborn'):
+    be_stubborn()
 log('begin')
 emit({'event': 'playbook_on_start', 'event_data': {'playbook': playbook}})
 time.sleep(float(variables.get('seconds', 0)))
