@@ -10,14 +10,13 @@ export const RETRIES_AT_ONCE = 1_000;
 /** Names that one request may have. */
 const NAMES_AT_ONCE = 10_000;
 
-/** Filters of lists of sessions that CFS does not have. */
+const CONFIGURATION_TEXT = 'Only sessions of the configuration of this name.';
+const HOST_TEXT = 'Only sessions that have a result of one of these hosts, or whose limit names one: a hostlist.';
+
+/** Filters of lists of sessions that CFS does not have; empty text filters nothing. */
 export const OWN_FILTERS = {
-  configuration: z.string().optional().describe('Only sessions of the configuration of this name.'),
-  host: z
-    .string()
-    .max(HOSTLIST_BYTES)
-    .optional()
-    .describe('Only sessions that have a result of one of these hosts, or whose limit names one: a hostlist.'),
+  configuration: z.string().optional().describe(CONFIGURATION_TEXT),
+  host: z.string().max(HOSTLIST_BYTES).optional().describe(HOST_TEXT),
 };
 
 /** The filters of the list of sessions, as members of a body. */
@@ -27,9 +26,11 @@ export const SessionSelectionSchema = z
     succeeded: z.enum(SUCCEEDED).optional().describe('Only sessions with this outcome.'),
     name_contains: z.string().min(1).optional().describe('Only sessions whose name has this text in it.'),
     tags: z.string().min(1).optional().describe('Only sessions with all these tags: `key=value` with commas between.'),
-    min_age: AgeSchema.optional().describe('Only sessions that started at least so long ago, such as `2h`.'),
-    max_age: AgeSchema.optional().describe('Only sessions that started at most so long ago, such as `2h`.'),
-    ...OWN_FILTERS,
+    min_age: AgeSchema.min(1).optional().describe('Only sessions that started at least so long ago, such as `2h`.'),
+    max_age: AgeSchema.min(1).optional().describe('Only sessions that started at most so long ago, such as `2h`.'),
+    // An empty one would filter nothing, and mean all sessions.
+    configuration: z.string().min(1).optional().describe(CONFIGURATION_TEXT),
+    host: z.string().min(1).max(HOSTLIST_BYTES).optional().describe(HOST_TEXT),
   })
   .refine((filter) => Object.values(filter).some((value) => value !== undefined), 'must have a member')
   .meta({ id: 'SessionSelection' });
