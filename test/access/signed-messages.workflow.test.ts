@@ -189,10 +189,11 @@ test('there is something to try', () => {
     'resourcesDue',
     'runGivenUp',
     'slotFree',
+    'syncWanted',
     'wakeContext',
   ]);
   expect(UPDATES).toEqual(['cancelSession', 'finishDebug', 'retrySession']);
-  expect(WORKFLOWS).toHaveLength(19);
+  expect(WORKFLOWS).toHaveLength(20);
 });
 
 describe('somebody without the key', () => {
@@ -246,7 +247,7 @@ describe('somebody without the key', () => {
     expect(done).toEqual([]);
   });
 
-  test.each(SIGNALS)('cannot say %s', async (signal) => {
+  test.each(SIGNALS.filter((signal) => signal !== 'syncWanted'))('cannot say %s', async (signal) => {
     const { workflowId, waitsIn, said = [] } = await targetOf(signal);
     const waits = () => done.filter(({ activity }) => activity === waitsIn).length;
     await settled(workflowId);
@@ -263,6 +264,36 @@ describe('somebody without the key', () => {
       .getHandle(workflowId)
       .terminate()
       .catch(() => undefined);
+  });
+
+  test('cannot say syncWanted', async () => {
+    // A sync that finds nothing to do ends, unless it was told so while it looked.
+    const ends = async (say: (workflowId: string) => Promise<void>) => {
+      done = [];
+      let found: (nothing: object) => void = () => undefined;
+      ANSWERS.beginSync = () =>
+        new Promise((resolve) => {
+          found = resolve;
+        });
+      const looks = () => done.filter(({ activity }) => activity === 'beginSync').length;
+      const workflowId = `sync-repository/${randomUUID()}`;
+      const args = [{ repository: 'r' }];
+      const handle = await ours.workflow.start('syncRepositoryWorkflow', { workflowId, taskQueue: QUEUE, args });
+      await eventually('that it looks', async () => looks() === 1);
+      await say(workflowId);
+      await settled(workflowId);
+      ANSWERS.beginSync = { sync: null };
+      found({ sync: null });
+      await handle.result();
+      return looks();
+    };
+    const word = (client: Client, ...said: unknown[]) => {
+      return (workflowId: string) => client.workflow.getHandle(workflowId).signal('syncWanted', ...said);
+    };
+    for (const said of [[], [{}], [sealFor('signal', 'syncWanted')]]) {
+      expect(await ends(word(stranger, ...said))).toBe(1);
+    }
+    expect(await ends(word(ours))).toBe(2);
   });
 
   /** A workflow of ours that waits for the signal. */

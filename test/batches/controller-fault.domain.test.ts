@@ -27,6 +27,8 @@ const OF_THE_CONTROLLER: ErrorCode[] = [
   'credentials_withheld',
   'disk_low',
   'engine_unavailable',
+  'evaluator_failed',
+  'evaluator_unavailable',
   'evicted',
   'image_builder_unavailable',
   'image_disk_full',
