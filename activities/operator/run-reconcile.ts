@@ -111,7 +111,7 @@ function endWhenCancelled(
   const stopped = new AbortController();
   const look = async () => {
     while (!stopped.signal.aborted) {
-      // While the database is away nobody can cancel anything.
+      // While the database is away no cancel can be recorded.
       if (await isCancelRequested(db, reconcileId).catch(() => false)) await end();
       await delay(LOOK_MS, undefined, { signal: stopped.signal, ref: false }).catch(() => undefined);
     }

@@ -57,10 +57,10 @@ def _empty(folder):
 
 
 def end_all(attempt, grace, keeper=None):
-    """Ends every process of an attempt: TERM, after `grace` seconds KILL. Returns those that cannot be ended.
+    """Ends every process of an attempt: TERM, after `grace` seconds KILL. Returns the processes that cannot be ended.
 
-    `keeper`: a process that all of them descend of, which is left alone; None: those that name the attempt in their environment, and
-    their descendants.
+    `keeper`: a process that all of them descend of, which is left alone; None: the processes that name the attempt in their
+    environment, and their descendants.
     """
     began = time.monotonic()
     told = set()
@@ -131,7 +131,7 @@ def _signal(pid, number):
     try:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
-        pass  # It is gone, or it stays among those that are left.
+        pass  # It is gone, or it stays among the processes that are left.
 
 
 def _reap():

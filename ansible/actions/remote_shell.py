@@ -20,7 +20,7 @@ its session, its parent or its environment behind falls to it. When the worker e
 removes the folder. What an action that ends well has left at work lives on, as it does after a shell action on the machine of a worker.
 
 The environment of all of them names the attempt (MUSTER_ATTEMPT), by which "end" finds them over another connection. A folder that is
-there although nobody works says that the keeper was killed: then something may be at work that nothing tells from others.
+there without a worker says that the keeper was killed: then something may be at work that nothing tells from others.
 """
 
 import ctypes
@@ -170,7 +170,7 @@ def _execute(argv, folder, env):
 
 
 def _listen(attempt, keeper, is_over):
-    """Ends the worker when nobody is there any more who wants to know of the action. The keeper does the rest, if it is there."""
+    """Ends the worker when the other side is gone. The keeper does the rest, if it is there."""
     try:
         while select.select([0], [], [], SILENCE)[0] and os.read(0, _READ):
             pass

@@ -62,7 +62,7 @@ export function manySessionRoutes(app: ApiServer, deps: SessionApi): void {
     {
       schema: {
         tags,
-        summary: 'Delete many sessions with their logs; those that run are cancelled',
+        summary: 'Delete many sessions with their logs; sessions that run are cancelled',
         description: 'One transaction. A filter without `status` means complete sessions.',
         body: SessionsDeleteSchema.meta({
           examples: { old: { filter: { min_age: '30d' } }, named: { names: ['nightly'], reason: 'made by mistake' } },

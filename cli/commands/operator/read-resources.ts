@@ -41,7 +41,7 @@ export function readCommands(noun: Command, context: CliContext): void {
     .description('list custom resources: what each does, when it runs next and why')
     .option('--kind <kind>', 'only of this kind')
     .option('--namespace <name>', 'only in this namespace')
-    .option('--phase <word>', 'only those that are waiting, queued, running, backing_off, paused, deleting or gone')
+    .option('--phase <word>', 'only resources that are waiting, queued, running, backing_off, paused, deleting or gone')
     .action(async (options: ListOptions) => {
       const { operator, kind, namespace, phase, limit } = options;
       const query = { operator, kind, namespace, phase };
