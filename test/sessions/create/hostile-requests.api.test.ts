@@ -153,7 +153,12 @@ test('no request gets a 5xx for being wrong, and every refusal is a problem docu
         expect(answer.status).toBeLessThan(500);
         if (answer.status >= 400 && method !== 'HEAD') {
           expect(answer.headers['content-type']).toBe('application/problem+json');
-          expect(answer.body).toEqual({
+          // A host list that cannot be read also tells each place of it.
+          const { errors = [], position = 0, ...problem } = answer.body;
+          for (const error of errors)
+            expect(error).toEqual({ code: 'bad_hostlist', message: expect.any(String), position: expect.any(Number) });
+          expect(position).toBeGreaterThanOrEqual(0);
+          expect(problem).toEqual({
             type: 'about:blank',
             title: expect.any(String),
             status: answer.status,
