@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ATTEMPT } from '../../control/propagation/attempt-owner.ts';
 import type { RecordedEnd } from '../../control/propagation/record-attempt.ts';
+import { closeRun } from '../../control/runs/follow-run.ts';
 import { type Interruption, interruptionOf, resultOfBroken } from '../../domain/propagation/attempt-outcome.ts';
 import { runIdOfOwner } from '../../domain/runs/owner.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
@@ -10,8 +11,8 @@ import { findAttempt } from '../../store/propagation/plan-attempts.ts';
 import { findNodes, noteReason } from '../../store/propagation/plan-nodes.ts';
 import type { AttemptRow, PlanNodeRow } from '../../store/propagation/plan-tables.ts';
 import { findRun } from '../../store/runs/runs.ts';
-import { runToEnd } from '../runs/run-to-end.ts';
-import { type ActionHandlers, handlerOf } from './action-handler.ts';
+import { type OwnedRun, runToEnd } from '../runs/run-to-end.ts';
+import { type ActionHandler, type ActionHandlers, handlerOf } from './action-handler.ts';
 import { prepareRun } from './prepare-run.ts';
 import type { AttemptRunner, AttemptWatch } from './run-attempt.ts';
 
@@ -28,6 +29,8 @@ export interface AttemptRunsDependencies {
 
 /** How often a run that goes on is asked whether it is to be ended, ms. */
 const LOOK_MS = 1_000;
+/** The same of a run that has not begun, of which there may be many more. */
+const LOOK_BEFORE_MS = 2_000;
 
 /** Makes the runner of attempts of this machine. */
 export function createAttemptRuns(deps: AttemptRunsDependencies): AttemptRunner {
@@ -41,41 +44,56 @@ async function runOne(deps: AttemptRunsDependencies, attempt: AttemptRow, watch:
   if (node === undefined) throw new Error(`attempt ${attempt.id} has no node`);
   const handler = handlerOf(deps.handlers, node);
   let interruption: Interruption | null = null;
-  // What was never started is kept from starting.
-  if ((await watch.wantsEnd()) && !(await runner.isStarted(runId))) {
-    await runner.end(runId);
-    await handler.clear(attempt, runId);
-    return { outcome: 'error', code: 'cancelled', message: 'Cancelled', verified: true };
-  }
-  const run = { id: runId, sessionId: null, owner: { kind: ATTEMPT, id: attempt.id }, streamId: runId, layer: 0 };
-  await runToEnd(
-    deps,
-    {
-      run: { ...run, attempt: attempt.number },
-      spec: () => {
-        const { startPauses: pauses } = deps;
-        const tell = (reason: string) => noteReason(db, attempt, reason);
-        const prepare = () => handler.prepare(attempt, node, runId);
-        return prepareRun({ prepare, tell, ...(pauses === undefined ? {} : { pauses }) }, watch.signal);
-      },
-      tell: async (progress) => {
-        if (progress.step === 'running') await watch.started();
-        await noteReason(db, attempt, reasonOf(progress));
-      },
-      whileRunning: () => {
-        const stop = handler.whileRunning?.(attempt, node, runId);
-        const stopLooking = looking(async () => {
-          interruption ??= await interruptionNow(deps, attempt, node, watch);
-          if (interruption !== null) await runner.end(runId);
-        });
-        return async () => {
-          await stop?.();
-          await stopLooking();
-        };
-      },
+  /** The end is asked for, and nothing has begun. */
+  const isUnwanted = async () => (await watch.wantsEnd()) && !(await runner.isStarted(runId));
+  if (await isUnwanted()) return neverBegun(deps, attempt, handler, runId);
+  // A run may be prepared, or wait for a free place, for a long time: whoever asks for its end meanwhile keeps it from beginning.
+  const before = new AbortController();
+  const signal = AbortSignal.any([watch.signal, before.signal]);
+  const stopLookingBefore = looking(async () => {
+    if (await isUnwanted()) before.abort();
+  }, LOOK_BEFORE_MS);
+  const owned: OwnedRun = {
+    run: {
+      ...{ id: runId, sessionId: null, owner: { kind: ATTEMPT, id: attempt.id }, streamId: runId, layer: 0 },
+      attempt: attempt.number,
     },
-    watch.signal,
-  );
+    spec: () => {
+      const { startPauses: pauses } = deps;
+      const tell = (reason: string) => noteReason(db, attempt, reason);
+      const prepare = () => handler.prepare(attempt, node, runId);
+      return prepareRun({ prepare, tell, ...(pauses === undefined ? {} : { pauses }) }, signal);
+    },
+    tell: async (progress) => {
+      if (progress.step === 'running') {
+        await stopLookingBefore();
+        await watch.started();
+      }
+      await noteReason(db, attempt, reasonOf(progress));
+    },
+    whileRunning: () => {
+      const stop = handler.whileRunning?.(attempt, node, runId);
+      const stopLooking = looking(async () => {
+        interruption ??= await interruptionNow(deps, attempt, node, watch);
+        if (interruption !== null) await runner.end(runId);
+      }, LOOK_MS);
+      return async () => {
+        await stop?.();
+        await stopLooking();
+      };
+    },
+  };
+  try {
+    await runToEnd(deps, owned, signal);
+  } catch (error) {
+    if (watch.signal.aborted) throw error;
+    if (await isUnwanted()) return neverBegun(deps, attempt, handler, runId);
+    if (!before.signal.aborted) throw error;
+    // It had just begun: it is followed, and ended as every run that goes on.
+    await runToEnd(deps, owned, watch.signal);
+  } finally {
+    await stopLookingBefore();
+  }
   const ended = await findRun(db, runId);
   const exitCode = ended?.exitCode ?? null;
   // Another watcher may have ended it before.
@@ -88,6 +106,20 @@ async function runOne(deps: AttemptRunsDependencies, attempt: AttemptRow, watch:
   const result = broken ?? (await handler.result(attempt, node, { id: runId, exitCode: exitCode ?? 0 }, watch.signal));
   await handler.clear(attempt, runId);
   return result;
+}
+
+/** Keeps a run from ever beginning, and removes what was made ready for it. Returns the end of its attempt. */
+async function neverBegun(
+  { db, clock, runner }: AttemptRunsDependencies,
+  attempt: AttemptRow,
+  handler: ActionHandler,
+  runId: string,
+): Promise<RecordedEnd> {
+  await runner.end(runId);
+  const run = await findRun(db, runId);
+  if (run !== null) await closeRun(db, run, { exit: null, results: null, warnings: [] }, clock());
+  await handler.clear(attempt, runId);
+  return { outcome: 'error', code: 'cancelled', message: 'Cancelled', verified: true };
 }
 
 function reasonOf(progress: { step: string; held?: number; limit?: number; detail?: string }): string | null {
@@ -107,12 +139,12 @@ async function interruptionNow(
 }
 
 /** Looks again and again, also after a look that failed. Returns its stop, after which no look is under way. */
-function looking(look: () => Promise<void>): () => Promise<void> {
+function looking(look: () => Promise<void>, everyMs: number): () => Promise<void> {
   const stopped = new AbortController();
   const goesOn = (async () => {
     while (!stopped.signal.aborted) {
       await look().catch(() => undefined);
-      await delay(LOOK_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+      await delay(everyMs, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
   })();
   return async () => {

@@ -1,4 +1,6 @@
 /** Attempts as runs of the real launcher: once, followed to their end, ended when that is asked for. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { ActionHandler } from '../../../activities/propagation/action-handler.ts';
 import { createAttemptRuns } from '../../../activities/propagation/attempt-runs.ts';
@@ -8,6 +10,7 @@ import { abortPlan } from '../../../control/propagation/command-plan.ts';
 import { cleanMachine } from '../../../control/runs/clean-machine.ts';
 import { shellOutcome } from '../../../domain/propagation/attempt-outcome.ts';
 import { runIdOfOwner } from '../../../domain/runs/owner.ts';
+import type { Runner } from '../../../domain/runs/runner.ts';
 import { claimAttempt } from '../../../store/propagation/plan-attempts.ts';
 import { type LocalRuns, launcherMissing, openLocalRuns } from '../../support/ansible/local-runs.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -46,10 +49,10 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
     clear: async ({ id }) => void cleared.push(id),
   };
   const never = new AbortController().signal;
-  const bring = (plan: string, attempt: string, { hostId = HOST, signal = never } = {}) => {
+  const bring = (plan: string, attempt: string, { hostId = HOST, signal = never, runner = runs.runner } = {}) => {
     const attempts = createAttemptRuns({
       ...plans.deps,
-      runner: runs.runner,
+      runner,
       hostId,
       handlers: { ansible_playbook: handler },
       startPauses: [],
@@ -140,6 +143,51 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
     expect(started).toEqual([]);
     expect(await nodeOf(plan)).toMatchObject({ code: 'cancelled', message: 'Cancelled' });
   });
+
+  test('that is aborted while it waits for a free run never begins', async () => {
+    const { plan, attempt } = await admitted();
+    const runner = await runs.another(1);
+    const other = runs.script('sleep 600');
+    await runner.start(other, never, async () => undefined);
+    const trace = join(runs.runsDir, '..', 'begun');
+    script = `touch '${trace}'`;
+    const watcher = bring(plan, attempt, { runner });
+    await eventually('it waits', async () => {
+      return (await plans.nodes(plan))[0]?.reason?.startsWith('waits for a free run: ') === true;
+    });
+    await abortPlan(plans.deps, plan);
+    await plans.advance(plan, [attempt]);
+    await watcher;
+    expect(await nodeOf(plan)).toMatchObject({
+      ...{ status: 'error', outcome: 'error', code: 'cancelled', message: 'Cancelled', reason: null },
+    });
+    await runner.end(other.runId);
+    // A place is free now, and whoever comes for the attempt finds that it may not begin.
+    await bring(plan, attempt, { runner });
+    expect(existsSync(trace)).toBe(false);
+    expect(cleared).toContain(attempt);
+    const rows = await plans.db.selectFrom('runs').select(['state', 'exit_code']).execute();
+    expect(rows).toEqual([{ state: 'lost', exit_code: null }]);
+    expect(await plans.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
+  }, 60_000);
+
+  test('that begins at the moment of its abort is ended', async () => {
+    const { plan, attempt } = await admitted();
+    script = 'sleep 600';
+    const { start } = runs.runner;
+    // The abort is heard while the launcher takes the run.
+    const runner: Runner = {
+      ...runs.runner,
+      start: async (...given) => {
+        await abortPlan(plans.deps, plan);
+        await plans.advance(plan, [attempt]);
+        await start(...given);
+      },
+    };
+    await bring(plan, attempt, { runner });
+    expect(await nodeOf(plan)).toMatchObject({ status: 'error', outcome: 'error', code: 'cancelled' });
+    expect(await runs.runner.live()).not.toContain(runIdOfOwner({ kind: 'attempt', id: attempt }, 1));
+  }, 60_000);
 
   test.each(['goes on', 'has never begun'])(
     'that was given up and %s keeps its leases until the clean-up of its machine confirms the end',

@@ -67,6 +67,21 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
     expect(await nodeOf(id)).toMatchObject({ attempts: 1, outcome: 'created', reason: null });
   }, 120_000);
 
+  test('is cancelled when its plan is aborted between the tries', async () => {
+    const { id } = await shell.action('true');
+    const attempt = await openAttempt(id);
+    const over = shell.bring(id, attempt);
+    await eventually('the reason', async () => (await reasonOf(id)) !== null);
+    await abortPlan(shell.deps, id);
+    await shell.advance(id, [attempt]);
+    await over;
+    await shell.goOn(id);
+    expect(await nodeOf(id)).toMatchObject({
+      ...{ outcome: 'error', code: 'cancelled', message: 'Cancelled', attempts: 1, reason: null },
+    });
+    expect(await shell.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
+  }, 120_000);
+
   test('for want of memory goes on until it can, and its node says so', async () => {
     await broken.starve();
     const { id } = await shell.action('true');
