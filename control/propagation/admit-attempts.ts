@@ -4,11 +4,13 @@ import type { Db } from '../../store/connection/database.ts';
 import {
   type Candidate,
   findCandidates,
+  findReady,
   findRunning,
   forgetWaits,
   hasReady,
   lockLeases,
   noteWaits,
+  type Ready,
   takeLeases,
 } from '../../store/propagation/leases.ts';
 import { insertAttempts } from '../../store/propagation/plan-attempts.ts';
@@ -21,12 +23,12 @@ const PAGE = 200;
 
 /**
  * Starts attempts of nodes that are to run, as far as there is room: in the plan, and for their targets and resources in all plans. The
- * leases of an attempt are taken together or not at all. Returns whether nodes are left that wait.
+ * leases of an attempt are taken together or not at all. Returns what is left of them.
  */
-export async function admitAttempts(trx: Db, plan: DrivenPlan, now: Date): Promise<boolean> {
+export async function admitAttempts(trx: Db, plan: DrivenPlan, now: Date): Promise<Ready> {
   if (!(await hasReady(trx, plan.id))) {
     await forgetWaits(trx, plan.id);
-    return false;
+    return { waits: false, retry_at: null };
   }
   await lockLeases(trx);
   const running: Admitted[] = await findRunning(trx, plan.id);
@@ -42,7 +44,7 @@ export async function admitAttempts(trx: Db, plan: DrivenPlan, now: Date): Promi
     if (candidates.length < PAGE) break;
   }
   await noteWaits(trx, plan.id, now);
-  return hasReady(trx, plan.id);
+  return findReady(trx, plan.id, now);
 }
 
 function typesAtLimit(running: readonly Admitted[], types: Readonly<Record<string, number>>): string[] {

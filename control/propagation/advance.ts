@@ -4,10 +4,11 @@ import { afterAttempt, isGivenUp, outcomeOfIdle } from '../../domain/propagation
 import { decide } from '../../domain/propagation/decide.ts';
 import type { NodeStatus } from '../../domain/propagation/plan-schema.ts';
 import { isClosed } from '../../domain/propagation/plan-states.ts';
+import { retriesAfter, retryAt } from '../../domain/propagation/retry.ts';
 import { settlementOf } from '../../domain/propagation/settlement.ts';
 import { aggregateOf, isTerminal } from '../../domain/propagation/verdict.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { forgetWaits } from '../../store/propagation/leases.ts';
+import { forgetWaits, type Ready } from '../../store/propagation/leases.ts';
 import { endAttempt, listUntaken, markAway, markTaken, wantEnds } from '../../store/propagation/plan-attempts.ts';
 import { markSettlements } from '../../store/propagation/plan-items.ts';
 import {
@@ -59,6 +60,10 @@ const SLICE = 500;
 /** Time (ms) until the next look where something waits for others, and where nothing does. */
 const WAIT_MS = 30_000;
 const REST_MS = 300_000;
+/** A node that is tried again soon is looked for no oftener. */
+const LEAST_WAIT_MS = 100;
+
+const NOTHING_LEFT: Ready = { waits: false, retry_at: null };
 
 const OVER: AdvanceAnswer = { isOver: true, more: false, attempts: [], waitMs: REST_MS, summary: 'the plan is over' };
 
@@ -87,21 +92,26 @@ async function decideStep(trx: Db, { plan: id, own, away }: AdvanceRequest, now:
   if (!plan.heard) await hear(step);
   await markAway(trx, id, away, now);
   const isCut = await follow(step, await takeEnded(step));
-  const isWaiting = step.starts && !isCut && (await admitAttempts(trx, plan, now));
+  const left = step.starts && !isCut ? await admitAttempts(trx, plan, now) : NOTHING_LEFT;
   if (!step.starts) await forgetWaits(trx, id);
   await updatePlan(trx, id, { heard: true, counts: JSON.stringify(plan.counts) });
   const open = (await listUntaken(trx, id)).filter(({ state }) => state === 'open');
   const watched = new Set(own);
   const { pending, in_progress, error_retry } = plan.counts;
-  await noteWait(trx, plan, { open, waitsForLease: isWaiting }, now);
+  await noteWait(trx, plan, { open, waitsForLease: left.waits }, now);
   const isAway = open.some(({ away_since }) => away_since !== null);
   return {
     isOver: false,
     more: isCut,
     attempts: open.flatMap(({ id: attempt, machine }) => (watched.has(attempt) ? [] : [{ attempt, machine }])),
-    waitMs: isWaiting || isAway ? WAIT_MS : REST_MS,
+    waitMs: pauseAfter(left, isAway, now),
     summary: `${pending + error_retry} nodes to do, ${in_progress} in progress${plan.state === 'paused' ? ', paused' : ''}`,
   };
+}
+
+function pauseAfter({ waits, retry_at }: Ready, isAway: boolean, now: Date): number {
+  const most = waits || isAway ? WAIT_MS : REST_MS;
+  return retry_at === null ? most : Math.min(most, Math.max(LEAST_WAIT_MS, retry_at.getTime() - now.getTime()));
 }
 
 /** Obeys what a user has asked for since the last step. */
@@ -146,7 +156,7 @@ async function withGivenUp(
   const seen: AttemptRow[] = [];
   for (const attempt of attempts) {
     const timeout = nodes.get(attempt.node)?.rules.timeout ?? 0;
-    if (attempt.state === 'ended' || !isGivenUp(attempt.away_since, timeout, now)) {
+    if (attempt.state === 'ended' || !isGivenUp(attempt, timeout, now)) {
       seen.push(attempt);
       continue;
     }
@@ -160,18 +170,24 @@ async function withGivenUp(
 }
 
 function changeAfter(plan: DrivenPlan, node: PlanNodeRow, attempt: AttemptRow, now: Date): NodeChange {
+  const ended = attempt.outcome ?? 'error';
   const { status, outcome } = afterAttempt(
-    { outcome: attempt.outcome ?? 'error', verified: attempt.verified, endWanted: attempt.end_wanted },
+    { outcome: ended, verified: attempt.verified, endWanted: attempt.end_wanted },
     {
       made: node.attempts - node.attempts_before,
-      retry: node.rules.retry,
+      retry: retriesAfter(node.rules, ended),
       creates: node.creates,
       isStopping: plan.wish !== null,
     },
   );
   const isTried = status === 'error_retry';
   return changeOf(node, {
-    ...{ status, outcome: isTried ? null : outcome, step: isTried ? 'ready' : null, ready_at: isTried ? now : null },
+    ...{
+      status,
+      outcome: isTried ? null : outcome,
+      step: isTried ? 'ready' : null,
+      ready_at: isTried ? retryAt(node.rules, now) : null,
+    },
     ...{ reason: null, message: attempt.message, code: attempt.code },
     end_time: isTried ? null : (attempt.ended_at ?? now),
   });

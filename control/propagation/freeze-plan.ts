@@ -93,6 +93,8 @@ export async function freezePlan(
         timelimit: rules?.timelimit ?? 0,
         timeout: rules?.timeout ?? 0,
         retry: rules?.retry ?? 0,
+        retry_on: rules?.retry_on ?? 'failure',
+        backoff: rules?.backoff ?? 0,
         outcomes: rules?.outcomes ?? {},
       }),
       inputs: keep(resourceIn(base, node.base).resolved),

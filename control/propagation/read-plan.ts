@@ -2,6 +2,7 @@
 import type { PlanState } from '../../domain/propagation/plan-states.ts';
 import type { PlanNodeView, PlanReport, PlanView } from '../../domain/propagation/plan-view-schema.ts';
 import { percent } from '../../domain/propagation/report.ts';
+import { restsUntil } from '../../domain/propagation/retry.ts';
 import { idRange, isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { countPlans, listOpen, type OpenPlan } from '../../store/propagation/plan-notices.ts';
@@ -108,9 +109,15 @@ export function viewOfPlan(row: PlanRow): PlanView {
 
 /** Nodes that wait say for whom. */
 async function viewsOf(db: Db, plan: string, rows: readonly PlanNodeRow[]): Promise<PlanNodeView[]> {
-  const waiting = rows.filter(({ step, is_idle }) => step === 'ready' && !is_idle).map(({ number }) => number);
-  const holders = waiting.length === 0 ? [] : await findHolders(db, plan, waiting);
+  const now = new Date();
   const reasons = new Map<number, string>();
+  for (const row of rows) {
+    const until = restsUntil(row, now);
+    if (until !== null) reasons.set(row.number, `is tried again at ${until.toISOString()}`);
+  }
+  const isWaiting = ({ step, is_idle, number }: PlanNodeRow) => step === 'ready' && !is_idle && !reasons.has(number);
+  const waiting = rows.filter(isWaiting).map(({ number }) => number);
+  const holders = waiting.length === 0 ? [] : await findHolders(db, plan, waiting);
   for (const { number, kind, key, plan: holder } of holders) {
     if (!reasons.has(number)) reasons.set(number, `waits for ${kind} ${key}, which plan ${holder} has`);
   }

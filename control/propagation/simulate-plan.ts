@@ -4,6 +4,7 @@ import { type Plan, sortedEvents } from '../../domain/propagation/build-plan.ts'
 import type { PropagationEvent } from '../../domain/propagation/event-schema.ts';
 import { renderEvent } from '../../domain/propagation/event-text.ts';
 import { NOOP_REASONS, type PlanEdge, type PlanNode } from '../../domain/propagation/plan-schema.ts';
+import { type RetryRules, retriesAfter } from '../../domain/propagation/retry.ts';
 import { type Outcomes, scriptedOutcome, simulateBuilt } from '../../domain/propagation/simulate.ts';
 import type { SimulateAnswer } from '../../domain/propagation/simulate-schema.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
@@ -25,12 +26,12 @@ export function simulateChanges(
 ): Promise<SimulateAnswer> {
   return inPreview(deps, selection, (plan, { nodes, shown, typeLimits }) => {
     const known = new Map(nodes.map((node) => [node.id, node]));
-    const rulesOf = ({ id }: PlanNode) => JSON.parse(known.get(id)?.rules ?? '{}') as { retry?: number };
+    const rulesOf = ({ id }: PlanNode): RetryRules => ({ retry: 0, ...JSON.parse(known.get(id)?.rules ?? '{}') });
     const built = { ...plan, nodes: shown };
     return simulateBuilt(built, eventsOf(built), {
       initialOf: () => undefined,
       outcomeOf: (node, attempt) => scriptedOutcome(outcomes, node, attempt),
-      retriesOf: (node) => rulesOf(node).retry ?? 0,
+      retriesOf: (node, outcome) => retriesAfter(rulesOf(node), outcome),
       typeOf: ({ id }) => known.get(id)?.type ?? null,
       limits: { items: DEFAULT_ITEMS, types: typeLimits },
     });
@@ -56,7 +57,7 @@ export async function simulatePlan(db: Db, id: string, outcomes: Outcomes): Prom
   return simulateBuilt(plan, eventsOf(plan), {
     initialOf: (node) => initialOf(known.get(node.id)),
     outcomeOf: (node, attempt) => scriptedOutcome(outcomes, node, attempt),
-    retriesOf: (node) => known.get(node.id)?.rules.retry ?? 0,
+    retriesOf: (node, outcome) => retriesAfter(known.get(node.id)?.rules ?? { retry: 0 }, outcome),
     typeOf: (node) => known.get(node.id)?.type ?? null,
     limits: { items: items_limit, types: type_limits },
   });

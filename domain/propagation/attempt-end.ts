@@ -14,7 +14,7 @@ export interface EndedAttempt {
 export interface AttemptedNode {
   /** Attempts so far, this one among them, that the present budget pays for. */
   made: number;
-  /** Further attempts after a failure. */
+  /** Further attempts after an end like this. */
   retry: number;
   /** A success of this node is the first of its resource. */
   creates: boolean;
@@ -41,8 +41,17 @@ export function outcomeOfIdle({ differs, creates }: { differs: boolean; creates:
 /** Time (s) that a machine may be away before an attempt without a time limit of its own is given up. */
 const LONGEST_AWAY_SECONDS = 600;
 
-/** Whether an attempt is given up whose machine is away since an instant. */
-export function isGivenUp(awaySince: Date | null, timeoutSeconds: number, now: Date): boolean {
-  const seconds = timeoutSeconds > 0 ? timeoutSeconds : LONGEST_AWAY_SECONDS;
-  return awaySince !== null && now.getTime() - awaySince.getTime() >= seconds * 1_000;
+/**
+ * Whether an attempt is given up whose machine is away: when the timeout of its action is over, whose clock begins with the run; without a
+ * timeout when the machine was away for too long.
+ */
+export function isGivenUp(
+  { away_since, started_at }: { away_since: Date | null; started_at: Date | null },
+  timeoutSeconds: number,
+  now: Date,
+): boolean {
+  if (away_since === null) return false;
+  const [since, seconds] =
+    timeoutSeconds > 0 ? [started_at ?? away_since, timeoutSeconds] : [away_since, LONGEST_AWAY_SECONDS];
+  return now.getTime() - since.getTime() >= seconds * 1_000;
 }

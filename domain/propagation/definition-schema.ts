@@ -26,8 +26,10 @@ export const LATER_HANDLERS: readonly string[] = [
 
 /** Members of later parts. */
 export const LATER_MEMBERS: readonly string[] = ['managers', 'test', 'outputs'];
-export const LATER_ACTION_MEMBERS: readonly string[] = ['retry_on', 'backoff'];
 export const LATER_INPUT_MEMBERS: readonly string[] = ['jsonschema', 'computable', 'reverse', 'is_own', 'is_emit'];
+
+/** After which ends an action is tried again: after each failure, or only where its target was not to be reached or it was lost. */
+export const RETRY_ON = ['failure', 'error'] as const;
 
 /** What an exit status of an action may be called; `created` follows from `changed`. */
 export const EXIT_OUTCOMES = ['ok', 'changed', 'failed', 'error'] as const;
@@ -47,6 +49,8 @@ const ActionObject = z.strictObject({
   timelimit: seconds.default(0),
   timeout: seconds.default(0),
   retry: z.int().min(0).max(100).default(0),
+  retry_on: z.enum(RETRY_ON).default('failure'),
+  backoff: seconds.default(0),
   outcomes: Outcomes.optional(),
 });
 
@@ -102,6 +106,10 @@ export interface ActionDefinition {
   timelimit: number;
   timeout: number;
   retry: number;
+  /** Definitions that an earlier release has stored have neither. */
+  retry_on?: (typeof RETRY_ON)[number];
+  /** Seconds between an attempt that has failed and the next. */
+  backoff?: number;
   outcomes: ExitOutcomes;
 }
 

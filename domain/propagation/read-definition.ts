@@ -7,7 +7,6 @@ import {
   type Definition,
   type ExitOutcomes,
   inputsOf,
-  LATER_ACTION_MEMBERS,
   LATER_HANDLERS,
   LATER_INPUT_MEMBERS,
   LATER_MEMBERS,
@@ -110,16 +109,12 @@ export function readDefinition(meta: unknown, files: Iterable<string>, name: str
 
 function refuseLaterParts(meta: unknown): void {
   if (!isObject(meta)) return;
-  const { handler, input, actions } = meta;
+  const { handler, input } = meta;
   for (const member of LATER_MEMBERS) {
     if (member in meta && !isEmptyList(meta[member])) throw notSupported(`${member} of a definition`, member);
   }
   if (typeof handler === 'string' && LATER_HANDLERS.includes(handler))
     throw notSupported(`Handler ${handler}`, 'handler');
-  for (const [action, given] of Object.entries(isObject(actions) ? actions : {})) {
-    const member = LATER_ACTION_MEMBERS.find((name) => isObject(given) && name in given);
-    if (member !== undefined) throw notSupported(`${member} of an action`, `actions.${action}.${member}`);
-  }
   if (!isObject(input)) return;
   for (const [name, definition] of Object.entries(input)) {
     if (!isObject(definition)) continue;
@@ -164,8 +159,12 @@ function actionOf(
   file: string | null,
   outcomes: ExitOutcomes = {},
 ): ActionDefinition {
-  const { repeatable = true, repeat_priority = 0, timelimit = 0, timeout = 0, retry = 0 } = given;
-  return { file, repeatable, repeat_priority, timelimit, timeout, retry, outcomes: given.outcomes ?? outcomes };
+  const { repeatable = true, repeat_priority = 0, timelimit = 0, timeout = 0 } = given;
+  const { retry = 0, retry_on = 'failure', backoff = 0 } = given;
+  return {
+    ...{ file, repeatable, repeat_priority, timelimit, timeout, retry, retry_on, backoff },
+    outcomes: given.outcomes ?? outcomes,
+  };
 }
 
 /** Every file right in the folder `actions`; the action is its name without extension. */

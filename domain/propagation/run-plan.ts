@@ -20,8 +20,8 @@ export interface Script {
   initialOf(node: PlanNode): GivenState | undefined;
   /** Outcome of an attempt, counted from 1. */
   outcomeOf(node: PlanNode, attempt: number): Outcome;
-  /** Further attempts after a failure. */
-  retriesOf(node: PlanNode): number;
+  /** Further attempts after an attempt that has failed so. */
+  retriesOf(node: PlanNode, outcome: Outcome): number;
   /** The definition of the node's resource, for limits. */
   typeOf(node: PlanNode): string | null;
   limits: Limits;
@@ -136,7 +136,7 @@ function attempted(node: PlanNode, state: NodeState, script: Script): NodeState 
     attempts += 1;
     const outcome = script.outcomeOf(node, attempts);
     if (isSuccess(outcome)) return { status: 'success', outcome, attempts };
-    if (attempts > script.retriesOf(node)) return { status: 'error', outcome, attempts };
+    if (attempts > script.retriesOf(node, outcome)) return { status: 'error', outcome, attempts };
   }
 }
 

@@ -39,6 +39,25 @@ export async function hasReady(db: Db, plan: string): Promise<boolean> {
   return (await ready.limit(1).executeTakeFirst()) !== undefined;
 }
 
+/** The condition that a node rests until it is tried again, over the alias `n`. */
+const rests = (now: Date) =>
+  sql<boolean>`coalesce(n.status = 'error_retry' and n.ready_at > ${now}::timestamptz, false)`;
+
+export interface Ready {
+  /** Whether something is to run now that executes something. */
+  waits: boolean;
+  /** When the first of those that rest is tried again. */
+  retry_at: Date | null;
+}
+
+/** Returns what of a plan is to run and has not begun. */
+export async function findReady(trx: Db, plan: string, now: Date): Promise<Ready> {
+  const { rows } = await sql<Ready>`
+    select coalesce(bool_or(not ${rests(now)}), false) as waits, min(n.ready_at) filter (where ${rests(now)}) as retry_at
+    from propagation_plan_nodes n where n.plan = ${plan} and n.step = 'ready' and not n.is_idle`.execute(trx);
+  return rows[0] ?? { waits: false, retry_at: null };
+}
+
 export interface Search {
   limit: number;
   /** Definitions of which no further action may start. */
@@ -50,7 +69,7 @@ export interface Search {
 export async function findCandidates(trx: Db, plan: string, { limit, fullTypes, now }: Search): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
     select n.number, n.id, n.resource, n.target, n.type, n.weight from propagation_plan_nodes n
-    where n.plan = ${plan} and n.step = 'ready' and not n.is_idle
+    where n.plan = ${plan} and n.step = 'ready' and not n.is_idle and not ${rests(now)}
       and (n.type is null or n.type <> all(${fullTypes}::text[]))
       and not ${isKept('resource', 'n.resource', plan, 'n.ready_at', now)}
       and (n.target is null or not ${isKept('target', 'n.target', plan, 'n.ready_at', now)})
@@ -90,7 +109,7 @@ export async function noteWaits(trx: Db, plan: string, now: Date): Promise<void>
     with wanted as (
       select k.kind, k.key, min(n.ready_at) as since from propagation_plan_nodes n,
         lateral (values ('target', n.target), ('resource', n.resource)) as k(kind, key)
-      where n.plan = ${plan} and n.step = 'ready' and not n.is_idle and k.key is not null
+      where n.plan = ${plan} and n.step = 'ready' and not n.is_idle and not ${rests(now)} and k.key is not null
       group by k.kind, k.key
     ), kept as (
       select w.kind, w.key, w.since from wanted w

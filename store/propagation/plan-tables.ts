@@ -112,7 +112,10 @@ export type NewPlanEdge = Omit<Insertable<PlanEdgesTable>, 'plan'>;
 export type NewPlanItem = Omit<Insertable<PlanItemsTable>, 'plan'>;
 
 /** What the definition says of an action. */
-export type NodeRules = Pick<ActionDefinition, 'file' | 'timelimit' | 'timeout' | 'retry' | 'outcomes'>;
+export type NodeRules = Pick<
+  ActionDefinition,
+  'file' | 'timelimit' | 'timeout' | 'retry' | 'retry_on' | 'backoff' | 'outcomes'
+>;
 
 export interface PlanEdgesTable {
   plan: string;

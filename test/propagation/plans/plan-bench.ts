@@ -51,6 +51,8 @@ export async function openPlans() {
   await put('limited', 'limits: {type_limit: 1}');
   const explicit = [...ACTIONS, ...MORE_ACTIONS].map((action) => `  ${action}: {file: ${action}.sh, retry: 2}`);
   await put('retried', `actions:\n${explicit.join('\n')}`);
+  const rested = ACTION_NAMES.map((name) => `  ${name}: {file: ${name}.sh, retry: 2, retry_on: error, backoff: 60}`);
+  await put('rested', `actions:\n${rested.join('\n')}`);
   const once = [...ACTIONS, ...MORE_ACTIONS].map((action) => `  ${action}: {file: ${action}.sh, repeatable: false}`);
   await put('fixed', `actions:\n${once.join('\n')}`);
 

@@ -1,5 +1,7 @@
 /** The steps of a plan's driver: each may be made any number of times, and be lost. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { getNode } from '../../../control/propagation/read-plan.ts';
+import { simulatePlan } from '../../../control/propagation/simulate-plan.ts';
 import { openPlans, type PlanBench } from './plan-bench.ts';
 
 let plans: PlanBench;
@@ -122,6 +124,28 @@ describe('attempts', () => {
     }
     expect((await plans.finish(id)).state).toBe('failed');
     expect((await plans.nodes(id))[0]).toMatchObject({ status: 'error', attempts: 3, code: 'unreachable' });
+  });
+
+  test('rest between one another, follow no failure of other kinds, and hold nothing meanwhile', async () => {
+    const id = await opened(['a'], '', 'rested');
+    const simulated = async (outcome: 'failed' | 'error') =>
+      (await simulatePlan(plans.db, id, { 'a.run': outcome })).run.attempts['a.run'];
+    expect([await simulated('failed'), await simulated('error')]).toEqual([1, 3]);
+    const [open] = (await plans.advance(id)).attempts;
+    await plans.end(open?.attempt ?? '', { outcome: 'error', code: 'unreachable' });
+    expect(await plans.advance(id)).toMatchObject({ isOver: false, attempts: [], waitMs: 60_000 });
+    expect(await getNode(plans.db, id, 'a.run')).toMatchObject({
+      ...{ status: 'error_retry', end_time: null, reason: expect.stringMatching(/^is tried again at \d{4}-/) },
+    });
+    expect(await plans.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
+    expect(await plans.db.selectFrom('propagation_lease_waits').selectAll().execute()).toEqual([]);
+    plans.pass(59_000);
+    expect((await plans.advance(id)).attempts).toEqual([]);
+    plans.pass(1_000);
+    const [next] = (await plans.advance(id)).attempts;
+    await plans.end(next?.attempt ?? '', { outcome: 'failed' });
+    expect((await plans.finish(id)).state).toBe('failed');
+    expect((await plans.nodes(id))[0]).toMatchObject({ status: 'error', outcome: 'failed', attempts: 2 });
   });
 
   test('do not follow a run that may still be at work', async () => {

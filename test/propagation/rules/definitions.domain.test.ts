@@ -25,6 +25,8 @@ describe('a definition', () => {
       timelimit: 0,
       timeout: 0,
       retry: 0,
+      retry_on: 'failure',
+      backoff: 0,
       outcomes: {},
     });
     expect(Object.keys(definition.inputs).sort()).toEqual(['location_id', 'port', 'transports_id']);
@@ -32,10 +34,11 @@ describe('a definition', () => {
   });
 
   test('that names its actions has no others', () => {
-    const actions = { run: 'run.sh', again: { file: 'run.sh', retry: 2, repeatable: false, outcomes: { 3: 'ok' } } };
+    const again = { file: 'run.sh', retry: 2, retry_on: 'error', backoff: 5, repeatable: false, outcomes: { 3: 'ok' } };
+    const actions = { run: 'run.sh', again };
     const definition = readDefinition({ handler: 'shell', actions, outcomes: { 0: 'changed' } }, FILES, 'web');
     expect(Object.keys(definition.actions)).toEqual(['again', 'run']);
-    expect(definition.actions.again).toMatchObject({ retry: 2, repeatable: false, outcomes: { 3: 'ok' } });
+    expect(definition.actions.again).toMatchObject({ ...again, file: 'actions/run.sh' });
     expect(definition.actions.run?.outcomes).toEqual({ 0: 'changed' });
   });
 
@@ -54,6 +57,8 @@ describe('a definition', () => {
     ['a missing file', { handler: 'shell', actions: { run: 'away.sh' } }],
     ['a file outside of its actions', { handler: 'shell', actions: { run: '../bin/x' } }],
     ['an action without a file', { handler: 'shell', actions: { run: {} } }],
+    ['another retry_on', { handler: 'shell', actions: { run: { file: 'run.sh', retry_on: 'failed' } } }],
+    ['a rest below nothing', { handler: 'shell', actions: { run: { file: 'run.sh', backoff: -1 } } }],
     ['the outcome created', { outcomes: { 0: 'created' } }],
     ['an exit status that is none', { outcomes: { ok: 'ok' } }],
     ['a schema that is none', { input: { a: { schema: 'string' } } }],
@@ -79,8 +84,6 @@ describe('a definition', () => {
     ['is_own', { input: { a: { is_own: false } } }],
     ['is_emit', { input: { a: { is_emit: false } } }],
     ['$uuid', { input: { a: { value: '$uuid' } } }],
-    ['retry_on', { actions: { run: { file: 'run.sh', retry_on: 'error' } } }],
-    ['backoff', { actions: { run: { file: 'run.sh', backoff: 5 } } }],
   ])('with %s, which is not built, is refused by that name', (name, meta) => {
     expect(() => readDefinition(meta, FILES, 'web')).toThrow(refusal('not_supported', name));
   });

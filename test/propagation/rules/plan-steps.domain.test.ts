@@ -3,6 +3,7 @@ import { afterAttempt, isGivenUp, outcomeOfIdle } from '../../../domain/propagat
 import type { ActionDefinition } from '../../../domain/propagation/definition-schema.ts';
 import { actionRules, checkActions, executedAction, isIdle } from '../../../domain/propagation/plan-actions.ts';
 import { allows, isClosed, type PLAN_COMMANDS, PLAN_STATES } from '../../../domain/propagation/plan-states.ts';
+import { type RetryRules, restsUntil, retriesAfter, retryAt } from '../../../domain/propagation/retry.ts';
 import { settlementOf } from '../../../domain/propagation/settlement.ts';
 import { targetOf } from '../../../domain/propagation/target.ts';
 
@@ -49,10 +50,37 @@ describe('after an attempt', () => {
   });
 
   test('a machine may be away for the time limit of its action, or for ten minutes', () => {
-    const since = new Date(0);
-    expect(isGivenUp(null, 0, new Date(10_000_000))).toBe(false);
-    expect([599_999, 600_000].map((ms) => isGivenUp(since, 0, new Date(ms)))).toEqual([false, true]);
-    expect([4_999, 5_000].map((ms) => isGivenUp(since, 5, new Date(ms)))).toEqual([false, true]);
+    const away = (started: number | null, since: number | null = 60_000) => ({
+      started_at: started === null ? null : new Date(started),
+      away_since: since === null ? null : new Date(since),
+    });
+    const at = (times: number[], attempt: ReturnType<typeof away>, timeout: number) =>
+      times.map((ms) => isGivenUp(attempt, timeout, new Date(ms)));
+    expect(at([10_000_000], away(0, null), 0)).toEqual([false]);
+    expect(at([10_000_000], away(0, null), 5)).toEqual([false]);
+    expect(at([659_999, 660_000], away(0), 0)).toEqual([false, true]);
+    // The clock of the timeout begins with the run, and where there is no run yet with the absence.
+    expect(at([99_999, 100_000], away(0), 100)).toEqual([false, true]);
+    expect(at([159_999, 160_000], away(null), 100)).toEqual([false, true]);
+  });
+
+  test('an action is tried again after each failure, or only where its target was at fault', () => {
+    const further = (rules: RetryRules) =>
+      (['failed', 'error'] as const).map((outcome) => retriesAfter(rules, outcome));
+    expect(further({ retry: 2 })).toEqual([2, 2]);
+    expect(further({ retry: 2, retry_on: 'failure' })).toEqual([2, 2]);
+    expect(further({ retry: 2, retry_on: 'error' })).toEqual([0, 2]);
+  });
+
+  test('a node rests between its attempts for as long as its definition says', () => {
+    const at = new Date(10_000);
+    expect([{ retry: 1 }, { retry: 1, backoff: 1.5 }].map((rules) => retryAt(rules, at).getTime())).toEqual([
+      10_000, 11_500,
+    ]);
+    const ready_at = new Date(11_500);
+    expect(restsUntil({ status: 'error_retry', ready_at }, at)).toEqual(ready_at);
+    expect(restsUntil({ status: 'error_retry', ready_at }, ready_at)).toBeNull();
+    expect(restsUntil({ status: 'pending', ready_at }, at)).toBeNull();
   });
 });
 
