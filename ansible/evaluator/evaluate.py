@@ -57,10 +57,14 @@ def answer(request: dict) -> dict[str, object]:
         try:
             texts.append(render(template['text'], request['variables']))
         except MemoryError:
-            return {'error': f'it takes more than {MEMORY} bytes of memory', 'name': template['name']}
+            return {'error': _lack(), 'name': template['name']}
         except Exception as error:  # Whatever an expression of a template raises is a mistake of the template.
             return {'error': _said(error), 'name': template['name']}
     return {'texts': texts}
+
+
+def _lack() -> str:
+    return f'it takes more than {resource.getrlimit(resource.RLIMIT_AS)[0]} bytes of memory'
 
 
 def _said(error: Exception) -> str:
@@ -73,6 +77,13 @@ def _said(error: Exception) -> str:
     return text.encode('utf-8', 'replace').decode()[:_LONGEST_ERROR]
 
 
+def limit(kind: int, most: int) -> None:
+    """Limits what this process may take for good. A limit that is lower already, as `ulimit` of the worker sets it, stays."""
+    _, hard = resource.getrlimit(kind)
+    least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (least, least))
+
+
 def main() -> None:
     """Answers requests until there are no more."""
     answers = os.fdopen(os.dup(1), 'w', encoding='utf-8')
@@ -83,13 +94,13 @@ def main() -> None:
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NPROC, 0),
     ):
-        resource.setrlimit(kind, (most, most))
+        limit(kind, most)
     _write(answers, {'ready': True})
     for line in sys.stdin.buffer:
         try:
             _write(answers, answer(json.loads(line)))
         except MemoryError:
-            _write(answers, {'error': f'it takes more than {MEMORY} bytes of memory', 'name': ''})
+            _write(answers, {'error': _lack(), 'name': ''})
 
 
 def _write(answers: TextIO, value: dict[str, object]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,10 +14,17 @@ import pytest
 EVALUATOR = Path(__file__).resolve().parents[1] / 'evaluator' / 'evaluate.py'
 
 
-def ask(tmp_path: Path, *requests: dict) -> list[dict]:
+def ask(tmp_path: Path, *requests: dict, before: Callable[[], None] | None = None) -> list[dict]:
     lines = ''.join(json.dumps(request) + '\n' for request in requests)
     done = subprocess.run(
-        [sys.executable, '-I', str(EVALUATOR)], input=lines, capture_output=True, text=True, cwd=tmp_path, env={}, timeout=120
+        [sys.executable, '-I', str(EVALUATOR)],
+        input=lines,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={},
+        timeout=120,
+        preexec_fn=before,
     )
     assert done.returncode == 0, done.stderr
     ready, *answers = [json.loads(line) for line in done.stdout.splitlines()]
@@ -69,3 +78,16 @@ def test_goes_on_after_a_refusal(tmp_path: Path) -> None:
     good = {'templates': [{'name': 'ok', 'text': 'a'}, {'name': 'two', 'text': '{{ v }}'}], 'variables': {'v': 'ü'}}
     assert [answer.get('name') for answer in ask(tmp_path, bad, good)] == ['bad', None]
     assert ask(tmp_path, good)[0] == {'texts': ['a', 'ü']}
+
+
+def test_lives_with_limits_that_are_lower_than_its_own(tmp_path: Path) -> None:
+    memory = 192 * 1024 * 1024
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    good = {'templates': [{'name': 'x', 'text': '{{ v }}'}], 'variables': {'v': 1}}
+    large = {'templates': [{'name': 'x', 'text': "{{ ('a' * 230000000) | length }}"}], 'variables': {}}
+    answers = ask(tmp_path, good, large, good, before=limited)
+    assert answers == [{'texts': ['1']}, {'error': f'it takes more than {memory} bytes of memory', 'name': 'x'}, {'texts': ['1']}]
