@@ -99,6 +99,12 @@ export function knownHostsText(hostKey: string): string {
   );
 }
 
+/**
+ * How a node is logged in to is what its transport says. An ssh_config of this machine, with keys, proxies and commands of its own, is for
+ * who works here.
+ */
+export const OWN_CONFIGURATION: readonly string[] = ['-F', '/dev/null'];
+
 /** ssh takes the first value of an option that it is given. These stand before all that ansible.cfg adds. */
 function sshArguments(knownHosts: string): string {
   const options = [
@@ -108,7 +114,8 @@ function sshArguments(knownHosts: string): string {
     'ControlMaster=auto',
     'ControlPersist=60s',
   ];
-  return options.map((option) => `-o '${option.replaceAll("'", "'\\''")}'`).join(' ');
+  const words = options.map((option) => `-o '${option.replaceAll("'", "'\\''")}'`);
+  return [...OWN_CONFIGURATION, ...words].join(' ');
 }
 
 /** Returns the options by which ssh talks to no host but the one whose key is in a file of known hosts. */

@@ -1,13 +1,13 @@
 /** How a shell action is begun and ended at a target: the words of ssh, and the command there. */
 import type { InventoryTree } from '../components/inventory/inventory-tree.ts';
 import { musterError } from '../errors.ts';
-import { hostKeyOptions } from './action-login.ts';
+import { hostKeyOptions, OWN_CONFIGURATION } from './action-login.ts';
 
 /** Files that ssh logs in with. */
 export interface LoginFiles {
   /** Private keys, in the order in which they are offered. */
   keys: readonly string[];
-  /** File of known hosts whose one entry has the alias of the target; null: the known hosts of the user, as sessions have them. */
+  /** File of known hosts whose one entry has the alias of the target; null: the known hosts and the ssh_config of the user, as sessions have them. */
   knownHosts: string | null;
   /** Without a file of known hosts of its own: whether a host whose key is not known is refused. */
   checksHosts: boolean;
@@ -66,6 +66,7 @@ export function shellHost({ hosts }: InventoryTree, files: LoginFiles): ShellHos
   return {
     ssh: [
       'ssh',
+      ...(files.knownHosts === null ? [] : OWN_CONFIGURATION),
       ...options.flatMap((option) => ['-o', option]),
       ...(ansible_port === undefined ? [] : ['-p', String(ansible_port)]),
       ...(ansible_user === undefined ? [] : ['-l', String(ansible_user)]),

@@ -155,7 +155,7 @@ describe('the host of an action', () => {
     const [, variables] = nodeHost('10.0.0.5:22') ?? [];
     expect(variables?.ansible_host_key_checking).toBe(true);
     const words = String(variables?.ansible_ssh_args);
-    expect(words).toMatch(/^-o 'StrictHostKeyChecking=yes' -o 'UserKnownHostsFile=/);
+    expect(words).toMatch(/^-F \/dev\/null -o 'StrictHostKeyChecking=yes' -o 'UserKnownHostsFile=/);
     expect(words).toContain(`'UserKnownHostsFile="/a/it'\\''s 1%%"'`);
     expect(words).toContain(`HostKeyAlias=${HOST_KEY_ALIAS}`);
     expect(variables).not.toHaveProperty('ansible_become');

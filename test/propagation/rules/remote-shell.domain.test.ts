@@ -26,6 +26,8 @@ describe('the words of ssh', () => {
     const tree = nodeTree('fe80::1:2222', transport, '/run/known 100%', { allowLocalConnection: false });
     const { ssh, become, python } = shellHost(tree, { ...FILES, knownHosts: '/run/known 100%' });
     expect(ssh.slice(-6)).toEqual(['-p', '2222', '-l', 'deploy', '--', 'fe80::1']);
+    // No ssh_config of the machine adds keys, proxies or commands.
+    expect(ssh.slice(0, 3)).toEqual(['ssh', '-F', '/dev/null']);
     expect({ become, python }).toEqual({ become: true, python: 'python3' });
     // The first value of an option counts.
     expect(optionsOf(ssh).slice(0, 4)).toEqual([
@@ -41,6 +43,7 @@ describe('the words of ssh', () => {
 
   test('log in at a component as its variables say, or as ssh does by itself', () => {
     expect(hostOf({}).ssh.slice(-2)).toEqual(['--', 'x1']);
+    expect(hostOf({}).ssh).not.toContain('-F');
     const { ssh, python, become } = hostOf({
       ...{ ansible_host: '10.0.0.1', ansible_port: 2222, ansible_user: 'root' },
       ansible_python_interpreter: '/opt/python3',
