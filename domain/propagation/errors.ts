@@ -67,6 +67,9 @@ export const PROPAGATION_ERRORS = {
   computable_failed: kind(422, 'Input cannot be computed', 2),
   missing_arguments: kind(422, 'Arguments are missing', 2),
   unsafe_value: kind(422, 'Value is not safe here', 2),
+  sync_timeout: controller(504, 'Sync came to no end', 6, {
+    advice: '`./muster repository sync NAME` tries again; the log of the worker tells what became of the last try',
+  }),
   evaluator_unavailable: controller(503, 'Templates cannot be filled in now', 1, { retryable: true }),
   evaluator_failed: controller(500, 'Templates cannot be filled in', 1, {
     advice: '`./muster plan retry PLAN` goes on with the plan once the Python of the worker is mended',

@@ -7,6 +7,7 @@
  *
  * History: some 17 events a round; it continues as new at the server's hint.
  */
+import { TimeoutType } from '@temporalio/common';
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -16,6 +17,7 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
+  TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RepositoryActivities } from '../../activities/propagation/contract.ts';
@@ -27,13 +29,16 @@ const { beginSync, failSync } = proxyActivities<RepositoryActivities>({
   retry: { initialInterval: '500ms', maximumInterval: '30s' },
 });
 
+/** How often a sync is tried. */
+const TRIES = 5;
+
 const { syncRepository } = proxyActivities<RepositoryActivities>({
   startToCloseTimeout: '1h',
   heartbeatTimeout: '15s',
   // What it does is known only when it has stopped.
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   // A remote that is away for a moment is asked again; the sync fails soon enough for a user who waits.
-  retry: { initialInterval: '2s', maximumInterval: '30s', maximumAttempts: 5 },
+  retry: { initialInterval: '2s', maximumInterval: '30s', maximumAttempts: TRIES },
 });
 
 export interface SyncRepositoryInput {
@@ -85,6 +90,15 @@ async function syncOnce(repository: string, sync: number): Promise<void> {
 }
 
 function endOf({ cause, message }: ActivityFailure): { code: string; reason: string } {
+  if (cause instanceof TimeoutFailure) return { code: 'sync_timeout', reason: timeoutText(cause) };
   if (cause instanceof ApplicationFailure) return { code: cause.type ?? 'internal', reason: cause.message };
   return { code: 'internal', reason: cause?.message ?? message };
+}
+
+/** A worker that is killed gives no sign any more; a sync that goes on for too long gives signs to the last. */
+function timeoutText({ timeoutType }: TimeoutFailure): string {
+  if (timeoutType === TimeoutType.HEARTBEAT) {
+    return `The worker that read the repository was lost, in each of ${TRIES} tries: its log tells why`;
+  }
+  return `The repository was not read within an hour, in any of ${TRIES} tries: look whether it has grown too large, or its server is too slow`;
 }
