@@ -5,6 +5,7 @@ import type { ApiClient } from '../../client/api-client.ts';
 import { eventStream } from '../../client/event-stream.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT } from '../../failure.ts';
+import { absentWorker } from '../../follow/absent-worker.ts';
 import { duration } from '../../output/times.ts';
 import { oneLine } from '../../terminal/neutralise.ts';
 import { nodeLine, summaryLine } from './plan-words.ts';
@@ -49,7 +50,7 @@ export async function followPlan(
   const line = openLine(context);
   let end: PlanStreamEnd | undefined;
   let failed: string | undefined;
-  const counting = showCounts(api, path, signal, line);
+  const counting = showCounts(api, path, signal, line, absentWorker(context, api, line.note));
   try {
     const connection = {
       ...{ query: { after }, signal },
@@ -81,11 +82,18 @@ export async function followPlan(
   );
 }
 
-async function showCounts(api: ApiClient, path: string, signal: AbortSignal, line: Line): Promise<void> {
+async function showCounts(
+  api: ApiClient,
+  path: string,
+  signal: AbortSignal,
+  line: Line,
+  lookForWorkers: () => Promise<void>,
+): Promise<void> {
   while (!signal.aborted) {
     try {
       const { state, summary } = await api.json<PlanView>({ method: 'GET', path }, signal);
       line.show(`${summaryLine(summary)}${state === 'paused' ? ' (paused)' : ''}`);
+      if (state === 'running') await lookForWorkers();
     } catch (error) {
       // The stream says what is wrong with the API, and throws what is refused.
       if (!(error instanceof CliFailure)) throw error;

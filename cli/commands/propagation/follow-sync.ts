@@ -3,6 +3,7 @@ import type { RepositoryView } from '../../../domain/propagation/schema.ts';
 import type { ApiClient, ApiRequest } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT } from '../../failure.ts';
+import { absentWorker } from '../../follow/absent-worker.ts';
 import { duration } from '../../output/times.ts';
 import { oneLine } from '../../terminal/neutralise.ts';
 import { failureLine } from './repository-view.ts';
@@ -21,6 +22,7 @@ export async function followSync(
   { timeout }: { timeout?: number | undefined },
 ): Promise<void> {
   const until = timeout === undefined ? Number.POSITIVE_INFINITY : context.now() + timeout * 1_000;
+  const lookForWorkers = absentWorker(context, api, (text) => say(context, text));
   for (;;) {
     const read = await stateOf(context, api, path);
     if (read !== undefined && read.state !== 'syncing') return tellEnd(context, read);
@@ -29,6 +31,7 @@ export async function followSync(
       context.exit = EXIT.interrupted;
       return;
     }
+    if (read !== undefined) await lookForWorkers();
     if (context.now() >= until) {
       const text = `the sync has not ended within ${duration((timeout ?? 0) * 1_000)}; it goes on`;
       throw new CliFailure('timed_out', text, EXIT.timedOut);

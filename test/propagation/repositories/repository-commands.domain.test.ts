@@ -76,6 +76,23 @@ test('sync asks, and --wait ends with the sync', async () => {
   });
 });
 
+test('--wait says that no worker is at work, once, and goes on', async () => {
+  api.on(`POST ${PATH}/site/sync`, always(202, SITE));
+  api.on(`GET ${PATH}/site`, inTurn(SITE, SITE, SITE, SYNCED));
+  api.on('GET /api/v1/status', always(200, { workers: { ok: false, reason: 'none', count: 0 } }));
+  let time = 0;
+  const now = () => {
+    time += 11_000;
+    return time;
+  };
+  const { exit, err } = await cli(['repository', 'sync', 'site', '--wait'], { url: api.url, stdin: '', now });
+  expect([exit, err.match(/no worker is at work/g)]).toEqual([0, ['no worker is at work']]);
+  api.on(`GET ${PATH}/site`, inTurn(SITE, SITE, SYNCED));
+  api.on('GET /api/v1/status', always(200, { workers: { ok: true, reason: null, count: 1 } }));
+  const other = await cli(['repository', 'sync', 'site', '--wait'], { url: api.url, stdin: '', now });
+  expect([other.exit, other.err.includes('no worker')]).toEqual([0, false]);
+});
+
 test('a refusal has its exit status', async () => {
   api.on(`POST ${PATH}/none/sync`, (_, response) => problem(response, 'source_unknown', 'no source'));
   expect(await run('sync', 'none', '--wait')).toMatchObject({

@@ -170,6 +170,20 @@ describe('plan run --wait', () => {
     expect(err).toContain('\r\u001b[K\u001b[32mSUCCESS\u001b[0m: 2');
   });
 
+  test('says that no worker is at work', async () => {
+    follow('');
+    api.on('GET /api/v1/status', always(200, { workers: { ok: false, reason: 'none', count: 0 } }));
+    let time = 0;
+    const now = () => {
+      time += 11_000;
+      return time;
+    };
+    const command = startCli(['plan', 'run', ID, '--wait'], { url: api.url, now });
+    await command.says('no worker is at work: nothing goes on until a worker is back');
+    command.interrupt();
+    expect(await command.ended).toBe(130);
+  });
+
   test('needs --wait for what says how to wait', async () => {
     expect((await run('plan', 'run', ID, '--timeout', '3')).exit).toBe(2);
     expect(api.seen).toEqual([]);
