@@ -11,6 +11,8 @@ export interface Sink {
   write(text: string): void;
   /** Whether a person looks at it: only then are there live lines and is hostile text made visible. */
   readonly terminal: boolean;
+  /** Whether the person wants no colours (`NO_COLOR`). */
+  readonly plain?: boolean;
   /** Width in characters; 80 when unknown. */
   columns(): number;
 }

@@ -51,7 +51,7 @@ function interruptSignal(): { signal: AbortSignal; release(): void; commandEnded
 const { env } = process;
 // Messages that nobody can read any more (`2>&1 | head`, a terminal that is gone) end nothing.
 process.stderr.on('error', () => undefined);
-const err = processSink(process.stderr, env.TERM, () => undefined);
+const err = processSink(process.stderr, env, () => undefined);
 let status: number = EXIT.done;
 // A reader that has seen enough (`| head`) is no failure, and hides none.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -59,7 +59,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   printFailure({ err }, outputNotWritten(error));
   process.exit(EXIT.failed);
 });
-const out = processSink(process.stdout, env.TERM, (error) => {
+const out = processSink(process.stdout, env, (error) => {
   throw outputNotWritten(error);
 });
 

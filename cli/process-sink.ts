@@ -12,11 +12,11 @@ export interface ProcessSink extends Sink {
 /**
  * Sink over stdout or stderr of this process. What goes to a file is written at once and whole; one that takes no more, as on a
  * full disk, is `onFileError`'s, which may throw. A pipe is written to as fast as it is read, and `flushed` waits for the rest.
- * A terminal of type `dumb` (`term`) takes text alone.
+ * A terminal of the type `dumb` takes text alone. `NO_COLOR` with any text in it means text without colours.
  */
 export function processSink(
   stream: NodeJS.WriteStream & { fd: number },
-  term: string | undefined,
+  { TERM, NO_COLOR }: { TERM?: string | undefined; NO_COLOR?: string | undefined },
   onFileError: (error: NodeJS.ErrnoException) => void,
 ): ProcessSink {
   const toFile = !stream.isTTY && isFile(stream.fd);
@@ -32,7 +32,8 @@ export function processSink(
         onFileError(error as NodeJS.ErrnoException);
       }
     },
-    terminal: stream.isTTY === true && term !== 'dumb',
+    terminal: stream.isTTY === true && TERM !== 'dumb',
+    plain: NO_COLOR !== undefined && NO_COLOR !== '',
     columns: () => stream.columns || 80,
     // Written after all that waits, and called back also when nobody reads any more.
     flushed: () => (toFile ? Promise.resolve() : new Promise((resolve) => stream.write('', () => resolve()))),

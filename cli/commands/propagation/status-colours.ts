@@ -16,9 +16,12 @@ const COLOURS: Readonly<Record<string, number>> = {
 /** A status at the end of the line of a node or before its message, or before what is counted of it. */
 const WORD = /(?<= -> )[A-Z_]+(?= :: |$)|(?<=^|\s)[A-Z_]+(?=: \d)/gm;
 
-/** Returns lines of a report, or of counts, with colours where a person looks at them; what could steer the terminal is gone by then. */
-export function painted({ terminal }: Pick<Sink, 'terminal'>, text: string): string {
-  if (!terminal) return text;
+/**
+ * Returns lines of a report, or of counts, with colours where a person looks at them and wants colours; what could steer the terminal is
+ * gone by then.
+ */
+export function painted({ terminal, plain = false }: Pick<Sink, 'terminal' | 'plain'>, text: string): string {
+  if (!terminal || plain) return text;
   return text.replace(WORD, (word) =>
     Object.hasOwn(COLOURS, word) ? `\u001b[${COLOURS[word]}m${word}\u001b[0m` : word,
   );

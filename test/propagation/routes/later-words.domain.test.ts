@@ -54,6 +54,7 @@ const REPORT = 'a.run -> SUCCESS\nb.run -> ERROR :: exit status 1\nc.run -> ERRO
 
 test('a terminal has colours, a pipe has none', () => {
   expect(painted({ terminal: false }, REPORT)).toBe(REPORT);
+  expect(painted({ terminal: true, plain: true }, REPORT)).toBe(REPORT);
   expect(painted({ terminal: true }, REPORT)).toBe(
     'a.run -> \u001b[32mSUCCESS\u001b[0m\nb.run -> \u001b[31mERROR\u001b[0m :: exit status 1\nc.run -> \u001b[93mERROR_RETRY\u001b[0m\nTotal Time: 3\n',
   );
