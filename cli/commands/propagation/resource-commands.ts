@@ -5,7 +5,7 @@ import type { ResourceDetail, ResourceView, StagedItemView } from '../../../doma
 import { type ApiClient, segment } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
-import { usage } from '../../failure.ts';
+import { CliFailure, EXIT, usage } from '../../failure.ts';
 import {
   apiOf,
   type OutputOptions,
@@ -142,7 +142,9 @@ export function resourceCommands(program: Command, context: CliContext): void {
 
 /** A folder of this machine is uploaded first: the API reads no files. Returns the spec of what a resource is made of. */
 async function uploadedSpec(context: CliContext, api: ApiClient, spec: string, options: WriteOptions): Promise<string> {
-  if (spec.endsWith('.yaml')) throw usage(`${spec} is a composer file, which is not supported yet`);
+  if (spec.endsWith('.yaml')) {
+    throw new CliFailure('not_supported', `${spec} is a composer file, which is not supported yet`, EXIT.usage);
+  }
   if (!/^\.{0,2}\//.test(spec)) return spec;
   const { readDefinitionFolders } = await import('./definition-folder.ts');
   const [definition, ...others] = await readDefinitionFolders(spec);
