@@ -10,6 +10,7 @@ import { configurations } from './configurations.ts';
 import { deployments } from './deployments.ts';
 import { images } from './images.ts';
 import { operator } from './operator.ts';
+import { propagation } from './propagation.ts';
 import { runs } from './runs.ts';
 import { secrets } from './secrets.ts';
 import { service } from './service.ts';
@@ -39,6 +40,7 @@ export const GROUPS = {
   sessionJobs,
   operator,
   deployments,
+  propagation,
 };
 
 const VariablesSchema = z.object(joinSettings(GROUPS));

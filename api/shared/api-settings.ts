@@ -31,6 +31,7 @@ export function apiSettings(env: Environment, tls: TlsPair | undefined, version:
     runner: env.MUSTER_RUNNER,
     repositorySchemes: env.MUSTER_REPOSITORY_SCHEMES,
     allowsLocal: env.MUSTER_ALLOW_LOCAL_CONNECTION,
+    eventPolicy: env.MUSTER_CONNECTION_EVENTS,
     version,
     deployments: { staleAfterMs: env.MUSTER_DEPLOY_STALE_AFTER_SECONDS * 1000 },
   };

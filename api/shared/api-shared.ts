@@ -13,6 +13,7 @@ import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../../
 import type { ReadArchive, ReadKubeconfig } from '../../domain/deployments/ports.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { LaneStop } from '../../domain/lane-stop.ts';
+import type { EventPolicy } from '../../domain/propagation/default-events.ts';
 import type { ReadYaml } from '../../domain/propagation/ports.ts';
 import type { RunnerKind } from '../../domain/runs/runner.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
@@ -83,6 +84,8 @@ export interface ApiSettings {
   repositorySchemes: readonly string[];
   /** Whether work of users may be done on the machine of a worker itself. */
   allowsLocal: boolean;
+  /** Which events a connection makes that does not say so itself. */
+  eventPolicy: EventPolicy;
   /** Version of Muster itself. */
   version: string;
   deployments: {

@@ -24,7 +24,7 @@ import type { EventRow } from '../../store/propagation/resource-events.ts';
 import type { ResourceRow } from '../../store/propagation/resources.ts';
 import { addDefaultEvents, addUserEvents } from './connection-events.ts';
 import { addressOf, readInputValue } from './current-resources.ts';
-import type { ModelDependencies, ModelWrite } from './dependencies.ts';
+import type { ConnectDependencies, ModelWrite } from './dependencies.ts';
 import { forgetConnections } from './disconnect.ts';
 import { editable, stageEdited } from './stage-edit.ts';
 import { writeJoined } from './write-model.ts';
@@ -33,7 +33,7 @@ export interface NewConnection {
   emitter: string;
   receiver: string;
   mapping: Mapping | undefined;
-  /** Which events the connection makes, or a list of events in their place. */
+  /** Which events the connection makes, or a list of events in their place; default: those of the installation. */
   events?: EventPolicy | readonly GivenEvent[] | undefined;
 }
 
@@ -49,9 +49,9 @@ export interface Connected {
  * Throws `unknown_resource`, `input_unknown`, `self_connection`, `input_cycle`, `validation_failed`, `secret_by_reference`,
  * `not_supported`, and what events are refused with.
  */
-export async function connect(deps: ModelDependencies, wanted: NewConnection): Promise<Connected> {
+export async function connect(deps: ConnectDependencies, wanted: NewConnection): Promise<Connected> {
   const named = pairsOf(wanted.mapping);
-  const { events = 'full' } = wanted;
+  const { events = deps.eventPolicy ?? 'full' } = wanted;
   return writeJoined(deps, async (write) => {
     const [emitter, receiver] = await endsOf(write, wanted.emitter, wanted.receiver);
     const automatic = await automaticPairs(write, emitter, receiver, named);

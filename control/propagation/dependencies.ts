@@ -1,4 +1,5 @@
 /** What the functions of this lane work with. */
+import type { EventPolicy } from '../../domain/propagation/default-events.ts';
 import type { Db } from '../../store/connection/database.ts';
 
 export interface ModelDependencies {
@@ -6,6 +7,12 @@ export interface ModelDependencies {
   clock(): Date;
   /** Who asks. */
   actor: string | null;
+}
+
+/** What writes connections works with. */
+export interface ConnectDependencies extends ModelDependencies {
+  /** Which events a connection makes that does not say so itself; default: `full`. */
+  eventPolicy?: EventPolicy;
 }
 
 /** One write of the model: its transaction, its time, who asks. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type MusterError, musterError } from '../../domain/errors.ts';
 import { parseAddress } from '../../domain/propagation/address.ts';
+import type { EventPolicy } from '../../domain/propagation/default-events.ts';
 import { discardOf } from '../../domain/propagation/item-state.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
 import { findConnectionsInto, insertConnection } from '../../store/propagation/connections.ts';
@@ -16,7 +17,7 @@ import {
 import { discardItems, findItems, listItems, type StagedItemRow } from '../../store/propagation/staged-items.ts';
 import { addDefaultEvents } from './connection-events.ts';
 import { tupleOf } from './current-resources.ts';
-import type { ModelDependencies, ModelWrite } from './dependencies.ts';
+import type { ConnectDependencies, ModelWrite } from './dependencies.ts';
 import { removeConnections } from './disconnect.ts';
 import { deleteWhole } from './remove-resource.ts';
 import { restage } from './stage-changes.ts';
@@ -29,7 +30,7 @@ import { writeJoined } from './write-model.ts';
  * Throws `change_not_found`, `item_in_plan`.
  */
 export async function discardChanges(
-  deps: ModelDependencies,
+  deps: ConnectDependencies,
   uids: 'all' | readonly string[],
 ): Promise<StagedItemRow[]> {
   return writeJoined(deps, async (write) => {
@@ -39,7 +40,7 @@ export async function discardChanges(
       write.trx,
       items.map(({ uid }) => uid),
     );
-    for (const item of items) await putBack(write, item);
+    for (const item of items) await putBack(write, item, deps.eventPolicy ?? 'full');
     await settle(
       write,
       items.map(({ resource }) => resource),
@@ -72,7 +73,7 @@ export function changeNotFound(uid: string): MusterError {
   return musterError('change_not_found', `There is no change ${uid.slice(0, 300)}`);
 }
 
-async function putBack(write: ModelWrite, { resource, action }: StagedItemRow): Promise<void> {
+async function putBack(write: ModelWrite, { resource, action }: StagedItemRow, policy: EventPolicy): Promise<void> {
   const row = await lockResource(write.trx, resource);
   if (row === null) return;
   const committed = (await findCommitted(write.trx, [resource])).get(resource);
@@ -84,10 +85,15 @@ async function putBack(write: ModelWrite, { resource, action }: StagedItemRow): 
     // The removal has dropped what was staged of it.
     if (state !== 'operational') await stageEdited(write, [resource]);
   }
-  if (discard === 'restore committed' && committed !== undefined) await restore(write, row, committed);
+  if (discard === 'restore committed' && committed !== undefined) await restore(write, row, committed, policy);
 }
 
-async function restore(write: ModelWrite, row: ResourceRow, committed: CommittedRow): Promise<void> {
+async function restore(
+  write: ModelWrite,
+  row: ResourceRow,
+  committed: CommittedRow,
+  policy: EventPolicy,
+): Promise<void> {
   const { trx, now, actor } = write;
   const wanted = new Set(committed.connections.map((tuple) => tuple.join(' ')));
   const present = await findConnectionsInto(trx, [row.name]);
@@ -95,15 +101,20 @@ async function restore(write: ModelWrite, row: ResourceRow, committed: Committed
   await removeConnections(write, surplus, false);
   const there = new Set(present.map((connection) => tupleOf(connection).join(' ')));
   for (const tuple of committed.connections) {
-    if (!there.has(tuple.join(' '))) await reconnect(write, row, tuple);
+    if (!there.has(tuple.join(' '))) await reconnect(write, row, tuple, policy);
   }
   const inputs = ownInputs(row, committed, await findConnectionsInto(trx, [row.name]));
   const state = row.state === 'removed' ? row.state : 'operational';
   await updateResource(trx, row.name, { inputs, state }, now, actor);
 }
 
-/** A connection whose emitter is gone stays away. */
-async function reconnect(write: ModelWrite, receiver: ResourceRow, tuple: readonly string[]): Promise<void> {
+/** A connection whose emitter is gone stays away. The others have the events of the installation. */
+async function reconnect(
+  write: ModelWrite,
+  receiver: ResourceRow,
+  tuple: readonly string[],
+  policy: EventPolicy,
+): Promise<void> {
   const [from = '', emitter_input = '', , address = ''] = tuple;
   const emitter = await findResource(write.trx, from);
   if (emitter === null) return;
@@ -115,12 +126,12 @@ async function reconnect(write: ModelWrite, receiver: ResourceRow, tuple: readon
     receiver: receiver.name,
     receiver_input: input,
     receiver_key: key ?? '',
-    policy: 'full',
+    policy,
     created_at: write.now,
     actor: write.actor,
   };
   if (!(await insertConnection(write.trx, connection))) return;
-  await addDefaultEvents(write, { emitter, receiver, policy: 'full', connection: { ...connection, place: 0 } });
+  await addDefaultEvents(write, { emitter, receiver, policy, connection: { ...connection, place: 0 } });
 }
 
 /** Committed values are what was resolved: what connections supply is left out, and keeps the own value that lies under it. */

@@ -134,7 +134,9 @@ export const ConnectionCreateSchema = z
     events: z
       .union([z.enum(EVENT_POLICIES), z.array(GivenEventSchema).max(10_000)])
       .optional()
-      .describe('which events it makes, or a list of events in their place; default full'),
+      .describe(
+        'which events it makes, or a list of events in their place; default: setting MUSTER_CONNECTION_EVENTS (full)',
+      ),
   })
   .meta({ id: 'PropagationConnectionCreate' });
 

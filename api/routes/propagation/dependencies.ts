@@ -13,5 +13,6 @@ export function propagationApi({ db, clock, readYaml, streams, temporal, setting
     runner: settings.runner,
     repositorySchemes: settings.repositorySchemes,
     allowsLocal: settings.allowsLocal,
+    eventPolicy: settings.eventPolicy,
   };
 }

@@ -54,7 +54,12 @@ export function connectionCommands(program: Command, context: CliContext): void 
     .argument('<emitter>')
     .argument('<receiver>')
     .argument('[mapping...]', 'input->address (input or input:key), the name of an input, or one JSON text')
-    .addOption(new Option('--events <policy>', 'which events it makes (default: full)').choices([...EVENT_POLICIES]))
+    .addOption(
+      new Option(
+        '--events <policy>',
+        'which events it makes (default: those of the installation, full unless it was changed)',
+      ).choices([...EVENT_POLICIES]),
+    )
     .action(
       async (
         emitter: string,

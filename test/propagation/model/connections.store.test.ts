@@ -1,6 +1,7 @@
 /** Connections on a real Postgres: values along them, cycles, races, and the events that they make. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { removeEvent, removeEvents } from '../../../control/propagation/add-events.ts';
+import { connect } from '../../../control/propagation/connect.ts';
 import { createResource } from '../../../control/propagation/create-resource.ts';
 import { disconnect, disconnectPair } from '../../../control/propagation/disconnect.ts';
 import { type ModelBench, openModel } from './model-bench.ts';
@@ -154,6 +155,14 @@ describe('events of a connection', () => {
     await model.connect('a', 'b', ['v'], policy);
     await model.connect('a', 'b', ['v'], policy);
     expect(await model.events()).toEqual([...expected]);
+  });
+
+  test('are those of the installation where the connection does not say', async () => {
+    const deps = { ...model.deps, eventPolicy: 'dependency' as const };
+    await connect(deps, { emitter: 'a', receiver: 'b', mapping: ['v'] });
+    expect(await model.events()).toEqual(FULL.slice(0, 3));
+    await connect(deps, { emitter: 'a', receiver: 'b', mapping: ['v'], events: 'full' });
+    expect(await model.events()).toEqual(FULL);
   });
 
   test('are none within a resource', async () => {

@@ -144,6 +144,16 @@ describe('discarding', () => {
     expect([after.state, await model.staged(), await model.events()]).toEqual(['operational', [], events]);
   });
 
+  test('a connection that comes back has the events of the installation', async () => {
+    await model.create('a', 'b');
+    await model.connect('a', 'b', ['v'], 'none');
+    await model.commitAll();
+    await disconnectPair(model.deps, { emitter: 'a', receiver: 'b' }, false);
+    await model.items();
+    await discardChanges({ ...model.deps, eventPolicy: 'none' }, 'all');
+    expect([(await model.get('b')).sources.length, await model.events()]).toEqual([1, []]);
+  });
+
   test('a removal brings the state back that was there before, with what was staged', async () => {
     await model.create('a', 'b');
     await model.commitAll();

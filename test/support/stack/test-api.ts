@@ -125,6 +125,7 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
     imageFiles: await openImageDirectory(join(dir, 'images'), IMAGE_STORE),
     runner: 'local',
     allowsLocal: true,
+    eventPolicy: 'full',
     repositorySchemes: ['https', 'http', 'ssh', 'git', 'file'],
     imageSettings: { maxBytes: 2 ** 20, keepFree: 0, dkms: true },
     schedules: fakeSchedules(),
