@@ -9,11 +9,12 @@ import { updateInputs } from '../../../control/propagation/update-inputs.ts';
 import { runIdOfOwner } from '../../../domain/runs/owner.ts';
 import { variablesText } from '../../../domain/runs/unsafe-values.ts';
 import { ansibleMissing } from '../../support/ansible/ansible.ts';
-import { launcherMissing } from '../../support/ansible/local-runs.ts';
+import { launcherMissing, processesWith } from '../../support/ansible/local-runs.ts';
 import { sshMissing } from '../../support/ansible/ssh-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { openPlaybooks, type PlaybookBench, play } from './playbook-bench.ts';
+import { isAtWork } from './shell-bench.ts';
 
 const text = { schema: 'str', value: '' };
 
@@ -248,23 +249,44 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     expect(await bench.execute()).toMatchObject({ outcome: 'ok', message: 'No host ran any task' });
   }, 120_000);
 
-  test('is ended by an abort, on this machine', async () => {
-    await bench.define('web', {}, { 'actions/run.yaml': play('- wait_for: {timeout: 600}') });
-    await bench.node();
-    await bench.web();
+  /** Starts the action, aborts its plan when the action is `ready`, and brings the plan to its end. */
+  async function aborted(ready: () => Promise<boolean>) {
     const { id: plan } = await bench.process();
     await bench.start(plan);
     const [open] = (await bench.advance(plan)).attempts;
     const attempt = open?.attempt ?? '';
     const watcher = bench.bring(plan, attempt);
-    await eventually('it runs', async () => (await bench.output()).includes('PLAY'), 60_000);
+    await eventually('it runs', ready, 60_000);
     await abortPlan(bench.deps, plan);
     await bench.advance(plan, [attempt]);
     await watcher;
     await bench.finish(plan);
-    const nodes = await bench.nodes(plan);
-    expect(nodes.find(({ resource }) => resource === 'web')).toMatchObject({ outcome: 'error', code: 'cancelled' });
-    expect(await bench.runs.runner.live()).not.toContain(runIdOfOwner({ kind: 'attempt', id: attempt }, 1));
-    await rm(file('out'), { force: true });
+    const node = (await bench.nodes(plan)).find(({ resource }) => resource === 'web');
+    return { node, runId: runIdOfOwner({ kind: 'attempt', id: attempt }, 1) };
+  }
+
+  test('is ended by an abort, on this machine', async () => {
+    await bench.define('web', {}, { 'actions/run.yaml': play('- wait_for: {timeout: 600}') });
+    await bench.node();
+    await bench.web();
+    const { node, runId } = await aborted(async () => (await bench.output()).includes('PLAY'));
+    expect(node).toMatchObject({ outcome: 'error', code: 'cancelled' });
+    expect(await bench.runs.runner.live()).not.toContain(runId);
+  }, 120_000);
+
+  test('is ended by an abort with all that it has begun here, whatever that traps and wherever it went', async () => {
+    const deaf = `trap "" TERM INT HUP; echo $$ >> ${file('pids')}; while :; do sleep 1; done`;
+    const task = `- shell: |
+    setsid env -i bash -c '${deaf}' &
+    ${deaf}
+  args: {executable: /bin/bash}`;
+    await bench.define('web', {}, { 'actions/run.yaml': play(task) });
+    await bench.web({ location_id: 'localhost' }, null);
+    const pids = async () => (await written('pids').catch(() => '')).trim().split('\n').filter(Boolean).map(Number);
+    const { node, runId } = await aborted(async () => (await pids()).length === 2);
+    expect(node).toMatchObject({ outcome: 'error', code: 'cancelled', message: 'Cancelled' });
+    expect((await pids()).filter(isAtWork)).toEqual([]);
+    expect(await processesWith(runId)).toEqual([]);
+    expect(await bench.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
   }, 120_000);
 });
