@@ -41,6 +41,7 @@ import {
 import { measurePlanBuild } from './measurements/plan-build.ts';
 import { measurePlanKills } from './measurements/plan-kills.ts';
 import { measurePlanActions, measurePlanNone } from './measurements/plan-run.ts';
+import { measurePlanShells } from './measurements/plan-shells.ts';
 import { measurePlanStaging } from './measurements/plan-staging.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
@@ -162,6 +163,7 @@ const LONG: Record<string, () => Promise<Measurement>> = {
   flaky: measureFlaky,
   'idle-workflows': measureIdleWorkflows,
   'plan-kills': measurePlanKills,
+  'plan-shells': measurePlanShells,
   soak: measureSoak,
 };
 

@@ -19,7 +19,7 @@ export const AT_A_TIME = 2;
 const FLEET_ROUNDS = 3;
 const BAR_RATIO = 1.25;
 
-const SCRIPT = 'echo done\n';
+export const SCRIPT = 'echo done\n';
 
 /** One shell action on the machine of the worker, beside the same file with `bash`. */
 export async function measureShellAction(stack: MusterStack): Promise<Measurement> {
@@ -84,7 +84,7 @@ async function rounds(count: number, bare: () => Promise<number>, muster: () => 
 }
 
 /** Makes resources of a definition, one at each place, and a plan of them. Returns the time from its start to its end, s. */
-async function plan(stack: MusterStack, from: string, places: readonly string[]): Promise<number> {
+export async function plan(stack: MusterStack, from: string, places: readonly string[]): Promise<number> {
   for (const location_id of places) {
     const body = { name: `${from}-${randomUUID()}`, from: `${REPOSITORY}/${from}`, inputs: { location_id } };
     await call(stack, 'POST', '/resources', body);
@@ -107,7 +107,7 @@ async function definePlaybook(stack: MusterStack, playbook: string): Promise<voi
 }
 
 /** Stores a definition, unless it is there from another measurement. */
-async function define(stack: MusterStack, name: string, files: Record<string, string>): Promise<void> {
+export async function define(stack: MusterStack, name: string, files: Record<string, string>): Promise<void> {
   const repository = await stack.call('GET', `${BASE}/repositories/${REPOSITORY}`);
   if (repository.status === 404) await call(stack, 'POST', '/repositories', { name: REPOSITORY });
   await call(stack, 'PUT', `/repositories/${REPOSITORY}/definitions/${name}/1.0.0`, { files });
