@@ -47,7 +47,7 @@ async function runOne(deps: AttemptRunsDependencies, attempt: AttemptRow, watch:
   /** The end is asked for, and nothing has begun. */
   const isUnwanted = async () => (await watch.wantsEnd()) && !(await runner.isStarted(runId));
   if (await isUnwanted()) return neverBegun(deps, attempt, handler, runId);
-  // A run may be prepared, or wait for a free place, for a long time: whoever asks for its end meanwhile keeps it from beginning.
+  // A run may be prepared, or wait for a free place, for a long time. An abort meanwhile keeps it from beginning.
   const before = new AbortController();
   const signal = AbortSignal.any([watch.signal, before.signal]);
   const stopLookingBefore = looking(async () => {
