@@ -2,16 +2,24 @@
 
 import { musterError } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/propagation/event-schema.ts';
-import { type GraphCut, type GraphView, graphView, refuseLargeGraph } from '../../domain/propagation/graph-text.ts';
+import {
+  type GraphCut,
+  type GraphView,
+  graphView,
+  MOST_NODES,
+  refuseLargeGraph,
+} from '../../domain/propagation/graph-text.ts';
 import type { AttemptStreamEnd, AttemptView, PlanStreamEnd } from '../../domain/propagation/plan-request-schema.ts';
 import type { PlanEdge } from '../../domain/propagation/plan-schema.ts';
 import { runIdOfOwner } from '../../domain/runs/owner.ts';
 import type { StreamState } from '../../domain/runs/stream-schema.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { findNamed } from '../../store/propagation/plan-nodes.ts';
 import { listEdges } from '../../store/propagation/plan-reads.ts';
 import {
   type EdgePlace,
+  findBeside,
   findShownAttempts,
   listEdgePage,
   listNodeStates,
@@ -57,10 +65,25 @@ export async function getGraph(db: Db, id: string, cut: GraphCut | undefined): P
   const { cycles, counts } = await planOf(db, id);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (cut === undefined) refuseLargeGraph(total, cut);
-  const nodes = await listNodeStates(db, id);
-  const edges = await listEdges(db, id);
+  const near = cut === undefined ? undefined : await numbersNear(db, id, cut);
+  const nodes = await listNodeStates(db, id, near);
+  const edges = await listEdges(db, id, near);
   const statuses = Object.fromEntries(nodes.map((node) => [node.id, node.status]));
   return graphView({ nodes, edges, cycles, statuses }, cut);
+}
+
+/** Looks along edges from a node, no further than can be shown. Returns nothing for a node that is not there. Throws `graph_too_large`. */
+async function numbersNear(db: Db, plan: string, cut: GraphCut): Promise<number[]> {
+  let edge = (await findNamed(db, plan, [cut.around])).map(({ number }) => number);
+  const near = new Set(edge);
+  for (let step = 0; step < cut.depth && edge.length > 0; step += 1) {
+    // Those that are known already are among them.
+    const beside = await findBeside(db, plan, edge, near.size + MOST_NODES + 1);
+    edge = beside.filter((number) => !near.has(number));
+    for (const number of edge) near.add(number);
+    refuseLargeGraph(near.size, cut);
+  }
+  return [...near];
 }
 
 /** Returns the attempts of a node, the first one first. Throws `plan_not_found`, `node_not_found`. */

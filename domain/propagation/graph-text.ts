@@ -20,7 +20,8 @@ export interface GraphCut {
   depth: number;
 }
 
-const MOST_NODES = 500;
+/** Nodes that a graph shows. */
+export const MOST_NODES = 500;
 
 const COLOURS: Readonly<Record<NodeStatus, string>> = {
   pending: 'cyan',
@@ -51,7 +52,8 @@ export function refuseLargeGraph(nodes: number, cut: GraphCut | undefined): void
 }
 
 function around(view: GraphView, { around: centre, depth }: GraphCut): GraphView {
-  const near = new Set(view.nodes.filter(({ id, base }) => id === centre || base === centre).map(({ id }) => id));
+  const isCentre = ({ id, base }: GraphView['nodes'][number]) => [id, base, `${id}#0`].includes(centre);
+  const near = new Set(view.nodes.filter(isCentre).map(({ id }) => id));
   if (near.size === 0) throw musterError('node_not_found', `the plan has no node ${centre}`);
   const beside = new Map(view.nodes.map(({ id }) => [id, [] as string[]]));
   for (const { from, to } of view.edges) {

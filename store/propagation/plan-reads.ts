@@ -105,14 +105,16 @@ export async function findEdgesInto(db: Db, plan: string, targets: readonly numb
   return rows;
 }
 
-/** Returns all edges of a plan, by the ids of their ends. */
-export async function listEdges(db: Db, plan: string): Promise<PlanEdge[]> {
+/** Returns the edges of a plan, all or those between nodes of these numbers, by the ids of their ends. */
+export async function listEdges(db: Db, plan: string, between?: readonly number[]): Promise<PlanEdge[]> {
+  const isBetween =
+    between === undefined ? sql`true` : sql`e.source = any(${between}::int[]) and e.target = any(${between}::int[])`;
   const { rows } = await sql<PlanEdge>`
     select s.id as "from", t.id as "to", e.type, e.on_outcome as "on"
     from propagation_plan_edges e
       join propagation_plan_nodes s on s.plan = e.plan and s.number = e.source
       join propagation_plan_nodes t on t.plan = e.plan and t.number = e.target
-    where e.plan = ${plan} order by s.id, t.id, e.type, e.on_outcome`.execute(db);
+    where e.plan = ${plan} and ${isBetween} order by s.id, t.id, e.type, e.on_outcome`.execute(db);
   return rows;
 }
 

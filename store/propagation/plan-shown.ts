@@ -23,13 +23,30 @@ export async function listEdgePage(db: Db, plan: string, after: EdgePlace | null
   return rows;
 }
 
-/** Returns all nodes of a plan as its graph shows them, in canonical order. */
+/** Returns the nodes of a plan as its graph shows them, all or those of these numbers, in canonical order. */
 export async function listNodeStates(
   db: Db,
   plan: string,
+  numbers?: readonly number[],
 ): Promise<{ id: string; base: string; status: NodeStatus }[]> {
-  const query = db.selectFrom('propagation_plan_nodes').select(['id', 'base', 'status']).where('plan', '=', plan);
-  return query.orderBy('number').execute();
+  return db
+    .selectFrom('propagation_plan_nodes')
+    .select(['id', 'base', 'status'])
+    .where('plan', '=', plan)
+    .$if(numbers !== undefined, (query) => query.where('number', '=', sql<number>`any(${numbers ?? []}::int[])`))
+    .orderBy('number')
+    .execute();
+}
+
+/** Returns the numbers of nodes that an edge joins to any of these, in either direction, at most `limit`. */
+export async function findBeside(db: Db, plan: string, numbers: readonly number[], limit: number): Promise<number[]> {
+  const { rows } = await sql<{ number: number }>`
+    select distinct number from (
+      select e.source as number from propagation_plan_edges e where e.plan = ${plan} and e.target = any(${numbers}::int[])
+      union all
+      select e.target from propagation_plan_edges e where e.plan = ${plan} and e.source = any(${numbers}::int[])
+    ) as beside limit ${limit}`.execute(db);
+  return rows.map(({ number }) => number);
 }
 
 /** An attempt with what is known of it elsewhere. */

@@ -2,8 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { explainNode } from '../../../control/propagation/explain-node.ts';
 import { getPlan, getReport, pageOfNodes, pageOfPlans } from '../../../control/propagation/read-plan.ts';
+import { getGraph } from '../../../control/propagation/show-plan.ts';
 import { parseEvents } from '../../../domain/propagation/event-text.ts';
 import { explain } from '../../../domain/propagation/explain.ts';
+import { graphView } from '../../../domain/propagation/graph-text.ts';
 import { resourceOf } from '../../../domain/propagation/node-id.ts';
 import { indexPlan } from '../../../domain/propagation/plan-index.ts';
 import { PlanNodeViewSchema, PlanReportSchema, PlanViewSchema } from '../../../domain/propagation/plan-view-schema.ts';
@@ -107,6 +109,40 @@ test('a node that waits says for what, and which plan has it', async () => {
     { status: 'pending', reason: `waits for target component:here, which plan ${first.id} has` },
   ]);
   for (const row of records) PlanNodeViewSchema.parse(row);
+});
+
+describe('the graph around a node', () => {
+  const graphOf = async (id: string, around: string, depth: number) => {
+    const { nodes, edges } = await getGraph(plans.db, id, { around, depth });
+    return [nodes.map((node) => node.id), edges.map(({ from, to }) => `${from} ${to}`)];
+  };
+
+  test('has what edges lead to in both directions, as a cut of the whole graph', async () => {
+    await plans.work(['a', 'b', 'c', 'd']);
+    await plans.addEvents(
+      'on a.run changed b.run\non b.run changed c.run\non c.run changed b.run\nafter c.run success d.run',
+    );
+    const { id } = await plans.process();
+    const whole = await getGraph(plans.db, id, undefined);
+    for (const around of ['a.run', 'b.run', 'b.run#1', 'c.run#0', 'd.run']) {
+      for (const depth of [0, 1, 2, 9]) {
+        const { nodes, edges } = graphView(whole, { around, depth });
+        expect(await getGraph(plans.db, id, { around, depth })).toMatchObject({ nodes, edges });
+      }
+    }
+    expect(await graphOf(id, 'a.run', 0)).toEqual([['a.run'], []]);
+    await expect(graphOf(id, 'x.run', 1)).rejects.toMatchObject({ code: 'node_not_found' });
+  });
+
+  test('of more than can be shown is refused', async () => {
+    const names = Array.from({ length: 501 }, (_, index) => `n${String(index).padStart(3, '0')}`);
+    await plans.create(...names);
+    await plans.addEvents(names.slice(1).map((name) => `after n000.run success ${name}.run`));
+    const { id } = await plans.process();
+    expect((await graphOf(id, 'n007.run', 1))[0]).toEqual(['n000.run', 'n007.run']);
+    await expect(graphOf(id, 'n007.run', 2)).rejects.toMatchObject({ code: 'graph_too_large' });
+    await expect(getGraph(plans.db, id, undefined)).rejects.toMatchObject({ code: 'graph_too_large' });
+  }, 60_000);
 });
 
 test('plans come in pages, newest first', async () => {

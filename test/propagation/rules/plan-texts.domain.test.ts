@@ -155,6 +155,7 @@ describe('a graph', () => {
       'n2.run [success]\n`- on success: n2.join#0 [error]\n',
     );
     expect(simulationGraph(simulated, 'tree', { around: 'n2.join', depth: 0 })).toContain('then: n2.join#1');
+    expect(simulationGraph(simulated, 'tree', { around: 'n2.leave#0', depth: 0 })).toBe('n2.leave [success]\n');
     expect(() => simulationGraph(simulated, 'tree', { around: 'x.run', depth: 1 })).toThrow(
       expect.objectContaining({ code: 'node_not_found' }),
     );
